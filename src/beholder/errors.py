@@ -1,0 +1,47 @@
+"""Every error of beholder, as one tree.
+
+An error that is the user's to mend derives from :class:`UserError`; the command line prints its message
+without a traceback and exits with code 2. Anything else is ours, and keeps its traceback.
+"""
+
+from collections.abc import Sequence
+
+
+class BeholderError(Exception):
+    """The root: catch this to catch whatever beholder raises on purpose."""
+
+
+class UserError(BeholderError):
+    """Something outside the package is wrong; the message says what was found, expected, and what to do."""
+
+
+class FaultsError(UserError):
+    """An input with one or more faults, all of them listed at once."""
+
+    def __init__(self, subject: str, faults: Sequence[str], *, advice: str = "") -> None:
+        self.subject = subject
+        self.faults = tuple(faults)
+        self.advice = advice
+        count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
+        lines = [f"{subject}: {count}", *(f"  - {fault}" for fault in self.faults)]
+        super().__init__("\n".join([*lines, advice] if advice else lines))
+
+
+class TableError(FaultsError):
+    """A table on disk or in memory does not fit its schema."""
+
+
+class StudyError(FaultsError):
+    """A study file, or the request to make a study, does not fit."""
+
+
+class ImageError(FaultsError):
+    """Images that cannot be read or used."""
+
+
+class StageError(UserError):
+    """A stage cannot run now: an input is missing, or running it would destroy something."""
+
+
+class StatisticsError(UserError):
+    """Numbers from which the requested statistic is not defined."""
