@@ -1,0 +1,1 @@
+"""The tables between the parts: their schemas, and reading, writing and checking them as Parquet."""

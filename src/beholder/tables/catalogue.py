@@ -1,0 +1,27 @@
+"""All tables, in the order of the loop."""
+
+from beholder.tables.schema import Table
+from beholder.tables.schemas import collect, consolidate, design, improve, measure, new, rank
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        new.IMAGES,
+        new.PROMPTS,
+        design.TRIALS,
+        collect.SESSIONS,
+        collect.ANSWERS,
+        collect.MARKS,
+        consolidate.RATERS,
+        consolidate.LABELS,
+        consolidate.REGIONS,
+        consolidate.AGREEMENT,
+        measure.SCORES,
+        measure.FEATURES,
+        measure.DISTANCES,
+        measure.CORRELATIONS,
+        rank.RATINGS,
+        rank.SEPARATIONS,
+        improve.CHANGES,
+    )
+}

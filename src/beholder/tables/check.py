@@ -1,0 +1,133 @@
+"""Checking a frame against its table: every fault at once, with row numbers and the values found."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from beholder.tables.schema import TYPE_NAMES, Column, Reference, Table
+
+SHOWN = 5
+"""How many rows of one fault are named; the rest are counted."""
+
+
+def conform(frame: pl.DataFrame, table: Table) -> pl.DataFrame:
+    """The frame with the table's column order, missing nullable columns filled with nulls."""
+    missing = [
+        pl.lit(None, dtype=column.dtype).alias(column.name)
+        for column in table.columns
+        if column.nullable and column.name not in frame.columns
+    ]
+    names = [column.name for column in table.columns]
+    whole = frame.with_columns(missing)
+    return whole.select([*(n for n in names if n in whole.columns), *(n for n in whole.columns if n not in names)])
+
+
+def faults_in(frame: pl.DataFrame, table: Table) -> list[str]:
+    """Faults of the frame alone: columns, types, nulls, ranges, allowed values and keys."""
+    names = {column.name for column in table.columns}
+    faults = [
+        f"column '{n}' is not known; known: {', '.join(sorted(names))}" for n in frame.columns if n not in names
+    ]
+    sound: list[Column] = []
+    for column in table.columns:
+        if column.name not in frame.columns:
+            faults.append(f"column '{column.name}' ({TYPE_NAMES[column.dtype]}) is missing")
+        elif frame.schema[column.name] != column.dtype:
+            found = frame.schema[column.name]
+            faults.append(
+                f"column '{column.name}' holds {found}, expected {TYPE_NAMES[column.dtype]} ({column.dtype})"
+            )
+        else:
+            sound.append(column)
+    for column in sound:
+        faults += _value_faults(frame[column.name], column)
+    if set(table.key) <= {column.name for column in sound}:
+        faults += _key_faults(frame, table)
+    return faults
+
+
+def reference_faults(frame: pl.DataFrame, table: Table, targets: Mapping[str, pl.DataFrame | None]) -> list[str]:
+    """Faults against other tables; ``targets`` holds each referenced table, or ``None`` where it is absent."""
+    faults: list[str] = []
+    for reference in table.references:
+        if not set(reference.columns) <= set(frame.columns):
+            continue
+        target = frame if reference.table == table.name else targets.get(reference.table)
+        faults += _dangling(frame, reference, target)
+    return faults
+
+
+def _value_faults(values: pl.Series, column: Column) -> list[str]:
+    name, faults = column.name, []
+    if not column.nullable and values.null_count():
+        faults.append(f"column '{name}' is empty in {_rows(values.is_null(), None)}")
+    if isinstance(column.dtype, pl.List):
+        if values.list.explode().null_count() > values.null_count() + (values.list.len() == 0).sum():
+            bad = values.list.eval(pl.element().is_null().any()).list.first().fill_null(value=False)
+            faults.append(f"column '{name}' has an empty list element in {_rows(bad, None)}")
+        return faults
+    if isinstance(column.dtype, pl.Float64):
+        bad = ~values.fill_null(0.0).is_finite()
+        if bad.any():
+            faults.append(f"column '{name}' must be finite (leave unknown values empty): {_rows(bad, values)}")
+    if column.allowed:
+        bad = ~values.is_in(list(column.allowed)).fill_null(value=True)
+        if bad.any():
+            faults.append(f"column '{name}' allows {', '.join(column.allowed)}: {_rows(bad, values)}")
+    if column.low is not None:
+        bad = (values < column.low).fill_null(value=False)
+        if bad.any():
+            faults.append(f"column '{name}' must be at least {column.low:g}: {_rows(bad, values)}")
+    if column.high is not None:
+        bad = (values > column.high).fill_null(value=False)
+        if bad.any():
+            faults.append(f"column '{name}' must be at most {column.high:g}: {_rows(bad, values)}")
+    return faults
+
+
+def _key_faults(frame: pl.DataFrame, table: Table) -> list[str]:
+    again = frame.select(~pl.struct(table.key).is_first_distinct()).to_series()
+    if not again.any():
+        return []
+    key = " + ".join(table.key)
+    return [f"key {key} occurs more than once: {_rows(again, frame.select(pl.struct(table.key)).to_series())}"]
+
+
+def _dangling(frame: pl.DataFrame, reference: Reference, target: pl.DataFrame | None) -> list[str]:
+    columns = list(reference.columns)
+    asked = frame.select(columns).with_row_index("row")
+    for name in columns:
+        if isinstance(frame.schema[name], pl.List):
+            asked = asked.explode(name)
+    asked = asked.drop_nulls(columns)
+    if asked.is_empty():
+        return []
+    if target is None:
+        return [f"{' + '.join(columns)} refers to table '{reference.table}', which is missing"]
+    if not set(reference.target) <= set(target.columns):
+        return [f"{' + '.join(columns)} refers to {' + '.join(reference.target)}, which '{reference.table}' lacks"]
+    known = target.select(list(reference.target)).unique()
+    lost = asked.join(known, left_on=columns, right_on=list(reference.target), how="anti").sort("row")
+    if lost.is_empty():
+        return []
+    shown = [f"row {row} ({', '.join(repr(v) for v in rest)})" for row, *rest in lost.head(SHOWN).iter_rows()]
+    return [f"{' + '.join(columns)} not found in table '{reference.table}': {_and_more(shown, lost.height)}"]
+
+
+def _rows(bad: pl.Series, values: pl.Series | None) -> str:
+    """``row 3 ('x'), row 9 ('y') and 7 more``: rows are counted from 0."""
+    where = bad.arg_true()
+    first = where.head(SHOWN).to_list()
+    shown = [f"row {i}" if values is None else f"row {i} ({_plain(values[i])})" for i in first]
+    return _and_more(shown, len(where))
+
+
+def _and_more(shown: list[str], total: int) -> str:
+    more = f" and {total - len(shown)} more" if total > len(shown) else ""
+    return ", ".join(shown) + more
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(repr(v) for v in value.values())
+    return repr(value)

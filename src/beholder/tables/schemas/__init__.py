@@ -1,0 +1,1 @@
+"""The schemas, one file for each stage that writes them."""

@@ -1,0 +1,89 @@
+"""What many answers say together: raters, labels, regions and agreement."""
+
+from beholder.tables.schema import BYTES, FLAG, INTEGER, NUMBER, TEXT, TEXTS, Column, Reference, Table
+
+RATERS = Table(
+    name="raters",
+    about="One row a person and question: how they answered, and whether their answers are used.",
+    stage="consolidate",
+    columns=(
+        Column("question", TEXT, "Name of the question."),
+        Column("rater", TEXT, "The person."),
+        Column("used", FLAG, "Whether their answers enter the results."),
+        Column("reasons", TEXTS, "Why not: the screening rules that spoke against them."),
+        Column("answers", INTEGER, "Valid answers to test trials.", low=0),
+        Column("median_seconds", NUMBER, "Median time for an answer.", nullable=True, low=0),
+        Column("same_share", NUMBER, "Share of their most frequent answer.", nullable=True, low=0, high=1),
+        Column("gold_share", NUMBER, "Share right on gold trials.", nullable=True, low=0, high=1),
+        Column(
+            "qualification_share",
+            NUMBER,
+            "Lowest share right over the classes.",
+            nullable=True,
+            low=0,
+            high=1,
+        ),
+        Column("repeat_share", NUMBER, "Share of repeated trials answered alike.", nullable=True, low=0, high=1),
+        Column("agreement", NUMBER, "Agreement with the others: see the screening rule.", nullable=True),
+    ),
+    key=("question", "rater"),
+)
+
+LABELS = Table(
+    name="labels",
+    about="One row a consolidated label: of an image, of a pair of images, or of a word of an image's prompt.",
+    stage="consolidate",
+    columns=(
+        Column("question", TEXT, "Name of the question."),
+        Column("aspect", TEXT, "What was judged."),
+        Column("method", TEXT, "How the label was made: share, mean, preference, …"),
+        Column("image", TEXT, "The image."),
+        Column("other", TEXT, "The image it was compared with.", nullable=True),
+        Column("word", INTEGER, "The word of the prompt, from 0.", nullable=True, low=0),
+        Column("value", NUMBER, "The soft label: a share, or a mean on the aspect's scale."),
+        Column("low", NUMBER, "Lower end of its interval.", nullable=True),
+        Column("high", NUMBER, "Upper end of its interval.", nullable=True),
+        Column("choice", TEXT, "The hard label: the majority's choice.", nullable=True),
+        Column("ties", NUMBER, "Share of ties among the answers.", nullable=True, low=0, high=1),
+        Column("answers", INTEGER, "Answers it rests on.", low=1),
+        Column("raters", INTEGER, "People it rests on.", low=1),
+    ),
+    key=("question", "aspect", "method", "image", "other", "word"),
+    references=(Reference(("image",), "images", ("image",)), Reference(("other",), "images", ("image",))),
+)
+
+REGIONS = Table(
+    name="regions",
+    about="One row a heatmap: where in an image people (or the made-up truth) see something wrong.",
+    stage="consolidate",
+    columns=(
+        Column("question", TEXT, "Name of the question."),
+        Column("aspect", TEXT, "Implausibility or misalignment."),
+        Column("image", TEXT, "The image."),
+        Column("heatmap", BYTES, "An 8-bit greyscale PNG; 255 where all people marked."),
+        Column("width", INTEGER, "Width of the heatmap.", low=1),
+        Column("height", INTEGER, "Height of the heatmap.", low=1),
+        Column("raters", INTEGER, "People it rests on.", low=0),
+    ),
+    key=("question", "aspect", "image"),
+    references=(Reference(("image",), "images", ("image",)),),
+)
+
+AGREEMENT = Table(
+    name="agreement",
+    about="One row a measure of how far people agree.",
+    stage="consolidate",
+    columns=(
+        Column("question", TEXT, "Name of the question."),
+        Column("aspect", TEXT, "What was judged."),
+        Column("statistic", TEXT, "Which measure: krippendorff-alpha-nominal, …"),
+        Column("people", TEXT, "Whose answers: `all`, or `used` (after screening).", allowed=("all", "used")),
+        Column("value", NUMBER, "The measure; empty where it is not defined.", nullable=True),
+        Column("low", NUMBER, "Lower end of its interval.", nullable=True),
+        Column("high", NUMBER, "Upper end of its interval.", nullable=True),
+        Column("answers", INTEGER, "Answers it rests on.", low=0),
+        Column("items", INTEGER, "Items with at least two answers.", low=0),
+        Column("raters", INTEGER, "People it rests on.", low=0),
+    ),
+    key=("question", "aspect", "statistic", "people"),
+)

@@ -1,0 +1,106 @@
+"""Reading and writing the tables of one study folder."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from beholder.errors import StageError, TableError
+from beholder.tables.atomic import write_atomically
+from beholder.tables.catalogue import TABLES
+from beholder.tables.check import conform, faults_in, reference_faults
+from beholder.tables.provenance import METADATA_KEY, Provenance, file_hash
+from beholder.tables.schema import Table
+
+TABLES_ROOM = "tables"
+TRUTH_ROOM = "truth"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The tables of a study folder, one Parquet file each.
+
+    ``room`` is the subfolder: ``tables`` for what a study knows, ``truth`` for what only a made-up world
+    knows (the same schemas; references are looked up in ``tables`` where ``truth`` lacks the table).
+    """
+
+    folder: Path
+    room: str = TABLES_ROOM
+
+    def path(self, name: str) -> Path:
+        """Where the table lies."""
+        return self.folder / self.room / f"{name}.parquet"
+
+    def has(self, name: str) -> bool:
+        """Whether the table is there."""
+        return self.path(name).is_file()
+
+    def hash(self, name: str) -> str:
+        """Hash of the file's bytes, or ``absent``."""
+        return file_hash(self.path(name)) if self.has(name) else "absent"
+
+    def provenance(self, name: str) -> Provenance | None:
+        """The record the table carries; ``None`` for a table that is absent or came from elsewhere."""
+        if not self.has(name):
+            return None
+        try:
+            text = pl.read_parquet_metadata(self.path(name)).get(METADATA_KEY)
+        except (pl.exceptions.PolarsError, OSError):
+            return None
+        return Provenance.from_json(text) if text else None
+
+    def read(self, name: str) -> pl.DataFrame:
+        """The table, checked; an error lists all its faults."""
+        table = TABLES[name]
+        if not self.has(name):
+            raise StageError(
+                f"{self.path(name)} is missing. It is written by: beholder {table.stage} {self.folder}"
+            )
+        frame = conform(self._load(name), table)
+        faults = self._faults(frame, table, {})
+        if faults:
+            raise TableError(str(self.path(name)), faults)
+        return frame
+
+    def read_or_empty(self, name: str) -> pl.DataFrame:
+        """The table, or one with no rows where it is absent."""
+        return self.read(name) if self.has(name) else TABLES[name].empty()
+
+    def write(self, frames: Mapping[str, pl.DataFrame], provenance: Provenance) -> None:
+        """Write the tables, each atomically, after all of them have been checked together."""
+        whole = {name: conform(frame, TABLES[name]) for name, frame in frames.items()}
+        faults = [
+            f"{name}: {fault}"
+            for name, frame in whole.items()
+            for fault in self._faults(frame, TABLES[name], whole)
+        ]
+        if faults:
+            raise TableError(f"{self.folder / self.room}: nothing was written", faults)
+        metadata = {METADATA_KEY: provenance.to_json()}
+        for name, frame in whole.items():
+            with write_atomically(self.path(name)) as file:
+                frame.write_parquet(file, compression="zstd", metadata=metadata)
+
+    def _load(self, name: str, columns: list[str] | None = None) -> pl.DataFrame:
+        try:
+            return pl.read_parquet(self.path(name), columns=columns)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            advice = f"Write it again with: beholder {TABLES[name].stage} {self.folder} --force"
+            raise TableError(
+                str(self.path(name)), [f"not a readable Parquet file ({error})"], advice=advice
+            ) from error
+
+    def _faults(self, frame: pl.DataFrame, table: Table, pending: Mapping[str, pl.DataFrame]) -> list[str]:
+        targets = {r.table: self._target(r.table, pending) for r in table.references if r.table != table.name}
+        return faults_in(frame, table) + reference_faults(frame, table, targets)
+
+    def _target(self, name: str, pending: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
+        if name in pending:
+            return pending[name]
+        home = self if self.has(name) else Store(self.folder)
+        if not home.has(name):
+            return None
+        wanted = {c for t in TABLES.values() for r in t.references if r.table == name for c in r.target}
+        present = pl.read_parquet_schema(home.path(name))
+        return home._load(name, [c for c in present if c in wanted])
