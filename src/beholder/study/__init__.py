@@ -1,0 +1,1 @@
+"""What is asked: the study file, the kinds of questions, and the protocols."""

@@ -1,0 +1,62 @@
+"""What the kinds share whose answer is one of a few choices."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from beholder.study.kinds.kind import Response, Said
+from beholder.study.question import Question
+
+Q = TypeVar("Q", bound=Question)
+
+
+@dataclass(frozen=True)
+class Choosing(Generic[Q]):
+    """A kind with one aspect and a fixed order of choices; the contrary of a choice mirrors that order."""
+
+    name: str
+    summary: str
+    aspect: str
+    choices: tuple[str, ...]
+    images: int
+    columns: tuple[str, ...] = ("choice",)
+
+    def shows(self, question: Q) -> int:  # noqa: ARG002 - the same for all questions of the kind
+        """How many images a trial shows."""
+        return self.images
+
+    def aspects(self, question: Q) -> tuple[str, ...]:  # noqa: ARG002
+        """The one thing that is judged."""
+        return (self.aspect,)
+
+    def options(self, question: Q) -> tuple[str, ...]:  # noqa: ARG002
+        """The choices that this question offers."""
+        return self.choices
+
+    def guess(self, question: Q, rng: np.random.Generator) -> Response:
+        """Any choice, each alike."""
+        options = self.options(question)
+        return self.pick(options[int(rng.integers(len(options)))])
+
+    def lazy(self, question: Q) -> Response:
+        """The first choice."""
+        return self.pick(self.options(question)[0])
+
+    def oppose(self, question: Q, response: Response) -> Response:
+        """The choice at the mirrored place."""
+        options = self.options(question)
+        place = options.index(response.said[0].text)
+        return self.pick(options[len(options) - 1 - place])
+
+    def obey(self, question: Q, expected: str) -> Response:  # noqa: ARG002
+        """The choice asked for."""
+        return self.pick(expected)
+
+    def instruct(self, question: Q, rng: np.random.Generator) -> str:
+        """Any choice may be asked for."""
+        return self.guess(question, rng).said[0].text
+
+    def pick(self, choice: str) -> Response:
+        """The response that consists of this choice."""
+        return Response((Said(self.aspect, choice=choice),))

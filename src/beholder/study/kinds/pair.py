@@ -1,0 +1,47 @@
+"""Which of two images is better?"""
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from beholder.study.kinds.choosing import Choosing
+from beholder.study.kinds.kind import Response, Sensed
+from beholder.study.question import Question
+
+LEFT, TIE, RIGHT = "left", "tie", "right"
+
+
+class PairQuestion(Question):
+    """Two images of one prompt, side by side; *left*, *right*, and *tie* where allowed."""
+
+    kind: Literal["pair"] = "pair"
+    text: str = "Which image do you prefer?"
+    ties: bool = Field(True, description="offer a tie")
+
+
+class Pair(Choosing[PairQuestion]):
+    """The better one overall, or a tie where the difference is too small to feel."""
+
+    def options(self, question: PairQuestion) -> tuple[str, ...]:
+        """Left, tie, right, or without the tie."""
+        return self.choices if question.ties else (LEFT, RIGHT)
+
+    def respond(self, question: PairQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:
+        """Compare what is felt of both; a difference of exactly nothing is decided by a coin."""
+        left, right = sensed.quality["overall"]
+        gap = float(left - right)
+        if question.ties and abs(gap) < sensed.indifference:
+            return self.pick(TIE)
+        if gap == 0:
+            return self.pick(LEFT if rng.random() < 0.5 else RIGHT)
+        return self.pick(LEFT if gap > 0 else RIGHT)
+
+
+PAIR = Pair(
+    name="pair",
+    summary="Two images of one prompt: left, right or tie.",
+    aspect="preference",
+    choices=(LEFT, TIE, RIGHT),
+    images=2,
+)

@@ -1,0 +1,69 @@
+"""Put several images of one prompt in order."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from beholder.study.kinds.kind import Response, Said, Sensed
+from beholder.study.question import Question
+
+
+class RankingQuestion(Question):
+    """Four to ten images of one prompt, ranked from best to worst."""
+
+    kind: Literal["ranking"] = "ranking"
+    text: str = "Put the images in order, the best first."
+    images: int = Field(4, ge=3, le=10, description="images a trial")
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A rank for each image, 1 the best."""
+
+    name: str = "ranking"
+    summary: str = "Four to ten images of one prompt, from best to worst."
+    columns: tuple[str, ...] = ("ranking",)
+
+    def shows(self, question: RankingQuestion) -> int:
+        """As many as the question says."""
+        return question.images
+
+    def aspects(self, question: RankingQuestion) -> tuple[str, ...]:  # noqa: ARG002
+        """The one thing that is judged."""
+        return ("preference",)
+
+    def respond(self, question: RankingQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
+        """Order by what is felt of each image."""
+        order = np.argsort(-sensed.quality["overall"], kind="stable")
+        ranks = np.empty(len(order), dtype=int)
+        ranks[order] = np.arange(1, len(order) + 1)
+        return _ranked(ranks)
+
+    def guess(self, question: RankingQuestion, rng: np.random.Generator) -> Response:
+        """Any order."""
+        return _ranked(rng.permutation(question.images) + 1)
+
+    def lazy(self, question: RankingQuestion) -> Response:
+        """The order in which they are shown."""
+        return _ranked(np.arange(1, question.images + 1))
+
+    def oppose(self, question: RankingQuestion, response: Response) -> Response:
+        """The reverse order."""
+        return _ranked(question.images + 1 - np.asarray(response.said[0].ranking))
+
+    def obey(self, question: RankingQuestion, expected: str) -> Response:  # noqa: ARG002
+        """The order asked for."""
+        return _ranked(np.asarray([int(rank) for rank in expected.split()]))
+
+    def instruct(self, question: RankingQuestion, rng: np.random.Generator) -> str:  # noqa: ARG002
+        """The reverse of the order shown: simple to say, and not what a lazy person does."""
+        return self.oppose(question, self.lazy(question)).said[0].text
+
+
+def _ranked(ranks: np.ndarray) -> Response:
+    return Response((Said("preference", ranking=tuple(int(rank) for rank in ranks)),))
+
+
+RANKING = Ranking()

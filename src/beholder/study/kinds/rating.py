@@ -1,0 +1,102 @@
+"""How good is this image, by one aspect or several?"""
+
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from beholder.study.kinds.kind import Response, Said, Sensed
+from beholder.study.question import Aspect, Question
+
+
+class ScaleQuestion(Question):
+    """One image, a scale for each aspect: what *rating* and *rich-feedback* have in common."""
+
+    aspects: tuple[Aspect, ...] = (Aspect(name="quality", text="Quality"),)
+    points: int = Field(5, ge=0, le=101, description="points of the scale from 1; 0: continuous from 0 to 100")
+
+    @model_validator(mode="after")
+    def _distinct(self) -> "ScaleQuestion":
+        names = [aspect.name for aspect in self.aspects]
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"aspects must be at least one, each named once; found: {', '.join(names) or 'none'}")
+        return self
+
+    def scale(self) -> tuple[float, float]:
+        """Lowest and highest value."""
+        return (1.0, float(self.points)) if self.points else (0.0, 100.0)
+
+    def place(self, feeling: float) -> float:
+        """The value on the scale for a feeling between 0 and 1."""
+        low, high = self.scale()
+        value = low + (high - low) * min(max(feeling, 0.0), 1.0)
+        return float(round(value)) if self.points else round(value, 1)
+
+
+class RatingQuestion(ScaleQuestion):
+    """One image, a scale for each aspect."""
+
+    kind: Literal["rating"] = "rating"
+    text: str = "How good is this image?"
+
+
+R = TypeVar("R", bound=ScaleQuestion)
+
+FELT_AS = {"quality": "plausibility", "authenticity": "plausibility", "correspondence": "alignment"}
+"""Aspects of other names, and what a made-up person goes by when asked for them."""
+
+
+@dataclass(frozen=True)
+class Rating(Generic[R]):
+    """A number for each aspect."""
+
+    name: str = "rating"
+    summary: str = "One image: a scale for each aspect."
+    columns: tuple[str, ...] = ("value",)
+
+    def shows(self, question: R) -> int:  # noqa: ARG002
+        """One image."""
+        return 1
+
+    def aspects(self, question: R) -> tuple[str, ...]:
+        """As the question names them."""
+        return tuple(aspect.name for aspect in question.aspects)
+
+    def respond(self, question: R, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
+        """Place what is felt on the scale; an aspect not known to the made-up world goes by the whole."""
+        felt = {name: sensed.quality.get(FELT_AS.get(name, name)) for name in self.aspects(question)}
+        overall = sensed.quality["overall"]
+        said = (
+            Said(name, value=question.place(float((overall if feeling is None else feeling)[0])))
+            for name, feeling in felt.items()
+        )
+        return Response(tuple(said))
+
+    def guess(self, question: R, rng: np.random.Generator) -> Response:
+        """Any value, each aspect anew."""
+        return self._all(question, rng.random(len(question.aspects)))
+
+    def lazy(self, question: R) -> Response:
+        """The top of every scale."""
+        return self._all(question, np.ones(len(question.aspects)))
+
+    def oppose(self, question: R, response: Response) -> Response:
+        """Mirrored on the scale."""
+        low, high = question.scale()
+        return Response(tuple(Said(s.aspect, value=low + high - (s.value or 0.0)) for s in response.said))
+
+    def obey(self, question: R, expected: str) -> Response:
+        """The value asked for, on every scale."""
+        return Response(tuple(Said(name, value=float(expected)) for name in self.aspects(question)))
+
+    def instruct(self, question: R, rng: np.random.Generator) -> str:
+        """A value in the lower half: not where a lazy person clicks."""
+        return f"{question.place(float(rng.uniform(0, 0.5))):g}"
+
+    def _all(self, question: R, feelings: np.ndarray) -> Response:
+        values = (question.place(float(feeling)) for feeling in feelings)
+        return Response(tuple(Said(n, value=v) for n, v in zip(self.aspects(question), values, strict=True)))
+
+
+RATING: Rating[RatingQuestion] = Rating()

@@ -1,0 +1,41 @@
+"""Which of two images is better, and is it much better?"""
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from beholder.study.kinds.choosing import Choosing
+from beholder.study.kinds.kind import Response, Sensed
+from beholder.study.question import Question
+
+MUCH_BETTER, BETTER, SAME, WORSE, MUCH_WORSE = "left-much", "left", "same", "right", "right-much"
+
+
+class SideBySideQuestion(Question):
+    """Two images, blind, and five answers: ≫ > ≈ < ≪."""
+
+    kind: Literal["side-by-side-5"] = "side-by-side-5"
+    text: str = "Which image is better?"
+    much: float = Field(3.0, gt=1, description="of made-up people: *much* is a gap of so many just-felt ones")
+
+
+class SideBySide(Choosing[SideBySideQuestion]):
+    """Five answers by the size of the difference."""
+
+    def respond(self, question: SideBySideQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
+        """The difference in quality, cut at ± the just-felt gap and at ± ``much`` times that."""
+        left, right = sensed.quality["overall"]
+        gap = float(left - right)
+        much = question.much * sensed.indifference
+        place = int(np.searchsorted([-much, -sensed.indifference, sensed.indifference, much], gap))
+        return self.pick(self.choices[4 - place])
+
+
+SIDE_BY_SIDE = SideBySide(
+    name="side-by-side-5",
+    summary="Two images, blind: much better, better, same, worse, much worse.",
+    aspect="preference",
+    choices=(MUCH_BETTER, BETTER, SAME, WORSE, MUCH_WORSE),
+    images=2,
+)

@@ -1,0 +1,1 @@
+"""The protocols, one file each: presets of questions with the published defaults."""

@@ -1,0 +1,85 @@
+"""A question as the study file states it: what is asked, of how many people, and whose answers count."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
+
+
+class Settings(BaseModel):
+    """Base of all settings: frozen, and a key that is not known is a fault."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Design(Settings):
+    """How trials are drawn and dealt to people."""
+
+    raters: int = Field(30, ge=1, description="people, each taking one slot")
+    trials: int = Field(100, ge=1, description="test trials a person")
+    raters_per_item: int | None = Field(
+        None, ge=1, description="exactly this many answers an item; left out: as many items as there are"
+    )
+    between: bool = Field(False, description="each person judges a single generator")
+    real_share: Share = Field(0.5, description="share of real images among the test trials, where both are shown")
+    training: int = Field(0, ge=0, description="trials with feedback before the start")
+    qualification: int = Field(0, ge=0, description="trials that a person must pass to be admitted")
+    gold_every: int | None = Field(None, ge=2, description="a trial with a known answer after every so many")
+    attention_every: int | None = Field(None, ge=2, description="an instructed answer after every so many")
+    repeats: int = Field(0, ge=0, description="trials asked again, sides flipped")
+    blocks: int = Field(1, ge=1, description="parts of the session, with a break between")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Design":
+        if self.repeats > self.trials:
+            raise ValueError(f"repeats ({self.repeats}) cannot exceed trials ({self.trials})")
+        if self.raters_per_item and self.raters_per_item > self.raters:
+            raise ValueError(
+                f"raters_per_item ({self.raters_per_item}) cannot exceed raters ({self.raters}): "
+                "a person judges an item once"
+            )
+        total = self.raters * self.trials
+        if self.raters_per_item and total % self.raters_per_item:
+            raise ValueError(
+                f"raters × trials ({self.raters} × {self.trials} = {total}) must be a multiple of "
+                f"raters_per_item ({self.raters_per_item}), so that each item gets exactly that many answers"
+            )
+        return self
+
+
+class Screening(Settings):
+    """Rules by which a person's answers are set aside; a rule left out is not applied."""
+
+    min_seconds: float | None = Field(None, ge=0, description="median time for an answer")
+    max_same_share: Share | None = Field(None, description="share of the most frequent answer")
+    min_qualification: Share | None = Field(None, description="share right, on real and on generated")
+    min_gold: Share | None = Field(None, description="share right on gold trials")
+    max_attention_failures: int | None = Field(None, ge=0, description="instructed answers missed")
+    min_repeat: Share | None = Field(None, description="share of repeated trials answered alike")
+    above_chance: Share | None = Field(
+        None, description="agreement with the others' majority must exceed chance at this one-sided level"
+    )
+    min_correlation: float | None = Field(None, ge=-1, le=1, description="with the mean of the others")
+    bt500: bool = Field(False, description="the rejection rule of ITU-R BT.500")
+
+
+class Question(Settings):
+    """What all kinds have in common; each kind adds its own settings."""
+
+    name: Slug
+    kind: str
+    protocol: str | None = None
+    text: str = Field(min_length=1)
+    design: Design = Design()
+    screening: Screening = Screening()
+
+
+class Aspect(Settings):
+    """One thing to be rated, with the words at both ends of its scale."""
+
+    name: Slug
+    text: str = Field(min_length=1)
+    low: str = "bad"
+    high: str = "excellent"

@@ -1,0 +1,99 @@
+"""The study file: ``study.toml`` read into a checked model, and written out with its defaults in sight."""
+
+import tomllib
+from pathlib import Path
+
+import tomlkit
+from pydantic import Field, ValidationError, model_validator
+
+from beholder.errors import StudyError
+from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.question import Settings, Slug
+
+FILE_NAME = "study.toml"
+
+
+class Pay(Settings):
+    """What a person is paid, and the wage that it must not fall under."""
+
+    currency: str = "USD"
+    base: float = Field(1.0, ge=0, description="for a complete session")
+    per_right: float = Field(0.0, ge=0, description="bonus for each right answer")
+    minimum_hourly: float = Field(12.0, ge=0, description="the wage that pay is measured against")
+
+
+class Analysis(Settings):
+    """How results are computed."""
+
+    level: float = Field(0.95, gt=0.5, lt=1, description="of all intervals")
+    draws: int = Field(2000, ge=200, description="bootstrap draws over people")
+
+
+class Study(Settings):
+    """A whole study."""
+
+    name: Slug
+    title: str = Field(min_length=1)
+    description: str = ""
+    seed: int = Field(0, ge=0)
+    pay: Pay = Pay()
+    analysis: Analysis = Analysis()
+    questions: tuple[AnyQuestion, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _distinct(self) -> "Study":
+        names = [question.name for question in self.questions]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"each question needs a name of its own; used more than once: {', '.join(twice)}")
+        return self
+
+    def question(self, name: str) -> AnyQuestion:
+        """The question of that name."""
+        return {question.name: question for question in self.questions}[name]
+
+
+def load_study(folder: Path) -> Study:
+    """Read and check ``study.toml``; an error lists every fault with its place in the file."""
+    path = folder / FILE_NAME
+    if not path.is_file():
+        raise StudyError(
+            str(folder), [f"no {FILE_NAME} here"], advice="Make a study with: beholder new PROTOCOL FOLDER …"
+        )
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StudyError(str(path), [f"not valid TOML: {error}"]) from error
+    try:
+        return Study.model_validate(content)
+    except ValidationError as error:
+        raise StudyError(str(path), faults_of(error)) from error
+
+
+def dump_study(study: Study) -> str:
+    """The text of ``study.toml`` with every setting written out; settings left out of use are not written."""
+    document = tomlkit.document()
+    document.add(
+        tomlkit.comment("A beholder study. Settings are explained in docs/study.md; check with: beholder design")
+    )
+    for key, value in study.model_dump(mode="json", exclude_none=True).items():
+        document.add(key, value)
+    return tomlkit.dumps(document)
+
+
+def faults_of(error: ValidationError) -> list[str]:
+    """Pydantic's faults in our words: where, what was found, what was expected."""
+    return [
+        _fault(list(detail["loc"]), detail["type"], detail["msg"], detail["input"]) for detail in error.errors()
+    ]
+
+
+def _fault(place: list[int | str], kind: str, message: str, found: object) -> str:
+    where = ".".join(str(part) for part in place) or "study"
+    if kind == "extra_forbidden":
+        return f"{where}: this key is not known"
+    if kind == "missing":
+        return f"{where}: missing"
+    plain = message.removeprefix("Value error, ")
+    shown = f" (found {found!r})" if isinstance(found, str | int | float | bool) else ""
+    return f"{where}: {plain}{shown}"
