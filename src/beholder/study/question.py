@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
+Words = Annotated[str, Field(min_length=1)]
 
 
 class Settings(BaseModel):
@@ -35,6 +36,8 @@ class Design(Settings):
     def _consistent(self) -> "Design":
         if self.repeats > self.trials:
             raise ValueError(f"repeats ({self.repeats}) cannot exceed trials ({self.trials})")
+        if self.blocks > self.trials:
+            raise ValueError(f"blocks ({self.blocks}) cannot exceed trials ({self.trials})")
         if self.raters_per_item and self.raters_per_item > self.raters:
             raise ValueError(
                 f"raters_per_item ({self.raters_per_item}) cannot exceed raters ({self.raters}): "
@@ -71,7 +74,7 @@ class Question(Settings):
     name: Slug
     kind: str
     protocol: str | None = None
-    text: str = Field(min_length=1)
+    text: Words
     design: Design = Design()
     screening: Screening = Screening()
 
@@ -80,6 +83,6 @@ class Aspect(Settings):
     """One thing to be rated, with the words at both ends of its scale."""
 
     name: Slug
-    text: str = Field(min_length=1)
+    text: Words
     low: str = "bad"
     high: str = "excellent"

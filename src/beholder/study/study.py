@@ -1,5 +1,6 @@
 """The study file: ``study.toml`` read into a checked model, and written out with its defaults in sight."""
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import tomlkit
 from pydantic import Field, ValidationError, model_validator
 
 from beholder.errors import StudyError
+from beholder.study.faults import faults_of
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.question import Settings, Slug
 
@@ -38,11 +40,13 @@ class Study(Settings):
     seed: int = Field(0, ge=0)
     pay: Pay = Pay()
     analysis: Analysis = Analysis()
-    questions: tuple[AnyQuestion, ...] = Field(min_length=1)
+    questions: tuple[AnyQuestion, ...]
 
     @model_validator(mode="after")
     def _distinct(self) -> "Study":
         names = [question.name for question in self.questions]
+        if not names:
+            raise ValueError("at least one question is needed: [[questions]]")
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"each question needs a name of its own; used more than once: {', '.join(twice)}")
@@ -61,13 +65,15 @@ def load_study(folder: Path) -> Study:
             str(folder), [f"no {FILE_NAME} here"], advice="Make a study with: beholder new PROTOCOL FOLDER …"
         )
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StudyError(str(path), [f"not valid TOML: {error}"]) from error
     try:
-        return Study.model_validate(content)
+        return Study.model_validate_json(
+            json.dumps(content, default=str), strict=True
+        )  # "30" and true are no integers
     except ValidationError as error:
-        raise StudyError(str(path), faults_of(error)) from error
+        raise StudyError(str(path), faults_of(error, Study)) from error
 
 
 def dump_study(study: Study) -> str:
@@ -79,21 +85,3 @@ def dump_study(study: Study) -> str:
     for key, value in study.model_dump(mode="json", exclude_none=True).items():
         document.add(key, value)
     return tomlkit.dumps(document)
-
-
-def faults_of(error: ValidationError) -> list[str]:
-    """Pydantic's faults in our words: where, what was found, what was expected."""
-    return [
-        _fault(list(detail["loc"]), detail["type"], detail["msg"], detail["input"]) for detail in error.errors()
-    ]
-
-
-def _fault(place: list[int | str], kind: str, message: str, found: object) -> str:
-    where = ".".join(str(part) for part in place) or "study"
-    if kind == "extra_forbidden":
-        return f"{where}: this key is not known"
-    if kind == "missing":
-        return f"{where}: missing"
-    plain = message.removeprefix("Value error, ")
-    shown = f" (found {found!r})" if isinstance(found, str | int | float | bool) else ""
-    return f"{where}: {plain}{shown}"

@@ -1,5 +1,6 @@
 """Writing a file so that a killed process leaves the old one whole."""
 
+import glob
 import os
 import tempfile
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ def write_atomically(path: Path) -> Iterator[IO[bytes]]:
     a rename within a folder is atomic. Temporary files that a killed process left behind are removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    for left_over in path.parent.glob(f".{path.name}.*.tmp"):
+    for left_over in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         left_over.unlink(missing_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     temporary = Path(name)

@@ -1,4 +1,4 @@
-"""All tables, in the order of the loop."""
+"""All tables, in the order of the loop: each after those that it refers to."""
 
 from beholder.tables.schema import Table
 from beholder.tables.schemas import collect, consolidate, design, improve, measure, new, rank
@@ -6,8 +6,8 @@ from beholder.tables.schemas import collect, consolidate, design, improve, measu
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        new.IMAGES,
         new.PROMPTS,
+        new.IMAGES,
         design.TRIALS,
         collect.SESSIONS,
         collect.ANSWERS,

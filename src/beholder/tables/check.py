@@ -50,8 +50,8 @@ def reference_faults(frame: pl.DataFrame, table: Table, targets: Mapping[str, pl
     """Faults against other tables; ``targets`` holds each referenced table, or ``None`` where it is absent."""
     faults: list[str] = []
     for reference in table.references:
-        if not set(reference.columns) <= set(frame.columns):
-            continue
+        if any(frame.schema.get(name) != table.column(name).dtype for name in reference.columns):
+            continue  # missing or of another type: ``faults_in`` says so
         target = frame if reference.table == table.name else targets.get(reference.table)
         faults += _dangling(frame, reference, target)
     return faults
@@ -62,14 +62,15 @@ def _value_faults(values: pl.Series, column: Column) -> list[str]:
     if not column.nullable and values.null_count():
         faults.append(f"column '{name}' is empty in {_rows(values.is_null(), None)}")
     if isinstance(column.dtype, pl.List):
-        if values.list.explode().null_count() > values.null_count() + (values.list.len() == 0).sum():
-            bad = values.list.eval(pl.element().is_null().any()).list.first().fill_null(value=False)
+        bad = (values.list.drop_nulls().list.len() < values.list.len()).fill_null(value=False)
+        if bad.any():
             faults.append(f"column '{name}' has an empty list element in {_rows(bad, None)}")
         return faults
     if isinstance(column.dtype, pl.Float64):
         bad = ~values.fill_null(0.0).is_finite()
         if bad.any():
             faults.append(f"column '{name}' must be finite (leave unknown values empty): {_rows(bad, values)}")
+            values = values.set(bad, None)  # said once: not out of range as well
     if column.allowed:
         bad = ~values.is_in(list(column.allowed)).fill_null(value=True)
         if bad.any():
@@ -104,8 +105,11 @@ def _dangling(frame: pl.DataFrame, reference: Reference, target: pl.DataFrame | 
         return []
     if target is None:
         return [f"{' + '.join(columns)} refers to table '{reference.table}', which is missing"]
-    if not set(reference.target) <= set(target.columns):
-        return [f"{' + '.join(columns)} refers to {' + '.join(reference.target)}, which '{reference.table}' lacks"]
+    if [target.schema.get(name) for name in reference.target] != [asked.schema[name] for name in columns]:
+        wanted = " + ".join(reference.target)
+        return [
+            f"{' + '.join(columns)} refers to {wanted}, which '{reference.table}' lacks or holds as another type"
+        ]
     known = target.select(list(reference.target)).unique()
     lost = asked.join(known, left_on=columns, right_on=list(reference.target), how="anti").sort("row")
     if lost.is_empty():

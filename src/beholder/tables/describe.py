@@ -44,4 +44,6 @@ def _rule(column: Column) -> str:
         rules.append(f"{column.low:g} to {column.high:g}")
     elif column.low is not None:
         rules.append(f"≥ {column.low:g}")
+    elif column.high is not None:
+        rules.append(f"≤ {column.high:g}")
     return "; ".join(rules)

@@ -1,6 +1,7 @@
 """Reading and writing the tables of one study folder."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from beholder.tables.schema import Table
 
 TABLES_ROOM = "tables"
 TRUTH_ROOM = "truth"
+
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+"""What Polars raises at a damaged file; a panic, which derives from ``BaseException``, at some bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +45,14 @@ class Store:
         return file_hash(self.path(name)) if self.has(name) else "absent"
 
     def provenance(self, name: str) -> Provenance | None:
-        """The record the table carries; ``None`` for a table that is absent or came from elsewhere."""
+        """The record the table carries; ``None`` for a table that is absent, damaged or came from elsewhere."""
         if not self.has(name):
             return None
         try:
             text = pl.read_parquet_metadata(self.path(name)).get(METADATA_KEY)
-        except (pl.exceptions.PolarsError, OSError):
+            return Provenance.from_json(text) if text else None
+        except (*UNREADABLE, ValueError, TypeError):
             return None
-        return Provenance.from_json(text) if text else None
 
     def read(self, name: str) -> pl.DataFrame:
         """The table, checked; an error lists all its faults."""
@@ -68,7 +72,11 @@ class Store:
         return self.read(name) if self.has(name) else TABLES[name].empty()
 
     def write(self, frames: Mapping[str, pl.DataFrame], provenance: Provenance) -> None:
-        """Write the tables, each atomically, after all of them have been checked together."""
+        """Write the tables, each atomically, after all of them have been checked together.
+
+        All are written out before the first takes its place, so that a full disk changes nothing; then the
+        tables that others refer to take theirs first, so that what was only added is found at every moment.
+        """
         whole = {name: conform(frame, TABLES[name]) for name, frame in frames.items()}
         faults = [
             f"{name}: {fault}"
@@ -78,18 +86,20 @@ class Store:
         if faults:
             raise TableError(f"{self.folder / self.room}: nothing was written", faults)
         metadata = {METADATA_KEY: provenance.to_json()}
-        for name, frame in whole.items():
-            with write_atomically(self.path(name)) as file:
-                frame.write_parquet(file, compression="zstd", metadata=metadata)
+        with ExitStack() as last_in_first_out:
+            for name in reversed([name for name in TABLES if name in whole]):
+                file = last_in_first_out.enter_context(write_atomically(self.path(name)))
+                whole[name].write_parquet(file, compression="zstd", metadata=metadata)
 
-    def _load(self, name: str, columns: list[str] | None = None) -> pl.DataFrame:
+    def _load(self, name: str, wanted: Collection[str] | None = None) -> pl.DataFrame:
+        path = self.path(name)
         try:
-            return pl.read_parquet(self.path(name), columns=columns)
-        except (pl.exceptions.PolarsError, OSError) as error:
+            if wanted is None:
+                return pl.read_parquet(path)
+            return pl.read_parquet(path, columns=[c for c in pl.read_parquet_schema(path) if c in wanted])
+        except UNREADABLE as error:
             advice = f"Write it again with: beholder {TABLES[name].stage} {self.folder} --force"
-            raise TableError(
-                str(self.path(name)), [f"not a readable Parquet file ({error})"], advice=advice
-            ) from error
+            raise TableError(str(path), [f"not a readable Parquet file ({error})"], advice=advice) from error
 
     def _faults(self, frame: pl.DataFrame, table: Table, pending: Mapping[str, pl.DataFrame]) -> list[str]:
         targets = {r.table: self._target(r.table, pending) for r in table.references if r.table != table.name}
@@ -102,5 +112,4 @@ class Store:
         if not home.has(name):
             return None
         wanted = {c for t in TABLES.values() for r in t.references if r.table == name for c in r.target}
-        present = pl.read_parquet_schema(home.path(name))
-        return home._load(name, [c for c in present if c in wanted])
+        return home._load(name, wanted)

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.kind import Response, Sensed
-from beholder.study.question import Question
+from beholder.study.question import Question, Words
 
 LEFT, TIE, RIGHT = "left", "tie", "right"
 
@@ -16,7 +16,7 @@ class PairQuestion(Question):
     """Two images of one prompt, side by side; *left*, *right*, and *tie* where allowed."""
 
     kind: Literal["pair"] = "pair"
-    text: str = "Which image do you prefer?"
+    text: Words = "Which image do you prefer?"
     ties: bool = Field(True, description="offer a tie")
 
 

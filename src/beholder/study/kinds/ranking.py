@@ -7,14 +7,14 @@ import numpy as np
 from pydantic import Field
 
 from beholder.study.kinds.kind import Response, Said, Sensed
-from beholder.study.question import Question
+from beholder.study.question import Question, Words
 
 
 class RankingQuestion(Question):
-    """Four to ten images of one prompt, ranked from best to worst."""
+    """Three to ten images of one prompt, ranked from best to worst."""
 
     kind: Literal["ranking"] = "ranking"
-    text: str = "Put the images in order, the best first."
+    text: Words = "Put the images in order, the best first."
     images: int = Field(4, ge=3, le=10, description="images a trial")
 
 
@@ -23,7 +23,7 @@ class Ranking:
     """A rank for each image, 1 the best."""
 
     name: str = "ranking"
-    summary: str = "Four to ten images of one prompt, from best to worst."
+    summary: str = "Three to ten images of one prompt, from best to worst."
     columns: tuple[str, ...] = ("ranking",)
 
     def shows(self, question: RankingQuestion) -> int:

@@ -1,5 +1,6 @@
 """How good is this image, by one aspect or several?"""
 
+import math
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
@@ -7,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from beholder.study.kinds.kind import Response, Said, Sensed
-from beholder.study.question import Aspect, Question
+from beholder.study.question import Aspect, Question, Words
 
 
 class ScaleQuestion(Question):
@@ -17,10 +18,12 @@ class ScaleQuestion(Question):
     points: int = Field(5, ge=0, le=101, description="points of the scale from 1; 0: continuous from 0 to 100")
 
     @model_validator(mode="after")
-    def _distinct(self) -> "ScaleQuestion":
+    def _sound(self) -> "ScaleQuestion":
         names = [aspect.name for aspect in self.aspects]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"aspects must be at least one, each named once; found: {', '.join(names) or 'none'}")
+        if self.points == 1:
+            raise ValueError("points must be 0 (continuous) or at least 2: a scale of one point asks nothing")
         return self
 
     def scale(self) -> tuple[float, float]:
@@ -28,17 +31,17 @@ class ScaleQuestion(Question):
         return (1.0, float(self.points)) if self.points else (0.0, 100.0)
 
     def place(self, feeling: float) -> float:
-        """The value on the scale for a feeling between 0 and 1."""
+        """The value on the scale for a feeling between 0 and 1: the nearest point, of two the higher."""
         low, high = self.scale()
         value = low + (high - low) * min(max(feeling, 0.0), 1.0)
-        return float(round(value)) if self.points else round(value, 1)
+        return float(math.floor(value + 0.5)) if self.points else round(value, 1)
 
 
 class RatingQuestion(ScaleQuestion):
     """One image, a scale for each aspect."""
 
     kind: Literal["rating"] = "rating"
-    text: str = "How good is this image?"
+    text: Words = "How good is this image?"
 
 
 R = TypeVar("R", bound=ScaleQuestion)
@@ -74,8 +77,10 @@ class Rating(Generic[R]):
         return Response(tuple(said))
 
     def guess(self, question: R, rng: np.random.Generator) -> Response:
-        """Any value, each aspect anew."""
-        return self._all(question, rng.random(len(question.aspects)))
+        """Any value, each alike and each aspect anew."""
+        low, high = question.scale()
+        points = rng.integers(int(low), int(high), len(question.aspects), endpoint=True)
+        return self._all(question, (points - low) / (high - low))
 
     def lazy(self, question: R) -> Response:
         """The top of every scale."""
@@ -84,7 +89,9 @@ class Rating(Generic[R]):
     def oppose(self, question: R, response: Response) -> Response:
         """Mirrored on the scale."""
         low, high = question.scale()
-        return Response(tuple(Said(s.aspect, value=low + high - (s.value or 0.0)) for s in response.said))
+        return Response(
+            tuple(Said(s.aspect, value=round(low + high - (s.value or 0.0), 1)) for s in response.said)
+        )
 
     def obey(self, question: R, expected: str) -> Response:
         """The value asked for, on every scale."""

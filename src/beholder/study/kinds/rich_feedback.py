@@ -8,7 +8,7 @@ from pydantic import Field
 
 from beholder.study.kinds.kind import Mark, Response, Sensed
 from beholder.study.kinds.rating import Rating, ScaleQuestion
-from beholder.study.question import Aspect
+from beholder.study.question import Aspect, Words
 
 MARKED = ("implausibility", "misalignment")
 
@@ -17,7 +17,7 @@ class RichFeedbackQuestion(ScaleQuestion):
     """One image with its prompt: points on what is wrong, words that were missed, four scores."""
 
     kind: Literal["rich-feedback"] = "rich-feedback"
-    text: str = "Mark what is wrong in the image, click the words it misses, and rate it."
+    text: Words = "Mark what is wrong in the image, click the words it misses, and rate it."
     aspects: tuple[Aspect, ...] = (
         Aspect(name="plausibility", text="Plausibility"),
         Aspect(name="alignment", text="Alignment with the text"),

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.kind import Response, Sensed
-from beholder.study.question import Question
+from beholder.study.question import Question, Words
 
 MUCH_BETTER, BETTER, SAME, WORSE, MUCH_WORSE = "left-much", "left", "same", "right", "right-much"
 
@@ -16,7 +16,7 @@ class SideBySideQuestion(Question):
     """Two images, blind, and five answers: ≫ > ≈ < ≪."""
 
     kind: Literal["side-by-side-5"] = "side-by-side-5"
-    text: str = "Which image is better?"
+    text: Words = "Which image is better?"
     much: float = Field(3.0, gt=1, description="of made-up people: *much* is a gap of so many just-felt ones")
 
 
@@ -24,12 +24,11 @@ class SideBySide(Choosing[SideBySideQuestion]):
     """Five answers by the size of the difference."""
 
     def respond(self, question: SideBySideQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
-        """The difference in quality, cut at ± the just-felt gap and at ± ``much`` times that."""
+        """The difference in quality, cut at the just-felt gap and at ``much`` times that, alike on both sides."""
         left, right = sensed.quality["overall"]
         gap = float(left - right)
-        much = question.much * sensed.indifference
-        place = int(np.searchsorted([-much, -sensed.indifference, sensed.indifference, much], gap))
-        return self.pick(self.choices[4 - place])
+        steps = (abs(gap) >= sensed.indifference) + (abs(gap) >= question.much * sensed.indifference)
+        return self.pick(self.choices[2 - int(np.sign(gap)) * steps])
 
 
 SIDE_BY_SIDE = SideBySide(

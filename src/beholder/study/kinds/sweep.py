@@ -7,14 +7,14 @@ import numpy as np
 from pydantic import Field
 
 from beholder.study.kinds.kind import Mark, Response, Said, Sensed
-from beholder.study.question import Question
+from beholder.study.question import Question, Words
 
 
 class SweepQuestion(Question):
     """A rapid series; a press counts for the images just before it, by how long people take to press."""
 
     kind: Literal["sweep"] = "sweep"
-    text: str = "Press the space bar whenever you see a generated image."
+    text: Words = "Press the space bar whenever you see a generated image."
     images: int = Field(100, ge=5, description="images a trial")
     each_ms: int = Field(100, ge=16, description="how long each image is shown")
     latency_ms: float = Field(378, gt=0, description="mean time from an image to the press for it")

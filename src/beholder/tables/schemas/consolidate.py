@@ -14,6 +14,7 @@ RATERS = Table(
         Column("answers", INTEGER, "Valid answers to test trials.", low=0),
         Column("median_seconds", NUMBER, "Median time for an answer.", nullable=True, low=0),
         Column("same_share", NUMBER, "Share of their most frequent answer.", nullable=True, low=0, high=1),
+        Column("attention_failures", INTEGER, "Attention checks missed.", nullable=True, low=0),
         Column("gold_share", NUMBER, "Share right on gold trials.", nullable=True, low=0, high=1),
         Column(
             "qualification_share",

@@ -1,0 +1,85 @@
+# Everything is set up in .venv on the first call; later calls start at once.
+# Needs Python 3.11 or newer and make. Another interpreter: make PYTHON=/path/to/python3.12 …
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install --constraint constraints.txt
+
+# A virtual environment that was moved, half made, or whose Python has gone is made anew.
+SOUND := $(shell grep -qF '$(CURDIR)/.venv/bin/python' $(BIN)/pip 2>/dev/null \
+  && $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo yes)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format bench docs clean browser anew
+.SUFFIXES:
+
+help:  ## List what can be made
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+demo: .venv/.core  ## Run a whole made-up study into demo-study/
+	@$(BIN)/beholder demo --out demo-study
+
+test: .venv/.dev browser  ## Check style, types and imports, then run all tests
+	@$(MAKE) --no-print-directory lint
+	@$(BIN)/python -m pytest -n 2
+
+lint: .venv/.dev  ## Check style, types and imports
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: .venv/.dev  ## Mend the style
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+bench: .venv/.bench  ## Run the benchmarks
+	@$(BIN)/python benchmarks/run.py
+
+docs: .venv/.core  ## Write the generated pages anew
+	@$(BIN)/beholder tables --markdown > docs/tables.md.tmp
+	@mv docs/tables.md.tmp docs/tables.md
+
+clean:  ## Remove the set-up, the caches and the demo
+	@rm -rf .venv demo-study dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Set-up. A stamp says that the extra of its name is installed; it depends on what is to be installed alone.
+# hatchling is installed first and used without build isolation, so that constraints.txt holds for it too.
+
+.venv/.core: EXTRA =
+.venv/.dev: EXTRA = [dev]
+.venv/.bench: EXTRA = [bench]
+
+.venv/.core .venv/.dev .venv/.bench: .venv/.sound pyproject.toml constraints.txt
+	@echo "setting up .venv (beholder$(EXTRA)) …"
+	@$(PIP) hatchling editables
+	@$(PIP) --no-build-isolation --editable '.$(EXTRA)'
+	@touch $@
+
+ifneq ($(SOUND),yes)
+.venv/.sound: anew
+endif
+
+.venv/.sound:
+	@$(if $(filter yes,$(SOUND)),:,$(MAKE_VENV))
+	@touch -t 200001010000 $@
+
+anew:
+
+define MAKE_VENV
+command -v '$(PYTHON)' >/dev/null || { echo "'$(PYTHON)' was not found. Install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3" >&2; exit 1; }; \
+'$(PYTHON)' -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "beholder needs Python 3.11 or newer; '$(PYTHON)' is $$('$(PYTHON)' --version 2>&1). Name another: make PYTHON=/path/to/python3.12" >&2; exit 1; }; \
+'$(PYTHON)' -c 'import venv, ensurepip' 2>/dev/null || { echo "'$(PYTHON)' lacks venv or ensurepip. On Debian and Ubuntu: apt-get install python3-venv; or name another: make PYTHON=/path/to/python3" >&2; exit 1; }; \
+'$(PYTHON)' -m venv --clear .venv
+endef
+
+# The browser tests skip themselves where there is no Chromium.
+browser:
+	@if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing chromium …"; \
+	  { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium fonts-dejavu-core; } >/dev/null 2>&1 \
+	    || echo "chromium could not be installed; going on without the browser tests"; \
+	else echo "no chromium here and no right to install it; going on without the browser tests"; fi

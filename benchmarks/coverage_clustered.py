@@ -1,0 +1,198 @@
+"""How often intervals over people hold the truth: simulated studies with known answers.
+
+    python benchmarks/coverage_clustered.py [--studies 2000] [--draws 2000] [--seed 1] [--workers 2]
+
+Prints markdown tables; ``docs/measured/coverage.md`` is a saved run.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beholder.stats.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.bradley_terry import bradley_terry
+from beholder.stats.proportions import wilson
+from beholder.stats.separation import separate
+
+PEOPLE = (10, 30, 100)
+BATCH = 20  # independent studies that share one set of bootstrap weights
+
+
+@dataclass(frozen=True)
+class RateWorld:
+    """People with a beta-distributed rate of error each."""
+
+    name: str
+    a: float
+    b: float
+    fewest: int  # answers a person, uniform between the two
+    most: int
+
+
+RATES = (
+    RateWorld("rate .40, sd .12, 100 answers each", 6, 9, 100, 100),
+    RateWorld("rate .40, sd .12, 10–80 answers", 6, 9, 10, 80),
+    RateWorld("rate .125, sd .08, 40 answers each", 2, 14, 40, 40),
+    RateWorld("rate .125, sd .08, 10–80 answers", 2, 14, 10, 80),
+    RateWorld("rate .10, sd .09 (mode at 0), 40 answers each", 1, 9, 40, 40),
+)
+
+
+@dataclass(frozen=True)
+class VoteWorld:
+    """People with their own taste: each item's rating is shifted by a normal deviation a person."""
+
+    name: str
+    taste: float
+    tie: float | None
+    fewest: int  # votes a person, uniform between the two
+    most: int
+
+
+VOTES = (
+    VoteWorld("5 items, taste sd .5, no ties, 40 votes each", 0.5, None, 40, 40),
+    VoteWorld("5 items, taste sd .5, ties, 40 votes each", 0.5, -0.7, 40, 40),
+    VoteWorld("5 items, taste sd 1, ties, 10–80 votes", 1.0, -0.7, 10, 80),
+)
+RATINGS = np.array([-0.8, -0.4, 0.0, 0.4, 0.8])
+
+
+def rate_batch(job: tuple[RateWorld, int, int, np.random.SeedSequence]) -> NDArray[np.float64]:
+    """Return for one batch of studies (rules, studies): 1 where the interval holds the truth."""
+    world, people, draws, seed = job
+    rng = np.random.default_rng(seed)
+    answers = rng.integers(world.fewest, world.most, size=(people, BATCH), endpoint=True)
+    wrong = rng.binomial(answers, rng.beta(world.a, world.b, size=(people, BATCH)))
+    weights = person_weights(np.zeros(people, np.int64), draws, rng)
+    truth = world.a / (world.a + world.b)
+    low, high = wilson(wrong.sum(axis=0), answers.sum(axis=0))
+    held = [(low <= truth) & (truth <= high)]
+    for rule, expand in (("percentile", False), ("percentile", True), ("bca", True)):
+        found = clustered_ratio(wrong, answers, weights, rule=rule, expand=expand)  # type: ignore[arg-type]
+        held.append((found.low <= truth) & (truth <= found.high))
+    return np.array(held, np.float64)
+
+
+def vote_batch(job: tuple[VoteWorld, int, int, np.random.SeedSequence]) -> NDArray[np.float64]:
+    """Return for one batch of studies (rules, studies × items): 1 where the interval holds the truth."""
+    world, people, draws, seed = job
+    rng = np.random.default_rng(seed)
+    pairs = np.array(list(combinations(range(len(RATINGS)), 2)))
+    truth = marginal_ratings(world, pairs)
+    held = []
+    for _ in range(BATCH):
+        counts = simulate_votes(world, pairs, people, rng)
+        weights = person_weights(np.zeros(people, np.int64), draws, rng)
+        fit = bradley_terry(pairs, counts, items=len(RATINGS), weights=weights)
+        spread = 1.96 * fit.standard_errors
+        row = [np.abs(fit.ratings - truth) <= spread]
+        for rule, expand in (("percentile", False), ("percentile", True), ("bca", True)):
+            found = fit.estimates(rule=rule, expand=expand)  # type: ignore[arg-type]
+            row.append((found.low <= truth) & (truth <= found.high))
+        held.append(row)
+    return np.array(held, np.float64).transpose(1, 0, 2).reshape(4, -1)
+
+
+def simulate_votes(
+    world: VoteWorld, pairs: NDArray[np.int64], people: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return counts (people, pairs, 3)."""
+    taste = RATINGS + rng.normal(0, world.taste, size=(people, len(RATINGS)))
+    chances = outcome_chances(taste[:, pairs[:, 0]] - taste[:, pairs[:, 1]], world.tie)
+    votes = rng.integers(world.fewest, world.most, size=people, endpoint=True)
+    each = rng.multinomial(votes, np.full(len(pairs), 1 / len(pairs)))  # (people, pairs)
+    return rng.multinomial(each, chances)
+
+
+def outcome_chances(gap: NDArray[np.float64], tie: float | None) -> NDArray[np.float64]:
+    """Return the chances of win, loss and tie on a last axis."""
+    parts = [np.exp(gap / 2), np.exp(-gap / 2), np.full_like(gap, 0 if tie is None else np.exp(tie))]
+    stacked = np.stack(parts, axis=-1)
+    return np.asarray(stacked / stacked.sum(axis=-1, keepdims=True))
+
+
+def marginal_ratings(world: VoteWorld, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return what the model estimates with endless people: the fit to chances averaged over tastes.
+
+    A pair's gap is normal with variance 2 × taste², so Gauss–Hermite quadrature gives the averages.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    gap = RATINGS[pairs[:, 0]] - RATINGS[pairs[:, 1]]
+    spread = gap[:, None] + np.sqrt(2) * world.taste * nodes  # (pairs, nodes)
+    chances = np.einsum("pno,n->po", outcome_chances(spread, world.tie), weights / weights.sum())
+    return bradley_terry(pairs, 1e6 * chances, items=len(RATINGS)).ratings
+
+
+def separation_batch(job: tuple[None, int, int, np.random.SeedSequence]) -> NDArray[np.float64]:
+    """Return (rows, studies): any false separation of five equal generators, between people and within."""
+    _, people, draws, seed = job
+    rng = np.random.default_rng(seed)
+    cells = 5
+    found = np.zeros((2, BATCH))
+    for study in range(BATCH):
+        for row, within in enumerate((False, True)):
+            rates = rng.beta(6, 9, size=(people, 1 if within else cells)) * np.ones((1, cells))
+            wrong = rng.binomial(100, rates)  # (people, cells)
+            if within:
+                above, below = wrong.astype(np.float64), np.full(wrong.shape, 100.0)
+                strata = np.zeros(people, np.int64)
+            else:  # cells × people persons, each with one cell
+                strata = np.repeat(np.arange(cells), people)
+                above, below = np.zeros((2, cells * people, cells))
+                above[np.arange(cells * people), strata] = wrong.T.ravel()
+                below[np.arange(cells * people), strata] = 100
+            weights = person_weights(strata, draws, rng)
+            value = above.sum(axis=0) / below.sum(axis=0)
+            result = separate(value, ratio_of_sums(above, below, weights), people, within=within)
+            found[row, study] = result.separated.any()
+    return found
+
+
+def table(title: str, header: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:
+    names = tuple(header)
+    lines = [f"### {title}", "", "| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows), ""])
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--studies", type=int, default=2000)
+    parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    began = time.perf_counter()
+    root = np.random.SeedSequence(options.seed)
+    batches = -(-options.studies // BATCH)
+
+    with ProcessPoolExecutor(options.workers) as pool:
+
+        def run(work: Callable[..., NDArray[np.float64]], world: object, people: int) -> NDArray[np.float64]:
+            jobs = [(world, people, options.draws, seed) for seed in root.spawn(batches)]
+            held = np.concatenate(list(pool.map(work, jobs)), axis=1)
+            return np.asarray(held.mean(axis=1), np.float64)
+
+        rules = ("naive Wilson", "percentile", "expanded percentile", "expanded BCa")
+        rows = [(w.name, str(n), *map(percent, run(rate_batch, w, n))) for w in RATES for n in PEOPLE]
+        print(table("Ratio of sums, nominal 95 %", ("world", "people", *rules), rows), flush=True)
+        rules = ("sandwich ± 1.96", *rules[1:])
+        rows = [(w.name, str(n), *map(percent, run(vote_batch, w, n))) for w in VOTES for n in PEOPLE]
+        print(table("Bradley–Terry ratings, nominal 95 %", ("world", "people", *rules), rows), flush=True)
+        rows = [("5 equal generators", str(n), *map(percent, run(separation_batch, None, n))) for n in PEOPLE]
+        header = ("world", "people a generator", "between people", "within people")
+        print(table("Any false separation, nominal at most 5 %", header, rows), flush=True)
+    print(f"{batches * BATCH} studies a row, {options.draws} draws, {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+"""``python -m beholder``."""
+
+import sys
+
+from beholder.cli.main import main
+
+sys.exit(main())

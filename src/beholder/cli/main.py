@@ -1,0 +1,102 @@
+"""The command ``beholder``: which commands there are, and how an error leaves the program.
+
+Asking for help must be quick, so nothing heavy is imported here; a command's module is imported when the command
+is called.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from beholder import __version__
+from beholder.errors import UserError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "new": ("beholder.cli.new:new", "Make a study from a protocol and your images."),
+    "design": ("beholder.cli.stages:design", "Draw the trials: who is to be shown what."),
+    "consolidate": ("beholder.cli.stages:consolidate", "Turn many people's answers into labels with intervals."),
+    "rank": ("beholder.cli.stages:rank", "Rate the generators and say which of them differ."),
+    "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
+    "protocols": ("beholder.cli.protocols:protocols", "List the protocols, or show one with all its settings."),
+    "tables": ("beholder.cli.tables:tables", "Describe the tables, or check those of a study."),
+}
+"""Name of a command -> where it lives (``module:attribute``), and the first line of its help."""
+
+BROKEN_PIPE, USER_FAULT, INTERRUPTED = 1, 2, 130
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands from ``COMMANDS`` and imports one only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """All names, in the order of the loop."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        return load_command(COMMANDS[cmd_name][0])
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list of commands in the help text, without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+def load_command(place: str) -> click.Command:
+    """The command at ``module:attribute``."""
+    module, attribute = place.split(":")
+    command = getattr(import_module(module), attribute)
+    if not isinstance(command, click.Command):
+        raise TypeError(f"{place} is {command!r}, not a click command")
+    return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="beholder", message="%(prog)s %(version)s")
+@click.option("-v", "--verbose", count=True, help="Say on stderr what is being done; twice: in detail.")
+def beholder(verbose: int) -> None:
+    """Ask people about generated images, and turn their answers into numbers with intervals."""
+    if verbose:
+        import logging
+
+        level = logging.INFO if verbose == 1 else logging.DEBUG
+        logging.basicConfig(level=level, format="%(name)s: %(message)s", stream=sys.stderr)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    A fault of the user (:class:`UserError`, a wrong option) prints its message and gives 2; an interrupt gives
+    130; a reader that went away (``beholder … | head``) gives 1, as click has it. Any other exception is ours and
+    passes through with its traceback.
+    """
+    try:
+        code = beholder.main(
+            args=None if arguments is None else list(arguments), prog_name="beholder", standalone_mode=False
+        )
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except UserError as error:
+        click.echo(f"error: {error}", err=True)
+        return USER_FAULT
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        _leave_pipe()
+        return BROKEN_PIPE
+    return code if isinstance(code, int) else 0
+
+
+def _leave_pipe() -> None:
+    """Point stdout nowhere, so that the interpreter's last flush does not complain."""
+    import os
+
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())

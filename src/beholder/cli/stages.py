@@ -1,0 +1,66 @@
+"""The commands that run one stage of a study: the same arguments for each."""
+
+import logging
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+logger = logging.getLogger(__name__)
+
+
+def stage_command(verb: str, about: str) -> click.Command:
+    """The command for ``beholder.<verb>.stage.run(folder, force=…)``, which is imported when it is called."""
+
+    @click.command(verb, help=about)
+    @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+    @click.option("--force", is_flag=True, help="Do the work even if nothing it depends on has changed.")
+    @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+    def command(folder: Path, *, force: bool, as_json: bool) -> None:
+        from beholder.cli.output import show_json
+        from beholder.tables.work import Outcome
+
+        stage = import_module(f"beholder.{verb}.stage")
+        logger.info("%s: starting in %s", verb, folder)
+        outcome: Outcome = stage.run(folder, force=force)
+        if as_json:
+            show_json(asdict(outcome))
+        else:
+            click.echo(str(outcome))
+
+    return command
+
+
+design = stage_command(
+    "design",
+    """Draw the trials: who is to be shown what.
+
+    Reads study.toml and the images of FOLDER and writes the table `trials`. The same seed draws the same trials.
+    """,
+)
+
+consolidate = stage_command(
+    "consolidate",
+    """Turn many people's answers into labels with intervals.
+
+    Reads the answers of FOLDER, sets people aside by the study's screening rules, and writes the tables `raters`,
+    `labels`, `regions` and `agreement`.
+    """,
+)
+
+rank = stage_command(
+    "rank",
+    """Rate the generators and say which of them differ.
+
+    Reads the answers and raters of FOLDER and writes the tables `ratings` and `separations`.
+    """,
+)
+
+report = stage_command(
+    "report",
+    """Write the report of the study as one HTML file.
+
+    Reads whatever tables FOLDER has and writes `report.html`, which opens without a network.
+    """,
+)

@@ -1,0 +1,199 @@
+"""Made-up people going through the trials of a question, as the server would lead them."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import polars as pl
+
+from beholder.simulate.answering import Answered, answer
+from beholder.simulate.people import Person
+from beholder.simulate.sight import View, sight_of
+from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.timed_realism import TimedRealismQuestion
+
+OPENING = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+"""When simulated studies open: a fixed moment, so that a seed gives the same bytes on any day."""
+
+ARRIVAL_SECONDS = 40.0
+
+Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """Rows of the three tables that collecting writes."""
+
+    sessions: list[Row] = field(default_factory=list)
+    answers: list[Row] = field(default_factory=list)
+    marks: list[Row] = field(default_factory=list)
+
+
+def collect_question(
+    question: AnyQuestion,
+    trials: pl.DataFrame,
+    views: Mapping[str, View],
+    people: Sequence[Person],
+    *,
+    seed: Sequence[int],
+) -> Collected:
+    """Everyone takes a free slot, if there is one; who fails the qualification leaves it to the next."""
+    by_slot = {
+        slot: rows.sort("position").rows(named=True)
+        for (slot,), rows in trials.partition_by("slot", as_dict=True).items()
+    }
+    free = deque(sorted(by_slot))
+    collected = Collected()
+    for number, person in enumerate(people):
+        if not free:
+            break
+        rng = np.random.default_rng([*seed, number])
+        slot = free.popleft()
+        started = OPENING + timedelta(
+            seconds=round(number * ARRIVAL_SECONDS + rng.exponential(ARRIVAL_SECONDS), 3)
+        )
+        passed = _session(question, by_slot[slot], views, person, slot, started, collected, rng)
+        if not passed:
+            free.appendleft(slot)
+    return collected
+
+
+def _session(
+    question: AnyQuestion,
+    trials: Sequence[Row],
+    views: Mapping[str, View],
+    person: Person,
+    slot: int,
+    started: datetime,
+    collected: Collected,
+    rng: np.random.Generator,
+) -> bool:
+    """One person's session; whether the person was admitted to the test."""
+    session = f"{question.name}-{person.rater}"
+    clock, admitted, right_by_class = started, True, dict[str, list[bool]]()
+    exposures = _Exposures(question)
+    for number, trial in enumerate(trials):
+        if trial["role"] != "qualification" and right_by_class:
+            admitted = _passes(question, right_by_class)
+            right_by_class = {}
+            if not admitted:
+                break
+        exposure = exposures.next(trial)
+        answered = _answer(question, person, trial, views, number / len(trials), exposure, rng)
+        clock += timedelta(milliseconds=round(1000 * answered.seconds))
+        collected.answers.extend(_answer_rows(question, trial, session, person.rater, answered, exposure, clock))
+        collected.marks.extend(_mark_rows(trial, session, answered))
+        right = answered.response.said[0].text == trial["expected"]
+        exposures.heed(right=right)
+        if trial["role"] == "qualification":
+            right_by_class.setdefault(str(trial["expected"]), []).append(right)
+    collected.sessions.append(
+        {
+            "session": session,
+            "rater": person.rater,
+            "question": question.name,
+            "slot": slot,
+            "status": "complete" if admitted else "screened-out",
+            "started": started,
+            "ended": clock,
+            "simulated": True,
+            "platform": "simulated",
+        }
+    )
+    return admitted
+
+
+class _Exposures:
+    """The staircase of a timed question, begun anew in each block; nothing for other kinds."""
+
+    def __init__(self, question: AnyQuestion) -> None:
+        self._question = question if isinstance(question, TimedRealismQuestion) else None
+        self._block: object = None
+        self._ms, self._right_so_far = 0.0, 0
+
+    def next(self, trial: Row) -> float | None:
+        """How long the image of this trial is shown."""
+        if self._question is None:
+            return None
+        if trial["block"] != self._block:
+            self._block = trial["block"]
+            self._ms, self._right_so_far = float(self._question.start_ms), 0
+        return self._ms
+
+    def heed(self, *, right: bool) -> None:
+        """Step by the answer."""
+        if self._question is not None:
+            self._ms, self._right_so_far = self._question.next_exposure(self._ms, self._right_so_far, right=right)
+
+
+def _answer(
+    question: AnyQuestion,
+    person: Person,
+    trial: Row,
+    views: Mapping[str, View],
+    progress: float,
+    exposure_ms: float | None,
+    rng: np.random.Generator,
+) -> Answered:
+    images = trial["images"]
+    assert isinstance(images, list)
+    sight = sight_of([views[image] for image in images])
+    instruction = str(trial["expected"]) if trial["role"] == "attention" else None
+    return answer(
+        person, question, sight, instruction=instruction, progress=progress, exposure_ms=exposure_ms, rng=rng
+    )
+
+
+def _passes(question: AnyQuestion, right_by_class: Mapping[str, list[bool]]) -> bool:
+    """Whether the share right is high enough on every class; without a threshold everyone passes."""
+    least = question.screening.min_qualification
+    return least is None or all(float(np.mean(right)) >= least for right in right_by_class.values())
+
+
+def _answer_rows(
+    question: AnyQuestion,
+    trial: Row,
+    session: str,
+    rater: str,
+    answered: Answered,
+    exposure_ms: float | None,
+    clock: datetime,
+) -> Iterator[Row]:
+    for said in answered.response.said:
+        yield {
+            "trial": trial["trial"],
+            "session": session,
+            "rater": rater,
+            "question": question.name,
+            "aspect": said.aspect,
+            "attempt": 1,
+            "choice": said.choice,
+            "value": said.value,
+            "ranking": None if said.ranking is None else list(said.ranking),
+            "seconds": round(answered.seconds, 3),
+            "exposure_ms": exposure_ms,
+            "intended_ms": exposure_ms,
+            "dropped_frames": None if exposure_ms is None else 0,
+            "valid": True,
+            "answered": clock,
+        }
+
+
+def _mark_rows(trial: Row, session: str, answered: Answered) -> Iterator[Row]:
+    images = trial["images"]
+    assert isinstance(images, list)
+    for number, mark in enumerate(answered.response.marks):
+        yield {
+            "trial": trial["trial"],
+            "session": session,
+            "aspect": mark.aspect,
+            "number": number,
+            "kind": mark.kind,
+            "image": None if mark.image is None else images[mark.image],
+            "x": mark.point[0] if mark.point else None,
+            "y": mark.point[1] if mark.point else None,
+            "word": mark.word,
+            "at_ms": mark.at_ms,
+        }

@@ -1,0 +1,1 @@
+"""From many answers to labels."""

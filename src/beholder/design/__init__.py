@@ -1,0 +1,1 @@
+"""From images to trials: making a study, and drawing who is to be shown what."""

@@ -1,0 +1,94 @@
+"""The trials that check people: training, qualification, gold, attention and repeated ones."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from beholder.design.drawn import Drawn
+from beholder.design.items import Image, Item, Pools, single
+from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.kinds.pair import PairQuestion
+
+
+def with_checks(question: AnyQuestion, pools: Pools, tests: list[Drawn], rng: np.random.Generator) -> list[Drawn]:
+    """Training and qualification first, then the blocks with gold, attention and repeated trials among them."""
+    design = question.design
+    used = {image for drawn in tests for image in drawn.item.images}
+    lead = _known(question, pools, design.training, "training", used, rng)
+    used |= {image for drawn in lead for image in drawn.item.images}
+    lead += _known(question, pools, design.qualification, "qualification", used, rng)
+    trials = list(lead)
+    gold = iter(_known(question, pools, len(tests) // (design.gold_every or len(tests) + 1), "gold", used, rng))
+    repeat_at = _repeat_places(len(tests), design.repeats, rng)
+    for number, drawn in enumerate(tests):
+        block = drawn.block
+        trials.append(drawn)
+        if design.gold_every and (number + 1) % design.gold_every == 0:
+            trials += [replace(g, block=block) for g in (next(gold, None),) if g]
+        if design.attention_every and (number + 1) % design.attention_every == 0:
+            expected = KINDS[question.kind].instruct(question, rng)
+            trials.append(Drawn(replace(drawn.item, expected=expected), "attention", 1.0, block=block))
+        for earlier in repeat_at.get(number, ()):
+            item = tests[earlier].item
+            flipped = replace(item, images=item.images[::-1] if len(item.images) == 2 else item.images)
+            trials.append(Drawn(flipped, "repeat", 1.0, repeats=earlier, block=block))
+    return trials
+
+
+def _repeat_places(tests: int, repeats: int, rng: np.random.Generator) -> dict[int, list[int]]:
+    """After which test trial each repeated one comes: those of the first half come in the second."""
+    places: dict[int, list[int]] = {}
+    earlier = rng.permutation(max(tests // 2, 1))[:repeats]
+    rest = rng.choice(np.arange(tests // 2, tests), size=max(repeats - len(earlier), 0), replace=False)
+    later = rng.integers(tests // 2, tests, size=len(earlier))
+    for first, after in zip(earlier, later, strict=True):
+        places.setdefault(int(after), []).append(int(first))
+    for first in rest:
+        places.setdefault(tests - 1, []).append(int(first))
+    return places
+
+
+def _known(
+    question: AnyQuestion, pools: Pools, count: int, role: str, used: set[str], rng: np.random.Generator
+) -> list[Drawn]:
+    """Trials with a known answer that the slot has not seen: gold pairs, or real and known generated images."""
+    if count == 0:
+        return []
+    if isinstance(question, PairQuestion):
+        pairs = [pair for pair in gold_pairs(pools) if not used & set(pair.images)] or gold_pairs(pools)
+        chosen = [pairs[int(i)] for i in rng.choice(len(pairs), size=count, replace=len(pairs) < count)]
+        return [Drawn(_seated(pair, rng), role, 1.0) for pair in chosen]
+    generated = pools.gold or pools.generated
+    reals = _fresh(pools.real, used, count - count // 2, rng)
+    fakes = _fresh(generated, used, count // 2, rng)
+    both = [Drawn(single(i), role, 1.0) for i in (*reals, *fakes)]
+    return [both[int(i)] for i in rng.permutation(len(both))]
+
+
+def _fresh(images: Sequence[Image], used: set[str], count: int, rng: np.random.Generator) -> list[Image]:
+    """So many images not yet used by the slot; where they run out, some come again."""
+    fresh = [image for image in images if image.image not in used] or list(images)
+    chosen = rng.choice(len(fresh), size=count, replace=len(fresh) < count)
+    return [fresh[int(i)] for i in chosen]
+
+
+def gold_pairs(pools: Pools) -> list[Item]:
+    """A gold image, known to be bad, beside another image of the same prompt: the other is expected."""
+    others: dict[str | None, list[Image]] = defaultdict(list)
+    for image in pools.generated + pools.real:
+        others[image.prompt].append(image)
+    return [
+        Item((other.image, gold.image), "gold", gold.prompt, "left")
+        for gold in pools.gold
+        if gold.prompt is not None
+        for other in others[gold.prompt]
+    ]
+
+
+def _seated(pair: Item, rng: np.random.Generator) -> Item:
+    """The gold pair with its sides drawn."""
+    if rng.random() < 0.5:
+        return pair
+    return replace(pair, images=pair.images[::-1], expected="right")

@@ -1,0 +1,122 @@
+"""The images of a folder, and the prompts that lie beside them.
+
+A folder is searched with its subfolders; names that begin with a dot are passed over. The prompt of an image comes
+from ``prompts.csv`` in the folder itself (columns ``file``, relative to the folder, ``prompt`` and, if wanted,
+``style``) or, for an image not listed there, from a text file of the same name (``cat.png``, ``cat.txt``).
+"""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from beholder.design.listing import Row, read_listing
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".tif", ".tiff", ".gif")
+VECTOR_SUFFIXES = (".svg", ".svgz")
+PROMPTS_FILE = "prompts.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An image that was pointed out, not yet opened."""
+
+    image: str
+    file: Path
+    generator: str
+    real: bool
+    gold: bool
+    prompt: str | None
+    style: str | None
+    below: PurePosixPath
+    """Where a copy goes, below the folder of the generator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found in one place, and what is wrong or worth knowing about it."""
+
+    found: tuple[Found, ...] = ()
+    faults: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def search_folder(folder: Path, generator: str, *, real: bool = False, gold: bool = False) -> Findings:
+    """All images of a folder, in the order of their names, as images of one generator."""
+    if not folder.is_dir():
+        return Findings(faults=(f"{folder}: {'not a folder' if folder.exists() else 'no such folder'}",))
+    listed, faults = _listed_prompts(folder)
+    found: list[Found] = []
+    aside: Counter[str] = Counter()
+    names = _files_below(folder)
+    for name in names:
+        suffix = name.suffix.lower()
+        if (reason := suffix_fault(suffix)) is None:
+            prompt, style, fault = _prompt_of(folder, name, listed)
+            faults += [fault] if fault else []
+            image = f"{generator}/{name.with_suffix('')}"
+            found.append(Found(image, folder / name, generator, real, gold, prompt, style, name))
+        elif suffix in VECTOR_SUFFIXES:
+            faults.append(f"{folder / name}: {reason}")
+        elif suffix != ".txt" and str(name) != PROMPTS_FILE:
+            aside[suffix or "no suffix"] += 1
+    faults += [
+        f"{folder / PROMPTS_FILE}: lists '{n}', which is no image here" for n in listed.keys() - _places(found)
+    ]
+    if not found and not faults:
+        faults.append(f"{folder}: no images here; looked for {' '.join(SUFFIXES)}")
+    kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(aside.items()))
+    notes = (f"{folder}: left aside what is no image ({kinds})",) if aside else ()
+    return Findings(tuple(found), tuple(faults), notes)
+
+
+def suffix_fault(suffix: str) -> str | None:
+    """Why a file with this suffix is not taken, if so."""
+    if suffix in SUFFIXES:
+        return None
+    if suffix in VECTOR_SUFFIXES:
+        return "SVG is drawn by the browser, at any size and with scripts; make it a PNG first"
+    return f"'{suffix}' is not taken as an image; known: {' '.join(SUFFIXES)}"
+
+
+def _listed_prompts(folder: Path) -> tuple[dict[str, Row], list[str]]:
+    path = folder / PROMPTS_FILE
+    if not path.exists():
+        return {}, []
+    rows, faults = read_listing(path, required=("file", "prompt"), optional=("style",))
+    listed: dict[str, Row] = {}
+    for row in rows:
+        file = row["file"] or ""
+        if file in listed:
+            faults.append(f"{path}: lists '{file}' more than once")
+        listed[file] = row
+    return ({}, faults) if faults else (listed, faults)
+
+
+def _files_below(folder: Path) -> list[PurePosixPath]:
+    names: list[PurePosixPath] = []
+    for root, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        below = Path(root).relative_to(folder)
+        names += [PurePosixPath((below / name).as_posix()) for name in files if not name.startswith(".")]
+    return sorted(names)
+
+
+def _prompt_of(
+    folder: Path, name: PurePosixPath, listed: Mapping[str, Row]
+) -> tuple[str | None, str | None, str | None]:
+    """Prompt, style and fault."""
+    row = listed.get(str(name))
+    if row is not None:
+        return row["prompt"], row["style"], None
+    beside = folder / name.with_suffix(".txt")
+    try:
+        text = beside.read_text(encoding="utf-8-sig").strip() if beside.is_file() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        return None, None, f"{beside}: cannot be read as UTF-8 text ({error})"
+    return text or None, None, None
+
+
+def _places(found: list[Found]) -> set[str]:
+    return {str(one.below) for one in found}

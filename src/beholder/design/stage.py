@@ -1,0 +1,81 @@
+"""The design stage: from images to trials."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from beholder.design.draw import draw_question
+from beholder.design.drawn import Drawn
+from beholder.design.items import pools_of
+from beholder.errors import FaultsError, StageError, StudyError
+from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.study import load_study
+from beholder.tables.catalogue import TABLES
+from beholder.tables.store import Store
+from beholder.tables.work import Outcome, Work, is_fresh, perform
+
+
+def run(folder: Path, *, force: bool = False) -> Outcome:
+    """Draw the trials of every question of the study, unless they are drawn already.
+
+    Trials that people have answered are never drawn anew: their answers would lose their meaning.
+    """
+    study, store = load_study(folder), Store(folder)
+    work = Work(
+        stage="design",
+        settings={
+            q.name: q.model_dump(mode="json", exclude={"screening", "text", "protocol"}) for q in study.questions
+        },
+        seed=study.seed,
+        inputs=("images", "prompts"),
+        outputs=("trials",),
+        redo_on_upgrade=False,
+    )
+    if store.has("answers") and not is_fresh(store, work):
+        raise StageError(
+            f"{folder}: the design or the images changed after answers were collected. Undo the change, or make a "
+            "new study; to start over in this folder, first move tables/answers.parquet, sessions and marks away."
+        )
+    return perform(store, work, lambda: {"trials": _trials(store, study.questions, study.seed)}, force=force)
+
+
+def _trials(store: Store, questions: tuple[AnyQuestion, ...], seed: int) -> pl.DataFrame:
+    pools = pools_of(store.read("images"))
+    store.read("prompts")
+    rows: list[dict[str, object]] = []
+    faults: list[str] = []
+    for number, question in enumerate(questions):
+        rng = np.random.default_rng([seed, number])
+        try:
+            slots = draw_question(question, pools, rng)
+        except FaultsError as error:
+            faults += [f"{error.subject}: {fault}. {error.advice}" for fault in error.faults]
+            continue
+        for slot, drawn in enumerate(slots):
+            rows += _slot_rows(question, slot, drawn)
+    if faults:
+        raise StudyError(f"{store.folder}: the trials cannot be drawn", faults)
+    return TABLES["trials"].frame(rows)
+
+
+def _slot_rows(question: AnyQuestion, slot: int, trials: list[Drawn]) -> list[dict[str, object]]:
+    names = [f"{question.name}-{slot:04d}-{position:04d}" for position in range(len(trials))]
+    tests = [name for name, drawn in zip(names, trials, strict=True) if drawn.role == "test"]
+    return [
+        {
+            "trial": name,
+            "question": question.name,
+            "kind": question.kind,
+            "slot": slot,
+            "position": position,
+            "block": drawn.block,
+            "role": drawn.role,
+            "images": list(drawn.item.images),
+            "prompt": drawn.item.prompt,
+            "expected": drawn.item.expected,
+            "repeats": None if drawn.repeats is None else tests[drawn.repeats],
+            "propensity": drawn.propensity,
+        }
+        for position, (name, drawn) in enumerate(zip(names, trials, strict=True))
+    ]

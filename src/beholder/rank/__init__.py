@@ -1,0 +1,1 @@
+"""From labels and answers to ratings of generators."""

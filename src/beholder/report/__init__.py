@@ -1,0 +1,1 @@
+"""The report a person reads."""

@@ -1,0 +1,44 @@
+"""What there is to be seen in the images of a trial, before any person looks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beholder.study.kinds.kind import Point
+
+ASPECTS = ("plausibility", "alignment", "aesthetics", "overall")
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """The truth of the images of one trial, in the order shown."""
+
+    detectability: NDArray[np.float64]  # (images,) d′ against a real image
+    quality: Mapping[str, NDArray[np.float64]]  # aspect -> (images,) from 0 to 1
+    points: Mapping[str, tuple[tuple[Point, ...], ...]] = field(default_factory=dict)
+    """aspect -> the flawed places of each image"""
+    words: tuple[int, ...] = ()
+    """positions of the prompt's words that the first image misses"""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The truth of one image."""
+
+    detectability: float
+    quality: Mapping[str, float]
+    points: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)
+    words: tuple[int, ...] = ()
+
+
+def sight_of(views: Sequence[View]) -> Sight:
+    """The images of a trial together."""
+    marked = sorted({aspect for view in views for aspect in view.points})
+    return Sight(
+        detectability=np.asarray([view.detectability for view in views]),
+        quality={aspect: np.asarray([view.quality[aspect] for view in views]) for aspect in ASPECTS},
+        points={aspect: tuple(view.points.get(aspect, ()) for view in views) for aspect in marked},
+        words=views[0].words if views else (),
+    )

@@ -1,0 +1,80 @@
+"""The truth of every image of a study: as planted by a made-up world, or invented for a rehearsal."""
+
+import hashlib
+
+import numpy as np
+import polars as pl
+
+from beholder.simulate.sight import ASPECTS, View
+from beholder.study.kinds.kind import Point
+from beholder.tables.heatmap import decode_heatmap
+from beholder.tables.store import TRUTH_ROOM, Store
+
+TRUTH = "truth"
+"""Scorer and question name under which a made-up world keeps what it knows."""
+
+
+def views_of(store: Store, *, seed: int) -> dict[str, View]:
+    """The truth of each image; where the study has none, qualities are invented so that it can be rehearsed."""
+    images = store.read("images")
+    truth = Store(store.folder, TRUTH_ROOM)
+    return _planted(truth) if truth.has("scores") else _invented(images, seed)
+
+
+def _planted(truth: Store) -> dict[str, View]:
+    scores = truth.read("scores").filter(pl.col("scorer") == TRUTH).pivot("aspect", index="image", values="score")
+    points = _points(truth.read_or_empty("regions"))
+    words: dict[str, list[int]] = {}
+    for image, word in truth.read_or_empty("labels").select("image", "word").drop_nulls().sort("word").iter_rows():
+        words.setdefault(image, []).append(word)
+    return {
+        row["image"]: View(
+            detectability=row["detectability"],
+            quality={aspect: row[aspect] for aspect in ASPECTS},
+            points=points.get(row["image"], {}),
+            words=tuple(words.get(row["image"], ())),
+        )
+        for row in scores.iter_rows(named=True)
+    }
+
+
+def _points(regions: pl.DataFrame) -> dict[str, dict[str, tuple[Point, ...]]]:
+    """Where a person would click: spread over each flawed region, about a disk's width apart."""
+    points: dict[str, dict[str, tuple[Point, ...]]] = {}
+    for image, aspect, heatmap in regions.select("image", "aspect", "heatmap").iter_rows():
+        mask = decode_heatmap(heatmap) > 0.5
+        points.setdefault(image, {})[aspect] = _spread(mask)
+    return points
+
+
+def _spread(mask: np.ndarray) -> tuple[Point, ...]:
+    """Centres of the cells of a 10 × 10 grid of which the mask covers at least a third; or else its centre."""
+    height, width = mask.shape
+    rows, columns = np.nonzero(mask)
+    if len(rows) == 0:
+        return ()
+    cells = np.zeros((10, 10))
+    np.add.at(cells, (rows * 10 // height, columns * 10 // width), 1.0)
+    covered = np.argwhere(cells >= height * width / 300)
+    if len(covered) == 0:
+        return ((float(columns.mean() / width), float(rows.mean() / height)),)
+    return tuple(((column + 0.5) / 10, (row + 0.5) / 10) for row, column in covered.tolist())
+
+
+def _invented(images: pl.DataFrame, seed: int) -> dict[str, View]:
+    """A quality for each generator and a little of its own for each image; real images are flawless."""
+    views: dict[str, View] = {}
+    for image, generator, real in images.select("image", "generator", "real").iter_rows():
+        if real:
+            views[image] = View(0.0, dict.fromkeys(ASPECTS, 1.0))
+            continue
+        of_generator = _rng(seed, generator).uniform(0.3, 0.95)
+        rng = _rng(seed, image)
+        quality = {aspect: float(np.clip(of_generator + rng.normal(0, 0.1), 0, 1)) for aspect in ASPECTS}
+        views[image] = View(3 * (1 - quality["plausibility"]), quality)
+    return views
+
+
+def _rng(seed: int, name: str) -> np.random.Generator:
+    digest = hashlib.sha256(name.encode()).digest()
+    return np.random.default_rng([seed, int.from_bytes(digest[:8], "big")])

@@ -1,0 +1,193 @@
+"""A whole made-up world on disk: prompts, real images, generators of known faults, and the truth of each image."""
+
+import csv
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from PIL import Image
+
+from beholder.simulate.grammar import Request, draw_requests, prompt_text
+from beholder.simulate.painter import FLAWLESS, Picture, Policy, paint
+from beholder.simulate.views import TRUTH
+from beholder.tables.catalogue import TABLES
+from beholder.tables.heatmap import encode_heatmap
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import TRUTH_ROOM, Store
+
+GENERATORS = (
+    Policy("aurora", implausible=0.25, misaligned=0.02, composition=0.10, haze=0.00, severity=0.45),
+    Policy("borealis", implausible=0.75, misaligned=0.07, composition=0.20, haze=0.15, severity=0.50),
+    Policy("cirrus", implausible=1.50, misaligned=0.13, composition=0.30, haze=0.30, severity=0.60),
+    Policy("dune", implausible=2.20, misaligned=0.21, composition=0.40, haze=0.45, severity=0.75),
+    Policy("ember", implausible=3.00, misaligned=0.32, composition=0.55, haze=0.65, severity=0.90),
+)
+"""Five generators, best first."""
+
+KNOWN_BAD = Policy("known-bad", implausible=4.0, misaligned=0.5, composition=0.5, haze=1.0, severity=0.95)
+"""Whose images serve to check people: nobody who looks takes them for real."""
+
+MANIFEST = "manifest.csv"
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What to paint."""
+
+    prompts: int = 80
+    reals: int = 120
+    size: int = 192
+    seed: int = 0
+    generators: tuple[Policy, ...] = GENERATORS
+    gold: Policy = KNOWN_BAD
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One picture to be painted and saved."""
+
+    image: str
+    request: Request
+    policy: Policy
+    size: int
+    seed: tuple[int, ...]
+    folder: Path
+
+    @property
+    def file(self) -> str:
+        return f"{self.image}.png"
+
+
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """What is known of a saved picture: its place, its prompt and its truth as rows of tables."""
+
+    image: str
+    file: str
+    prompt: str
+    style: str
+    generator: str
+    gold: bool
+    real: bool
+    scores: dict[str, float]
+    regions: dict[str, bytes]
+    words: tuple[int, ...]
+    flaws: tuple[str, ...]
+
+
+def paint_world(
+    world: World, folder: Path, *, workers: int = 2, progress: Progress | None = None
+) -> list[Painted]:
+    """Paint all images into the folder, with a manifest that ``beholder new`` reads; the same bytes for a seed."""
+    jobs = list(_jobs(world, folder))
+    for job in jobs:
+        (folder / job.file).parent.mkdir(parents=True, exist_ok=True)
+    painted: list[Painted] = []
+    with ProcessPoolExecutor(workers) as pool:
+        for done in pool.map(_paint_job, jobs, chunksize=8):
+            painted.append(done)
+            if progress:
+                progress(len(painted), len(jobs))
+    _write_manifest(folder / MANIFEST, painted)
+    return painted
+
+
+def write_truth(store: Store, world: World, painted: list[Painted]) -> None:
+    """Keep the truth in the ``truth`` room of a study whose images were painted."""
+    scores = [
+        {"scorer": TRUTH, "aspect": aspect, "image": p.image, "score": score}
+        for p in painted
+        for aspect, score in p.scores.items()
+    ]
+    regions = [
+        {
+            "question": TRUTH,
+            "aspect": aspect,
+            "image": p.image,
+            "heatmap": heatmap,
+            "width": world.size,
+            "height": world.size,
+            "raters": 0,
+        }
+        for p in painted
+        for aspect, heatmap in p.regions.items()
+    ]
+    words = [
+        {
+            "question": TRUTH,
+            "aspect": "misalignment",
+            "method": TRUTH,
+            "image": p.image,
+            "word": word,
+            "value": 1.0,
+            "answers": 1,
+            "raters": 1,
+        }
+        for p in painted
+        for word in p.words
+    ]
+    frames: dict[str, pl.DataFrame] = {
+        "scores": TABLES["scores"].frame(scores),
+        "regions": TABLES["regions"].frame(regions),
+        "labels": TABLES["labels"].frame(words),
+    }
+    settings = {"prompts": world.prompts, "reals": world.reals, "size": world.size}
+    record = Provenance("simulate", settings, world.seed, {"images": store.hash("images")})
+    Store(store.folder, TRUTH_ROOM).write(frames, record)
+
+
+def _jobs(world: World, folder: Path) -> Iterator[_Job]:
+    """Every generator paints every prompt; the real images have prompts of their own."""
+    rng = np.random.default_rng([world.seed, 10])
+    requests = draw_requests(world.prompts + world.reals, rng)
+    for which, policy in enumerate((*world.generators, world.gold)):
+        for number, request in enumerate(requests[: world.prompts]):
+            name = f"{policy.name}/{number:04d}"
+            yield _Job(name, request, policy, world.size, (world.seed, 11, which, number), folder)
+    for number, request in enumerate(requests[world.prompts :]):
+        yield _Job(f"real/{number:04d}", request, FLAWLESS, world.size, (world.seed, 12, number), folder)
+
+
+def _paint_job(job: _Job) -> Painted:
+    picture = paint(job.request, job.policy, size=job.size, rng=np.random.default_rng(job.seed))
+    Image.fromarray(picture.pixels).save(job.folder / job.file, compress_level=1)
+    return _painted(job, picture)
+
+
+def _painted(job: _Job, picture: Picture) -> Painted:
+    truth = picture.truth
+    masks = {"implausibility": truth.implausible, "misalignment": truth.misaligned}
+    return Painted(
+        image=job.image,
+        file=job.file,
+        prompt=prompt_text(job.request),
+        style=job.request.style,
+        generator=job.policy.name,
+        gold=job.policy.name == KNOWN_BAD.name,
+        real=job.policy is FLAWLESS or job.policy.name == FLAWLESS.name,
+        scores={
+            "plausibility": truth.plausibility,
+            "alignment": truth.alignment,
+            "aesthetics": truth.aesthetics,
+            "overall": truth.overall,
+            "detectability": truth.detectability,
+        },
+        regions={aspect: encode_heatmap(mask) for aspect, mask in masks.items() if mask.any()},
+        words=truth.misaligned_words,
+        flaws=truth.flaws,
+    )
+
+
+def _write_manifest(path: Path, painted: list[Painted]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["image", "path", "generator", "real", "gold", "prompt", "style"])
+        for p in painted:
+            writer.writerow(
+                [p.image, p.file, p.generator, str(p.real).lower(), str(p.gold).lower(), p.prompt, p.style]
+            )

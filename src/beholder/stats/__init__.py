@@ -1,0 +1,1 @@
+"""Statistics of many people's answers: arrays in, frozen estimates with intervals out."""

@@ -1,0 +1,77 @@
+"""Pydantic's faults in our words: where in the file, what was found, what was expected."""
+
+from difflib import get_close_matches
+from typing import get_args
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from beholder.study.kinds.catalogue import KINDS
+from beholder.study.question import Settings
+
+Place = list[int | str]
+"""Keys and positions down to a setting; below a question, Pydantic puts the question's kind in between."""
+
+
+def faults_of(error: ValidationError, model: type[Settings]) -> list[str]:
+    """All faults, each as ``questions[0].design.raters: what is wrong (found …)``."""
+    return [_fault(detail, model) for detail in error.errors()]
+
+
+def _fault(detail: ErrorDetails, model: type[Settings]) -> str:
+    place: Place = list(detail["loc"])
+    where = _written(place)
+    match detail["type"]:
+        case "extra_forbidden":
+            return f"{where}: this key is not known; {_advice(str(place[-1]), _keys_beside(place, model))}"
+        case "missing":
+            return f"{where}: missing"
+        case "union_tag_not_found":
+            return f"{where}.kind: missing; one of: {', '.join(KINDS)}"
+        case "union_tag_invalid":
+            return f"{where}.kind: must be one of: {', '.join(KINDS)} (found {detail['ctx']['tag']!r})"
+    message = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "string_pattern_mismatch":
+        message = "only small letters, digits and hyphens, and no hyphen first"
+    found = detail["input"]
+    shown = f" (found {found!r})" if isinstance(found, str | int | float | bool) else ""
+    return f"{where}: {message}{shown}"
+
+
+def _written(place: Place) -> str:
+    """The place as one would write it: ``questions[0].design.raters``."""
+    text = ""
+    for i, part in enumerate(place):
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif not _is_kind(place, i):
+            text += f".{part}" if text else part
+    return text or "study"
+
+
+def _is_kind(place: Place, i: int) -> bool:
+    """Whether the part stands for the kind of a question, and not for a key of the file."""
+    return i == 2 and place[0] == "questions"
+
+
+def _advice(key: str, known: list[str]) -> str:
+    close = get_close_matches(key, known, n=1)
+    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"
+
+
+def _keys_beside(place: Place, model: type[Settings]) -> list[str]:
+    """The keys that are known where an unknown one was found."""
+    models = [model]
+    for i, part in enumerate(place[:-1]):
+        if _is_kind(place, i):
+            models = [m for m in models if m.model_fields["kind"].default == part]
+        elif isinstance(part, str):
+            models = [m for outer in models for m in _settings_in(outer.model_fields[part].annotation)]
+    return list(models[0].model_fields)
+
+
+def _settings_in(annotation: object) -> list[type[Settings]]:
+    """The settings that an annotation such as ``tuple[A | B, ...]`` is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
+        return [annotation]
+    return [settings for part in get_args(annotation) for settings in _settings_in(part)]

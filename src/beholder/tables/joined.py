@@ -1,0 +1,28 @@
+"""Answers beside the trials they answer, as the stages after collecting need them."""
+
+import polars as pl
+
+from beholder.tables.store import Store
+
+SAID = pl.coalesce(
+    "choice",
+    pl.when(pl.col("value") == pl.col("value").round()).then(pl.col("value").cast(pl.Int64).cast(pl.String)),
+    pl.col("value").cast(pl.String),
+    pl.col("ranking").cast(pl.List(pl.String)).list.join(" "),
+)
+"""An answer as one word, as ``trials.expected`` holds it."""
+
+
+def answered_trials(store: Store) -> pl.DataFrame:
+    """Every valid answer with the role, images and expected answer of its trial, and the answer as a word."""
+    columns = ["trial", "kind", "slot", "position", "role", "images", "expected", "repeats"]
+    trials = store.read("trials").select(columns)
+    answers = store.read("answers").filter(pl.col("valid"))
+    return answers.join(trials, on="trial", how="left", maintain_order="left").with_columns(said=SAID)
+
+
+def used_answers(store: Store) -> pl.DataFrame:
+    """The valid answers to test trials by people whose answers are used."""
+    used = store.read("raters").filter(pl.col("used")).select("question", "rater")
+    tests = answered_trials(store).filter(pl.col("role") == "test")
+    return tests.join(used, on=["question", "rater"], how="semi", maintain_order="left")

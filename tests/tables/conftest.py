@@ -1,0 +1,107 @@
+from datetime import UTC, datetime
+
+import polars as pl
+import pytest
+
+from beholder.tables.catalogue import TABLES
+
+NOON = datetime(2025, 5, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def world() -> dict[str, pl.DataFrame]:
+    """A few rows of every table that fit together, with some cells empty wherever they may be."""
+    rows: dict[str, list[dict[str, object]]] = {
+        "prompts": [{"prompt": "p1", "text": "a cat, photo"}, {"prompt": "p2", "text": "zwei Bälle 🎾"}],
+        "images": [
+            {"image": "i1", "path": "images/1.png", "generator": "alpha", "real": False, "gold": False}
+            | {"prompt": "p1", "style": "photo", "width": 64, "height": 48, "sha256": "aa"},
+            {"image": "i2", "path": "images/2.png", "generator": "real", "real": True, "gold": True}
+            | {"prompt": None, "style": None, "width": 64, "height": 48, "sha256": "bb"},
+        ],
+        "trials": [
+            {"trial": "t1", "question": "q", "kind": "pair", "slot": 0, "position": 0, "block": 0, "role": "test"}
+            | {"images": ["i1", "i2"], "prompt": "p1", "propensity": 0.5},
+            {
+                "trial": "t2",
+                "question": "q",
+                "kind": "pair",
+                "slot": 0,
+                "position": 1,
+                "block": 0,
+                "role": "repeat",
+            }
+            | {"images": ["i2", "i1"], "prompt": "p1", "propensity": 1.0, "repeats": "t1", "expected": "left"},
+        ],
+        "sessions": [
+            {"session": "s1", "rater": "r1", "question": "q", "slot": 0, "status": "complete", "started": NOON}
+            | {"ended": NOON, "simulated": True, "frame_ms": 16.7, "pay": 1.5},
+            {"session": "s2", "rater": "r2", "question": "q", "status": "no-consent", "started": NOON}
+            | {"simulated": False},
+        ],
+        "answers": [
+            {"trial": "t1", "session": "s1", "rater": "r1", "question": "q", "aspect": "preference", "attempt": 1}
+            | {"choice": "left", "seconds": 1.25, "valid": True, "answered": NOON},
+            {"trial": "t2", "session": "s1", "rater": "r1", "question": "q", "aspect": "preference", "attempt": 2}
+            | {"ranking": [2, 1], "value": 3.0, "seconds": 0.0, "valid": False, "answered": NOON},
+        ],
+        "marks": [
+            {"trial": "t1", "session": "s1", "aspect": "implausibility", "number": 0, "kind": "point"}
+            | {"image": "i1", "x": 0.0, "y": 1.0},
+            {"trial": "t1", "session": "s1", "aspect": "misalignment", "number": 0, "kind": "word", "word": 2},
+        ],
+        "raters": [
+            {"question": "q", "rater": "r1", "used": True, "reasons": [], "answers": 2, "same_share": 0.5},
+            {"question": "q", "rater": "r2", "used": False, "reasons": ["too fast", "gold"], "answers": 0},
+        ],
+        "labels": [
+            {"question": "q", "aspect": "preference", "method": "preference", "image": "i1", "other": "i2"}
+            | {"value": 0.75, "low": 0.5, "high": 0.9, "choice": "left", "ties": 0.0, "answers": 4, "raters": 4},
+            {"question": "q", "aspect": "misalignment", "method": "majority", "image": "i1", "word": 2}
+            | {"value": 1.0, "answers": 3, "raters": 3},
+        ],
+        "regions": [
+            {"question": "q", "aspect": "implausibility", "image": "i1", "heatmap": b"\x89PNG\x00", "raters": 3}
+            | {"width": 8, "height": 6}
+        ],
+        "agreement": [
+            {"question": "q", "aspect": "preference", "statistic": "alpha", "people": "all", "value": None}
+            | {"answers": 2, "items": 0, "raters": 1}
+        ],
+        "scores": [{"scorer": "sharp", "aspect": "quality", "image": "i1", "score": -3.5}],
+        "features": [
+            {
+                "encoder": "e",
+                "preprocessing": "1",
+                "image": "i2",
+                "sha256": "bb",
+                "file": "features/e.npy",
+                "row": 0,
+            }
+        ],
+        "distances": [
+            {"distance": "frechet", "encoder": "e", "generator": "alpha", "reference": "real", "slice": "all"}
+            | {"value": 12.5, "images": 1, "reference_images": 1}
+        ],
+        "correlations": [
+            {"metric": "sharp", "question": "q", "aspect": "preference", "level": "image", "statistic": "kendall"}
+            | {"slice": "all", "value": -1.0, "items": 2, "raters": 1}
+        ],
+        "ratings": [
+            {
+                "question": "q",
+                "aspect": "preference",
+                "method": "bradley-terry",
+                "slice": "all",
+                "generator": "alpha",
+            }
+            | {"rating": 0.5, "level": 0.95, "rank_low": 1, "rank_high": 1, "answers": 1, "images": 1, "raters": 1}
+            | {"draws": 0}
+        ],
+        "separations": [
+            {"question": "q", "aspect": "preference", "method": "bradley-terry", "slice": "all", "generator": "a"}
+            | {"other": "b", "difference": 0.5, "p": 1.0, "p_adjusted": 1.0, "separated": False}
+        ],
+        "changes": [{"change": "c1", "method": "repair", "image": "i2", "result": "i1", "kept": True}],
+    }
+    return {name: TABLES[name].frame(rows[name]) for name in TABLES}
