@@ -76,7 +76,7 @@ def test_an_unknown_flaw_or_severity_is_refused() -> None:
     spot, rng = Spot(0.5, 0.5, 0.2), np.random.default_rng(0)
     with pytest.raises(UserError, match="'bent', expected one of melted, duplicated, torn, noisy"):
         spoil("bent", before.pixels, before.labels, spot, 0.5, rng)
-    with pytest.raises(UserError, match="severity of a flaw is 1.5"):
+    with pytest.raises(UserError, match=r"severity of a flaw is 1\.5"):
         spoil("torn", before.pixels, before.labels, spot, 1.5, rng)
 
 

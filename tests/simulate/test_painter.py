@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,7 +21,7 @@ policies = st.builds(
     implausible=st.floats(0, 5),
     misaligned=st.floats(0, 1),
     composition=st.floats(0, 1),
-    haze=st.floats(0, 1),
+    haze=st.just(0.0) | st.floats(0.01, 1),
     severity=st.floats(0.01, 1),
 )
 
@@ -138,12 +140,12 @@ def test_alignment_falls_with_every_wrong_attribute(wrong: list[str]) -> None:
     stated = [Attribute(name) for name in ATTRIBUTE_WEIGHTS]
     falling = [score.alignment(stated, map(Attribute, wrong[:count])) for count in range(len(wrong) + 1)]
     assert falling[0] == 1
-    assert all(later < earlier for earlier, later in zip(falling, falling[1:], strict=False))
+    assert all(later < earlier for earlier, later in pairwise(falling))
 
 
 def test_policies_differ_and_their_pictures_vary() -> None:
-    better = [random_picture(Policy("better", 0.3, 0.05, 0.1), seed).truth for seed in range(150)]
-    worse = [random_picture(Policy("worse", 1.5, 0.3, 0.5, 0.3), seed).truth for seed in range(150)]
+    better = [random_picture(Policy("better", 0.3, 0.05, 0.1), seed).truth for seed in range(100)]
+    worse = [random_picture(Policy("worse", 1.5, 0.3, 0.5, 0.3), seed).truth for seed in range(100)]
     for name in ("plausibility", "alignment", "aesthetics", "overall"):
         high, low = ([getattr(truth, name) for truth in truths] for truths in (better, worse))
         assert np.mean(high) > np.mean(low) + 0.1
@@ -154,12 +156,12 @@ def test_policies_differ_and_their_pictures_vary() -> None:
 
 
 def test_rates_are_those_of_the_policy() -> None:
-    truths = [random_picture(Policy("p", 0.8, 0.0, 0.4), seed, 32).truth for seed in range(400)]
+    truths = [random_picture(Policy("p", 0.8, 0.0, 0.4), seed, 32).truth for seed in range(250)]
     regions = [sum(flaw in FLAWS for flaw in truth.flaws) for truth in truths]
     composed = [any(flaw in COMPOSITIONS for flaw in truth.flaws) for truth in truths]
-    # Four standard errors: √(.8/400) = .045 and √(.4 × .6/400) = .024
-    assert np.mean(regions) == pytest.approx(0.8, abs=0.18)
-    assert np.mean(composed) == pytest.approx(0.4, abs=0.1)
+    # Four standard errors: √(.8/250) = .057 and √(.4 × .6/250) = .031
+    assert np.mean(regions) == pytest.approx(0.8, abs=0.23)
+    assert np.mean(composed) == pytest.approx(0.4, abs=0.13)
     assert max(regions) <= 4
 
 

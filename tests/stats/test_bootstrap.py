@@ -67,6 +67,16 @@ def test_bca_by_hand() -> None:
     assert high[0] == pytest.approx(190.712, abs=2e-3)
 
 
+def test_expanded_bca_by_hand() -> None:
+    # symmetric: a = 0 and z₀ = 0, so only the reach matters. 11 people: t.975,10 = 2.228139, times 11/10
+    # = 2.450953, Φ(−2.450953) = .0071239; an effective number of 6: times 6/5 = 2.673767, Φ = .0037502; × 200
+    draws, pull = np.arange(201.0)[:, None], np.arange(-5.0, 6.0)[:, None]
+    low, high = bca_interval([100.0], draws, pull, 11)
+    assert (low[0], high[0]) == pytest.approx((1.42479, 198.57521), abs=2e-5)
+    low, high = bca_interval([100.0], draws, pull, 11, effective=6)
+    assert (low[0], high[0]) == pytest.approx((0.75005, 199.24995), abs=2e-5)
+
+
 def test_weights_resample_within_strata() -> None:
     strata = np.array([0, 1, 0, 1, 1, 7])
     weights = person_weights(strata, 500, np.random.default_rng(0))

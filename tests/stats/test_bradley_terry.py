@@ -55,6 +55,16 @@ def test_two_items_by_hand() -> None:
     assert not fit.prior_used
 
 
+def test_sandwich_by_hand() -> None:
+    # 3:1, 2:2 and 1:3: d = 0, a person's score of θ₀ is (wins − losses)/2 = 1, 0, −1, of θ₁ the opposite
+    # H = 12 votes · ¼ · (1 −1; −1 1) has eigenvalue 6 along (1, −1): influence on θ₀ is score/6,
+    # Var θ₀ = 3/2 · (1 + 0 + 1)/36 = 1/12
+    fit = bradley_terry([[0, 1]], [[[3, 1, 0]], [[2, 2, 0]], [[1, 3, 0]]], items=2)
+    assert fit.influence[:, 0] == pytest.approx([1 / 6, 0, -1 / 6])
+    assert fit.covariance[0] == pytest.approx([1 / 12, -1 / 12])
+    assert fit.covariance_kind == "sandwich over people"
+
+
 def test_ties_by_hand() -> None:
     # Davidson with 36, 4, 24: p₁/p₂ = 9 = e^d, p₃/√(p₁p₂) = 24/12 = 2 = e^δ
     fit = bradley_terry([[0, 1]], [[36, 4, 24]], items=2)
@@ -268,6 +278,19 @@ def test_estimates_carry_their_people() -> None:
     assert fit.estimates().answers is not None
     with pytest.raises(StatisticsError, match="without weights"):
         bradley_terry(pairs, counts, items=4).estimates()
+
+
+def test_side_and_tie_carry_intervals() -> None:
+    rng = np.random.default_rng(9)
+    pairs, counts = simulate(rng, people=40, side=0.3)
+    weights = person_weights(np.zeros(40, np.int64), 500, rng)
+    fit = bradley_terry(pairs, counts, items=4, weights=weights, side_effect=True)
+    side, tie = fit.side_estimate(), fit.tie_estimate()
+    assert side.low < 0.3 < side.high
+    assert tie.low < tie.value < tie.high
+    assert (side.raters, side.answers, side.draws) == (40, counts.sum(), 500)
+    with pytest.raises(StatisticsError, match="side effect was not fitted"):
+        bradley_terry(pairs, counts, items=4, weights=weights).side_estimate()
 
 
 def test_tally_votes_counts() -> None:

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ def test_the_running_maximum_by_hand() -> None:
 
 
 @given(P_VALUES)
+@settings(max_examples=10, deadline=None)  # statsmodels takes .15 s a call
 def test_against_statsmodels(p: NDArray[np.float64]) -> None:
     np.testing.assert_allclose(holm(p), multipletests(p, method="holm")[1], atol=1e-12)
 

@@ -33,24 +33,33 @@ class View:
     tilt: float = 0.0  # radians the horizon is turned by
 
 
-_memo: Memo[Pixels] = Memo(96 * 2**20, lambda pixels: pixels.nbytes)
+_memo: Memo[NDArray[np.uint8]] = Memo(192 * 2**20, lambda pixels: pixels.nbytes)
 
 
 def backdrop(view: View, size: int) -> Pixels:
     """Return the place without objects, to be painted on; (size, size, 3)."""
     key = (view.setting, view.style, view.variant, size)
-    straight = _memo.get(key, lambda: _paint(view, size))
-    return straight.copy() if view.tilt == 0 else _tilted(straight, view.tilt)
+    straight = _memo.get(key, lambda: _to_bytes(_paint(view, size)))
+    return _from_bytes(straight if view.tilt == 0 else _tilted(straight, view.tilt))
 
 
-def _tilted(pixels: Pixels, tilt: float) -> Pixels:
+def _to_bytes(pixels: Pixels) -> NDArray[np.uint8]:
+    """Round to 8 bits: places are remembered so, for they are many."""
+    return (np.clip(pixels, 0, 1) * np.float32(255) + np.float32(0.5)).astype(np.uint8)
+
+
+def _from_bytes(pixels: NDArray[np.uint8]) -> Pixels:
+    return np.multiply(pixels, np.float32(1 / 255), dtype=np.float32)
+
+
+def _tilted(pixels: NDArray[np.uint8], tilt: float) -> NDArray[np.uint8]:
     """Return the place with its horizon turned: each column slides up or down, mirrored at the frame's edge."""
     size = pixels.shape[0]
     columns = np.arange(size)
     slide = np.rint((columns - (size - 1) / 2) * -np.tan(tilt)).astype(np.intp)
     rows = np.abs(columns[:, None] + slide[None, :])
     rows = np.minimum(rows, 2 * (size - 1) - rows)
-    tilted: Pixels = pixels[rows, columns[None, :]]
+    tilted: NDArray[np.uint8] = pixels[rows, columns[None, :]]
     return tilted
 
 
@@ -60,7 +69,7 @@ def _paint(view: View, size: int) -> Pixels:
     steps = (np.arange(double, dtype=np.float32) + np.float32(0.5)) / np.float32(double)
     x, y = steps[None, :], steps[:, None]
     key = (view.setting, "plain", view.variant, double)
-    pixels = _memo.get(key, lambda: _SCENERY[view.setting](x, y, 100 * view.variant))
+    pixels = _from_bytes(_memo.get(key, lambda: _to_bytes(_SCENERY[view.setting](x, y, 100 * view.variant))))
     if view.style == "painting":
         pixels = _dabbed(pixels, x, y, view.variant)
     elif view.style == "cartoon":
@@ -70,7 +79,7 @@ def _paint(view: View, size: int) -> Pixels:
     if double > size:
         halved = pixels[0::2] + pixels[1::2]
         pixels = (halved[:, 0::2] + halved[:, 1::2]) * np.float32(0.25)
-    return np.clip(pixels, 0, 1)
+    return pixels
 
 
 def _dabbed(pixels: Pixels, x: Field, y: Field, seed: int) -> Pixels:
@@ -224,7 +233,7 @@ def _snow(x: Field, y: Field, seed: int) -> Pixels:
     flake_y = row + 0.5 + 0.3 * cell_noise(column, row, seed + 7)
     far = np.hypot(x * 10 - flake_x, y * 10 - flake_y)
     falling = np.where(cell_noise(column, row, seed + 8) > -0.2, np.float32(0.9), np.float32(0))
-    return _mix(pixels, (1.0, 1.0, 1.0), np.clip(1.6 - far * 11, 0, 1) * falling)
+    return _mix(pixels, (1.0, 1.0, 1.0), np.asarray(np.clip(1.6 - far * 11, 0, 1) * falling, dtype=np.float32))
 
 
 def _beach(x: Field, y: Field, seed: int) -> Pixels:
@@ -234,7 +243,7 @@ def _beach(x: Field, y: Field, seed: int) -> Pixels:
     glints = value_noise(x * 16, y * 130, seed + 3)
     sea = _mix((0.10, 0.42, 0.66), (0.38, 0.78, 0.80), into) * (1 + 0.13 * glints)[..., None]
     pixels = _mix(pixels, sea, _edge(y - HORIZON + 0.1, 0.006))
-    foam = 1 - np.abs(y - shore) / np.float32(0.012)
+    foam = np.asarray(1 - np.abs(y - shore) / 0.012, dtype=np.float32)
     speckle = 0.045 * value_noise(x * 110, y * 110, seed + 4)
     speckle += 0.05 * cloud_noise(x * 5, y * 12, seed + 5, octaves=2)
     pixels = _mix(pixels, _ground("on a beach", y) * (1 + speckle)[..., None], _edge(y - shore, 0.012))

@@ -5,7 +5,7 @@ averaged over a large crowd of honest people, and the ratings are computed from 
 that the rank stage applies to answers. Intervals that resample people should cover these values.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,9 @@ from beholder.study.kinds.realism import RealismQuestion
 
 CROWD = 2000
 """Honest people over which expectations are taken."""
+
+BLOCK = 500
+"""Images or pairs that the whole crowd judges at a time."""
 
 Row = dict[str, object]
 
@@ -77,7 +80,8 @@ def expected_votes(
     edge = indifference if question.ties else np.zeros_like(indifference)
     left = ndtr((gap[None, :] - edge) / spread)  # (people, pairs)
     right = ndtr((-gap[None, :] - edge) / spread)
-    votes = np.stack([left, right, 1 - left - right], axis=-1)
+    tie = 1 - left - right if question.ties else np.zeros_like(left)
+    votes = np.stack([left, right, tie], axis=-1)
     guess = np.asarray([1.0, 1.0, 1.0]) / 3 if question.ties else np.asarray([0.5, 0.5, 0.0])
     return np.asarray(((1 - lapse[..., None]) * votes + lapse[..., None] * guess).mean(axis=0))
 
@@ -94,7 +98,7 @@ def _error_rates(
     )
     seen = np.asarray([views[image].detectability for image in shown["image"]])
     distinct, where = np.unique(seen, return_inverse=True)
-    generated = chance_of_generated(distinct, crowd)[where]
+    generated = _in_blocks(distinct, lambda part: chance_of_generated(part, crowd))[where]
     real = shown["real"].to_numpy()
     wrong = np.where(real, generated, 1 - generated)
     slots = shown["slot"].to_numpy()
@@ -123,7 +127,7 @@ def _bradley_terry(
     names = sorted({generator_of[image] for pair in trials["images"] for image in pair})
     quality = np.asarray([[views[image].quality["overall"] for image in pair] for pair in trials["images"]])
     gaps, where = np.unique(quality[:, 0] - quality[:, 1], return_inverse=True)
-    votes = expected_votes(question, gaps, crowd)[where]
+    votes = _in_blocks(gaps, lambda part: expected_votes(question, part, crowd))[where]
     pairs = np.asarray([[names.index(generator_of[image]) for image in pair] for pair in trials["images"]])
     fit = bradley_terry(pairs, votes, items=len(names))
     return [
@@ -146,12 +150,19 @@ def _mean_opinions(
         felt = FELT_AS.get(aspect.name, aspect.name)
         quality = np.asarray([views[image].quality.get(felt, views[image].quality["overall"]) for image in shown])
         distinct, where = np.unique(quality, return_inverse=True)
-        opinion = expected_opinion(question, distinct, crowd)[where]
+        opinion = _in_blocks(distinct, lambda part: expected_opinion(question, part, crowd))[where]
         rows += [
             _row(question.name, aspect.name, "mean-opinion", name, float(opinion[generators == name].mean()))
             for name in sorted(set(generators))
         ]
     return rows
+
+
+def _in_blocks(
+    values: NDArray[np.float64], expect: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """What ``expect`` gives for all values; people × values at once might not fit into memory."""
+    return np.concatenate([expect(values[start : start + BLOCK]) for start in range(0, len(values), BLOCK)])
 
 
 def _column(crowd: tuple[Person, ...], name: str) -> NDArray[np.float64]:

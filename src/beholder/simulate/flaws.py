@@ -152,7 +152,7 @@ def _scramble(struck: _Struck, severity: float, rng: np.random.Generator) -> tup
     """Swap small blocks of the spot about and add coloured noise to them."""
     blocks = 8
     moves = rng.uniform(-1, 1, (2, blocks, blocks)).astype(np.float32) * np.float32(0.8 * severity)
-    noise = rng.uniform(-1, 1, (4 * blocks, 4 * blocks, 3)).astype(np.float32) * np.float32(0.34 * severity)
+    noise = rng.uniform(-1, 1, (4 * blocks, 4 * blocks, 3)).astype(np.float32) * np.float32(0.28 * severity)
     row = np.clip(((struck.v + 1) * (blocks / 2)).astype(np.intp), 0, blocks - 1)
     column = np.clip(((struck.u + 1) * (blocks / 2)).astype(np.intp), 0, blocks - 1)
     middle_u, middle_v = (column + 0.5) * (2 / blocks) - 1, (row + 0.5) * (2 / blocks) - 1

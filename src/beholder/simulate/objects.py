@@ -95,7 +95,7 @@ def _cone() -> tuple[Patch, ...]:
     hem = [(float(0.68 * np.cos(t)), float(0.72 + 0.17 * np.sin(t))) for t in turns]
     side = polygon([(0, -0.9), *hem], 0.02)
     stripe = without(ellipse(0, 0.2, 0.75, 0.26), ellipse(0, -0.06, 0.75, 0.24))
-    return Patch(side, bulge=0.5, shine=0.5), _fixed(common(side, stripe), _SNOW, bulge=0.5, shine=0.3)
+    return Patch(side, bulge=0.34, shine=0.5), _fixed(common(side, stripe), _SNOW, bulge=0.5, shine=0.3)
 
 
 def _mug() -> tuple[Patch, ...]:
@@ -189,7 +189,7 @@ def _flower() -> tuple[Patch, ...]:
     angles = np.arange(6) * np.pi / 3 + 0.3
     petals = [
         Patch(
-            ellipse(float(0.4 * np.cos(a)), float(-0.4 + 0.4 * np.sin(a)), 0.32, 0.23, float(a)),
+            ellipse(float(0.36 * np.cos(a)), float(-0.32 + 0.36 * np.sin(a)), 0.3, 0.21, float(a)),
             bulge=0.2,
             shine=0.1,
         )
@@ -200,7 +200,7 @@ def _flower() -> tuple[Patch, ...]:
         _fixed(ellipse(-0.24, 0.54, 0.28, 0.12, 0.6), _LEAF),
         _fixed(ellipse(0.28, 0.64, 0.28, 0.12, -0.6), _LEAF),
         *petals,
-        _fixed(circle(0, -0.4, 0.2), (0.62, 0.38, 0.13), bulge=0.2),
+        _fixed(circle(0, -0.32, 0.19), (0.62, 0.38, 0.13), bulge=0.2),
     )
 
 
@@ -244,7 +244,7 @@ def _lamp() -> tuple[Patch, ...]:
         _fixed(box(0, 0.3, 0.055, 0.5), _STEEL, bulge=0.05, shine=0.6),
         Patch(union(ellipse(0, 0.78, 0.44, 0.13), ellipse(0, 0.7, 0.2, 0.1)), 0.7, bulge=0.12),
         _fixed(ellipse(0, 0.06, 0.56, 0.12), _LIGHT, bulge=0.04),
-        Patch(polygon([(-0.3, -0.86), (0.3, -0.86), (0.68, 0.04), (-0.68, 0.04)], 0.03), bulge=0.5, shine=0.2),
+        Patch(polygon([(-0.3, -0.86), (0.3, -0.86), (0.68, 0.04), (-0.68, 0.04)], 0.03), bulge=0.3, shine=0.2),
         _fixed(
             polygon([(-0.64, -0.06), (0.64, -0.06), (0.68, 0.05), (-0.68, 0.05)], 0.01),
             _CREAM,
@@ -292,7 +292,7 @@ PATCHES: Mapping[str, tuple[Patch, ...]] = MappingProxyType(
         "moon": _moon(),
         "mug": _mug(),
         "mushroom": _mushroom(),
-        "star": (Patch(star(5, 0.9, 0.42, 0.06), bulge=0.42, shine=0.4),),
+        "star": (Patch(star(5, 0.08, 0.92, 0.43, 0.06), bulge=0.42, shine=0.4),),
         "tree": _tree(),
     }
 )

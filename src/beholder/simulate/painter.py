@@ -185,7 +185,8 @@ def _misaligned_mask(wrong: tuple[Attribute, ...], scene: Scene, labels: Labels)
     """Return where the wrong attributes show: the objects concerned, and the places of those that are missing.
 
     A wrong object, colour or size concerns its group, a wrong relation both groups, a wrong count only the objects
-    too many or too few. Where an object concerned is hidden by others, its place stands for it.
+    too many or too few. For an object that is hidden by others its place stands, and for a place outside the frame
+    the rest of its group.
     """
     mask = np.zeros(labels.shape, dtype=np.bool_)
     if not wrong:
@@ -199,8 +200,16 @@ def _misaligned_mask(wrong: tuple[Attribute, ...], scene: Scene, labels: Labels)
             shown = labels == number
             mask |= shown if shown.any() else _place(placed, labels.shape[0])
     for placed in scene.missing:
-        mask |= _place(placed, labels.shape[0])
+        place = _place(placed, labels.shape[0])
+        mask |= place if place.any() else _shown(labels, scene, placed.group)
     return mask
+
+
+def _shown(labels: Labels, scene: Scene, group: int) -> Mask:
+    """Return where any object of a group shows; (size, size)."""
+    of_group = np.array([placed.group == group for placed in scene.objects] + [False])  # the last is for label −1
+    shown: Mask = of_group[labels]
+    return shown
 
 
 def _place(placed: Placed, size: int) -> Mask:

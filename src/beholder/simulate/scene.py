@@ -15,7 +15,9 @@ from beholder.simulate.objects import FOOT
 RADII = tuple(0.29 * 2 ** (-step / 4) for step in range(10))
 """The ladder of radii, from .29 down to .061 of the frame."""
 
-TILTS = (-0.12, 0.0, 0.12)
+TILTS = (-0.05, 0.0, 0.05)
+"""How objects lean, in radians: a little, lest flawless pictures look askew."""
+
 _SIZE_STEP = {"large": 0, "": 1, "small": 3}
 _SLOTS: dict[int, tuple[tuple[float, float], ...]] = {  # middles of n objects, in half-widths of their box
     1: ((0.0, 0.0),),

@@ -73,8 +73,8 @@ def polygon(points: Sequence[tuple[float, float]], rounding: float = 0.0) -> Sha
     """Return a closed polygon, exact, grown by ``rounding``."""
 
     def distance(x: Field, y: Field) -> Field:
-        nearest = np.full(x.shape, np.inf, dtype=np.float32)
-        inside = np.zeros(x.shape, dtype=np.bool_)
+        shape = np.broadcast_shapes(x.shape, y.shape)
+        nearest, inside = np.full(shape, np.inf, dtype=np.float32), np.zeros(shape, dtype=np.bool_)
         for (x0, y0), (x1, y1) in zip(points, [*points[1:], points[0]], strict=True):
             ex, ey = np.float32(x1 - x0), np.float32(y1 - y0)
             dx, dy = x - np.float32(x0), y - np.float32(y0)
@@ -87,13 +87,12 @@ def polygon(points: Sequence[tuple[float, float]], rounding: float = 0.0) -> Sha
     return distance
 
 
-def star(points: int, outer: float, inner: float, rounding: float = 0.0) -> Shape:
-    """Return a star with its first point up."""
+def star(points: int, y0: float, outer: float, inner: float, rounding: float = 0.0) -> Shape:
+    """Return a star about (0, y0) with its first point up."""
     angles = np.arange(2 * points) * np.pi / points
     radii = np.where(np.arange(2 * points) % 2 == 0, outer, inner)
-    return polygon(
-        [(float(r * np.sin(a)), float(-r * np.cos(a))) for a, r in zip(angles, radii, strict=True)], rounding
-    )
+    tips = [(float(r * np.sin(a)), float(y0 - r * np.cos(a))) for a, r in zip(angles, radii, strict=True)]
+    return polygon(tips, rounding)
 
 
 def ring(x0: float, y0: float, radius: float, thickness: float) -> Shape:

@@ -5,8 +5,10 @@ and a style, remembered, and painted in any colour by one multiplication. Light 
 surface of each patch curves like a circle's quarter within ``bulge`` of its edge.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +41,7 @@ class Sprite:
 
 
 _sprites: Memo[Sprite] = Memo(96 * 2**20, lambda drawn: 6 * drawn.own.nbytes)
-_reliefs: Memo["_Relief"] = Memo(48 * 2**20, lambda relief: 5 * sum(s.covered.nbytes for s in relief.surfaces))
+_reliefs: Memo["_Relief"] = Memo(48 * 2**20, lambda relief: 4 * sum(s.covered.nbytes for s in relief.surfaces))
 
 
 def sprite(kind: str, style: str, radius: float, tilt: float) -> Sprite:
@@ -49,8 +51,9 @@ def sprite(kind: str, style: str, radius: float, tilt: float) -> Sprite:
 
 @dataclass(frozen=True, slots=True)
 class _Surface:
-    """One patch before any style; fields are (side, side)."""
+    """One patch before any style, in the window of the sprite outside which it has no part; fields (h, w)."""
 
+    window: tuple[slice, slice]
     distance: Field  # from its edge, in pixels
     covered: Field
     facing: Field  # cosine between the surface and the light
@@ -59,7 +62,7 @@ class _Surface:
 
 @dataclass(frozen=True, slots=True)
 class _Relief:
-    """An object before any style: the coordinates of its pixels, and its surfaces from back to front."""
+    """An object before any style: the coordinates of its pixels (side, side), and its surfaces, back to front."""
 
     x: Field
     y: Field
@@ -70,17 +73,18 @@ def _draw(kind: str, style: str, radius: float, tilt: float) -> Sprite:
     relief = _reliefs.get((kind, radius, tilt), lambda: _relief(kind, radius, tilt))
     alpha, own, ink = (np.zeros_like(relief.x) for _ in range(3))
     rest = np.zeros((*relief.x.shape, 3), dtype=np.float32)
-    stroke = _stroke(relief.x, relief.y) if style == "painting" else alpha
+    stroke = _stroke(relief.x, relief.y) if style == "painting" else np.zeros_like(relief.x)
     for patch, surface in zip(PATCHES[kind], relief.surfaces, strict=True):
-        covered = surface.covered
-        light, gloss = _STYLE_LIGHT[style](surface, patch, stroke)
-        alpha = alpha + covered * (1 - alpha)
-        own += covered * (np.float32(patch.own) * light - own)
+        here, covered = surface.window, surface.covered
+        light, gloss = _STYLE_LIGHT[style](surface, patch, stroke[here])
+        alpha[here] += covered * (1 - alpha[here])
+        own[here] += covered * (np.float32(patch.own) * light - own[here])
         paint = light[..., None] * np.asarray(patch.rgb, dtype=np.float32) + gloss[..., None]
-        rest += covered[..., None] * (paint - rest)
+        rest[here] += covered[..., None] * (paint - rest[here])
         if style in _INKS:
-            ink *= 1 - covered
-            ink = np.maximum(ink, _band(surface.distance, style, radius)) if patch.ink else ink
+            ink[here] *= 1 - covered
+            if patch.ink:
+                ink[here] = np.maximum(ink[here], _band(surface.distance, style, radius))
     if style == "sketch":
         own, rest = _on_paper(relief.x, relief.y, radius, alpha, own, rest)
     if style in _INKS:
@@ -96,10 +100,36 @@ def _relief(kind: str, radius: float, tilt: float) -> _Relief:
     cos, sin = np.float32(np.cos(tilt)), np.float32(np.sin(tilt))
     x = cos * steps[None, :] + sin * steps[:, None]
     y = cos * steps[:, None] - sin * steps[None, :]
-    return _Relief(x, y, tuple(_surface(x, y, patch, radius) for patch in PATCHES[kind]))
+    surfaces = []
+    for number, patch in enumerate(PATCHES[kind]):
+        window = _window(_corners(kind, number), radius, tilt, side)
+        surfaces.append(_surface(x[window], y[window], patch, radius, window))
+    return _Relief(x, y, tuple(surfaces))
 
 
-def _surface(x: Field, y: Field, patch: Patch, radius: float) -> _Surface:
+@cache
+def _corners(kind: str, number: int) -> tuple[tuple[float, float], ...]:
+    """Return the four corners (x, y) of an upright box that holds a patch and its outline."""
+    steps = np.linspace(-1.2, 1.2, 81, dtype=np.float32)
+    near = PATCHES[kind][number].shape(steps[None, :], steps[:, None]) < np.float32(0.07)  # (y, x)
+    x, y = steps[near.any(axis=0)], steps[near.any(axis=1)]
+    return tuple((float(a), float(b)) for a in (x[0], x[-1]) for b in (y[0], y[-1]))
+
+
+def _window(
+    corners: tuple[tuple[float, float], ...], radius: float, tilt: float, side: int
+) -> tuple[slice, slice]:
+    """Return the rows and columns of the sprite that hold a turned box, with two pixels to spare."""
+    cos, sin = math.cos(tilt), math.sin(tilt)
+    columns = [radius * (cos * x - sin * y) + side / 2 for x, y in corners]
+    rows = [radius * (sin * x + cos * y) + side / 2 for x, y in corners]
+    return (
+        slice(max(int(min(rows)) - 2, 0), min(int(max(rows)) + 3, side)),
+        slice(max(int(min(columns)) - 2, 0), min(int(max(columns)) + 3, side)),
+    )
+
+
+def _surface(x: Field, y: Field, patch: Patch, radius: float, window: tuple[slice, slice]) -> _Surface:
     """Return the lighting of a patch: its normal leans by 1 − depth/bulge along the distance's gradient."""
     distance = patch.shape(x, y) * np.float32(radius)
     gx, gy = np.empty_like(distance), np.empty_like(distance)
@@ -110,7 +140,7 @@ def _surface(x: Field, y: Field, patch: Patch, radius: float) -> _Surface:
     up = np.sqrt(1 - lean * lean)
     facing = lean * (gx * _LIGHT[0] + gy * _LIGHT[1]) + up * _LIGHT[2]
     glint = lean * (gx * _GLINT[0] + gy * _GLINT[1]) + up * _GLINT[2]
-    return _Surface(distance, coverage(distance), facing, glint)
+    return _Surface(window, distance, coverage(distance), facing, glint)
 
 
 def _band(distance: Field, style: str, radius: float) -> Field:

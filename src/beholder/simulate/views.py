@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 import polars as pl
 
+from beholder.errors import StageError
 from beholder.simulate.sight import ASPECTS, View
 from beholder.study.kinds.kind import Point
 from beholder.tables.heatmap import decode_heatmap
@@ -18,7 +19,16 @@ def views_of(store: Store, *, seed: int) -> dict[str, View]:
     """The truth of each image; where the study has none, qualities are invented so that it can be rehearsed."""
     images = store.read("images")
     truth = Store(store.folder, TRUTH_ROOM)
-    return _planted(truth) if truth.has("scores") else _invented(images, seed)
+    if not truth.has("scores"):
+        return _invented(images, seed)
+    views = _planted(truth)
+    unknown = [image for image in images["image"] if image not in views]
+    if unknown:
+        raise StageError(
+            f"{truth.path('scores')} knows nothing of {len(unknown)} of {images.height} images, the first of them "
+            f"{unknown[0]}. Move the folder '{TRUTH_ROOM}' away to rehearse with invented qualities."
+        )
+    return views
 
 
 def _planted(truth: Store) -> dict[str, View]:

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,11 @@ from beholder.tables.provenance import Provenance
 from beholder.tables.store import TRUTH_ROOM, Store
 
 GENERATORS = (
-    Policy("aurora", implausible=0.25, misaligned=0.02, composition=0.10, haze=0.00, severity=0.45),
-    Policy("borealis", implausible=0.75, misaligned=0.07, composition=0.20, haze=0.15, severity=0.50),
-    Policy("cirrus", implausible=1.50, misaligned=0.13, composition=0.30, haze=0.30, severity=0.60),
-    Policy("dune", implausible=2.20, misaligned=0.21, composition=0.40, haze=0.45, severity=0.75),
-    Policy("ember", implausible=3.00, misaligned=0.32, composition=0.55, haze=0.65, severity=0.90),
+    Policy("aurora", implausible=0.20, misaligned=0.02, composition=0.10, haze=0.00, severity=0.45),
+    Policy("borealis", implausible=0.75, misaligned=0.07, composition=0.20, haze=0.20, severity=0.50),
+    Policy("cirrus", implausible=1.40, misaligned=0.13, composition=0.30, haze=0.45, severity=0.55),
+    Policy("dune", implausible=1.90, misaligned=0.21, composition=0.40, haze=0.75, severity=0.65),
+    Policy("ember", implausible=3.50, misaligned=0.32, composition=0.55, haze=1.00, severity=0.90),
 )
 """Five generators, best first."""
 
@@ -54,6 +55,7 @@ class _Job:
     image: str
     request: Request
     policy: Policy
+    gold: bool
     size: int
     seed: tuple[int, ...]
     folder: Path
@@ -88,7 +90,8 @@ def paint_world(
     for job in jobs:
         (folder / job.file).parent.mkdir(parents=True, exist_ok=True)
     painted: list[Painted] = []
-    with ProcessPoolExecutor(workers) as pool:
+    fresh = get_context("spawn")  # a fork would copy the locks of Polars' threads
+    with ProcessPoolExecutor(workers, mp_context=fresh) as pool:
         for done in pool.map(_paint_job, jobs, chunksize=8):
             painted.append(done)
             if progress:
@@ -148,9 +151,11 @@ def _jobs(world: World, folder: Path) -> Iterator[_Job]:
     for which, policy in enumerate((*world.generators, world.gold)):
         for number, request in enumerate(requests[: world.prompts]):
             name = f"{policy.name}/{number:04d}"
-            yield _Job(name, request, policy, world.size, (world.seed, 11, which, number), folder)
+            gold = policy is world.gold
+            yield _Job(name, request, policy, gold, world.size, (world.seed, 11, which, number), folder)
     for number, request in enumerate(requests[world.prompts :]):
-        yield _Job(f"real/{number:04d}", request, FLAWLESS, world.size, (world.seed, 12, number), folder)
+        name = f"real/{number:04d}"
+        yield _Job(name, request, FLAWLESS, False, world.size, (world.seed, 12, number), folder)
 
 
 def _paint_job(job: _Job) -> Painted:
@@ -168,8 +173,8 @@ def _painted(job: _Job, picture: Picture) -> Painted:
         prompt=prompt_text(job.request),
         style=job.request.style,
         generator=job.policy.name,
-        gold=job.policy.name == KNOWN_BAD.name,
-        real=job.policy is FLAWLESS or job.policy.name == FLAWLESS.name,
+        gold=job.gold,
+        real=job.policy.name == FLAWLESS.name,
         scores={
             "plausibility": truth.plausibility,
             "alignment": truth.alignment,

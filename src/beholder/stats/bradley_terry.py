@@ -20,10 +20,10 @@ from beholder.stats.bootstrap import effective_people, method_name
 from beholder.stats.bootstrap_intervals import Rule, bca_interval, percentile_interval
 from beholder.stats.bradley_terry_likelihood import Model, influence, model_covariance
 from beholder.stats.bradley_terry_newton import fit_totals
-from beholder.stats.estimate import Estimates
+from beholder.stats.estimate import Estimate, Estimates
 from beholder.stats.win_graph import comparison_components
 
-FIRST, SECOND, TIE = 0, 1, 2
+FIRST, SECOND, TIE = 0, 1, 2  # the outcomes of a vote, in the order of the last axis of counts
 TIE_RULE = "davidson"
 
 
@@ -103,6 +103,30 @@ class BradleyTerry:
             draws=len(self.rating_draws),
         )
 
+    def side_estimate(self, *, level: float = 0.95) -> Estimate:
+        """Return γ, the advantage of being shown first, with its expanded percentile interval."""
+        return self._single("side effect", self.side, self.side_draws, level)
+
+    def tie_estimate(self, *, level: float = 0.95) -> Estimate:
+        """Return δ, how common ties are, with its expanded percentile interval."""
+        return self._single("tie parameter", self.tie, self.tie_draws, level)
+
+    def _single(self, name: str, value: float | None, draws: NDArray[np.float64] | None, level: float) -> Estimate:
+        if value is None or draws is None or len(draws) == 0:
+            raise StatisticsError(f"the {name} was not fitted, or was fitted without weights: it has no interval")
+        people = int(np.count_nonzero(self.answers_by_person.any(axis=1)))
+        low, high = percentile_interval(draws[:, None], people, level=level)
+        return Estimate(
+            value=value,
+            low=float(low[0]),
+            high=float(high[0]),
+            level=level,
+            method=method_name("percentile", expand=True),
+            raters=people,
+            answers=int(self.answers.sum()) // 2,  # a vote takes part in two items
+            draws=len(draws),
+        )
+
 
 def bradley_terry(
     pairs: ArrayLike,
@@ -122,8 +146,9 @@ def bradley_terry(
     δ is fitted where ties occur. γ is fitted with ``side_effect``, and needs pairs shown in both orders.
 
     The maximum is finite only if each item can be reached from each other along "beat or tied with". Where it
-    is not, or the fit shows that the maximum is at infinity for another reason, every compared pair gets a pseudo-vote of 0.1, shared equally by the
-    outcomes of the model (win, loss, and tie where ties are fitted): ``prior_used`` and ``prior_share`` say so.
+    is not, or the fit shows that the maximum is at infinity for another reason, every compared pair gets a
+    pseudo-vote of 0.1, shared equally by the outcomes of the model (win, loss, and tie where ties are fitted):
+    ``prior_used`` and ``prior_share`` say so.
     Items that were never compared, even through others, cannot be rated together: that is an error.
     """
     order, votes = _checked(pairs, counts, items)  # (pairs, 2), (people, pairs, 3)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from beholder.errors import StatisticsError
+from beholder.stats.bootstrap import method_name
 from beholder.stats.bootstrap_intervals import percentile_interval
 from beholder.stats.estimate import Estimate
 from beholder.stats.long_answers import LongAnswers, long_answers
@@ -56,7 +57,7 @@ def krippendorff_alpha(
         low=float(low[0]),
         high=float(high[0]),
         level=level,
-        method="expanded percentile bootstrap over people",
+        method=method_name("percentile", expand=True),
         raters=people,
         items=len(np.unique(answers.items[judged])),
         answers=int(judged.sum()),

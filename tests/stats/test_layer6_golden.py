@@ -1,0 +1,148 @@
+"""Published numbers: the Layer 6 realism release and the HYPE paper."""
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from beholder.stats.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.detection import detection
+from beholder.stats.krippendorff import alpha_of_counts
+from beholder.stats.separation import separate
+
+DATA = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared")) / "data"
+LAYER6 = DATA / "layer6-realism"
+SETS = ("cifar10", "imagenet256")
+
+pytestmark = pytest.mark.skipif(not LAYER6.exists(), reason=f"the Layer 6 release is not at {LAYER6}")
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def expected(dataset: str) -> list[dict[str, str]]:
+    return [row for row in rows(LAYER6 / "expected_human_error_by_model.csv") if row["dataset"] == dataset]
+
+
+def by_model(dataset: str, column: str) -> tuple[list[str], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the models, and each person's model and value."""
+    people = rows(LAYER6 / "data" / f"{dataset}.csv")
+    models = sorted({row["model"] for row in people})
+    which = np.array([models.index(row["model"]) for row in people])
+    return models, which, np.array([float(row[column]) for row in people])
+
+
+def spread(
+    values: NDArray[np.float64], which: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return numerators and denominators (people, models)."""
+    belongs = np.eye(which.max() + 1)[which]
+    return values[:, None] * belongs, belongs
+
+
+@pytest.mark.parametrize("dataset", SETS)
+@pytest.mark.parametrize("column", ["err_rt", "f_err_rt", "r_err_rt", "r_ans_rt"])
+def test_means_and_standard_errors(dataset: str, column: str) -> None:
+    models, which, values = by_model(dataset, column)
+    weights = person_weights(which, 4000, np.random.default_rng(0))
+    above, below = spread(values, which)
+    found = clustered_ratio(above, below, weights)
+    errors = ratio_of_sums(above, below, weights).std(axis=0) * np.sqrt(found.raters / (found.raters - 1))
+    for row in expected(dataset):
+        cell = models.index(row["model"])
+        assert found.raters[cell] == int(row["n_participants"])
+        assert found.value[cell] == pytest.approx(float(row[f"{column}_mean"]), abs=1e-6)
+        # the standard deviation of 4,000 draws is known to 1/√8,000 = 1.1 %; 4.5 of these over all cells
+        assert errors[cell] == pytest.approx(float(row[f"{column}_sem"]), rel=0.05)
+    assert len(expected(dataset)) == len(models)
+
+
+@pytest.mark.parametrize("dataset", SETS)
+def test_intervals(dataset: str) -> None:
+    models, which, values = by_model(dataset, "err_rt")
+    weights = person_weights(which, 10_000, np.random.default_rng(1))
+    plain = clustered_ratio(*spread(values, which), weights, rule="percentile", expand=False)
+    expanded = clustered_ratio(*spread(values, which), weights, rule="percentile")
+    ours = clustered_ratio(*spread(values, which), weights)
+    for row in expected(dataset):
+        cell = models.index(row["model"])
+        low, high = float(row["err_ci95_lo"]), float(row["err_ci95_hi"])
+        assert plain.low[cell] == pytest.approx(low, abs=0.05 * (high - low))
+        assert plain.high[cell] == pytest.approx(high, abs=0.05 * (high - low))
+        # for 25 people the expanded tails reach t.975,24 · √(25/24)/1.96 = 1.0747 times as far
+        assert (expanded.high[cell] - expanded.low[cell]) / (high - low) == pytest.approx(1.075, abs=0.05)
+        # BCa by 25/24 instead, and further where one person strays
+        assert 1.0 < (ours.high[cell] - ours.low[cell]) / (high - low) < 1.3
+
+
+@pytest.mark.parametrize("dataset", SETS)
+def test_detection(dataset: str) -> None:
+    models, which, fake_error = by_model(dataset, "f_err_rt")
+    _, _, real_error = by_model(dataset, "r_err_rt")
+    found = detection(np.rint(100 - 100 * fake_error), 100, np.rint(100 * real_error), 100)
+    people = np.bincount(which)
+    d_prime, criterion = (np.bincount(which, x) / people for x in (found.d_prime, found.criterion))
+    for row in expected(dataset):
+        cell = models.index(row["model"])
+        assert d_prime[cell] == pytest.approx(float(row["dprime_mean_loglinear"]), abs=1e-5)
+        assert criterion[cell] == pytest.approx(float(row["criterion_mean_loglinear"]), abs=1e-5)
+
+
+@pytest.mark.parametrize(("dataset", "tukey"), [("cifar10", 47), ("imagenet256", 24)])
+def test_separation_is_close_to_tukeys(dataset: str, tukey: int) -> None:
+    models, which, values = by_model(dataset, "err_rt")
+    above, below = spread(values, which)
+    draws = ratio_of_sums(above, below, person_weights(which, 4000, np.random.default_rng(2)))
+    value = above.sum(axis=0) / below.sum(axis=0)
+    found = separate(value, draws, np.bincount(which), within=False)
+    assert len(found.first) == len(models) * (len(models) - 1) // 2
+    # another test (each pair's own spread, Holm) on the same data: a few pairs at the edge may differ
+    assert abs(int(found.separated.sum()) - tukey) <= 6
+
+
+@pytest.mark.parametrize(("dataset", "name"), [("cifar10", "cifar10"), ("imagenet256", "imagenet")])
+def test_krippendorff_from_counts(dataset: str, name: str) -> None:
+    images = rows(LAYER6 / "per-image-data" / f"{name}_labeled_data.csv")
+    said_generated = np.array([int(float(row["number_guesses_generated"])) for row in images])
+    guesses = np.array([int(float(row["number_guesses"])) for row in images])
+    generated = np.array([int(row["generated"]) for row in images]) == 1
+    counts = np.stack([guesses - said_generated, said_generated], axis=1)
+    published = json.loads((LAYER6 / "expected_statistics.json").read_text())[dataset]
+    assert int((guesses >= 2).sum()) == published["images_ge2"]
+    for part, key in (
+        (np.ones_like(generated), "krippendorff_alpha_nominal_all"),
+        (generated, "krippendorff_alpha_fake"),
+        (~generated, "krippendorff_alpha_real"),
+    ):
+        assert alpha_of_counts(counts[part], scale="nominal") == pytest.approx(published[key], abs=1e-9)
+
+
+@pytest.mark.parametrize("dataset", SETS)
+def test_answers_of_one_person_are_not_independent(dataset: str) -> None:
+    models, which, values = by_model(dataset, "err_rt")
+    above, below = spread(values, which)
+    draws = ratio_of_sums(above, below, person_weights(which, 2000, np.random.default_rng(3)))
+    people = np.bincount(which)
+    clustered = draws.std(axis=0) * np.sqrt(people / (people - 1))
+    mean = above.sum(axis=0) / people
+    naive = np.sqrt(mean * (1 - mean) / (200 * people))
+    published = json.loads((LAYER6 / "expected_statistics.json").read_text())[dataset]
+    ratio = published["mean_ratio_clusterSE_to_binomialSE"]
+    assert (clustered / naive).mean() == pytest.approx(ratio, rel=0.03)
+    assert len(models) == published["k"]
+
+
+def test_hype_score_is_the_mean_of_fake_and_real_error() -> None:
+    table = [row for row in rows(DATA / "hype_published_scores.csv") if row["variant"] == "HYPE_inf_pct"]
+    assert len(table) == 25
+    wrong = np.array([[float(row["fakes_error"]), float(row["reals_error"])] for row in table])  # of 100 each
+    weights = np.ones((1, 1), np.int32)
+    for (fakes, reals), row in zip(wrong, table, strict=True):
+        score = 100 * ratio_of_sums([[fakes + reals]], [[200]], weights)[0, 0]
+        assert score == pytest.approx(float(row["score"]), abs=0.1001)  # printed to one decimal
