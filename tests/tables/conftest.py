@@ -68,7 +68,7 @@ def world() -> dict[str, pl.DataFrame]:
             {"question": "q", "aspect": "preference", "statistic": "alpha", "people": "all", "value": None}
             | {"answers": 2, "items": 0, "raters": 1}
         ],
-        "scores": [{"scorer": "sharp", "aspect": "quality", "image": "i1", "score": -3.5}],
+        "scores": [dict[str, object](scorer="sharp", aspect="quality", image="i1", score=-3.5)],
         "features": [
             {
                 "encoder": "e",
@@ -88,13 +88,9 @@ def world() -> dict[str, pl.DataFrame]:
             | {"slice": "all", "value": -1.0, "items": 2, "raters": 1}
         ],
         "ratings": [
-            {
-                "question": "q",
-                "aspect": "preference",
-                "method": "bradley-terry",
-                "slice": "all",
-                "generator": "alpha",
-            }
+            dict[str, object](
+                question="q", aspect="preference", method="bradley-terry", slice="all", generator="a"
+            )
             | {"rating": 0.5, "level": 0.95, "rank_low": 1, "rank_high": 1, "answers": 1, "images": 1, "raters": 1}
             | {"draws": 0}
         ],

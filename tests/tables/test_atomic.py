@@ -23,9 +23,14 @@ def test_takes_the_place_when_the_block_ends_and_not_before(tmp_path: Path) -> N
 def test_an_error_leaves_the_old_file_and_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "file.bin"
     path.write_bytes(b"old")
-    with pytest.raises(RuntimeError, match="halfway"), write_atomically(path) as file:
-        file.write(b"half")
-        raise RuntimeError("halfway")
+
+    def fail_halfway() -> None:
+        with write_atomically(path) as file:
+            file.write(b"half")
+            raise RuntimeError("halfway")
+
+    with pytest.raises(RuntimeError, match="halfway"):
+        fail_halfway()
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -59,6 +59,9 @@ class TestColumns:
     def test_missing(self) -> None:
         assert faults_in(fruit().drop("count"), FRUIT) == ["column 'count' (integer) is missing"]
 
+    def test_a_missing_part_of_the_key(self) -> None:
+        assert faults_in(fruit().drop("name"), FRUIT) == ["column 'name' (text) is missing"]
+
     def test_unknown(self) -> None:
         assert faults_in(fruit().with_columns(price=pl.lit(1)), FRUIT) == [
             "column 'price' is not known; known: colour, count, markets, name, parent, ripe, sort, weight"

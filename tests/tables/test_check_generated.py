@@ -16,7 +16,7 @@ Row = dict[str, object]
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 EVERY_TABLE = pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
-FEW = settings(max_examples=15, deadline=None)
+FEW = settings(max_examples=10, deadline=None)
 
 
 def cells(column: Column) -> st.SearchStrategy[object]:
@@ -155,7 +155,7 @@ def test_columns_that_may_be_empty_may_be_left_out(table: Table, data: st.DataOb
     assert whole.drop(left_out).equals(frame.drop(left_out))
 
 
-def test_a_million_answers_are_checked_in_two_seconds() -> None:
+def test_a_million_answers_are_checked_in_two_seconds_of_processor_time() -> None:
     number = pl.int_range(1_000_000, eager=True)
     session = "s" + (number // 200).cast(pl.String)
     rater = "r" + (number // 400).cast(pl.String)
@@ -179,9 +179,9 @@ def test_a_million_answers_are_checked_in_two_seconds() -> None:
     }
 
     def seconds() -> float:
-        began = time.perf_counter()
+        began = time.process_time()
         assert faults_in(answers, TABLES["answers"]) == []
         assert reference_faults(answers, TABLES["answers"], targets) == []
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     assert min(seconds() for _ in range(2)) < 2.0

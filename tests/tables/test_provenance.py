@@ -2,7 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beholder import __version__
@@ -28,6 +28,7 @@ def test_the_version_is_the_packages() -> None:
     assert Provenance("rank", {}, 0, {}).version == __version__
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.text(), st.dictionaries(st.text(), PLAIN), st.integers(0), st.dictionaries(st.text(), st.text()))
 def test_is_read_back(stage: str, settings: dict[str, Plain], seed: int, inputs: dict[str, str]) -> None:
     record = Provenance(stage, settings, seed, inputs)

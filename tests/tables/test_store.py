@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -6,6 +7,7 @@ import pytest
 from beholder.errors import StageError, TableError
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import METADATA_KEY, Provenance
+from beholder.tables.schemas.collect import STATUSES
 from beholder.tables.store import TRUTH_ROOM, Store
 
 World = dict[str, pl.DataFrame]
@@ -119,7 +121,7 @@ class TestMissingAndDamaged:
             pytest.param(lambda content: content[:4] + bytes(len(content) - 12) + content[-8:], id="zeros"),
         ],
     )
-    def test_damaged_says_what_to_run(self, store: Store, world: World, damage: "Damage") -> None:
+    def test_damaged_says_what_to_run(self, store: Store, world: World, damage: Callable[[bytes], bytes]) -> None:
         store.write({"prompts": world["prompts"]}, RECORD)
         path = store.path("prompts")
         path.write_bytes(damage(path.read_bytes()))
@@ -131,14 +133,14 @@ class TestMissingAndDamaged:
         assert str(caught.value).endswith(f"Write it again with: beholder new {store.folder} --force")
         assert advice
 
-    def test_every_flipped_byte_reads_or_is_an_error_of_ours(
+    def test_a_flipped_byte_reads_or_is_an_error_of_ours(
         self, store: Store, world: World, capfd: pytest.CaptureFixture[str]
     ) -> None:
         store.write({"prompts": world["prompts"]}, RECORD)
         path = store.path("prompts")
         whole = path.read_bytes()
         refused = 0
-        for place in range(len(whole)):
+        for place in range(0, len(whole), 2):
             path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
             try:
                 store.read("prompts")
@@ -146,12 +148,12 @@ class TestMissingAndDamaged:
                 refused += 1
             store.provenance("prompts")
         capfd.readouterr()  # Polars prints its panics
-        assert refused > len(whole) / 2
+        assert refused > len(whole) / 4
 
     def test_a_damaged_table_that_another_refers_to(self, store: Store, world: World) -> None:
         store.write(world, RECORD)
         store.path("prompts").write_bytes(b"hello")
-        with pytest.raises(TableError, match="prompts.parquet: 1 fault\n  - not a readable Parquet file"):
+        with pytest.raises(TableError, match=r"prompts\.parquet: 1 fault\n  - not a readable Parquet file"):
             store.read("images")
 
     def test_a_missing_table_that_another_refers_to(self, store: Store, world: World) -> None:
@@ -186,8 +188,7 @@ class TestAllOrNothing:
         assert str(caught.value) == (
             f"{store.folder / 'tables'}: nothing was written: 2 faults\n"
             "  - prompts: key prompt occurs more than once: row 1 ('p1')\n"
-            "  - sessions: column 'status' allows complete, running, screened-out, withdrawn, returned, no-consent, "
-            "failed-checks: row 0 ('asleep'), row 1 ('asleep')"
+            f"  - sessions: column 'status' allows {', '.join(STATUSES)}: row 0 ('asleep'), row 1 ('asleep')"
         )
         assert not store.folder.exists()
 
@@ -236,10 +237,3 @@ class TestTruth:
         truth.write({"prompts": world["prompts"], "images": world["images"].tail(1)}, RECORD)
         with pytest.raises(TableError, match="image not found in table 'images': row 0 \\('i1'\\)"):
             truth.write({"scores": world["scores"]}, RECORD)
-
-
-class Damage:
-    """The type of a function that damages the content of a file."""
-
-    def __call__(self, content: bytes) -> bytes:
-        raise NotImplementedError

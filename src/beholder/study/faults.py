@@ -44,7 +44,7 @@ def _written(place: Place) -> str:
     for i, part in enumerate(place):
         if isinstance(part, int):
             text += f"[{part}]"
-        elif not _is_kind(place, i):
+        elif part != "[key]" and not _is_kind(place, i):  # Pydantic's name for a key of a mapping
             text += f".{part}" if text else part
     return text or "study"
 

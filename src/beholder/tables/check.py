@@ -110,7 +110,7 @@ def _dangling(frame: pl.DataFrame, reference: Reference, target: pl.DataFrame | 
         return [
             f"{' + '.join(columns)} refers to {wanted}, which '{reference.table}' lacks or holds as another type"
         ]
-    known = target.select(list(reference.target)).unique()
+    known = target.select(list(reference.target))
     lost = asked.join(known, left_on=columns, right_on=list(reference.target), how="anti").sort("row")
     if lost.is_empty():
         return []
