@@ -28,7 +28,7 @@ lint: .venv/.dev  ## Check style, types and imports
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 format: .venv/.dev  ## Mend the style
 	@$(BIN)/ruff check --fix
@@ -64,7 +64,7 @@ endif
 
 .venv/.sound:
 	@$(if $(filter yes,$(SOUND)),:,$(MAKE_VENV))
-	@touch -t 200001010000 $@
+	@touch $@
 
 anew:
 

@@ -14,11 +14,15 @@ from beholder import __version__
 from beholder.errors import UserError
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("beholder.cli.demo:demo", "Run the whole loop on a made-up world, and compare with its truth."),
+    "plan": ("beholder.cli.plan:plan", "Simulate a study to see how many people it needs, at what cost."),
     "new": ("beholder.cli.new:new", "Make a study from a protocol and your images."),
     "design": ("beholder.cli.stages:design", "Draw the trials: who is to be shown what."),
+    "collect": ("beholder.cli.collect:collect", "Collect answers from made-up people, to rehearse a study."),
     "consolidate": ("beholder.cli.stages:consolidate", "Turn many people's answers into labels with intervals."),
     "rank": ("beholder.cli.stages:rank", "Rate the generators and say which of them differ."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
+    "run": ("beholder.cli.run:run", "Run the stages that have something to do, from design to report."),
     "protocols": ("beholder.cli.protocols:protocols", "List the protocols, or show one with all its settings."),
     "tables": ("beholder.cli.tables:tables", "Describe the tables, or check those of a study."),
 }

@@ -19,6 +19,9 @@ OPENING = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 ARRIVAL_SECONDS = 40.0
 
+LEAD = ("training", "qualification")
+"""Roles of the trials before the first block."""
+
 Row = dict[str, object]
 
 
@@ -86,7 +89,7 @@ def _session(
         collected.answers.extend(_answer_rows(question, trial, session, person.rater, answered, exposure, clock))
         collected.marks.extend(_mark_rows(trial, session, answered))
         right = answered.response.said[0].text == trial["expected"]
-        exposures.heed(right=right)
+        exposures.heed(trial, right=right)
         if trial["role"] == "qualification":
             right_by_class.setdefault(str(trial["expected"]), []).append(right)
     collected.sessions.append(
@@ -106,25 +109,30 @@ def _session(
 
 
 class _Exposures:
-    """The staircase of a timed question, begun anew in each block; nothing for other kinds."""
+    """The staircase of a timed question; nothing for other kinds.
+
+    It begins anew in training, in the qualification and in each block. Attention checks, whose answer does not
+    depend on what was seen, take no step.
+    """
 
     def __init__(self, question: AnyQuestion) -> None:
         self._question = question if isinstance(question, TimedRealismQuestion) else None
-        self._block: object = None
+        self._part: object = None
         self._ms, self._right_so_far = 0.0, 0
 
     def next(self, trial: Row) -> float | None:
         """How long the image of this trial is shown."""
         if self._question is None:
             return None
-        if trial["block"] != self._block:
-            self._block = trial["block"]
+        part = trial["role"] if trial["role"] in LEAD else trial["block"]
+        if part != self._part:
+            self._part = part
             self._ms, self._right_so_far = float(self._question.start_ms), 0
         return self._ms
 
-    def heed(self, *, right: bool) -> None:
+    def heed(self, trial: Row, *, right: bool) -> None:
         """Step by the answer."""
-        if self._question is not None:
+        if self._question is not None and trial["role"] != "attention":
             self._ms, self._right_so_far = self._question.next_exposure(self._ms, self._right_so_far, right=right)
 
 

@@ -45,6 +45,11 @@ def run_simulated(folder: Path, *, people: int, bad: int = 0, force: bool = Fals
 
 
 def _refuse_real_answers(store: Store) -> None:
+    if store.has("answers") and not store.has("sessions"):
+        raise StageError(
+            f"{store.folder} holds answers without their sessions, so they may be of real people; simulated ones "
+            "would replace them. Move tables/answers.parquet away, or simulate in a copy of the folder."
+        )
     if store.has("sessions") and not store.read("sessions")["simulated"].all():
         raise StageError(
             f"{store.folder} holds answers of real people; simulated ones would replace them. "

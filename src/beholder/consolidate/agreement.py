@@ -30,7 +30,7 @@ def _alpha(coded: Coded, level: float, rng: np.random.Generator) -> dict[str, ob
     row: dict[str, object] = {"statistic": f"krippendorff-alpha-{coded.scale}"}
     counts: dict[str, object] = {
         "answers": coded.frame.height,
-        "items": coded.frame["item"].n_unique(),
+        "items": coded.frame.group_by("item").len().filter(pl.col("len") >= 2).height,
         "raters": coded.frame["rater"].n_unique(),
     }
     if coded.frame.is_empty():

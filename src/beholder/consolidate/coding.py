@@ -26,14 +26,21 @@ class Coded:
 
     def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], list[str]]:
         """Rater numbers, item numbers, codes, and the raters' names in the order of their numbers."""
-        raters, who = np.unique(self.frame["rater"].to_numpy(), return_inverse=True)
-        _, what = np.unique(self.frame["item"].to_numpy(), return_inverse=True)
-        return who, what, self.frame["code"].to_numpy(), [str(rater) for rater in raters]
+        numbered = self.frame.select(
+            pl.col("rater", "item").rank("dense").cast(pl.Int64) - 1, pl.col("code"), name="rater"
+        )
+        names = numbered["name"].unique().sort().to_list()
+        return numbered["rater"].to_numpy(), numbered["item"].to_numpy(), numbered["code"].to_numpy(), names
 
 
 def code_answers(question: AnyQuestion, tests: pl.DataFrame) -> Iterator[Coded]:
-    """The answers to the test trials of a question, coded by aspect."""
-    return CODERS[question.kind](tests)
+    """The answers to the test trials of a question, coded by aspect; of a person's answers to an item, the first.
+
+    A person has several only where they took part twice.
+    """
+    for coded in CODERS[question.kind](tests):
+        once = coded.frame.unique(["rater", "item"], keep="first", maintain_order=True)
+        yield Coded(coded.aspect, coded.scale, once)
 
 
 def _realism(tests: pl.DataFrame) -> Iterator[Coded]:

@@ -24,7 +24,7 @@ def conduct_of(answered: pl.DataFrame, coded: list[Coded]) -> pl.DataFrame:
         _agreement(coded),
     ]
     for part in parts:
-        frame = frame.join(part, on="rater", how="left")
+        frame = frame.join(part, on="rater", how="left", maintain_order="left")
     return frame.with_columns(pl.col("answers").fill_null(0).cast(pl.Int64))
 
 

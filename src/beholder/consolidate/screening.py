@@ -27,11 +27,13 @@ def screen(question: AnyQuestion, answered: pl.DataFrame, coded: list[Coded]) ->
         against = [reason for reason in found if reason]
         if row["rater"] in outliers:
             against.append("bt500: scores far from the others' in both directions")
+        if row["answers"] == 0 and not against:
+            against.append("no answers: left before the first test trial")
         reasons.append(against)
     return conduct.drop("agreement_p").with_columns(
         question=pl.lit(question.name),
         reasons=pl.Series(reasons, dtype=pl.List(pl.String)),
-        used=pl.Series([not against for against in reasons], dtype=pl.Boolean) & (pl.col("answers") > 0),
+        used=pl.Series([not against for against in reasons], dtype=pl.Boolean),
     )
 
 
@@ -86,7 +88,8 @@ def _chance(conduct: Conduct, screening: Screening) -> str | None:
 
 def _correlation(conduct: Conduct, screening: Screening) -> str | None:
     found, least = conduct["agreement"], screening.min_correlation
-    if found is None or least is None or found >= least:
+    of_choices = conduct["agreement_p"] is not None  # a share, not a correlation
+    if found is None or least is None or of_choices or found >= least:
         return None
     return f"agreement: correlation {found:.2f} with the others, at least {least:g} expected"
 

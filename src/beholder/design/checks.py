@@ -19,6 +19,7 @@ def with_checks(question: AnyQuestion, pools: Pools, tests: list[Drawn], rng: np
     lead = _known(question, pools, design.training, "training", used, rng)
     used |= {image for drawn in lead for image in drawn.item.images}
     lead += _known(question, pools, design.qualification, "qualification", used, rng)
+    used |= {image for drawn in lead for image in drawn.item.images}
     trials = list(lead)
     gold = iter(_known(question, pools, len(tests) // (design.gold_every or len(tests) + 1), "gold", used, rng))
     repeat_at = _repeat_places(len(tests), design.repeats, rng)
@@ -60,11 +61,18 @@ def _known(
         pairs = [pair for pair in gold_pairs(pools) if not used & set(pair.images)] or gold_pairs(pools)
         chosen = [pairs[int(i)] for i in rng.choice(len(pairs), size=count, replace=len(pairs) < count)]
         return [Drawn(_seated(pair, rng), role, 1.0) for pair in chosen]
-    generated = pools.gold or pools.generated
-    reals = _fresh(pools.real, used, count - count // 2, rng)
+    real, generated = checked_with(pools)
+    reals = _fresh(real, used, count - count // 2, rng)
     fakes = _fresh(generated, used, count // 2, rng)
     both = [Drawn(single(i), role, 1.0) for i in (*reals, *fakes)]
     return [both[int(i)] for i in rng.permutation(len(both))]
+
+
+def checked_with(pools: Pools) -> tuple[tuple[Image, ...], tuple[Image, ...]]:
+    """The real and the generated images that check people: the gold ones or, without any, those of the test."""
+    real = tuple(image for image in pools.gold if image.real)
+    generated = tuple(image for image in pools.gold if not image.real)
+    return real or pools.real, generated or pools.generated
 
 
 def _fresh(images: Sequence[Image], used: set[str], count: int, rng: np.random.Generator) -> list[Image]:
@@ -75,14 +83,14 @@ def _fresh(images: Sequence[Image], used: set[str], count: int, rng: np.random.G
 
 
 def gold_pairs(pools: Pools) -> list[Item]:
-    """A gold image, known to be bad, beside another image of the same prompt: the other is expected."""
+    """A generated gold image, known to be bad, beside another image of its prompt: the other is expected."""
     others: dict[str | None, list[Image]] = defaultdict(list)
     for image in pools.generated + pools.real:
         others[image.prompt].append(image)
     return [
         Item((other.image, gold.image), "gold", gold.prompt, "left")
         for gold in pools.gold
-        if gold.prompt is not None
+        if gold.prompt is not None and not gold.real
         for other in others[gold.prompt]
     ]
 

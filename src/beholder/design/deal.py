@@ -1,6 +1,7 @@
 """Dealing items to people: everyone their own subset, every item equally often."""
 
 from collections import deque
+from itertools import cycle, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,29 +10,43 @@ from numpy.typing import NDArray
 def deal(strata: NDArray[np.int64], slots: int, each: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Item numbers for each slot: (slots, each), no item twice in a slot.
 
-    ``strata`` (items,) groups the items (by generator, or pair of generators). The items are dealt in passes; a
-    pass holds every item once, shuffled so that the strata alternate. Hence every item is dealt equally often, or
-    once more than another where ``slots × each`` is not a multiple of the items, and the strata are as even as can
-    be within each slot. Needs at least ``each`` items.
+    ``strata`` (items,) groups the items (by generator, or pair of generators). One order of the strata in which
+    they alternate is gone through again and again, slot after slot; each stratum has a deck of its own, shuffled
+    anew whenever it is used up. Hence every item is dealt equally often, or once more than another where
+    ``slots × each`` is not a multiple of the items; and strata of one size occur in each slot, and in each run of
+    a slot, equally often or once more. Needs at least ``each`` items.
     """
     if each > len(strata):
         raise ValueError(f"{each} items a slot from only {len(strata)}")
+    turns = cycle(strata[alternating_shuffle(strata, rng)].tolist())
+    decks = {int(stratum): _Deck(np.flatnonzero(strata == stratum), rng) for stratum in np.unique(strata)}
     hands = np.empty((slots, each), dtype=np.int64)
-    waiting: deque[int] = deque()
     for slot in range(slots):
         hand: dict[int, None] = {}
-        passed_over: list[int] = []
-        while len(hand) < each:
-            if not waiting:
-                waiting.extend(alternating_shuffle(strata, rng).tolist())
-            item = waiting.popleft()
-            if item in hand:
-                passed_over.append(item)
-            else:
-                hand[item] = None
-        waiting.extendleft(reversed(passed_over))
+        for stratum in islice(turns, each):
+            hand[decks[stratum].draw(hand)] = None
         hands[slot] = list(hand)
     return hands
+
+
+class _Deck:
+    """The items of one stratum, each dealt once before any is dealt again."""
+
+    def __init__(self, items: NDArray[np.int64], rng: np.random.Generator) -> None:
+        self._items, self._rng = items, rng
+        self._waiting: deque[int] = deque()
+
+    def draw(self, hand: dict[int, None]) -> int:
+        """The next item that is not in the hand; those passed over stay first in line."""
+        passed_over: list[int] = []
+        while True:
+            if not self._waiting:
+                self._waiting.extend(self._rng.permutation(self._items).tolist())
+            item = self._waiting.popleft()
+            if item not in hand:
+                self._waiting.extendleft(reversed(passed_over))
+                return item
+            passed_over.append(item)
 
 
 def alternating_shuffle(strata: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

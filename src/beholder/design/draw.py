@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from beholder.design.checks import gold_pairs, with_checks
+from beholder.design.checks import checked_with, gold_pairs, with_checks
 from beholder.design.deal import alternating_shuffle, deal
 from beholder.design.drawn import Drawn
 from beholder.design.items import Item, Pools, generated_items, single, tells_real_from_generated
@@ -32,36 +32,74 @@ def draw_question(question: AnyQuestion, pools: Pools, rng: np.random.Generator)
 
 def _require(question: AnyQuestion, pools: Pools) -> None:
     """All reasons why the images do not suffice, at once."""
-    design, faults = question.design, []
-    if not pools.generated:
-        faults.append("no generated images; add some with --generated NAME=DIR")
+    faults = [] if pools.generated else ["no generated images; add some with --generated NAME=DIR"]
     if tells_real_from_generated(question):
-        shown = design.trials * KINDS[question.kind].shows(question)
-        wanted_real = round(shown * design.real_share)
-        checks = (design.qualification + design.training) // 2
-        if len(pools.real) < wanted_real + checks:
-            faults.append(
-                f"{len(pools.real)} real images, but each person sees {wanted_real} in the test"
-                + (f" and {checks} in training and qualification" if checks else "")
-                + " without repetition"
-            )
-        wanted = shown - wanted_real
-        groups = pools.generators if design.between else ("all generators together",)
-        for group in groups:
-            count = sum(1 for i in pools.generated if not design.between or i.generator == group)
-            if count < wanted:
-                faults.append(f"{count} images of {group}, but each person sees {wanted} without repetition")
-    elif not isinstance(question, PairQuestion) and (design.gold_every or design.qualification or design.training):
-        faults.append(
-            "gold, qualification and training trials need a known answer: "
-            "the kinds realism, timed-realism and pair have one"
-        )
-    if isinstance(question, PairQuestion) and (design.gold_every or design.training) and not gold_pairs(pools):
-        faults.append("gold pairs need gold images (--gold NAME=DIR) with the prompts of other images")
+        faults += _too_few_images(question, pools)
+    elif question.design.between:
+        faults.append("between = true is for the kinds that show real images: realism, timed-realism and sweep")
+    faults += _checks_without_answer(question, pools)
     if faults:
         raise StudyError(
-            f"question '{question.name}'", faults, advice="Add images, or lower trials or raters in study.toml."
+            f"question '{question.name}'", faults, advice="Add images, or change the design in study.toml."
         )
+
+
+def _too_few_images(question: AnyQuestion, pools: Pools) -> list[str]:
+    """Nobody sees an image twice: neither in the test nor, where the checks share its images, before it."""
+    design, faults = question.design, []
+    shown = design.trials * KINDS[question.kind].shows(question)
+    reals = round(shown * design.real_share)
+    fakes = shown - reals
+    checks = [
+        design.training,
+        design.qualification,
+        design.trials // design.gold_every if design.gold_every else 0,
+    ]
+    check_reals, check_fakes = checked_with(pools)
+    real_checks = sum(count - count // 2 for count in checks) if check_reals is pools.real else 0
+    fake_checks = sum(count // 2 for count in checks) if check_fakes is pools.generated else 0
+    if len(pools.real) < reals + real_checks:
+        faults.append(
+            f"{len(pools.real)} real images, but each person sees {reals} in the test{_and(real_checks)}"
+        )
+    if len(pools.generated) < fakes + fake_checks:
+        faults.append(
+            f"{len(pools.generated)} generated images, but each person sees {fakes} in the test{_and(fake_checks)}"
+        )
+    if design.between:
+        for name in pools.generators:
+            count = sum(1 for image in pools.generated if image.generator == name)
+            if count < fakes:
+                faults.append(f"{count} images of {name}, but each person sees {fakes}, none twice")
+        if design.raters < len(pools.generators):
+            faults.append(
+                f"{design.raters} raters for {len(pools.generators)} generators, but each person judges one"
+            )
+    return faults
+
+
+def _and(checks: int) -> str:
+    return f" and {checks} in training, qualification and gold trials, none twice" if checks else ", none twice"
+
+
+def _checks_without_answer(question: AnyQuestion, pools: Pools) -> list[str]:
+    """Training, qualification and gold trials need a right answer that is known."""
+    design = question.design
+    if not (design.gold_every or design.qualification or design.training):
+        return []
+    if isinstance(question, SweepQuestion) or not (
+        tells_real_from_generated(question) or isinstance(question, PairQuestion)
+    ):
+        return [
+            "gold, qualification and training trials need a known answer: "
+            "the kinds realism, timed-realism and pair have one"
+        ]
+    if isinstance(question, PairQuestion) and not gold_pairs(pools):
+        return [
+            "gold, qualification and training pairs need gold images (--gold NAME=DIR) "
+            "with the prompts of other images"
+        ]
+    return []
 
 
 def _real_and_generated(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[Drawn]]:
@@ -69,10 +107,10 @@ def _real_and_generated(question: AnyQuestion, pools: Pools, rng: np.random.Gene
     design = question.design
     reals = round(design.trials * design.real_share)
     fakes = design.trials - reals
-    real_hands = _hands([single(i) for i in pools.real], design.raters, reals, None, rng)
+    real_hands = _hands(question, [single(i) for i in pools.real], design.raters, reals, None, rng)
     slots_of: list[tuple[list[Item], list[int]]]
     if design.between:
-        turn = [g % len(pools.generators) for g in range(design.raters)]
+        turn = [slot % len(pools.generators) for slot in range(design.raters)]
         slots_of = [
             (
                 [single(i) for i in pools.generated if i.generator == name],
@@ -85,7 +123,7 @@ def _real_and_generated(question: AnyQuestion, pools: Pools, rng: np.random.Gene
     tests: list[list[Drawn]] = [[] for _ in range(design.raters)]
     for items, slots in slots_of:
         k = design.raters_per_item
-        for slot, hand in zip(slots, _hands(items, len(slots), fakes, k, rng), strict=True):
+        for slot, hand in zip(slots, _hands(question, items, len(slots), fakes, k, rng), strict=True):
             tests[slot] = _evenly(real_hands[slot], hand, rng)
     return tests
 
@@ -100,7 +138,7 @@ def _judged(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> li
             [f"{len(items)} items to judge, but each person judges {design.trials} without repetition"],
             advice=_advice_on_items(question),
         )
-    hands = _hands(items, design.raters, design.trials, design.raters_per_item, rng)
+    hands = _hands(question, items, design.raters, design.trials, design.raters_per_item, rng)
     return counterbalance(hands, rng)
 
 
@@ -111,20 +149,20 @@ def _advice_on_items(question: AnyQuestion) -> str:
 
 
 def _sweeps(question: SweepQuestion, pools: Pools, rng: np.random.Generator) -> list[list[Drawn]]:
-    """Series of single images, real and generated mixed."""
+    """Series of single images, real and generated in their shares, each series in random order."""
     design = question.design
     shown = design.trials * question.images
     flat = replace_trials(question, shown)
     tests: list[list[Drawn]] = []
     for hand in _real_and_generated(flat, pools, rng):
         series = [hand[i : i + question.images] for i in range(0, shown, question.images)]
-        tests.append(
-            [
-                Drawn(Item(tuple(d.item.images[0] for d in part), "all"), "test", part[0].propensity)
-                for part in series
-            ]
-        )
+        tests.append([_series(part, rng) for part in series])
     return tests
+
+
+def _series(part: list[Drawn], rng: np.random.Generator) -> Drawn:
+    images = tuple(part[int(i)].item.images[0] for i in rng.permutation(len(part)))
+    return Drawn(Item(images, "all"), "test", part[0].propensity)
 
 
 def replace_trials(question: SweepQuestion, trials: int) -> SweepQuestion:
@@ -134,25 +172,44 @@ def replace_trials(question: SweepQuestion, trials: int) -> SweepQuestion:
 
 
 def _hands(
-    items: Sequence[Item], slots: int, each: int, per_item: int | None, rng: np.random.Generator
+    question: AnyQuestion,
+    items: Sequence[Item],
+    slots: int,
+    each: int,
+    per_item: int | None,
+    rng: np.random.Generator,
 ) -> list[list[Drawn]]:
     """Deal items; with ``per_item``, from just so many that each gets exactly that number of answers."""
-    names = sorted({item.stratum for item in items})
-    strata = np.asarray([names.index(item.stratum) for item in items], dtype=np.int64)
-    if per_item:
-        wanted = slots * each // per_item
-        if wanted > len(items):
-            raise StudyError(
-                "design",
-                [f"{slots} × {each} trials at {per_item} an item need {wanted} items; there are {len(items)}"],
-                advice="Lower raters or trials, raise raters_per_item, or leave it out to use all items evenly.",
-            )
-        chosen = alternating_shuffle(strata, rng)[:wanted]
-        items, strata = [items[int(i)] for i in chosen], strata[chosen]
-    if each == 0:
+    if each == 0 or slots == 0:
         return [[] for _ in range(slots)]
+    numbers = {name: number for number, name in enumerate(sorted({item.stratum for item in items}))}
+    strata = np.asarray([numbers[item.stratum] for item in items], dtype=np.int64)
+    if per_item:
+        chosen = alternating_shuffle(strata, rng)[: _distinct_items(question, len(items), slots, each, per_item)]
+        items, strata = [items[int(i)] for i in chosen], strata[chosen]
     share = each / len(items)
     return [[Drawn(items[int(i)], "test", share) for i in hand] for hand in deal(strata, slots, each, rng)]
+
+
+def _distinct_items(question: AnyQuestion, items: int, slots: int, each: int, per_item: int) -> int:
+    """How many items ``slots × each`` trials make at ``per_item`` answers an item."""
+    wanted, left_over = divmod(slots * each, per_item)
+    whose = f"{slots} people × {each} generated images" if tells_real_from_generated(question) else ""
+    trials = whose or f"{slots} people × {each} trials"
+    faults = []
+    if left_over:
+        faults.append(f"{trials} is not a multiple of raters_per_item ({per_item})")
+    elif slots < per_item:
+        faults.append(f"{trials} at {per_item} answers an item, but a person judges an item once")
+    elif wanted > items:
+        faults.append(f"{trials} at {per_item} answers an item need {wanted} items; there are {items}")
+    if faults:
+        raise StudyError(
+            f"question '{question.name}'",
+            faults,
+            advice="Change raters, trials or raters_per_item, or leave it out to use all items evenly.",
+        )
+    return wanted
 
 
 def _evenly(real: list[Drawn], generated: list[Drawn], rng: np.random.Generator) -> list[Drawn]:

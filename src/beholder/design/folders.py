@@ -49,10 +49,12 @@ def search_folder(folder: Path, generator: str, *, real: bool = False, gold: boo
     listed, faults = _listed_prompts(folder)
     found: list[Found] = []
     aside: Counter[str] = Counter()
-    names = _files_below(folder)
+    names, linked = _files_below(folder, faults)
     for name in names:
         suffix = name.suffix.lower()
-        if (reason := suffix_fault(suffix)) is None:
+        if not _is_unicode(folder / name):
+            faults.append(f"{str(folder / name)!a}: the name is not valid UTF-8")
+        elif (reason := suffix_fault(suffix)) is None:
             prompt, style, fault = _prompt_of(folder, name, listed)
             faults += [fault] if fault else []
             image = f"{generator}/{name.with_suffix('')}"
@@ -61,14 +63,14 @@ def search_folder(folder: Path, generator: str, *, real: bool = False, gold: boo
             faults.append(f"{folder / name}: {reason}")
         elif suffix != ".txt" and str(name) != PROMPTS_FILE:
             aside[suffix or "no suffix"] += 1
-    faults += [
-        f"{folder / PROMPTS_FILE}: lists '{n}', which is no image here" for n in listed.keys() - _places(found)
-    ]
+    strangers = sorted(listed.keys() - {str(one.below) for one in found})
+    faults += [f"{folder / PROMPTS_FILE}: lists '{name}', which is no image here" for name in strangers]
     if not found and not faults:
         faults.append(f"{folder}: no images here; looked for {' '.join(SUFFIXES)}")
     kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(aside.items()))
-    notes = (f"{folder}: left aside what is no image ({kinds})",) if aside else ()
-    return Findings(tuple(found), tuple(faults), notes)
+    notes = [f"{folder}: left aside what is no image ({kinds})"] if aside else []
+    notes += [f"{path}: a link to a folder is not followed" for path in linked]
+    return Findings(tuple(found), tuple(faults), tuple(notes))
 
 
 def suffix_fault(suffix: str) -> str | None:
@@ -94,13 +96,23 @@ def _listed_prompts(folder: Path) -> tuple[dict[str, Row], list[str]]:
     return ({}, faults) if faults else (listed, faults)
 
 
-def _files_below(folder: Path) -> list[PurePosixPath]:
+def _files_below(folder: Path, faults: list[str]) -> tuple[list[PurePosixPath], list[Path]]:
+    """Files relative to the folder, and links to folders; what cannot be looked into is added to the faults."""
     names: list[PurePosixPath] = []
-    for root, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+    linked: list[Path] = []
+    for root, folders, files in os.walk(
+        folder, onerror=lambda error: faults.append(f"cannot be searched: {error}")
+    ):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        linked += [Path(root, name) for name in folders if Path(root, name).is_symlink()]
         below = Path(root).relative_to(folder)
         names += [PurePosixPath((below / name).as_posix()) for name in files if not name.startswith(".")]
-    return sorted(names)
+    return sorted(names), linked
+
+
+def _is_unicode(path: Path) -> bool:
+    """Whether the name is text: others come out of the file system as lone surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in str(path))
 
 
 def _prompt_of(
@@ -116,7 +128,3 @@ def _prompt_of(
     except (OSError, UnicodeDecodeError) as error:
         return None, None, f"{beside}: cannot be read as UTF-8 text ({error})"
     return text or None, None, None
-
-
-def _places(found: list[Found]) -> set[str]:
-    return {str(one.below) for one in found}

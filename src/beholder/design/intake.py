@@ -66,7 +66,6 @@ def take_in(
         *_scope_faults(sources, found),
         *(fault for place in places for fault in place.faults),
         *(f"{o.file}: {got.reason}" for o, got in zip(found, outcomes, strict=True) if isinstance(got, Unusable)),
-        *_name_faults(found),
         *_twice("id", [(one.image, str(one.file)) for one in found]),
         *_twice("content", [(f"{one.generator} {got.sha256}", one.image) for one, got in sound]),
         *(
@@ -129,12 +128,6 @@ def _scope_faults(sources: Sources, found: Sequence[Found]) -> Iterator[str]:
         yield "no images were given: name folders (generated, real) or a manifest"
     elif found and all(one.real or one.gold for one in found):
         yield "no generated images to be judged: all are real or gold"
-
-
-def _name_faults(found: Sequence[Found]) -> Iterator[str]:
-    for one in found:
-        if any("\ud800" <= letter <= "\udfff" for letter in str(one.file)):
-            yield f"{str(one.file)!a}: the name is not valid UTF-8"
 
 
 def _twice(what: str, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:

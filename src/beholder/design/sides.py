@@ -1,32 +1,35 @@
 """Which image stands on which side."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 
 from beholder.design.drawn import Drawn
+from beholder.design.items import Item
 
 
 def counterbalance(hands: list[list[Drawn]], rng: np.random.Generator) -> list[list[Drawn]]:
-    """Sides: an item shown several times alternates them, and so do the items of a stratum."""
-    turn: dict[str, int] = {}
-    first: dict[tuple[str, ...], int] = {}
-    shown: dict[tuple[str, ...], int] = {}
-    result: list[list[Drawn]] = []
-    for hand in hands:
-        sided: list[Drawn] = []
-        for drawn in hand:
-            images = drawn.item.images
-            if len(images) == 2:
-                if images not in first:
-                    stratum = drawn.item.stratum
-                    turn[stratum] = turn.get(stratum, int(rng.integers(2))) + 1
-                    first[images] = turn[stratum]
-                shown[images] = shown.get(images, 0) + 1
-                flip = (first[images] + shown[images]) % 2 == 1
-                images = images[::-1] if flip else images
-            else:
-                images = tuple(images[int(i)] for i in rng.permutation(len(images)))
-            sided.append(replace(drawn, item=replace(drawn.item, images=images)))
-        result.append(sided)
-    return result
+    """Sides drawn so that each pair, and each stratum of pairs, is shown either way round equally often.
+
+    A pair shown several times alternates its sides. Where it is shown an odd number of times one showing is left
+    over, and the left-over ones of a stratum alternate. So the two ways round differ by at most one showing, for
+    each pair and for each stratum. More than two images are put in random order.
+    """
+    showings = Counter(drawn.item for hand in hands for drawn in hand)
+    turns: dict[tuple[str, bool], int] = {}
+    shown: dict[Item, int] = {}
+
+    def sided(drawn: Drawn) -> Drawn:
+        item = drawn.item
+        if len(item.images) != 2:
+            images = tuple(item.images[int(i)] for i in rng.permutation(len(item.images)))
+            return replace(drawn, item=replace(item, images=images))
+        if item not in shown:
+            group = (item.stratum, showings[item] % 2 == 1)
+            turns[group] = turns.get(group, int(rng.integers(2))) + 1
+            shown[item] = turns[group]
+        shown[item] += 1
+        return replace(drawn, item=replace(item, images=item.images[::-1])) if shown[item] % 2 else drawn
+
+    return [[sided(drawn) for drawn in hand] for hand in hands]

@@ -19,7 +19,8 @@ from beholder.tables.work import Outcome, Work, is_fresh, perform
 def run(folder: Path, *, force: bool = False) -> Outcome:
     """Draw the trials of every question of the study, unless they are drawn already.
 
-    Trials that people have answered are never drawn anew: their answers would lose their meaning.
+    Trials that people have answered are never drawn anew, not even by ``force``: a later version might draw
+    others, and the answers would lose their meaning.
     """
     study, store = load_study(folder), Store(folder)
     work = Work(
@@ -32,12 +33,15 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
         outputs=("trials",),
         redo_on_upgrade=False,
     )
-    if store.has("answers") and not is_fresh(store, work):
+    answered = store.has("answers")
+    if answered and not is_fresh(store, work):
         raise StageError(
             f"{folder}: the design or the images changed after answers were collected. Undo the change, or make a "
             "new study; to start over in this folder, first move tables/answers.parquet, sessions and marks away."
         )
-    return perform(store, work, lambda: {"trials": _trials(store, study.questions, study.seed)}, force=force)
+    return perform(
+        store, work, lambda: {"trials": _trials(store, study.questions, study.seed)}, force=force and not answered
+    )
 
 
 def _trials(store: Store, questions: tuple[AnyQuestion, ...], seed: int) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from beholder.rank.rated import Rated
 from beholder.stats.bootstrap import clustered_ratio, person_weights, ratio_of_sums
@@ -18,38 +19,29 @@ def error_rates(
 
     A person's error is the mean of their share wrong on the generator's images and on the real images they saw; a
     generator's rating is the mean over people, so people count alike however many trials they did. 50 % is chance;
-    above it, people take generated images for real ones more readily than real ones.
+    above it, people take generated images for real ones more readily than real ones. Where no real images were
+    shown, only the share wrong on generated ones is given.
     """
-    judged = tests.with_columns(image=pl.col("images").list.first()).join(
-        images.select("image", "generator", "real"), on="image"
+    judged = (
+        tests.select("rater", image=pl.col("images").list.first(), wrong=pl.col("said") != pl.col("expected"))
+        .join(images.select("image", "generator", "real"), on="image", maintain_order="left")
+        .with_columns(pl.col("wrong").cast(pl.Float64))
     )
-    wrong = (pl.col("said") != pl.col("expected")).cast(pl.Float64)
-    judged = judged.with_columns(wrong=wrong)
-    fake = judged.filter(~pl.col("real"))
-    generators = tuple(sorted(fake["generator"].unique()))
-    by_fake = fake.group_by("rater", "generator").agg(fake=pl.col("wrong").mean())
-    by_real = judged.filter("real").group_by("rater").agg(real=pl.col("wrong").mean())
-    people = by_fake.join(by_real, on="rater").sort("rater", "generator")
+    people = _people(judged)
     if people.is_empty():
         return
+    generators = tuple(people["generator"].unique().sort().to_list())
     raters = people["rater"].unique().sort().to_list()
-    shape = (len(raters), len(generators))
     row = people["rater"].replace_strict(raters, list(range(len(raters)))).to_numpy()
     column = people["generator"].replace_strict(list(generators), list(range(len(generators)))).to_numpy()
-    seen = np.zeros(shape)
+    seen = np.zeros((len(raters), len(generators)))
     seen[row, column] = 1.0
     within = bool((seen.sum(axis=1) > 1).any())
     strata = np.zeros(len(raters), dtype=np.int64) if within else seen.argmax(axis=1)
     weights = person_weights(strata, analysis.draws, rng)
-    error = (pl.col("fake") + pl.col("real")) / 2
-    for method, score in (
-        ("error-rate", error),
-        ("fake-error-rate", pl.col("fake")),
-        ("real-error-rate", pl.col("real")),
-    ):
-        scores = np.zeros(shape)
-        scores[row, column] = people.select(score).to_series().to_numpy()
-        tally = _tally(judged, generators, seen, raters, method)
+    for method, tally in _tallies(judged, people).items():
+        scores = np.zeros_like(seen)
+        scores[row, column] = people[method].to_numpy()
         yield Rated(
             aspect="realism",
             method=method,
@@ -63,17 +55,30 @@ def error_rates(
         )
 
 
-def _tally(
-    judged: pl.DataFrame, generators: tuple[str, ...], seen: np.ndarray, raters: list[str], method: str
-) -> np.ndarray:
-    """Wrong answers, answers and images behind each generator's rating: (generators, 3)."""
-    rows = []
-    for cell, generator in enumerate(generators):
-        group = [rater for rater, saw in zip(raters, seen[:, cell], strict=True) if saw]
-        mine = pl.col("generator") == generator
-        which = {"error-rate": mine | pl.col("real"), "fake-error-rate": mine, "real-error-rate": pl.col("real")}[
-            method
-        ]
-        part = judged.filter(pl.col("rater").is_in(group) & which)
-        rows.append((part["wrong"].sum(), part.height, part["image"].n_unique()))
-    return np.asarray(rows, dtype=np.float64)
+def _people(judged: pl.DataFrame) -> pl.DataFrame:
+    """One row a person and generator, with the person's share wrong as a column named by the method."""
+    by_fake = (
+        judged.filter(~pl.col("real"))
+        .group_by("rater", "generator")
+        .agg(pl.col("wrong").mean().alias("fake-error-rate"))
+    )
+    by_real = judged.filter("real").group_by("rater").agg(pl.col("wrong").mean().alias("real-error-rate"))
+    if by_real.is_empty():
+        return by_fake.sort("rater", "generator")
+    both = (pl.col("fake-error-rate") + pl.col("real-error-rate")) / 2
+    return by_fake.join(by_real, on="rater").with_columns(both.alias("error-rate")).sort("rater", "generator")
+
+
+def _tallies(judged: pl.DataFrame, people: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
+    """Of each method, wrong answers, answers and images behind each generator's rating: (generators, 3)."""
+    seen = people.select("rater", "generator")
+    fake = _tally(judged.filter(~pl.col("real")).join(seen, on=["rater", "generator"], how="semi"))
+    if "error-rate" not in people.columns:
+        return {"fake-error-rate": fake}
+    real = _tally(judged.filter("real").drop("generator").join(seen, on="rater"))
+    return {"error-rate": fake + real, "fake-error-rate": fake, "real-error-rate": real}
+
+
+def _tally(judged: pl.DataFrame) -> NDArray[np.float64]:
+    counts = judged.group_by("generator").agg(pl.col("wrong").sum(), pl.len(), pl.col("image").n_unique())
+    return counts.sort("generator").drop("generator").cast(pl.Float64).to_numpy()

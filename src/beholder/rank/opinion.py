@@ -15,8 +15,8 @@ def mean_opinions(
     tests: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
 ) -> Iterator[Rated]:
     """The mean of all ratings of a generator's images, aspect by aspect; people are resampled."""
-    judged = tests.with_columns(image=pl.col("images").list.first()).join(
-        images.select("image", "generator"), on="image"
+    judged = tests.select("rater", "aspect", "value", image=pl.col("images").list.first()).join(
+        images.select("image", "generator"), on="image", maintain_order="left"
     )
     for (aspect,), answers in sorted(judged.partition_by("aspect", as_dict=True).items()):
         generators = tuple(sorted(answers["generator"].unique()))

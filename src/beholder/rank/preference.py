@@ -4,11 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from beholder.errors import StatisticsError
 from beholder.rank.rated import Rated
 from beholder.stats.bootstrap import person_weights
 from beholder.stats.bradley_terry import FIRST, SECOND, TIE, bradley_terry, tally_votes
+from beholder.stats.win_graph import comparison_components
 from beholder.study.kinds.pair import LEFT, RIGHT
 from beholder.study.kinds.pair import TIE as TIED
 from beholder.study.study import Analysis
@@ -28,16 +31,17 @@ def preferences(
         .join(generator_of.rename({"image": "left", "generator": "first"}), on="left", maintain_order="left")
         .join(generator_of.rename({"image": "right", "generator": "second"}), on="right", maintain_order="left")
     )
-    generators = tuple(sorted(set(votes["first"]) | set(votes["second"])))
+    generators = tuple(pl.concat([votes["first"], votes["second"]]).unique().sort().to_list())
     if len(generators) < 2:
         return
-    _, who = np.unique(votes["rater"].to_numpy(), return_inverse=True)
+    who = (votes["rater"].rank("dense").cast(pl.Int64) - 1).to_numpy()
     first, second = (
         votes[side].replace_strict(list(generators), list(range(len(generators)))).to_numpy()
         for side in ("first", "second")
     )
     outcome = votes["choice"].replace_strict({LEFT: FIRST, RIGHT: SECOND, TIED: TIE}).to_numpy()
     pairs, counts = tally_votes(who, first, second, outcome)
+    _require_connected(pairs, generators)
     both_orders = {(int(a), int(b)) for a, b in pairs} & {(int(b), int(a)) for a, b in pairs}
     weights = person_weights(np.zeros(len(counts), dtype=np.int64), analysis.draws, rng)
     fit = bradley_terry(pairs, counts, items=len(generators), weights=weights, side_effect=bool(both_orders))
@@ -55,6 +59,17 @@ def preferences(
         within=True,
         ties=TIE_RULE,
     )
+
+
+def _require_connected(pairs: NDArray[np.int64], generators: tuple[str, ...]) -> None:
+    groups = comparison_components(pairs, len(generators))
+    if len(groups) > 1:
+        named = "; ".join(", ".join(generators[cell] for cell in group) for group in groups)
+        raise StatisticsError(
+            "generators that were never compared, even through others, cannot be rated together: "
+            f"found {len(groups)} separate groups ({named}). Collect pairs between them, or ask about each group "
+            "in a question of its own"
+        )
 
 
 def _images(votes: pl.DataFrame, generators: tuple[str, ...]) -> np.ndarray:

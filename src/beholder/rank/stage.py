@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from beholder.errors import StageError
+from beholder.errors import StageError, StatisticsError
 from beholder.rank.error_rate import error_rates
 from beholder.rank.opinion import mean_opinions
 from beholder.rank.preference import preferences
@@ -36,7 +36,7 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
         stage="rank",
         settings=study.analysis.model_dump(mode="json"),
         seed=study.seed,
-        inputs=("images", "trials", "answers", "raters"),
+        inputs=("images", "trials", "sessions", "answers", "raters"),
         outputs=("ratings", "separations"),
     )
     return perform(store, work, lambda: _rank(store, study), force=force)
@@ -50,10 +50,18 @@ def _rank(store: Store, study: Study) -> dict[str, pl.DataFrame]:
         tests = answers.filter(pl.col("question") == question.name)
         for place, (piece, part) in enumerate(_slices(tests, images)):
             rng = np.random.default_rng([study.seed, number, place])
-            for rated in METHODS[question.kind](part, images, study.analysis, rng):
+            try:
+                found = list(METHODS[question.kind](part, images, study.analysis, rng))
+            except StatisticsError as error:
+                if piece != WHOLE:
+                    continue  # too few answers of this style; the whole has its ratings
+                raise StageError(f"question '{question.name}': {error}") from error
+            for rated in found:
                 more_ratings, more_separations = rows_of(question.name, piece, rated, study.analysis.level)
                 ratings += more_ratings
                 separations += more_separations
+    if not ratings:
+        raise _nothing_to_rank(store)
     return {
         "ratings": TABLES["ratings"].frame(ratings),
         "separations": TABLES["separations"].frame(separations),
@@ -73,6 +81,15 @@ def _slices(tests: pl.DataFrame, images: pl.DataFrame) -> Iterator[tuple[str, pl
     for style in styles:
         part = styled.filter((pl.col("style") == style) | (pl.col("style").is_null() & pl.col("real")))
         yield style, part.select(tests.columns)
+
+
+def _nothing_to_rank(store: Store) -> StageError:
+    raters = store.read("raters")
+    used = raters["used"].sum()
+    return StageError(
+        f"{store.folder}: no generator can be rated. Of {raters.height} people, the answers of {used} are used"
+        + (f"; {store.path('raters')} has the reasons against the others." if used < raters.height else ".")
+    )
 
 
 def _refuse_unknown_kinds(study: Study) -> None:

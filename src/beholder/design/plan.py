@@ -1,0 +1,222 @@
+"""Planning: how many people it takes to tell two generators apart, by simulating people × images.
+
+A simulated study has two generators that differ by a given amount. People differ from each other, and images from
+each other; the answers of a person are alike by the share ``people_share`` of their variance, those to an image by
+``image_share``. The differences between images are fixed for a study, so what is to be found is the difference on
+these very images. The test is the one that the ratings rest on: t over people, each person one number.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats as distributions
+
+from beholder.errors import StudyError
+from beholder.stats.estimate import Estimate
+from beholder.stats.power import design_effect, means_group, preference_votes, proportions_group
+from beholder.stats.proportions import wilson
+from beholder.study.kinds.catalogue import AnyQuestion
+
+SECONDS: dict[str, float] = {"realism": 3, "pair": 6, "side-by-side-5": 8, "rating": 10, "rich-feedback": 90}
+"""How long a person takes for a trial, all included: HYPE_∞'s 200 images take about 10 minutes."""
+
+RATING_SD = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is planned. ``difference`` is in the unit of the answers: a share, or points of the rating scale."""
+
+    question: AnyQuestion
+    difference: float
+    generators: int = 2
+    images: int = 100
+    """images a generator"""
+    people_share: float = 0.05
+    image_share: float = 0.05
+    baseline: float = 0.5
+    """error rate of the better of two generators; of no account for pairs and ratings"""
+    alpha: float = 0.05
+    power: float = 0.8
+    hourly_wage: float = 12.0
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of generators, over which the error rate is shared (Bonferroni)."""
+        return self.generators * (self.generators - 1) // 2
+
+    @property
+    def answers_each(self) -> int:
+        """Answers that a person gives to the comparison of two generators (for ratings: about each of them)."""
+        design = self.question.design
+        if self.question.kind == "realism":
+            judged = design.trials * (1 - design.real_share)
+            return max(round(judged if design.between else judged / self.generators), 1)
+        if self.question.kind in ("pair", "side-by-side-5"):
+            return max(design.trials // self.pairs, 1)
+        return max(design.trials // self.generators, 1)
+
+    @property
+    def hours_each(self) -> float:
+        """Hours that a person spends."""
+        design = self.question.design
+        checks = design.training + design.qualification + design.repeats
+        every = sum(design.trials // n for n in (design.gold_every, design.attention_every) if n)
+        return (design.trials + checks + every) * SECONDS[self.question.kind] / 3600
+
+
+@dataclass(frozen=True, slots=True)
+class PowerAt:
+    """The power of so many people, and what they cost."""
+
+    people: int
+    answers: int
+    power: Estimate
+    hours: float
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedForm:
+    """The textbook sample size: answers if all were independent, and what the people's likeness makes of it."""
+
+    independent_answers: int
+    design_effect: float
+    answers: int
+    people: int
+
+
+def power_curve(plan: Plan, people: Sequence[int], *, studies: int, rng: np.random.Generator) -> list[PowerAt]:
+    """Power at each number of people: the share of simulated studies that tell the two generators apart."""
+    require_plannable(plan)
+    return [_power_at(plan, number, studies, rng) for number in people]
+
+
+def closed_form(plan: Plan) -> ClosedForm:
+    """Sample size by formula, all generators together; the design effect is 1 + (m − 1)·people_share."""
+    require_plannable(plan)
+    alpha, size = plan.alpha / plan.pairs, plan.difference
+    each, groups = plan.answers_each, 1 if _paired(plan) else plan.generators
+    if plan.question.kind == "realism":
+        alone = proportions_group(plan.baseline, plan.baseline - size, alpha=alpha, power=plan.power)
+    elif plan.question.kind in ("pair", "side-by-side-5"):
+        alone = preference_votes(0.5 + size, alpha=alpha, power=plan.power)
+    else:
+        alone = means_group(size, RATING_SD, alpha=alpha, power=plan.power)
+    effect = design_effect(each, plan.people_share)
+    needed = math.ceil(alone * effect)
+    return ClosedForm(alone, effect, needed, math.ceil(needed / each) * groups)
+
+
+def require_plannable(plan: Plan) -> None:
+    """Refuse a plan that cannot be simulated, with all reasons."""
+    faults = []
+    if plan.question.kind not in SECONDS:
+        faults.append(f"questions of kind {plan.question.kind} cannot be planned; these can: {', '.join(SECONDS)}")
+    if plan.generators < 2:
+        faults.append(f"{plan.generators} generators; at least 2 are needed to be told apart")
+    if plan.difference <= 0:
+        faults.append(f"a difference of {plan.difference:g}; it must be above 0")
+    for name, share in (("people share", plan.people_share), ("image share", plan.image_share)):
+        if not 0 <= share < 1:
+            faults.append(f"{name} {share:g}; it must lie from 0 to below 1")
+    if plan.question.kind == "realism" and not 0 < plan.baseline - plan.difference < plan.baseline < 1:
+        faults.append(
+            f"error rates {plan.baseline:g} and {plan.baseline - plan.difference:g}; both must lie between 0 and 1"
+        )
+    if plan.question.kind in ("pair", "side-by-side-5") and plan.difference >= 0.5:
+        faults.append(f"a preference of 50 % + {plan.difference:.0%}; it must stay below 100 %")
+    if faults:
+        raise StudyError("plan", faults)
+
+
+def _power_at(plan: Plan, people: int, studies: int, rng: np.random.Generator) -> PowerAt:
+    """Simulate studies of so many people (over all generators)."""
+    group = people if _paired(plan) else people // plan.generators
+    if group < 2:
+        raise StudyError(
+            "plan", [f"{people} people for {plan.generators} generators; at least 2 a generator are needed"]
+        )
+    found = sum(_simulated(plan)(plan, group, rng) < plan.alpha / plan.pairs for _ in range(studies))
+    low, high = wilson(found, studies)
+    power = Estimate(found / studies, float(low), float(high), 0.95, "Wilson over simulated studies", people)
+    hours = people * plan.hours_each
+    answers = people * plan.question.design.trials
+    return PowerAt(people, answers, power, hours, hours * plan.hourly_wage)
+
+
+def _paired(plan: Plan) -> bool:
+    """Whether the same people judge both generators."""
+    return plan.question.kind != "realism" or not plan.question.design.between
+
+
+def _simulated(plan: Plan) -> Callable[[Plan, int, np.random.Generator], float]:
+    """How one study of the kind is simulated; it gives the p-value."""
+    if plan.question.kind == "realism":
+        return _realism_p
+    return _pair_p if plan.question.kind in ("pair", "side-by-side-5") else _rating_p
+
+
+def _realism_p(plan: Plan, group: int, rng: np.random.Generator) -> float:
+    worse = plan.baseline - plan.difference
+    one, other = (_shares(plan, rate, group, rng) for rate in (plan.baseline, worse))
+    if _paired(plan):
+        return _p_of(distributions.ttest_rel(one, other).pvalue, one, other)
+    return _p_of(distributions.ttest_ind(one, other).pvalue, one, other)
+
+
+def _pair_p(plan: Plan, group: int, rng: np.random.Generator) -> float:
+    votes = _shares(plan, 0.5 + plan.difference, group, rng)
+    return _p_of(distributions.ttest_1samp(votes, 0.5).pvalue, votes, np.full(group, 0.5))
+
+
+def _rating_p(plan: Plan, group: int, rng: np.random.Generator) -> float:
+    """Ratings of both generators by the same people; a person's leniency falls out of the difference."""
+    own, picture = RATING_SD * math.sqrt(plan.people_share), RATING_SD * math.sqrt(plan.image_share)
+    rest = RATING_SD * math.sqrt(max(1 - plan.people_share - plan.image_share, 0.0))
+    means = []
+    for level in (plan.difference, 0.0):
+        images = _centred(rng.normal(0, picture, plan.images))
+        seen = _subsets(plan, group, rng)  # (people, answers)
+        noise = rng.normal(0, rest, seen.shape)
+        means.append(level + rng.normal(0, own, group) + (images[seen] + noise).mean(axis=1))
+    return _p_of(distributions.ttest_rel(*means).pvalue, *means)
+
+
+def _shares(plan: Plan, rate: float, group: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Each person's share of answers: rates by person and by image, then coins; (people,)."""
+    people = _beta(rate, plan.people_share, group, rng)[:, None]
+    images = _centred(_beta(rate, plan.image_share, plan.images, rng))
+    chance = np.clip(people + images[_subsets(plan, group, rng)], 0, 1)  # (people, answers)
+    return np.asarray((rng.random(chance.shape) < chance).mean(axis=1), dtype=np.float64)
+
+
+def _beta(mean: float, share: float, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Rates about a mean whose variance is ``share`` of that of a coin with this mean."""
+    if share == 0:
+        return np.full(size, mean)
+    strength = 1 / share - 1
+    return rng.beta(mean * strength, (1 - mean) * strength, size)
+
+
+def _subsets(plan: Plan, group: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Which images each person sees: (people, answers), a run of a shuffled circle of all images."""
+    order = rng.permutation(plan.images)
+    start = rng.integers(0, plan.images, group)
+    runs = (start[:, None] + np.arange(plan.answers_each)) % plan.images
+    return np.asarray(order[runs], dtype=np.int64)
+
+
+def _centred(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(values - values.mean(), dtype=np.float64)
+
+
+def _p_of(p: float | NDArray[np.float64], one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """The p-value; where all people answered alike, 0 if the two differ and 1 if not."""
+    known = float(p)
+    if not math.isnan(known):
+        return known
+    return 0.0 if float(np.mean(one)) != float(np.mean(other)) else 1.0

@@ -1,0 +1,116 @@
+"""Small studies that many tests share: one with made-up rows, one with really painted images."""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from beholder.simulate.world import Painted, World, paint_world, write_truth
+from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.study import FILE_NAME, Analysis, Study, dump_study
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import Store
+
+IMAGES = Provenance("new", {}, 0, {})
+
+
+@dataclass(frozen=True)
+class SmallWorld:
+    """A painted world: 5 generators and a known-bad one × 24 prompts, 60 real images, 32 pixels wide."""
+
+    world: World
+    folder: Path
+    painted: Sequence[Painted]
+
+
+@pytest.fixture(scope="session")
+def small_world(tmp_path_factory: pytest.TempPathFactory) -> SmallWorld:
+    folder = tmp_path_factory.mktemp("small-world")
+    world = World(prompts=24, reals=60, size=32, seed=5)
+    return SmallWorld(world, folder, paint_world(world, folder / "images"))
+
+
+@pytest.fixture
+def painted_study(small_world: SmallWorld, tmp_path: Path) -> Callable[..., Path]:
+    """Make a study of the small world's images, with its truth; the image files stay where they are."""
+
+    def make(*questions: AnyQuestion, seed: int = 0, draws: int = 500, name: str = "painted") -> Path:
+        folder = _folder(tmp_path / name, questions, seed, draws)
+        ids = {p.prompt: hashlib.sha256(p.prompt.encode()).hexdigest()[:12] for p in small_world.painted}
+        rows = [
+            {
+                "image": p.image,
+                "path": str(small_world.folder / "images" / p.file),
+                "generator": p.generator,
+                "real": p.real,
+                "gold": p.gold,
+                "prompt": ids[p.prompt],
+                "width": 32,
+                "height": 32,
+                "sha256": p.image,
+            }
+            for p in small_world.painted
+        ]
+        prompts = [{"prompt": key, "text": text} for text, key in ids.items()]
+        _write_images(folder, rows, prompts)
+        write_truth(Store(folder), small_world.world, list(small_world.painted))
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def bare_study(tmp_path: Path) -> Callable[..., Path]:
+    """Make a study whose images are rows of a table only: named generators × prompts, real and gold ones."""
+
+    def make(
+        *questions: AnyQuestion,
+        seed: int = 0,
+        draws: int = 200,
+        generators: Sequence[str] = ("a", "b", "c"),
+        prompts: int = 8,
+        reals: int = 16,
+        gold: bool = False,
+        styles: Sequence[str] = (),
+        name: str = "bare",
+    ) -> Path:
+        folder = _folder(tmp_path / name, questions, seed, draws)
+        rows = [
+            _image(f"{generator}/{p:02d}", generator, gold=generator == "bad", prompt=f"p{p:02d}")
+            | {"style": styles[p % len(styles)] if styles else None}
+            for generator in (*generators, *(("bad",) if gold else ()))
+            for p in range(prompts)
+        ]
+        rows += [_image(f"real/{r:02d}", "real", real=True) for r in range(reals)]
+        _write_images(folder, rows, [{"prompt": f"p{p:02d}", "text": f"prompt {p}"} for p in range(prompts)])
+        return folder
+
+    return make
+
+
+def _folder(folder: Path, questions: Sequence[AnyQuestion], seed: int, draws: int) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    study = Study(name="test", title="Test", seed=seed, analysis=Analysis(draws=draws), questions=tuple(questions))
+    (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")
+    return folder
+
+
+def _image(
+    image: str, generator: str, *, real: bool = False, gold: bool = False, prompt: str | None = None
+) -> dict[str, object]:
+    known = {"image": image, "path": f"images/{image}.png", "generator": generator, "real": real, "gold": gold}
+    return known | {"prompt": prompt, "width": 8, "height": 8, "sha256": image}
+
+
+def _write_images(folder: Path, images: list[dict[str, object]], prompts: list[dict[str, object]]) -> None:
+    frames: dict[str, pl.DataFrame] = {
+        "prompts": TABLES["prompts"].frame(prompts),
+        "images": TABLES["images"].frame(images),
+    }
+    Store(folder).write(frames, IMAGES)

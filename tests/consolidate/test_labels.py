@@ -1,0 +1,107 @@
+"""Labels: shares, preferences and means with their intervals."""
+
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from beholder.consolidate.coding import Coded, code_answers
+from beholder.consolidate.labels import label
+from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.pair import PairQuestion
+from beholder.study.kinds.rating import RatingQuestion
+from beholder.study.kinds.realism import RealismQuestion
+
+Answered = Callable[..., pl.DataFrame]
+REALISM, PAIR, RATING = RealismQuestion(name="q"), PairQuestion(name="q"), RatingQuestion(name="q")
+
+
+def labels(question: AnyQuestion, tests: pl.DataFrame) -> list[dict[str, object]]:
+    (coded,) = code_answers(question, tests)
+    return label(question, coded, 0.95).rows(named=True)
+
+
+class TestShares:
+    def test_hand_worked(self, answered: Answered) -> None:
+        said = ["generated", "generated", "generated", "real"]
+        (row,) = labels(REALISM, answered(*[(f"p{n}", ["i"], s) for n, s in enumerate(said)]))
+        # Wilson, k = 3, n = 4, z = 1.96: (.75 + .480 ± 1.96 √(.046875 + .0600))/(1 + .9604) = (.301, .954)
+        assert row["value"] == 0.75
+        assert (row["low"], row["high"]) == pytest.approx((0.3006, 0.9544), abs=1e-4)
+        assert (row["low"], row["high"]) == pytest.approx(proportion_confint(3, 4, method="wilson"))
+        assert (row["choice"], row["method"], row["aspect"], row["question"]) == (
+            "generated",
+            "share",
+            "realism",
+            "q",
+        )
+        assert (row["answers"], row["raters"]) == (4, 4)
+
+    def test_the_majority_or_none(self, answered: Answered) -> None:
+        tests = answered(
+            ("a", ["i"], "real"), ("b", ["i"], "generated"), ("a", ["j"], "real"), ("a", ["h"], "generated")
+        )
+        assert [(r["image"], r["choice"]) for r in labels(REALISM, tests)] == [
+            ("h", "generated"),
+            ("i", None),
+            ("j", "real"),
+        ]
+
+    @given(st.integers(0, 30), st.integers(1, 30), st.floats(0.6, 0.99))
+    def test_interval_as_statsmodels(self, successes: int, trials: int, level: float) -> None:
+        k = min(successes, trials)
+        frame = pl.DataFrame(
+            {"rater": [f"p{n}" for n in range(trials)], "image": "i", "item": "i", "code": [1.0] * k + [0.0] * (trials - k)}
+        )
+        row = label(REALISM, Coded("realism", "nominal", frame), level).row(0, named=True)
+        assert (row["low"], row["high"]) == pytest.approx(
+            proportion_confint(k, trials, alpha=1 - level, method="wilson"), abs=1e-9
+        )
+
+
+class TestPreferences:
+    def test_a_tie_counts_half(self, answered: Answered) -> None:
+        said = [(["x", "y"], "left"), (["y", "x"], "right"), (["x", "y"], "tie"), (["y", "x"], "left")]
+        (row,) = labels(PAIR, answered(*[(f"p{n}", i, s) for n, (i, s) in enumerate(said)], aspect="preference"))
+        # two for x, half for the tie, one for y: 2.5/4
+        assert (row["image"], row["other"]) == ("x", "y")
+        assert row["value"] == 0.625
+        assert row["ties"] == 0.25
+        assert row["choice"] == "image"
+        assert (row["low"], row["high"]) == pytest.approx(proportion_confint(2.5, 4, method="wilson"))
+
+    def test_all_ties(self, answered: Answered) -> None:
+        rows = [(f"p{n}", ["x", "y"], "tie") for n in range(3)]
+        (row,) = labels(PAIR, answered(*rows, aspect="preference"))
+        assert (row["value"], row["ties"], row["choice"]) == (0.5, 1.0, "tie")
+
+    def test_the_other_may_win(self, answered: Answered) -> None:
+        (row,) = labels(PAIR, answered(("p", ["y", "x"], "left"), aspect="preference"))
+        assert (row["image"], row["value"], row["choice"]) == ("x", 0.0, "other")
+
+
+class TestMeans:
+    def test_hand_worked(self, answered: Answered) -> None:
+        (row,) = labels(RATING, answered(*[(f"p{n}", ["i"], v) for n, v in enumerate((2.0, 3.0, 4.0))], aspect="quality"))
+        # mean 3, SD 1, t(.975; 2) = 4.303: 3 ± 4.303/√3
+        assert row["value"] == 3
+        assert (row["low"], row["high"]) == pytest.approx((3 - 4.3027 / 3**0.5, 3 + 4.3027 / 3**0.5), abs=1e-4)
+        assert (row["aspect"], row["method"], row["answers"]) == ("quality", "mean", 3)
+
+    def test_one_answer_has_no_interval(self, answered: Answered) -> None:
+        (row,) = labels(RATING, answered(("p", ["i"], 4.0), aspect="quality"))
+        assert (row["value"], row["low"], row["high"]) == (4.0, None, None)
+
+    @given(st.lists(st.integers(1, 5), min_size=2, max_size=12).filter(lambda values: len(set(values)) > 1))
+    def test_interval_as_scipy(self, values: list[int]) -> None:
+        frame = pl.DataFrame(
+            {"rater": [f"p{n}" for n in range(len(values))], "image": "i", "item": "i", "code": [float(v) for v in values]}
+        )
+        row = label(RATING, Coded("quality", "ordinal", frame), 0.9).row(0, named=True)
+        expected = stats.t.interval(0.9, len(values) - 1, np.mean(values), stats.sem(values))
+        assert (row["low"], row["high"]) == pytest.approx(expected)

@@ -1,0 +1,162 @@
+"""The consolidate stage on small studies, odd ones among them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from beholder.collect.stage import run_simulated
+from beholder.consolidate.coding import CODERS
+from beholder.consolidate.stage import run
+from beholder.design.stage import run as design
+from beholder.errors import StageError
+from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.kinds.pair import PairQuestion
+from beholder.study.kinds.ranking import RankingQuestion
+from beholder.study.kinds.rating import RatingQuestion
+from beholder.study.kinds.realism import RealismQuestion
+from beholder.study.question import Aspect, Design, Screening
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import Store
+
+Make = Callable[..., Path]
+WRITTEN = ("raters", "labels", "regions", "agreement")
+THREE: tuple[AnyQuestion, ...] = (
+    RealismQuestion(name="real", design=Design(raters=4, trials=8)),
+    PairQuestion(name="pref", design=Design(raters=4, trials=8)),
+    RatingQuestion(
+        name="mos",
+        aspects=(Aspect(name="quality", text="?"), Aspect(name="alignment", text="?")),
+        design=Design(raters=4, trials=8),
+    ),
+)
+
+
+def collected(folder: Path, people: int = 4) -> Store:
+    design(folder)
+    run_simulated(folder, people=people)
+    return Store(folder)
+
+
+def test_three_kinds(bare_study: Make) -> None:
+    folder = bare_study(*THREE)
+    store = collected(folder)
+    run(folder)
+    raters, labels, agreement = (store.read(name) for name in ("raters", "labels", "agreement"))
+    assert raters.select("question", "rater").is_unique().all()
+    assert raters.height == 12
+    assert raters["used"].all()
+    assert raters.group_by("question").agg(pl.col("answers").sum()).sort("question").rows() == [
+        ("mos", 64),
+        ("pref", 32),
+        ("real", 32),
+    ]
+    # each answer is in just one label
+    assert labels.group_by("question", "aspect").agg(pl.col("answers").sum()).sort("question", "aspect").rows() == [
+        ("mos", "alignment", 32),
+        ("mos", "quality", 32),
+        ("pref", "preference", 32),
+        ("real", "realism", 32),
+    ]
+    assert agreement.select("question", "aspect", "people").rows() == [
+        (question, aspect, people)
+        for question, aspect in (
+            ("real", "realism"),
+            ("pref", "preference"),
+            ("mos", "alignment"),
+            ("mos", "quality"),
+        )
+        for people in ("all", "used")
+    ]
+    assert run(folder).skipped
+
+
+def test_the_same_bytes_each_time(bare_study: Make) -> None:
+    written = []
+    for name in ("one", "two"):
+        folder = bare_study(*THREE, name=name)
+        store = collected(folder)
+        run(folder)
+        written.append([store.path(table).read_bytes() for table in WRITTEN])
+    assert written[0] == written[1]
+
+
+def test_screening_anew_keeps_the_answers(bare_study: Make) -> None:
+    folder = bare_study(*THREE)
+    store = collected(folder)
+    run(folder)
+    study = folder / "study.toml"
+    study.write_text(study.read_text().replace("bt500 = false", "bt500 = false\nmin_seconds = 1000.0", 1))
+    assert not run(folder).skipped
+    raters = store.read("raters")
+    assert not raters.filter(pl.col("question") == "real")["used"].any()
+    assert raters.filter(pl.col("question") != "real")["used"].all()
+
+
+def test_nobody_left(bare_study: Make) -> None:
+    question = RealismQuestion(
+        name="q", design=Design(raters=3, trials=8), screening=Screening(min_seconds=1000)
+    )
+    folder = bare_study(question)
+    store = collected(folder)
+    run(folder)
+    assert not store.read("raters")["used"].any()
+    assert store.read("labels").is_empty()
+    used = store.read("agreement").filter(pl.col("people") == "used").row(0, named=True)
+    assert (used["value"], used["raters"]) == (None, 0)
+
+
+@pytest.mark.parametrize("question", THREE, ids=lambda question: question.kind)
+def test_one_person(bare_study: Make, question: AnyQuestion) -> None:
+    folder = bare_study(question)
+    store = collected(folder, people=1)
+    run(folder)
+    assert store.read("raters").height == 1
+    assert set(store.read("labels")["answers"]) == {1}
+    assert store.read("agreement")["value"].null_count() == store.read("agreement").height
+
+
+def test_one_item(bare_study: Make) -> None:
+    question = PairQuestion(name="q", design=Design(raters=5, trials=1))
+    folder = bare_study(question, generators=("a", "b"), prompts=1)
+    store = collected(folder, people=5)
+    run(folder)
+    (label,) = store.read("labels").rows(named=True)
+    assert (label["image"], label["other"], label["answers"]) == ("a/00", "b/00", 5)
+
+
+def test_a_question_without_answers_is_left_out(bare_study: Make) -> None:
+    folder = bare_study(*THREE)
+    store = collected(folder)
+    rest = store.read("answers").filter(pl.col("question") != "pref")
+    store.write({"answers": rest}, Provenance("collect", {}, 0, {}))
+    run(folder)
+    assert set(store.read("raters")["question"]) == {"real", "mos"}
+
+
+def test_answers_of_those_who_withdrew_count_nowhere(bare_study: Make) -> None:
+    folder = bare_study(THREE[0])
+    store = collected(folder)
+    gone = pl.when(pl.col("rater") == "person-0001").then(pl.lit("withdrawn")).otherwise("status")
+    store.write({"sessions": store.read("sessions").with_columns(status=gone)}, Provenance("collect", {}, 0, {}))
+    run(folder)
+    assert store.read("raters")["rater"].to_list() == ["person-0000", "person-0002", "person-0003"]
+    assert store.read("labels")["answers"].sum() == 24
+
+
+def test_kinds_that_cannot_be_consolidated_are_named(bare_study: Make) -> None:
+    folder = bare_study(THREE[0], RankingQuestion(name="order", images=3, design=Design(raters=2, trials=2)))
+    store = collected(folder)
+    with pytest.raises(StageError, match=r"cannot be consolidated yet: 'order' \(ranking\)") as caught:
+        run(folder)
+    assert "The answers are safe" in str(caught.value)
+    assert not any(store.has(name) for name in WRITTEN)
+    assert set(CODERS) < set(KINDS)
+
+
+def test_it_needs_answers(bare_study: Make) -> None:
+    folder = bare_study(THREE[0])
+    design(folder)
+    with pytest.raises(StageError, match="is missing. It is written by: beholder collect"):
+        run(folder)

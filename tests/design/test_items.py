@@ -1,0 +1,87 @@
+"""What can be judged: the items drawn from the images."""
+
+import numpy as np
+import polars as pl
+
+from beholder.design.items import Image, Item, Pools, generated_items, pools_of, single, tells_real_from_generated
+from beholder.study.kinds.catalogue import KINDS
+from beholder.study.kinds.pair import PairQuestion
+from beholder.study.kinds.ranking import RankingQuestion
+from beholder.study.kinds.rating import RatingQuestion
+from beholder.study.kinds.realism import RealismQuestion
+from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from beholder.study.kinds.side_by_side import SideBySideQuestion
+from beholder.study.kinds.sweep import SweepQuestion
+from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.tables.catalogue import TABLES
+
+RNG = np.random.default_rng(0)
+
+
+def made(generator: str, prompt: str | None, number: int = 0) -> Image:
+    return Image(f"{generator}-{prompt}-{number}", generator, real=False, gold=False, prompt=prompt)
+
+
+def pools(*images: Image) -> Pools:
+    return Pools(real=(), generated=images, gold=())
+
+
+def frame(rows: list[tuple[str, bool, bool]]) -> pl.DataFrame:
+    known = {"path": "x", "generator": "g", "width": 1, "height": 1, "sha256": "x"}
+    return TABLES["images"].frame([known | {"image": i, "real": r, "gold": g} for i, r, g in rows])
+
+
+def test_pools_keep_gold_apart_and_are_in_the_order_of_ids() -> None:
+    found = pools_of(
+        frame(
+            [("z", False, False), ("a", False, False), ("r", True, False), ("k", False, True), ("l", True, True)]
+        )
+    )
+    assert [image.image for image in found.generated] == ["a", "z"]
+    assert [image.image for image in found.real] == ["r"]
+    assert [image.image for image in found.gold] == ["k", "l"]
+    assert found.generators == ("g",)
+
+
+def test_pairs_are_of_one_prompt_and_two_generators() -> None:
+    images = pools(made("b", "p"), made("a", "p"), made("a", "p", 1), made("b", "q"), made("b", None))
+    assert generated_items(PairQuestion(name="q"), images, RNG) == (
+        Item(("a-p-0", "b-p-0"), "a × b", "p"),
+        Item(("a-p-1", "b-p-0"), "a × b", "p"),
+    )
+    assert generated_items(SideBySideQuestion(name="q"), images, RNG) == generated_items(
+        PairQuestion(name="q"), images, RNG
+    )
+
+
+def test_rows_take_as_many_generators_as_there_are() -> None:
+    images = pools(*(made(g, "p", n) for g in "abc" for n in range(4)), made("a", "q"), made("b", "q"))
+    for seed in range(20):
+        rows = generated_items(RankingQuestion(name="q", images=4), images, np.random.default_rng(seed))
+        assert len(rows) == 1  # q has two images only
+        shown = [image.split("-")[0] for image in rows[0].images]
+        assert sorted(shown)[0] == "a"
+        assert set(shown) == {"a", "b", "c"}
+        assert len(set(rows[0].images)) == 4
+
+
+def test_single_images_know_whether_they_are_real() -> None:
+    assert single(Image("x", "real", real=True, gold=False, prompt=None)).expected == "real"
+    assert single(made("a", "p")) == Item(("a-p-0",), "a", "p", "generated")
+    singles = generated_items(RatingQuestion(name="q"), pools(made("a", "p"), made("b", None)), RNG)
+    assert [item.images for item in singles] == [("a-p-0",), ("b-None-0",)]
+
+
+def test_every_kind_says_whether_it_shows_real_images() -> None:
+    questions = (
+        RealismQuestion(name="q"),
+        TimedRealismQuestion(name="q"),
+        SweepQuestion(name="q"),
+        PairQuestion(name="q"),
+        RankingQuestion(name="q"),
+        SideBySideQuestion(name="q"),
+        RatingQuestion(name="q"),
+        RichFeedbackQuestion(name="q"),
+    )
+    assert {question.kind for question in questions} == set(KINDS)
+    assert [tells_real_from_generated(question) for question in questions] == [True] * 3 + [False] * 5

@@ -1,0 +1,94 @@
+"""The whole loop on a small painted world: what was planted is found again, and bad people are found out."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from scipy.stats import binom, kendalltau
+
+from beholder.collect.stage import run_simulated
+from beholder.consolidate.stage import run as consolidate
+from beholder.design.stage import run as design
+from beholder.rank.stage import run as rank
+from beholder.simulate.people import BAD, SUBTLE
+from beholder.simulate.world import GENERATORS
+from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.protocols.catalogue import PROTOCOLS
+from beholder.tables.store import TRUTH_ROOM, Store
+
+SEEDS = range(6)
+CELL = ["question", "aspect", "method", "generator"]
+HEADLINES = ("error-rate", "bradley-terry", "mean-opinion")
+FEWER: dict[str, dict[str, object]] = {
+    "hype-infinity": {"raters": 50, "trials": 40, "qualification": 60},
+    "hpd-pairs": {"raters": 50, "trials": 40, "attention_every": 10, "repeats": 0},
+    "mos": {"raters": 50, "trials": 40, "attention_every": 10, "raters_per_item": None},
+}
+
+
+def questions() -> list[AnyQuestion]:
+    return [
+        question.model_copy(update={"design": question.design.model_copy(update=fewer)})
+        for protocol, fewer in FEWER.items()
+        for question in PROTOCOLS[protocol].questions()
+    ]
+
+
+
+
+def test_the_loop(painted_study: Callable[..., Path]) -> None:
+    ratings, raters = [], []
+    for seed in SEEDS:
+        folder = painted_study(*questions(), seed=seed, name=f"seed-{seed}")
+        design(folder)
+        run_simulated(folder, people=60, bad=10)
+        consolidate(folder)
+        rank(folder)
+        store, truth = Store(folder), Store(folder, TRUTH_ROOM)
+        planted = truth.read("ratings").select(*CELL, planted="rating")
+        whole = store.read("ratings").filter(pl.col("slice") == "all")
+        ratings.append(whole.join(planted, on=CELL, how="full", coalesce=True).with_columns(seed=pl.lit(seed)))
+        habits = truth.read("raters").select("question", "rater", habit=pl.col("reasons").list.first())
+        raters.append(store.read("raters").join(habits, on=["question", "rater"]).with_columns(seed=pl.lit(seed)))
+    found, people = pl.concat(ratings), pl.concat(raters)
+
+    assert found.height == 30 * len(SEEDS)
+    assert found["rating"].null_count() == found["planted"].null_count() == 0
+    bad_people_are_found_out(people)
+    planted_order_is_recovered(found)
+    intervals_cover(found)
+
+
+def bad_people_are_found_out(people: pl.DataFrame) -> None:
+    used = people.filter("used")
+    passed = used.filter(pl.col("habit").is_in(BAD))
+    assert passed.is_empty(), passed.select("seed", "question", "rater", "habit")
+    honest = people.filter(~pl.col("habit").is_in([*BAD, *SUBTLE]))
+    by_question = honest.group_by("question").agg(pl.col("used").mean())
+    # BT.500, attention checks and the qualification set aside some honest people too, but few
+    assert (by_question["used"] > 0.85).all(), by_question
+
+
+def planted_order_is_recovered(found: pl.DataFrame) -> None:
+    order = [policy.name for policy in GENERATORS]
+    for (seed, aspect, method), part in found.filter(pl.col("method").is_in(HEADLINES)).group_by(
+        "seed", "aspect", "method"
+    ):
+        rating = dict(part.select("generator", "rating").iter_rows())
+        tau = kendalltau([rating[name] for name in order], range(len(order), 0, -1)).statistic
+        assert tau >= 0.8, (seed, aspect, method, rating)
+
+
+def intervals_cover(found: pl.DataFrame) -> None:
+    inside = pl.col("planted").is_between("low", "high")
+    covered = found.group_by("method").agg(inside=inside.sum(), cells=pl.len()).sort("method")
+    cells, hits = covered["cells"].sum(), covered["inside"].sum()
+    print(covered)
+    low, high = binom.interval(0.999, cells, 0.95)
+    assert low <= hits <= high, covered
+    naive = found.filter(pl.col("method") == "error-rate").select(
+        pl.col("planted").is_between("naive_low", "naive_high").mean(),
+        narrower=(pl.col("naive_high") - pl.col("naive_low") < pl.col("high") - pl.col("low")).mean(),
+    )
+    assert naive["narrower"].item() > 0.8
