@@ -1,0 +1,98 @@
+"""What a report rests on: where each table came from, whether it is stale, and how to make it all again."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from beholder import __version__
+from beholder.study.study import Study
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Plain, Provenance
+from beholder.tables.store import Store
+
+Setting = tuple[str, str]
+"""A setting's name and its value, as words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Where one table came from."""
+
+    table: str
+    stage: str
+    version: str
+    seed: str
+    hash: str
+    stale: tuple[str, ...]
+    """Inputs that have changed since it was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """All that is needed to trust a report, or to make it again."""
+
+    version: str
+    tables: tuple[Made, ...]
+    settings: tuple[tuple[str, tuple[Setting, ...]], ...]
+    commands: tuple[str, ...]
+
+    @property
+    def stale(self) -> tuple[Made, ...]:
+        """Tables made from inputs that have changed since."""
+        return tuple(made for made in self.tables if made.stale)
+
+
+def basis(store: Store, study: Study) -> Basis:
+    """The basis of a study as its folder is now."""
+    hashes = {name: store.hash(name) for name in TABLES if store.has(name)}
+    records = {name: store.provenance(name) for name in hashes}
+    return Basis(
+        version=__version__,
+        tables=tuple(_made(name, hashes, records[name]) for name in hashes),
+        settings=_settings(study),
+        commands=_commands(records),
+    )
+
+
+def _made(name: str, hashes: Mapping[str, str], record: Provenance | None) -> Made:
+    if record is None:
+        return Made(name, "not recorded", "–", "–", hashes[name], ())
+    inputs = {table: then for table, then in record.inputs.items() if table in TABLES}
+    stale = [table for table, then in inputs.items() if hashes.get(table, "absent") != then]
+    return Made(name, record.stage, record.version, str(record.seed), hashes[name], tuple(sorted(stale)))
+
+
+def _settings(study: Study) -> tuple[tuple[str, tuple[Setting, ...]], ...]:
+    """Seed and analysis, then the design and the screening of each question; what is left out is not in use."""
+    whole: list[Setting] = [("seed", str(study.seed))]
+    whole += _flat(study.analysis.model_dump(mode="json"))
+    groups = [("The whole study", tuple(whole))]
+    for question in study.questions:
+        rest = question.model_dump(mode="json", exclude={"name", "text", "design", "screening", "aspects"})
+        parts = [rest, question.design.model_dump(mode="json"), question.screening.model_dump(mode="json")]
+        groups.append((question.name, tuple(setting for part in parts for setting in _flat(part))))
+    return tuple(groups)
+
+
+def _flat(settings: Mapping[str, Plain]) -> list[Setting]:
+    stated = {name: value for name, value in settings.items() if value is not None and value != []}
+    return [(name.replace("_", " "), _word(value)) for name, value in stated.items()]
+
+
+def _word(value: Plain) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _commands(records: Mapping[str, Provenance | None]) -> tuple[str, ...]:
+    """The commands that make the tables again, from the drawing of trials on."""
+    session = records.get("sessions")
+    simulated = session.settings.get("simulate") if session else None
+    lines = ["beholder design FOLDER"]
+    if isinstance(simulated, dict):
+        people, bad = simulated.get("people"), simulated.get("bad", 0)
+        lines.append(f"beholder collect FOLDER --simulate {people} --bad {bad}")
+    return (*lines, "beholder consolidate FOLDER", "beholder rank FOLDER", "beholder report FOLDER")

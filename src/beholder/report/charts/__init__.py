@@ -1,0 +1,1 @@
+"""The charts, one a file."""

@@ -1,0 +1,102 @@
+"""The separation matrix: every pair of generators, by how much they differ, and whether they are told apart."""
+
+import altair as alt
+
+from beholder.report.charts.chart import Chart, finish
+from beholder.report.leaderboard import Board, Pair
+from beholder.report.measures import win_share
+from beholder.report.theme import TEXT_SIZE, var
+from beholder.report.words import listed
+
+ROOMY, CROWDED = 46, 22
+"""Heights of a row: with the difference written in the cell, and with a mark alone."""
+
+MANY = 12
+SHORT_NAME = 9
+ROOM = 50
+"""Pixels that a cell must have for its number to be written."""
+TINY = 12
+"""Below this neither the mark in a cell nor the name above it has room; columns stand in the order of the rows."""
+
+
+def matrix_chart(board: Board, name: str) -> Chart:
+    """Rows ahead of columns: tinted by the difference where told apart, a dashed outline and ≈ where not."""
+    order = [row.generator for row in board.rows]
+    base = alt.Chart()
+    many = len(order) > MANY
+    upright = len(order) <= 6 and max(len(n) for n in order[1:]) <= SHORT_NAME
+    across = alt.Axis(
+        orient="top",
+        labelAngle=0 if upright else -90 if many else -40,
+        labelLimit=110,
+        labelOverlap=False,
+        labelExpr=f"bandwidth('x') < {TINY} ? '' : datum.label",
+        grid=False,
+        title=None,
+    )
+    x = alt.X("other:N", sort=order[1:], scale=alt.Scale(domain=order[1:], paddingInner=0.06), axis=across)
+    y = alt.Y(
+        "one:N",
+        sort=order[:-1],
+        scale=alt.Scale(domain=order[:-1], paddingInner=0.06),
+        axis=alt.Axis(labelLimit=120, grid=False, title=None),
+    )
+    strength = alt.FillOpacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0.12, 0.62]), legend=None)
+    apart = base.transform_filter("datum.apart").mark_rect(fill=var("tint"), cornerRadius=2)
+    close = base.transform_filter("!datum.apart").mark_rect(
+        fillOpacity=0, stroke=var("soft"), strokeDash=[3, 3], strokeWidth=1, cornerRadius=2
+    )
+    tips = _tooltip(board)
+    layers = [apart.encode(x=x, y=y, fillOpacity=strength, tooltip=tips), close.encode(x=x, y=y, tooltip=tips)]
+    lift = -7 if board.method == "bradley-terry" and not many else 0
+    roomy = f"bandwidth('x') > {ROOM}"
+    number = alt.ExprRef(f"{roomy} ? datum.label : bandwidth('x') < {TINY} ? '' : datum.mark")
+    size = alt.ExprRef(f"{roomy} ? {TEXT_SIZE} : 11")
+    layers.append(base.mark_text(text=number, fontSize=size, dy=lift).encode(x=x, y=y))
+    if lift:
+        wins = alt.ExprRef(f"{roomy} ? datum.wins : ''")
+        layers.append(base.mark_text(text=wins, dy=9, fontSize=11.5).encode(x=x, y=y))
+    height = (len(order) - 1) * (CROWDED if many else ROOMY)
+    rows = [_cell(board, pair) for pair in board.pairs]
+    return finish(layers, rows, name, _words(board), height=height)
+
+
+def _cell(board: Board, pair: Pair) -> dict[str, object]:
+    measure = board.measure
+    largest = max(abs(other.difference) for other in board.pairs) or 1.0
+    shown = measure.show_difference(pair.difference)
+    people = "–" if pair.more_people is None else f"about {pair.more_people:,}"
+    return {
+        "one": pair.one,
+        "other": pair.other,
+        "apart": pair.apart,
+        "strength": round(abs(pair.difference) / largest, 4),
+        "label": shown if pair.apart else f"≈ {shown}",
+        "mark": "" if pair.apart else "≈",
+        "wins": f"{100 * win_share(pair.difference):.0f} %",
+        "shown": shown,
+        "interval": measure.show_interval(pair.low, pair.high),
+        "verdict": "told apart" if pair.apart else "not told apart",
+        "more": "none" if pair.apart else people,
+    }
+
+
+def _tooltip(board: Board) -> list[alt.Tooltip]:
+    heads = {
+        "one": "ahead",
+        "other": "behind",
+        "shown": f"difference ({board.measure.unit})" if board.measure.unit else "difference",
+        "interval": f"{100 * board.level:g} % interval",
+        "verdict": "verdict",
+        "more": "more people needed",
+    }
+    if board.method == "bradley-terry":
+        heads["wins"] = "wins, ties aside"
+    return [alt.Tooltip(f"{field}:N", title=title) for field, title in heads.items()]
+
+
+def _words(board: Board) -> str:
+    undecided = [f"{pair.one} and {pair.other}" for pair in board.undecided]
+    apart = len(board.pairs) - len(undecided)
+    rest = f" Not told apart: {listed(undecided, most=8)}." if undecided else ""
+    return f"Matrix of pairs of generators by {board.name}: {apart} of {len(board.pairs)} told apart.{rest}"

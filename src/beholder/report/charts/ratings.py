@@ -1,0 +1,151 @@
+"""Dots and intervals: the ratings of a board, and why resampling people matters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+
+from beholder.report.charts.chart import Chart, data, finish
+from beholder.report.leaderboard import Board, Standing
+from beholder.report.theme import var
+from beholder.report.words import count
+
+ROW = 42
+"""Height of a generator's row in pixels."""
+
+CROWDED_ROW = 24
+"""The same where there are many."""
+
+NAME_LIMIT = 130
+"""Pixels for a name; the full one stands in the table."""
+
+MANY = 12
+"""Beyond so many generators rows are narrower."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slim:
+    """What small multiples share, so that they can be compared: the ends of the axis and the order of the rows."""
+
+    domain: tuple[float, float]
+    order: Sequence[str]
+
+
+def ratings_chart(board: Board, colour: dict[str, str], name: str, *, slim: Slim | None = None) -> Chart:
+    """A dot a generator, its interval over people thick, the naive one thin beneath, the planted value hollow.
+
+    One of several small charts is ``slim``: it leaves out what only the large chart shows.
+    """
+    names = [row.generator for row in board.rows]
+    order = [name for name in slim.order if name in names] if slim else names
+    crowded = slim is not None or len(order) > MANY
+    scale = alt.Scale(domain=list(slim.domain)) if slim else alt.Scale(zero=False, nice=True, padding=14)
+    x = alt.X("rating:Q", scale=scale, title=None if slim else _title(board), axis=_axis(board, slim=bool(slim)))
+    y = alt.Y("generator:N", sort=order, title=None, axis=alt.Axis(labelLimit=90 if slim else NAME_LIMIT))
+    tint = alt.Color("colour:N", scale=None)
+    base = alt.Chart()
+    layers = _reference(board, scale, slim=bool(slim))
+    if not slim:
+        thin = base.transform_filter("datum.naive_low != null").mark_rule(
+            strokeWidth=1.5, yOffset=7 if crowded else 11, color=var("soft")
+        )
+        layers.append(thin.encode(x=_at("naive_low:Q", x), x2="naive_high:Q", y=y))
+    thick = base.transform_filter("datum.low != null").mark_rule(
+        strokeWidth=4 if slim else 6, opacity=0.45, strokeCap="round"
+    )
+    layers.append(thick.encode(x=_at("low:Q", x), x2="high:Q", y=y, color=tint))
+    dots = base.mark_point(size=45 if slim else 95, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
+    layers.append(dots.encode(x=x, y=y, fill=tint, tooltip=_tooltip(board)))
+    if board.planted:
+        diamond = base.transform_filter("datum.planted != null").mark_point(
+            shape="diamond", size=150, filled=False, color=var("ink"), strokeWidth=1.4
+        )
+        layers.append(diamond.encode(x=_at("planted:Q", x), y=y))
+    rows = [_row(board, row, colour) for row in board.rows]
+    height = max(len(order) * (CROWDED_ROW if crowded else ROW), 40)
+    return finish(layers, rows, name, _words(board), height=height)
+
+
+def _title(board: Board) -> str:
+    measure = board.measure
+    return f"{measure.name} ({measure.unit})" if measure.unit else measure.name
+
+
+def _axis(board: Board, *, slim: bool) -> alt.Axis:
+    """Ticks with a sign where ratings have one; nothing is neither above nor below."""
+    signed = "datum.value == 0 ? '0' : format(datum.value, '+.1~f')"
+    return alt.Axis(
+        tickCount=4 if slim else 6, labelExpr=signed if board.measure.signed else "format(datum.value, '~f')"
+    )
+
+
+def _at(field: str, like: alt.X) -> alt.X:
+    """Another field on the same axis."""
+    other = like.copy()
+    other.shorthand = field
+    return other
+
+
+def _row(board: Board, row: Standing, colour: dict[str, str]) -> dict[str, object]:
+    measure = board.measure
+    factor = measure.factor
+
+    def scaled(value: float | None) -> float | None:
+        return None if value is None else round(value * factor, 6)
+
+    return {
+        "generator": row.generator,
+        "rating": scaled(row.rating),
+        "low": scaled(row.low),
+        "high": scaled(row.high),
+        "naive_low": scaled(row.naive_low),
+        "naive_high": scaled(row.naive_high),
+        "planted": scaled(row.planted),
+        "colour": colour[row.generator],
+        "rank": row.rank,
+        "shown": measure.with_unit(measure.show(row.rating)),
+        "interval": measure.with_unit(measure.show_interval(row.low, row.high)),
+        "naive": measure.with_unit(measure.show_interval(row.naive_low, row.naive_high)),
+        "people": row.people,
+        "answers": row.answers,
+    }
+
+
+def _reference(board: Board, scale: alt.Scale, *, slim: bool) -> list[alt.Chart]:
+    """A line where the scale has a point of its own, such as guessing."""
+    measure = board.measure
+    if measure.reference is None:
+        return []
+    place = alt.Chart(data([{"rating": measure.reference * measure.factor, "word": measure.reference_word}]))
+    x = alt.X("rating:Q", scale=scale)
+    line = place.mark_rule(color=var("soft"), strokeDash=[3, 3], strokeWidth=1).encode(x=x)
+    if slim:
+        return [line]
+    word = place.mark_text(color=var("soft"), baseline="bottom", dy=-4, fontStyle="italic", fontSize=12)
+    return [line, word.encode(x=x, y=alt.value(0), text="word:N")]
+
+
+def _tooltip(board: Board) -> list[alt.Tooltip]:
+    heads = {
+        "generator": "generator",
+        "rank": "rank",
+        "shown": board.measure.name,
+        "interval": f"{100 * board.level:g} % interval",
+        "naive": "were all answers independent",
+        "people": "people",
+        "answers": "answers",
+    }
+    kinds = {"people": "Q", "answers": "Q"}
+    return [alt.Tooltip(f"{field}:{kinds.get(field, 'N')}", title=title) for field, title in heads.items()]
+
+
+def _words(board: Board) -> str:
+    measure = board.measure
+    where = "" if board.slice == "all" else f", {board.slice} only"
+    rated = [
+        f"{row.generator} {measure.with_unit(measure.show(row.rating))}"
+        + ("" if row.low is None else f" ({measure.show_interval(row.low, row.high)})")
+        for row in board.rows[:12]
+    ]
+    more = f" and {count(len(board.rows) - 12, 'more generator')}" if len(board.rows) > 12 else ""
+    return f"Dot chart of the {measure.name} by {board.name}{where}: {'; '.join(rated)}{more}."

@@ -1,0 +1,133 @@
+"""What each rating method measures: its name, its scale, and how its numbers are written."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+MINUS = "−"
+"""The sign, as long as a plus; a hyphen is too short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How the ratings of one method are to be read and written."""
+
+    name: str
+    unit: str
+    """Stands after an interval and in the head of a column."""
+    about: str
+    """One sentence: what the number is."""
+    factor: float = 1.0
+    digits: int = 2
+    signed: bool = False
+    reference: float | None = None
+    """A rating that means something by itself, drawn as a line …"""
+    reference_word: str = ""
+    """… and its name."""
+    headline: bool = True
+    """Whether it leads its question; otherwise it stands in a second table."""
+    naive: str = "answers independent"
+    """How the thin interval was made."""
+    derived: str = ""
+    """Head of a column that ``derive`` fills."""
+    derive: Callable[[float], str] | None = None
+
+    def show(self, value: float | None) -> str:
+        """The rating as a reader sees it, without its unit; a dash where there is none."""
+        if value is None or math.isnan(value):
+            return "–"
+        return _number(value * self.factor, self.digits, signed=self.signed)
+
+    def show_difference(self, value: float | None) -> str:
+        """A difference of two ratings, always with its sign."""
+        if value is None or math.isnan(value):
+            return "–"
+        return _number(value * self.factor, self.digits, signed=True)
+
+    def show_interval(self, low: float | None, high: float | None) -> str:
+        """``42.4 to 50.3``; a dash where the interval is not known."""
+        if low is None or high is None:
+            return "–"
+        return f"{self.show(low)} to {self.show(high)}"
+
+    def with_unit(self, shown: str) -> str:
+        """The number with its unit; only the percent sign stands beside every number."""
+        return f"{shown} %" if self.unit == "%" and shown != "–" else shown
+
+
+def measure_of(method: str) -> Measure:
+    """The measure of a method; one that is not known here is written as plain numbers."""
+    known = MEASURES.get(method)
+    return known or Measure(name=method.replace("-", " "), unit="", about=f"The rating by {method}.")
+
+
+def win_share(rating: float) -> float:
+    """Chance to win against a rival rated 0, ties set aside: 1 / (1 + e^−rating)."""
+    return 1 / (1 + math.exp(-rating)) if rating > -700 else 0.0
+
+
+def _number(value: float, digits: int, *, signed: bool) -> str:
+    text = f"{abs(value):.{digits}f}"
+    if float(text) == 0:
+        return text
+    if value < 0:
+        return f"{MINUS}{text}"
+    return f"+{text}" if signed else text
+
+
+def _wins(rating: float) -> str:
+    return f"{100 * win_share(rating):.0f} %"
+
+
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        "error-rate": Measure(
+            name="error rate",
+            unit="%",
+            about=(
+                "The share of images, real and generated counting alike, that people get wrong. At 50 % they are "
+                "guessing; above it they take generated images for real more readily than real ones."
+            ),
+            factor=100,
+            digits=1,
+            reference=0.5,
+            reference_word="guessing",
+        ),
+        "fake-error-rate": Measure(
+            name="generated images taken for real",
+            unit="%",
+            about="The share of the generator's images that people take for real.",
+            factor=100,
+            digits=1,
+            headline=False,
+        ),
+        "real-error-rate": Measure(
+            name="real images taken for generated",
+            unit="%",
+            about="The share of real images that the people who judged this generator take for generated.",
+            factor=100,
+            digits=1,
+            headline=False,
+        ),
+        "bradley-terry": Measure(
+            name="Bradley–Terry rating",
+            unit="log odds",
+            about=(
+                "A strength fitted to all the votes, in natural-log odds about an average of 0: of two generators "
+                "that differ by 1, the stronger wins e : 1, or 73 % of the votes that are no tie."
+            ),
+            signed=True,
+            reference=0.0,
+            reference_word="average",
+            derived="wins against the average",
+            derive=_wins,
+        ),
+        "mean-opinion": Measure(
+            name="mean opinion score",
+            unit="points",
+            about="The mean of all the points that people gave to the generator's images.",
+        ),
+    }
+)
+"""The methods of the rank stage. One that is missing here is still shown, as plain numbers."""

@@ -1,0 +1,146 @@
+"""The page: what it says and shows, put together from the tables and handed to the templates."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import jinja2
+import vl_convert
+from altair.utils.schemapi import debug_mode
+
+from beholder.report.basis import Basis, basis
+from beholder.report.charts.agreement import agreement_chart
+from beholder.report.charts.chart import VEGA_LITE, Chart
+from beholder.report.charts.people import people_chart
+from beholder.report.crowd import Crowd, crowds, days
+from beholder.report.facts import Fact, facts
+from beholder.report.glance import Glance, glance
+from beholder.report.inputs import Inputs
+from beholder.report.leaderboard import Board, boards, headlines
+from beholder.report.part import Part, part
+from beholder.report.summary import findings
+from beholder.report.theme import DARK, LIGHT, PALETTE, SANS, SERIF, colours
+from beholder.report.words import count, listed, people
+from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.protocols.catalogue import PROTOCOLS
+from beholder.study.study import Study
+from beholder.tables.store import Store
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+AGREES = {"nominal": "share in line with the majority", "ordinal": "correlation with the others’ mean"}
+"""What a person's agreement is, by the scale of the answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything on the page, before it is set in HTML."""
+
+    study: Study
+    simulated: bool
+    facts: tuple[Fact, ...]
+    findings: tuple[str, ...]
+    glance: Glance | None
+    parts: tuple[Part, ...]
+    crowds: tuple[Crowd, ...]
+    people: tuple[tuple[Crowd, Chart | None], ...]
+    agreement: Chart | None
+    basis: Basis
+    colour: dict[str, str]
+    level: float
+    draws: int
+
+    @property
+    def told_by_colour(self) -> bool:
+        """Whether each generator has a colour of its own."""
+        return len(self.colour) <= len(PALETTE)
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """Every chart, in the order of the page."""
+        found = [chart for part in self.parts for chart in part.charts]
+        found += [chart for _, chart in self.people if chart]
+        return (*found, *([self.agreement] if self.agreement else []))
+
+
+def compose(study: Study, tables: Inputs, folder: Path) -> Page:
+    """The page of a study; what a made-up world knows is shown only where all its people are made up."""
+    true_ratings, true_raters = (tables.true_ratings, tables.true_raters) if tables.simulated else (None, None)
+    every = boards(tables.ratings, tables.separations, true_ratings)
+    leading = _in_order(study, headlines(every))
+    generators = list(dict.fromkeys(row.generator for board in leading for row in board.rows))
+    colour = colours(generators)
+    aspects = {question.name: KINDS[question.kind].aspects(question) for question in study.questions}
+    found = crowds(aspects, tables.sessions, tables.raters, tables.agreement, true_raters)
+    crowd_of = {crowd.question: crowd for crowd in found}
+    with debug_mode(False):  # the charts are checked against Vega-Lite's schema by the tests, not at every build
+        parts = tuple(
+            part(question, crowd_of[question.name], every, leading, tables, colour, folder)
+            for question in study.questions
+        )
+        people_charts = tuple(_people(study.questions, crowd_of))
+        agreement = agreement_chart(found, "agreement")
+    return Page(
+        study=study,
+        simulated=tables.simulated,
+        facts=facts(tables.sessions, tables.raters, tables.images, generators, days(tables.sessions)),
+        findings=findings(leading, every),
+        glance=glance(leading),
+        parts=parts,
+        crowds=found,
+        people=people_charts,
+        agreement=agreement,
+        basis=basis(Store(folder), study),
+        colour=colour,
+        level=study.analysis.level,
+        draws=study.analysis.draws,
+    )
+
+
+def render(page: Page, provenance: str, stills: dict[str, str]) -> str:
+    """The page as one HTML text; ``stills`` are the drawings of the charts, by name."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.globals |= {"count": count, "listed": listed, "number_of_people": people, "protocols": PROTOCOLS}
+    return environment.get_template("report.html.j2").render(
+        page=page,
+        provenance=provenance,
+        stills=stills,
+        light=LIGHT,
+        dark=DARK,
+        sans=SANS,
+        serif=SERIF,
+        vega=_vega(),
+    )
+
+
+@cache
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, so that the page needs no network."""
+    return str(vl_convert.javascript_bundle(vl_version=VEGA_LITE))  # type: ignore[call-arg]  # its stub errs
+
+
+def _in_order(study: Study, leading: Sequence[Board]) -> tuple[Board, ...]:
+    """The boards as the study asks: by question, then by aspect as the question lists them."""
+    place = {
+        (question.name, aspect): (number, rank)
+        for number, question in enumerate(study.questions)
+        for rank, aspect in enumerate(KINDS[question.kind].aspects(question))
+    }
+    last = (len(study.questions), 0)
+    return tuple(sorted(leading, key=lambda board: place.get((board.question, board.aspect), last)))
+
+
+def _people(questions: Sequence[AnyQuestion], crowd_of: dict[str, Crowd]) -> Iterator[tuple[Crowd, Chart | None]]:
+    for question in questions:
+        crowd = crowd_of[question.name]
+        scale = "ordinal" if any("ordinal" in accord.statistic for accord in crowd.accords) else "nominal"
+        drawn = len(crowd.members) > crowd.unplaced
+        name = f"people-{question.name}"
+        yield crowd, people_chart(crowd, question.screening, name, AGREES[scale]) if drawn else None

@@ -1,0 +1,92 @@
+"""The report stage: from tables to one page that opens without a network."""
+
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+
+from beholder.report.inputs import READ_TRUTH, read_inputs
+from beholder.report.page import compose, render
+from beholder.report.theme import in_daylight
+from beholder.study.study import FILE_NAME, load_study
+from beholder.tables.atomic import write_atomically
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance, file_hash
+from beholder.tables.store import TRUTH_ROOM, Store
+from beholder.tables.work import Outcome
+
+PAGE = "report.html"
+STILLS = "report"
+"""Folder of the charts as SVG files."""
+
+META = "beholder-provenance"
+HEAD = 1 << 16
+"""The record stands within so many of the first characters."""
+
+
+def run(folder: Path, *, force: bool = False) -> Outcome:
+    """Write ``report.html`` and a drawing of each chart, unless they show these very tables already."""
+    began = time.monotonic()
+    study = load_study(folder)
+    record = _record(folder, study.seed)
+    if not force and _is_fresh(folder, record):
+        return Outcome("report", skipped=True)
+    page = compose(study, read_inputs(folder), folder)
+    stills = {chart.name: chart.svg() for chart in page.charts}
+    _write_stills(folder / STILLS, stills)
+    html = render(page, record.to_json(), stills)
+    with write_atomically(folder / PAGE) as file:
+        file.write(html.encode())
+    return Outcome(
+        "report",
+        skipped=False,
+        rows={"page": 1, "charts": len(stills)},
+        seconds=time.monotonic() - began,
+    )
+
+
+def _record(folder: Path, seed: int) -> Provenance:
+    """What the report is made from: the study file, every table it shows or names, and a made-up world's truth."""
+    store, truth = Store(folder), Store(folder, TRUTH_ROOM)
+    inputs = {FILE_NAME: file_hash(folder / FILE_NAME)}
+    inputs |= {name: store.hash(name) for name in TABLES}
+    inputs |= {f"{TRUTH_ROOM}/{name}": truth.hash(name) for name in READ_TRUTH}
+    return Provenance("report", {}, seed, inputs)
+
+
+def _is_fresh(folder: Path, record: Provenance) -> bool:
+    path = folder / PAGE
+    if not path.is_file() or not (folder / STILLS).is_dir():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        reader = _MetaReader()
+        reader.feed(file.read(HEAD))
+    if reader.content is None:
+        return False
+    try:
+        before = Provenance.from_json(reader.content)
+    except (ValueError, TypeError):
+        return False
+    return before.same_work(record, heed_version=True)
+
+
+class _MetaReader(HTMLParser):
+    """Finds the record in the head of a page."""
+
+    content: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep the content of the one meta element that is ours."""
+        found = dict(attrs)
+        if tag == "meta" and found.get("name") == META:
+            self.content = found.get("content")
+
+
+def _write_stills(folder: Path, stills: dict[str, str]) -> None:
+    """One SVG file a chart; those of charts that are no more are removed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, svg in stills.items():
+        with write_atomically(folder / f"{name}.svg") as file:
+            file.write(in_daylight(svg).encode())
+    for path in folder.glob("*.svg"):
+        if path.stem not in stills:
+            path.unlink()

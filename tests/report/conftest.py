@@ -1,0 +1,213 @@
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from beholder.report.leaderboard import Board, boards
+from beholder.study.protocols.catalogue import PROTOCOLS
+from beholder.study.study import FILE_NAME, Study, dump_study
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import TRUTH_ROOM, Store
+
+Row = dict[str, object]
+MakeBoard = Callable[..., Board]
+
+RECORD = Provenance("test", {}, 0, {})
+MORNING = datetime(2025, 5, 1, 9, tzinfo=UTC)
+
+ASKED = (
+    ("realism", "realism", "error-rate", 0.5, 0.4),
+    ("preference", "preference", "bradley-terry", 1.0, 2.0),
+    ("opinion", "quality", "mean-opinion", 4.5, 3.0),
+    ("opinion", "alignment", "mean-opinion", 4.0, 2.0),
+)
+"""Question, aspect, method, the highest rating, and how far below it the lowest is."""
+
+
+def rating_rows(
+    question: str, aspect: str, method: str, rated: dict[str, float], *, piece: str = "all", width: float = 0.05
+) -> list[Row]:
+    """Rows of ``ratings``; ranks follow the order of the ratings."""
+    order = sorted(rated, key=lambda name: -rated[name])
+    common: Row = {"question": question, "aspect": aspect, "method": method, "slice": piece}
+    common |= {"level": 0.95, "draws": 500, "answers": 1000, "images": 2, "raters": 10}
+    return [
+        common
+        | {"generator": name, "rating": value, "low": value - width, "high": value + width}
+        | {"naive_low": value - width / 2, "naive_high": value + width / 2}
+        | {"rank_low": order.index(name) + 1, "rank_high": order.index(name) + 1}
+        for name, value in rated.items()
+    ]
+
+
+def pair_rows(
+    question: str,
+    aspect: str,
+    method: str,
+    rated: Mapping[str, float],
+    undecided: Mapping[tuple[str, str], int | None],
+) -> list[Row]:
+    """Rows of ``separations`` of every pair; those named as undecided, with the people they still need."""
+    order = sorted(rated, key=lambda name: -rated[name])
+    common: Row = {"question": question, "aspect": aspect, "method": method, "slice": "all"}
+    common |= {"low": 0.0, "high": 1.0, "p": 0.5, "p_adjusted": 0.5}
+    return [
+        common
+        | {"generator": one, "other": other, "difference": rated[one] - rated[other]}
+        | {"separated": (one, other) not in undecided, "more_raters": undecided.get((one, other))}
+        for place, one in enumerate(order)
+        for other in order[place + 1 :]
+    ]
+
+
+@pytest.fixture
+def make_board() -> MakeBoard:
+    """Make a board from ratings by name; ranks and pairs follow, but for the pairs named as undecided."""
+
+    def make(
+        rated: dict[str, float],
+        *,
+        aspect: str = "realism",
+        question: str | None = None,
+        method: str = "error-rate",
+        ranks: dict[str, tuple[int, int]] | None = None,
+        undecided: dict[tuple[str, str], int | None] | None = None,
+        planted: dict[str, float] | None = None,
+    ) -> Board:
+        asked = question or aspect
+        rows = rating_rows(asked, aspect, method, rated)
+        for row in rows:
+            low, high = (ranks or {}).get(str(row["generator"]), (row["rank_low"], row["rank_high"]))
+            row |= {"rank_low": low, "rank_high": high}
+        truth = rating_rows(asked, aspect, method, planted) if planted else []
+        (board,) = boards(
+            TABLES["ratings"].frame(rows),
+            TABLES["separations"].frame(pair_rows(asked, aspect, method, rated, undecided or {})),
+            TABLES["ratings"].frame(truth),
+        )
+        return board
+
+    return make
+
+
+MakeStudy = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def make_study(tmp_path_factory: pytest.TempPathFactory) -> MakeStudy:
+    """Make a study folder with all tables; two images for each generator, six people for each question."""
+
+    def make(
+        generators: Sequence[str] = ("alpha", "beta", "gamma"),
+        *,
+        protocols: Sequence[str] = ("hype-infinity", "hpd-pairs", "mos"),
+        answered: bool = True,
+    ) -> Path:
+        folder = tmp_path_factory.mktemp("study")
+        questions = [question for name in protocols for question in PROTOCOLS[name].questions()]
+        study = Study(name="small", title="Small & <b>plain</b>", seed=3, questions=tuple(questions))
+        (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")
+        _write_images(folder, generators)
+        if answered:
+            _write_answers(folder, generators, [question.name for question in questions])
+        return folder
+
+    return make
+
+
+def _write_images(folder: Path, generators: Sequence[str]) -> None:
+    (folder / "images").mkdir()
+    rows: list[Row] = []
+    for number, generator in enumerate([*generators, "real"]):
+        for which in range(2):
+            file = f"images/{number}-{which}.png"
+            Image.new("RGB", (24, 24), (40 * which + 60, 20 * (number % 10), 120)).save(folder / file)
+            rows.append(
+                {"image": f"{number}-{which}", "path": file, "generator": generator, "real": generator == "real"}
+                | {"gold": False, "prompt": "p", "style": ("photo", "sketch")[which]}
+                | {"width": 24, "height": 24, "sha256": "x"}
+            )
+    frames = {
+        "prompts": TABLES["prompts"].frame([{"prompt": "p", "text": "a cat <i>& a dog</i>"}]),
+        "images": TABLES["images"].frame(rows),
+    }
+    Store(folder).write(frames, RECORD)
+
+
+def _write_answers(folder: Path, generators: Sequence[str], questions: Sequence[str]) -> None:
+    """The tables after collecting: one person in six is set aside, the last two generators not told apart."""
+    asked = [one for one in ASKED if one[0] in questions]
+    ratings, separations = list[Row](), list[Row]()
+    step = max(len(generators) - 1, 1)
+    for question, aspect, method, top, fall in asked:
+        rated = {name: top - fall * place / step for place, name in enumerate(generators)}
+        close = {(generators[-2], generators[-1]): 36} if len(generators) > 1 else {}
+        ratings += rating_rows(question, aspect, method, rated)
+        for piece in ("photo", "sketch"):
+            ratings += rating_rows(question, aspect, method, rated, piece=piece)
+        separations += pair_rows(question, aspect, method, rated, close)
+        if method == "error-rate":
+            for part in ("fake-error-rate", "real-error-rate"):
+                ratings += rating_rows(question, aspect, part, rated)
+    people = [(question, f"person-{n}", n) for question in questions for n in range(6)]
+    raters: list[Row] = [
+        {"question": question, "rater": rater, "used": n > 0, "answers": 100, "median_seconds": 1.0 + n / 4}
+        | {"reasons": [] if n else ["fast: median 0.10 s, at least 0.3 s expected"], "agreement": 0.3 + n / 10}
+        for question, rater, n in people
+    ]
+    sessions: list[Row] = [
+        {"session": f"{question}-{rater}", "rater": rater, "question": question, "status": "complete"}
+        | {"started": MORNING, "ended": MORNING, "simulated": True}
+        for question, rater, _ in people
+    ]
+    agreement: list[Row] = [
+        {"question": question, "aspect": aspect, "statistic": "krippendorff-alpha-nominal", "people": who}
+        | {"value": value, "low": value - 0.1, "high": value + 0.1, "answers": 600, "items": 8, "raters": 6}
+        for question, aspect, *_ in asked
+        for who, value in (("all", 0.3), ("used", 0.5))
+    ]
+    frames = {
+        "sessions": TABLES["sessions"].frame(sessions),
+        "raters": TABLES["raters"].frame(raters),
+        "labels": TABLES["labels"].frame(_labels(generators)),
+        "agreement": TABLES["agreement"].frame(agreement),
+        "ratings": TABLES["ratings"].frame(ratings),
+        "separations": TABLES["separations"].frame(separations),
+    }
+    Store(folder).write(frames, RECORD)
+    whole = [row for row in ratings if row["slice"] == "all"]
+    habits: list[Row] = [
+        {"question": question, "rater": rater, "used": n > 0, "reasons": ["noisy" if n else "fast"], "answers": 0}
+        for question, rater, n in people
+    ]
+    truth = {"ratings": TABLES["ratings"].frame(whole), "raters": TABLES["raters"].frame(habits)}
+    Store(folder, TRUTH_ROOM).write(truth, RECORD)
+
+
+def _labels(generators: Sequence[str]) -> list[Row]:
+    images = [(f"{number}-{which}", which) for number in range(len(generators) + 1) for which in range(2)]
+    rows: list[Row] = []
+    for question, aspect, method in (
+        ("realism", "realism", "share"),
+        ("opinion", "quality", "mean"),
+        ("opinion", "alignment", "mean"),
+    ):
+        rows += [
+            {"question": question, "aspect": aspect, "method": method, "image": image, "answers": 8, "raters": 8}
+            | ({"value": 0.25 + which / 2} if method == "share" else {"value": 2.0 + which})
+            | (
+                {"low": 0.1 + which / 2, "high": 0.4 + which / 2}
+                if method == "share"
+                else {"low": 1.5, "high": 5.5}
+            )
+            for image, which in images
+        ]
+    rows += [
+        {"question": "preference", "aspect": "preference", "method": "preference", "image": f"{number}-0"}
+        | {"other": f"{number + 1}-0", "value": 0.75, "low": 0.4, "high": 0.9, "answers": 8, "raters": 8}
+        for number in range(len(generators) - 1)
+    ]
+    return rows

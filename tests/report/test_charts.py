@@ -1,0 +1,104 @@
+from collections.abc import Callable
+
+import altair as alt
+import pytest
+
+from beholder.report.charts.agreement import agreement_chart
+from beholder.report.charts.chart import Chart, Spec
+from beholder.report.charts.matrix import matrix_chart
+from beholder.report.charts.people import people_chart
+from beholder.report.charts.ratings import Slim, ratings_chart
+from beholder.report.crowd import Accord, Crowd, Member
+from beholder.report.leaderboard import Board
+from beholder.report.theme import colours
+from beholder.study.question import Screening
+
+MakeBoard = Callable[..., Board]
+
+THREE = {"a": 0.5, "b": 0.4, "c": 0.3}
+
+
+def check(chart: Chart) -> Chart:
+    """The chart, after Vega-Lite's schema has been asked."""
+    alt.Chart.from_dict(chart.spec, validate=True)
+    return chart
+
+
+def rows_of(spec: Spec) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = spec["datasets"][spec["data"]["name"]]
+    return rows
+
+
+def crowd(*accords: Accord) -> Crowd:
+    members = (
+        Member("p1", True, (), 10, 1.5, 0.8, None),
+        Member("p2", False, ("fast: 0.1 s",), 10, 0.1, 0.4, "fast"),
+        Member("p3", False, ("qualification: 2%",), 0, None, None, "lazy"),
+    )
+    return Crowd("realism", 3, members, (), accords, ())
+
+
+@pytest.mark.parametrize("method", ["error-rate", "bradley-terry", "mean-opinion", "something-new"])
+def test_ratings_and_pairs_are_valid(make_board: MakeBoard, method: str) -> None:
+    board = make_board(THREE, method=method, planted={"a": 0.5}, undecided={("b", "c"): 4})
+    colour = colours(list(THREE))
+    check(ratings_chart(board, colour, "large"))
+    check(ratings_chart(board, colour, "small", slim=Slim((0.0, 1.0), ["a", "b", "c"])))
+    check(matrix_chart(board, "pairs"))
+
+
+def test_a_chart_says_in_words_what_it_shows(make_board: MakeBoard) -> None:
+    board = make_board(THREE, undecided={("b", "c"): 4})
+    chart = ratings_chart(board, colours(list(THREE)), "ratings")
+    assert chart.alt == (
+        "Dot chart of the error rate by realism: "
+        "a 50.0 % (45.0 to 55.0); b 40.0 % (35.0 to 45.0); c 30.0 % (25.0 to 35.0)."
+    )
+    assert chart.spec["description"] == chart.alt
+    assert matrix_chart(board, "pairs").alt == (
+        "Matrix of pairs of generators by realism: 2 of 3 told apart. Not told apart: b and c."
+    )
+
+
+def test_a_pair_not_told_apart_has_a_mark_of_its_own(make_board: MakeBoard) -> None:
+    spec = matrix_chart(make_board(THREE, undecided={("b", "c"): 4}), "pairs").spec
+    cells = {(row["one"], row["other"]): row for row in rows_of(spec)}
+    assert cells["b", "c"]["label"] == "≈ +10.0"
+    assert cells["a", "c"]["label"] == "+20.0"
+    assert [cells["b", "c"]["mark"], cells["a", "c"]["mark"]] == ["≈", ""]
+
+
+def test_charts_grow_with_the_number_of_generators(make_board: MakeBoard) -> None:
+    many = {f"generator {n}": 0.5 - n / 100 for n in range(30)}
+    board, colour = make_board(many), colours(list(many))
+    assert check(ratings_chart(board, colour, "ratings")).spec["height"] >= 30 * 20
+    assert check(matrix_chart(board, "pairs")).spec["height"] >= 29 * 20
+
+
+def test_small_multiples_share_their_order(make_board: MakeBoard) -> None:
+    chart = ratings_chart(
+        make_board(THREE), colours(list(THREE)), "s", slim=Slim((0.0, 1.0), ["c", "x", "a", "b"])
+    )
+    assert chart.spec["layer"][-1]["encoding"]["y"]["sort"] == ["c", "a", "b"]
+
+
+def test_people_and_agreement_are_valid() -> None:
+    screening = Screening(min_seconds=0.3, min_correlation=0.3)
+    chart = check(people_chart(crowd(), screening, "people", "agreement"))
+    assert len(rows_of(chart.spec)) == 2  # the third person has no place
+    accord = Accord("realism", "krippendorff-alpha-nominal", (0.3, 0.2, 0.4), (0.5, None, None))
+    drawn = agreement_chart([crowd(accord)], "agreement")
+    assert drawn is not None
+    assert check(drawn).alt == "Agreement before and after screening: realism 0.30 before and 0.50 after."
+
+
+def test_agreement_that_is_nowhere_defined_is_not_drawn() -> None:
+    nothing = (None, None, None)
+    assert agreement_chart([crowd(Accord("realism", "alpha", nothing, nothing))], "agreement") is None
+
+
+def test_a_still_drawing_escapes_names(make_board: MakeBoard) -> None:
+    board = make_board({"<script>x</script>": 0.5, "b": 0.4})
+    svg = ratings_chart(board, colours([row.generator for row in board.rows]), "ratings").svg()
+    assert "<script" not in svg
+    assert "&lt;script&gt;" in svg
