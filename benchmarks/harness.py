@@ -1,0 +1,68 @@
+"""Ours against a named peer: same inputs, same run, alternating turns, ratios of medians."""
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One row: two functions that do the same work."""
+
+    task: str
+    ours: Callable[[], object]
+    peer: Callable[[], object]
+    package: str  # the peer, as installed
+    turns: int = 5
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a row came to: medians in seconds, and the ratio with its range over the turns."""
+
+    task: str
+    peer: str
+    ours_seconds: float
+    peer_seconds: float
+    ratio: float
+    lowest: float
+    highest: float
+
+
+def measure(row: Comparison) -> Measured:
+    """Run both by turns, after one of each to warm up; ratios are taken within a turn."""
+    row.ours()
+    row.peer()
+    ours, peers = [], []
+    for _ in range(row.turns):
+        ours.append(_seconds(row.ours))
+        peers.append(_seconds(row.peer))
+    ratios = [peer / mine for mine, peer in zip(ours, peers, strict=True)]
+    return Measured(
+        task=row.task,
+        peer=f"{row.package} {version(row.package)}",
+        ours_seconds=statistics.median(ours),
+        peer_seconds=statistics.median(peers),
+        ratio=statistics.median(ratios),
+        lowest=min(ratios),
+        highest=max(ratios),
+    )
+
+
+def table(rows: list[Measured]) -> str:
+    """The rows as a Markdown table."""
+    lines = ["| task | peer | ours | peer's | ratio (range) |", "|---|---|---|---|---|"]
+    for row in rows:
+        lines.append(
+            f"| {row.task} | {row.peer} | {row.ours_seconds:.3f} s | {row.peer_seconds:.3f} s "
+            f"| **{row.ratio:.1f} ×** ({row.lowest:.1f}–{row.highest:.1f}) |"
+        )
+    return "\n".join(lines)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began

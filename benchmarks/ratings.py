@@ -1,0 +1,74 @@
+"""Bradley–Terry ratings with bootstrap draws, against evalica."""
+
+from collections.abc import Iterator
+
+import evalica
+import numpy as np
+from harness import Comparison
+
+from beholder.stats.bootstrap import person_weights
+from beholder.stats.bradley_terry import bradley_terry, tally_votes
+
+VOTES, ITEMS, PEOPLE, DRAWS, LOOPED = 100_000, 30, 500, 1000, 20
+
+
+def comparisons() -> Iterator[Comparison]:
+    """Votes of people on pairs of items, without ties, so that both fit the same model."""
+    rng = np.random.default_rng(1)
+    strength = rng.normal(0, 0.5, ITEMS)
+    first = rng.integers(0, ITEMS, VOTES)
+    second = (first + rng.integers(1, ITEMS, VOTES)) % ITEMS
+    chance = 1 / (1 + np.exp(strength[second] - strength[first]))
+    lost = (rng.random(VOTES) > chance).astype(np.int64)  # 0: the first won
+    people = rng.integers(0, PEOPLE, VOTES)
+    winners = [evalica.Winner.Y if loss else evalica.Winner.X for loss in lost]
+    pairs, counts = tally_votes(people, first, second, lost)
+    weights = person_weights(np.zeros(PEOPLE, dtype=np.int64), DRAWS, rng)
+    groups = [np.flatnonzero(people == person) for person in range(PEOPLE)]
+
+    def ours() -> object:
+        return bradley_terry(pairs, counts, items=ITEMS, weights=weights).estimates()
+
+    def looped() -> None:
+        """evalica's point fit on resampled people, so many times."""
+        for draw in weights[:LOOPED]:
+            rows = np.concatenate([np.repeat(groups[p], times) for p, times in enumerate(draw) if times])
+            evalica.bradley_terry(first[rows], second[rows], [winners[row] for row in rows])
+
+    def ours_short() -> object:
+        return bradley_terry(pairs, counts, items=ITEMS, weights=weights[:LOOPED])
+
+    def point() -> object:
+        everyone = np.zeros(VOTES, dtype=np.int64)
+        order, votes = tally_votes(everyone, first, second, lost)
+        return bradley_terry(order, votes[0], items=ITEMS)
+
+    size = f"{VOTES:,} votes, {ITEMS} items"
+    yield Comparison(
+        f"Bradley–Terry, point estimate from long votes; {size}",
+        point,
+        lambda: evalica.bradley_terry(first, second, winners),
+        "evalica",
+    )
+    yield Comparison(
+        f"Bradley–Terry, {LOOPED} draws over people against a loop over its point fit; {size}",
+        ours_short,
+        looped,
+        "evalica",
+        turns=3,
+    )
+    yield Comparison(
+        f"Bradley–Terry, {DRAWS} draws over people against {LOOPED} of its own (over votes); {size}",
+        ours,
+        lambda: evalica.bootstrap(
+            evalica.bradley_terry,
+            first,
+            second,
+            winners,
+            n_resamples=LOOPED,
+            bootstrap_method="percentile",
+            random_state=1,
+        ),
+        "evalica",
+        turns=2,
+    )

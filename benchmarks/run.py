@@ -1,0 +1,39 @@
+"""Print the table of all comparisons: ``python benchmarks/run.py [NAME …]``."""
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator
+
+import agreement
+import ratings
+from harness import Comparison, measure, table
+
+SUITES: dict[str, Callable[[], Iterator[Comparison]]] = {
+    "ratings": ratings.comparisons,
+    "agreement": agreement.comparisons,
+}
+"""A file of comparisons is a line here."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(SUITES)}; all where none is named"
+    )
+    names = parser.parse_args().names or list(SUITES)
+    unknown = [name for name in names if name not in SUITES]
+    if unknown:
+        parser.error(f"not known: {', '.join(unknown)}; known: {', '.join(SUITES)}")
+    measured = []
+    for name in names:
+        for comparison in SUITES[name]():
+            print(f"measuring: {comparison.task}", file=sys.stderr)
+            measured.append(measure(comparison))
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
+    print(table(measured))
+
+
+if __name__ == "__main__":
+    main()

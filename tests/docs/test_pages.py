@@ -1,0 +1,92 @@
+"""The pages name what the code has: a table, protocol, kind, command, rule or method not written up fails."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from beholder.cli.main import COMMANDS
+from beholder.consolidate.coding import CODERS
+from beholder.consolidate.screening import RULES
+from beholder.rank.stage import METHODS
+from beholder.simulate.composition import COMPOSITIONS
+from beholder.simulate.flaws import FLAWS
+from beholder.simulate.people import HABITS
+from beholder.study.kinds.catalogue import KINDS
+from beholder.study.protocols.catalogue import PROTOCOLS
+from beholder.study.question import Screening
+from beholder.tables.catalogue import TABLES
+from beholder.tables.describe import markdown
+from beholder.tables.schemas.collect import STATUSES
+from beholder.tables.schemas.design import ROLES
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+NAMED: dict[str, tuple[str, ...]] = {
+    "tables.md": tuple(TABLES),
+    "protocols.md": (*PROTOCOLS, *KINDS),
+    "consolidate.md": (*RULES, *Screening.model_fields, *CODERS, "raters", "labels", "regions", "agreement"),
+    "rank.md": (*METHODS, "ratings", "separations", "more_raters"),
+    "collect.md": (*HABITS, *STATUSES, "sessions", "answers", "marks"),
+    "simulate.md": (*HABITS, *FLAWS, *COMPOSITIONS),
+    "design.md": tuple(role for role in ROLES if role != "test"),
+}
+"""A page -> the names it must explain."""
+
+
+def read(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("page", "name"), [(page, name) for page, names in NAMED.items() for name in names])
+def test_the_page_names_it(page: str, name: str) -> None:
+    text = read(page)
+    assert f"`{name}`" in text or f"## {name}\n" in text, f"docs/{page} does not mention `{name}`"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_shown_with_an_example(name: str) -> None:
+    text = read("cli.md")
+    assert f"| `beholder {name}` |" in text
+    assert f"\n## beholder {name}\n" in text
+    assert f"\n$ beholder {name}" in text
+
+
+def test_the_page_on_tables_is_up_to_date() -> None:
+    assert read("tables.md") == markdown(), "run: make docs"
+
+
+def test_what_is_built_for_each_kind_is_told_truly() -> None:
+    rows = re.findall(
+        r"^\| `([a-z0-9-]+)` \| yes \| yes \| (yes|not yet) \| (yes|not yet) \|$", read("protocols.md"), re.M
+    )
+    assert {kind for kind, _, _ in rows} == set(KINDS)
+    assert {kind for kind, consolidated, _ in rows if consolidated == "yes"} == set(CODERS)
+    assert {kind for kind, _, ranked in rows if ranked == "yes"} == set(METHODS)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
+def test_every_protocol_tells_its_source_and_departures(protocol: object) -> None:
+    name, source = getattr(protocol, "name", ""), getattr(protocol, "source", "")
+    _, _, after = read("protocols.md").partition(f"\n### `{name}`\n")
+    section, _, _ = after.partition("\n### ")
+    section, _, _ = section.partition("\n## ")
+    assert source.split(",")[0] in section
+    assert "*Departures*:" in section
+
+
+def test_every_page_and_decision_is_in_the_table_of_contents() -> None:
+    contents = read("index.md")
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} - {"index.md"}
+    assert {page for page in pages if f"({page})" not in contents} == set()
+
+
+def test_decisions_are_numbered_without_gaps_and_have_the_same_parts() -> None:
+    decisions = sorted((DOCS / "decisions").glob("*.md"))
+    assert [path.name[:3] for path in decisions] == [f"{n:03d}" for n in range(1, len(decisions) + 1)]
+    for path in decisions:
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith(f"# {path.name[:3]} ")
+        for part in ("Context", "Choice", "Consequences", "What was measured"):
+            assert f"**{part}" in text, f"{path.name} lacks '{part}'"
