@@ -1,5 +1,6 @@
 from collections.abc import Callable, Sequence
 
+from beholder.report.crowd import Crowd, Member
 from beholder.report.leaderboard import Board
 from beholder.report.summary import findings
 
@@ -98,6 +99,24 @@ def test_images_that_pass_for_real(make_board: MakeBoard) -> None:
     fakes = make_board({"a": 0.762, "b": 0.14}, method="fake-error-rate")
     assert told(make_board(THREE), every=[fakes])[-1] == (
         "76 % of the images of a pass for real, and 14 % of those of b."
+    )
+
+
+def crowd(question: str, used: int, set_aside: int) -> Crowd:
+    members = [Member(f"p{n}", n < used, (), 10, 1.0, 0.5, None) for n in range(used + set_aside)]
+    return Crowd(question, used + set_aside, tuple(members), (), (), ())
+
+
+def test_people_set_aside(make_board: MakeBoard) -> None:
+    def last(*crowds: Crowd) -> str:
+        board = make_board(THREE)
+        return findings([board], [board], crowds)[-1]
+
+    assert last(crowd("realism", 49, 11)) == "11 of 60 people were set aside."
+    assert last(crowd("realism", 2, 1)) == "1 of 3 people was set aside."
+    assert last(crowd("realism", 3, 0), crowd("opinion", 0, 0)) == "Nobody was set aside."
+    assert last(crowd("realism", 49, 11), crowd("opinion", 60, 0)) == (
+        "Screening set aside 11 of 60 people for realism and 0 of 60 for opinion."
     )
 
 

@@ -85,7 +85,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         study=study,
         simulated=tables.simulated,
         facts=facts(tables.sessions, tables.raters, tables.images, generators, days(tables.sessions)),
-        findings=findings(leading, every),
+        findings=findings(leading, every, found),
         glance=glance(leading),
         parts=parts,
         crowds=found,

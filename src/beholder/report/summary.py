@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
+from beholder.report.crowd import Crowd
 from beholder.report.leaderboard import WHOLE, Board, Pair
 from beholder.report.words import all_of, listed, people, percent, sentence, spelled
 
@@ -13,12 +14,13 @@ NAMED = 3
 """So many generators, or undecided pairs, are named; beyond that they are counted."""
 
 
-def findings(leading: Sequence[Board], every: Sequence[Board]) -> tuple[str, ...]:
+def findings(leading: Sequence[Board], every: Sequence[Board], crowds: Sequence[Crowd] = ()) -> tuple[str, ...]:
     """The findings, the most important first. ``leading`` are the headline boards, ``every`` all of them."""
     told = [board for board in leading if board.rows]
-    if not told:
-        return ("No generator has been rated yet.",)
-    lines = [*_first(told), *_apart(told), *_undecided(told), *_fooled(every), *_recovered(told)]
+    lines = ["No generator has been rated yet"]
+    if told:
+        lines = [*_first(told), *_apart(told), *_undecided(told), *_fooled(every)]
+    lines += [*_screened(crowds), *_recovered(told)]
     return tuple(sentence(line) for line in lines)
 
 
@@ -133,6 +135,23 @@ def _fooled(every: Sequence[Board]) -> list[str]:
             line += f", and {percent(worst.rating)} of those of {worst.generator}"
         lines.append(line[0].upper() + line[1:])
     return lines
+
+
+def _screened(crowds: Sequence[Crowd]) -> list[str]:
+    """How many people were set aside, question by question."""
+    answered = [crowd for crowd in crowds if crowd.members]
+    if not answered:
+        return []
+    if not any(crowd.set_aside for crowd in answered):
+        return ["Nobody was set aside"]
+    if len(answered) == 1:
+        (crowd,) = answered
+        verb = "was" if crowd.set_aside == 1 else "were"
+        return [f"{crowd.set_aside:,} of {people(len(crowd.members))} {verb} set aside"]
+    first, *rest = answered
+    clauses = [f"{first.set_aside:,} of {people(len(first.members))} for {first.question}"]
+    clauses += [f"{crowd.set_aside:,} of {len(crowd.members):,} for {crowd.question}" for crowd in rest]
+    return [f"Screening set aside {listed(clauses)}"]
 
 
 def _recovered(boards: Sequence[Board]) -> list[str]:

@@ -1,0 +1,215 @@
+"""The rank stage: slices, odd studies, and messages."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from beholder.collect.stage import run_simulated
+from beholder.consolidate.stage import run as consolidate
+from beholder.design.stage import run as design
+from beholder.errors import StageError
+from beholder.rank.stage import METHODS, run
+from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.kinds.pair import PairQuestion
+from beholder.study.kinds.ranking import RankingQuestion
+from beholder.study.kinds.rating import RatingQuestion
+from beholder.study.kinds.realism import RealismQuestion
+from beholder.study.question import Design, Screening
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import Store
+
+Make = Callable[..., Path]
+REALISM = RealismQuestion(name="real", design=Design(raters=6, trials=16))
+PAIR = PairQuestion(name="pref", design=Design(raters=6, trials=16))
+RATING = RatingQuestion(name="mos", design=Design(raters=6, trials=16))
+BY_HAND = Provenance("collect", {}, 0, {})
+
+
+def consolidated(folder: Path, people: int = 6) -> Store:
+    design(folder)
+    run_simulated(folder, people=people)
+    consolidate(folder)
+    return Store(folder)
+
+
+def whole(store: Store) -> pl.DataFrame:
+    return store.read("ratings").filter(pl.col("slice") == "all")
+
+
+def test_three_kinds(bare_study: Make) -> None:
+    folder = bare_study(REALISM, PAIR, RATING)
+    store = consolidated(folder)
+    run(folder)
+    found = whole(store).group_by("question", "method", maintain_order=True).agg("generator")
+    assert found.rows() == [
+        ("real", "error-rate", ["a", "b", "c"]),
+        ("real", "fake-error-rate", ["a", "b", "c"]),
+        ("real", "real-error-rate", ["a", "b", "c"]),
+        ("pref", "bradley-terry", ["a", "b", "c"]),
+        ("mos", "mean-opinion", ["a", "b", "c"]),
+    ]
+    assert store.read("separations").height == 5 * 3
+    assert whole(store)["ties"].null_count() == 12  # only votes have a rule for ties
+    assert set(whole(store)["draws"]) == {200}
+    assert run(folder).skipped
+    assert not run(folder, force=True).skipped
+
+
+def test_the_same_bytes_each_time_and_others_for_another_seed(bare_study: Make) -> None:
+    written = []
+    for name, seed in (("one", 0), ("two", 0), ("three", 1)):
+        folder = bare_study(REALISM, PAIR, RATING, name=name, seed=seed)
+        store = consolidated(folder)
+        run(folder)
+        written.append([store.path(table).read_bytes() for table in ("ratings", "separations")])
+    assert written[0] == written[1]
+    assert written[0] != written[2]
+
+
+def test_mean_opinion_is_the_mean_of_the_used_answers(bare_study: Make) -> None:
+    folder = bare_study(RATING)
+    store = consolidated(folder)
+    run(folder)
+    images = store.read("images").select("image", "generator")
+    answers = store.read("answers").join(store.read("trials").select("trial", "images"), on="trial")
+    means = (
+        answers.with_columns(image=pl.col("images").list.first())
+        .join(images, on="image")
+        .group_by("generator")
+        .agg(pl.col("value").mean(), pl.len())
+        .sort("generator")
+    )
+    found = whole(store).sort("generator")
+    assert found["rating"].to_list() == pytest.approx(means["value"].to_list())
+    assert found["answers"].to_list() == means["len"].to_list()
+
+
+class TestSlices:
+    def test_by_style_with_the_styleless_reals_in_each(self, bare_study: Make) -> None:
+        folder = bare_study(REALISM, PAIR, styles=("photo", "sketch"))
+        store = consolidated(folder)
+        run(folder)
+        ratings = store.read("ratings")
+        assert set(ratings["slice"]) == {"all", "photo", "sketch"}
+        fakes = ratings.filter(pl.col("method") == "fake-error-rate").group_by("slice").agg(pl.col("answers").sum())
+        by_slice = dict(fakes.iter_rows())
+        assert by_slice["photo"] + by_slice["sketch"] == by_slice["all"] == 6 * 8
+        votes = ratings.filter(pl.col("method") == "bradley-terry").group_by("slice").agg(pl.col("answers").sum())
+        by_slice = dict(votes.iter_rows())
+        assert by_slice["photo"] + by_slice["sketch"] == by_slice["all"] == 2 * 6 * 16
+
+    def test_one_style_is_no_slice(self, bare_study: Make) -> None:
+        folder = bare_study(REALISM, styles=("photo",))
+        store = consolidated(folder)
+        run(folder)
+        assert set(store.read("ratings")["slice"]) == {"all"}
+
+    def test_a_style_whose_pairs_hang_apart_is_left_out(self, bare_study: Make) -> None:
+        folder = bare_study(PAIR, styles=("photo", "sketch"), generators=("a", "b", "c", "d"))
+        store = consolidated(folder)
+        styles = dict(store.read("images").select("image", "style").iter_rows())
+        apart = [{"a", "b"}, {"c", "d"}]
+        trials = store.read("trials")
+        keep = [
+            trial
+            for trial, images in trials.select("trial", "images").iter_rows()
+            if styles[images[0]] == "photo" or {image[0] for image in images} in apart
+        ]
+        store.write({"answers": store.read("answers").filter(pl.col("trial").is_in(keep))}, BY_HAND)
+        consolidate(folder)
+        run(folder)
+        assert set(store.read("ratings")["slice"]) == {"all", "photo"}
+
+    def test_a_style_of_which_someone_saw_no_real_image_is_rated_by_the_others(self, bare_study: Make) -> None:
+        folder = bare_study(REALISM, styles=("photo", "sketch"))
+        store = Store(folder)
+        number = pl.int_range(pl.len()) % 16
+        style = pl.when("real").then(pl.when(number == 0).then(pl.lit("photo")).otherwise(pl.lit("sketch")))
+        images = store.read("images").with_columns(style=style.otherwise("style"))
+        store.write({"images": images}, Provenance("new", {}, 0, {}))
+        consolidated(folder)
+        run(folder)
+        photo = store.read("ratings").filter((pl.col("slice") == "photo") & (pl.col("method") == "error-rate"))
+        assert (photo["raters"] < 6).all()
+        assert photo["rating"].is_not_null().all()
+
+
+def test_groups_never_compared_are_named_and_nothing_is_written(bare_study: Make) -> None:
+    folder = bare_study(RATING, PAIR, generators=("a", "b", "c", "d"))
+    store = consolidated(folder)
+    apart = [{"a", "b"}, {"c", "d"}]
+    keep = [
+        trial
+        for trial, images in store.read("trials").select("trial", "images").iter_rows()
+        if len(images) == 1 or {image[0] for image in images} in apart
+    ]
+    store.write({"answers": store.read("answers").filter(pl.col("trial").is_in(keep))}, BY_HAND)
+    consolidate(folder)
+    with pytest.raises(StageError, match=r"question 'pref': .*found 2 separate groups \(a, b; c, d\)"):
+        run(folder)
+    assert not store.has("ratings")
+    assert not store.has("separations")
+
+
+def test_nobody_left_says_so(bare_study: Make) -> None:
+    question = REALISM.model_copy(update={"screening": Screening(min_seconds=1000)})
+    folder = bare_study(question)
+    store = consolidated(folder)
+    with pytest.raises(StageError, match="no generator can be rated. Of 6 people, the answers of 0 are used"):
+        run(folder)
+    assert not store.has("ratings")
+
+
+@pytest.mark.parametrize("question", [REALISM, PAIR, RATING], ids=lambda question: question.kind)
+def test_one_person_has_ratings_without_intervals(bare_study: Make, question: AnyQuestion) -> None:
+    folder = bare_study(question)
+    store = consolidated(folder, people=1)
+    run(folder)
+    found = whole(store)
+    assert found.height > 0
+    assert found["low"].null_count() == found.height
+    assert (found["rank_low"] == 1).all()
+    assert (found["rank_high"] == 3).all()
+    assert not store.read("separations")["separated"].any()
+
+
+def test_all_ties(bare_study: Make) -> None:
+    folder = bare_study(PAIR)
+    store = consolidated(folder)
+    store.write({"answers": store.read("answers").with_columns(choice=pl.lit("tie"))}, BY_HAND)
+    consolidate(folder)
+    run(folder)
+    assert whole(store)["rating"].to_list() == pytest.approx([0, 0, 0], abs=1e-6)
+    assert not store.read("separations")["separated"].any()
+
+
+def test_within_and_between(bare_study: Make) -> None:
+    people = []
+    for between in (False, True):
+        question = RealismQuestion(name="q", design=Design(raters=6, trials=12, between=between))
+        folder = bare_study(question, name=f"between-{between}")
+        store = consolidated(folder)
+        run(folder)
+        people.append(whole(store).filter(pl.col("method") == "error-rate")["raters"].to_list())
+    assert people == [[6, 6, 6], [2, 2, 2]]
+
+
+def test_kinds_that_cannot_be_ranked_are_named(bare_study: Make) -> None:
+    folder = bare_study(REALISM, RankingQuestion(name="order", images=3, design=Design(raters=2, trials=2)))
+    design(folder)
+    run_simulated(folder, people=4)
+    Store(folder).write({"raters": TABLES["raters"].empty()}, Provenance("consolidate", {}, 0, {}))
+    with pytest.raises(StageError, match=r"cannot be ranked yet: 'order' \(ranking\)"):
+        run(folder)
+    assert set(METHODS) < set(KINDS)
+
+
+def test_it_needs_raters(bare_study: Make) -> None:
+    folder = bare_study(REALISM)
+    design(folder)
+    run_simulated(folder, people=4)
+    with pytest.raises(StageError, match="raters.parquet is missing. It is written by: beholder consolidate"):
+        run(folder)
