@@ -203,7 +203,9 @@ def tally_votes(
     who, one, two, outcome = columns
     if len(who) == 0 or min(c.min() for c in columns) < 0 or outcome.max() > TIE:
         raise StatisticsError("votes need at least one row, indices of at least 0 and outcomes 0, 1 or 2")
-    pairs, pair = np.unique(np.stack([one, two], axis=1), axis=0, return_inverse=True)
+    wide = int(max(one.max(), two.max())) + 1
+    keys, pair = np.unique(one.astype(np.int64) * wide + two, return_inverse=True)
+    pairs = np.stack(np.divmod(keys, wide), axis=1)  # (pairs, 2), sorted
     shape = (int(who.max()) + 1, len(pairs), 3)
     cell = np.ravel_multi_index((who, pair.reshape(-1), outcome), shape)
     return pairs.astype(np.int64), np.bincount(cell, minlength=np.prod(shape)).reshape(shape).astype(np.float64)
