@@ -45,3 +45,13 @@ class StageError(UserError):
 
 class StatisticsError(UserError):
     """Numbers from which the requested statistic is not defined."""
+
+
+class RefusedError(BeholderError):
+    """A request to the study server that is not taken: a code for the page, a sentence for the log."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message

@@ -22,6 +22,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "consolidate": ("beholder.cli.stages:consolidate", "Turn many people's answers into labels with intervals."),
     "rank": ("beholder.cli.stages:rank", "Rate the generators and say which of them differ."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
+    "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
+    "forget": ("beholder.cli.forget:forget", "Delete a person's name and answers, and give a receipt."),
     "run": ("beholder.cli.run:run", "Run the stages that have something to do, from design to report."),
     "protocols": ("beholder.cli.protocols:protocols", "List the protocols, or show one with all its settings."),
     "tables": ("beholder.cli.tables:tables", "Describe the tables, or check those of a study."),

@@ -2,12 +2,14 @@
 
 import json
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 import tomlkit
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from beholder.errors import StudyError
+from beholder.study.collecting import Collecting
 from beholder.study.faults import faults_of
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.question import Settings, Slug
@@ -40,6 +42,7 @@ class Study(Settings):
     seed: int = Field(0, ge=0)
     pay: Pay = Pay()
     analysis: Analysis = Analysis()
+    collect: Collecting = Collecting()
     questions: tuple[AnyQuestion, ...]
 
     @model_validator(mode="after")
@@ -69,9 +72,8 @@ def load_study(folder: Path) -> Study:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StudyError(str(path), [f"not valid TOML: {error}"]) from error
     try:
-        return Study.model_validate_json(
-            json.dumps(content, default=str), strict=True
-        )  # "30" and true are no integers
+        # strictly, as JSON: "30" and true are no integers, while an array does for a tuple
+        return Study.model_validate_json(json.dumps(content, default=str), strict=True)
     except ValidationError as error:
         raise StudyError(str(path), faults_of(error, Study)) from error
 
@@ -85,3 +87,11 @@ def dump_study(study: Study) -> str:
     for key, value in study.model_dump(mode="json", exclude_none=True).items():
         document.add(key, value)
     return tomlkit.dumps(document)
+
+
+def question_of(settings: Mapping[str, object]) -> AnyQuestion:
+    """A question from its settings as ``model_dump`` gave them."""
+    return _QUESTION.validate_python(dict(settings))
+
+
+_QUESTION: TypeAdapter[AnyQuestion] = TypeAdapter(AnyQuestion)

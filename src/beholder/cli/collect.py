@@ -1,0 +1,45 @@
+"""``beholder collect``: the study server, or a rehearsal of it with made-up people."""
+
+from pathlib import Path
+
+import click
+
+from beholder.cli.options import database_url
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
+@click.option("--database", metavar="URL", help="PostgreSQL, as postgresql://… [default: SQLite in FOLDER]")
+@click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="With PostgreSQL.")
+@click.option("--simulate", "people", type=click.IntRange(min=1), metavar="N", help="Play so many made-up people.")
+@click.option("--bad", type=click.IntRange(min=0), default=0, show_default=True, help="Of them, with bad habits.")
+def collect(
+    folder: Path, host: str, port: int, database: str | None, processes: int, people: int | None, bad: int
+) -> None:
+    """Ask people: serve the pages on which they judge, and keep their answers.
+
+    Draws the trials if that was not done, starts the server, and prints the link for people and the one for the
+    researcher. An answer is on the disk before it is acknowledged. When the server stops, the answers are written
+    to the tables of FOLDER.
+
+    With --simulate, made-up people go through the pages' own interface instead, and the server stops after them.
+    """
+    from beholder.collect.export import export
+    from beholder.collect.serve import prepare, serve
+    from beholder.design import stage as design
+
+    if people is not None and bad > people:
+        raise click.BadParameter(f"{bad} of {people} people cannot be bad", param_hint="--bad")
+    folder, url = folder.resolve(), database_url(folder, database)
+    click.echo(str(design.run(folder)))
+    prepare(folder, url)
+    if people is None:
+        serve(folder, url, host=host, port=port, processes=processes, say=click.echo)
+    else:
+        from beholder.collect.rehearsal import rehearse
+
+        for line in rehearse(folder, url, people=people, bad=bad):
+            click.echo(line)
+    click.echo(str(export(folder, url)))

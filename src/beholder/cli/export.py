@@ -1,0 +1,40 @@
+"""``beholder export``: the study in other people's formats."""
+
+from pathlib import Path
+
+import click
+
+from beholder.cli.output import show_json, show_table
+from beholder.collect.database import FILE_NAME, default_url
+from beholder.collect.researcher.exports import write_export
+from beholder.formats.catalogue import FORMATS
+
+
+@click.command(epilog="Formats: " + ", ".join(FORMATS) + ".")
+@click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
+@click.option("--format", "name", type=click.Choice(list(FORMATS)), help="What to write.")
+@click.option("--out", type=click.Path(path_type=Path), help="A folder, or a file that ends in .zip.")
+@click.option("--database", metavar="URL", help="Where the answers are kept, if not in FOLDER.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
+def export(
+    folder: Path | None, name: str | None, out: Path | None, database: str | None, *, as_json: bool
+) -> None:
+    """Write the answers of a study in another format.
+
+    Without FOLDER: the formats there are. The answers are those that the study server holds now or, where there
+    was none, those of the tables. People whom you left out are in none of them; those who withdrew or did not
+    consent only in `parquet` and `csv`, which hold our tables row for row, and in `jspsych`.
+    """
+    if folder is None:
+        show_table(("format", "holds"), [(known, form.about) for known, form in FORMATS.items()])
+        return
+    if name is None or out is None:
+        raise click.UsageError("--format and --out are needed: what to write, and where")
+    url = database or (default_url(folder) if (folder / FILE_NAME).is_file() else None)
+    written = write_export(folder, url, name, out)
+    files = [str(file) for file in written.files]
+    if as_json:
+        show_json({"files": files, "notes": list(written.notes)})
+        return
+    for line in (*files, *(f"note: {note}" for note in written.notes)):
+        click.echo(line)

@@ -1,0 +1,83 @@
+"""``beholder forget``: delete what names a person, and what they answered."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from beholder.cli.output import show_json
+from beholder.collect.database import FILE_NAME, default_url
+from beholder.collect.forget import Receipt, forget_identities, forget_person, person_of
+from beholder.errors import StageError
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--rater", metavar="PSEUDONYM", help="The person, as the tables call them.")
+@click.option("--platform", help="Where the person came from: prolific, mturk, panel.")
+@click.option("--id", "identity", help="Their id on that platform.")
+@click.option("--keep-answers", is_flag=True, help="Delete only who they are.")
+@click.option("--all-identities", is_flag=True, help="Delete who everyone is; answers stay.")
+@click.option("--database", metavar="URL", help="Where the answers are kept, if not in FOLDER.")
+@click.option("--json", "as_json", is_flag=True, help="Print the receipt as JSON.")
+def forget(
+    folder: Path,
+    rater: str | None,
+    platform: str | None,
+    identity: str | None,
+    database: str | None,
+    *,
+    keep_answers: bool,
+    all_identities: bool,
+    as_json: bool,
+) -> None:
+    """Delete a person's name and answers, and give a receipt.
+
+    The person is named by --rater, or by --platform and --id. What names them goes, and with it their sessions,
+    answers, marks and comments, in the database and in the tables of FOLDER; their places open again for someone
+    else. With --keep-answers only what names them goes. Tables that were made from the answers are made anew by
+    `beholder run`. Copies that you exported before are yours to delete.
+    """
+    by_id = platform is not None and identity is not None
+    if (platform is None) != (identity is None):
+        raise click.UsageError("--platform and --id belong together")
+    if sum((rater is not None, by_id, all_identities)) != 1:
+        raise click.UsageError("name one: --rater PSEUDONYM, --platform P --id ID, or --all-identities")
+    if all_identities and keep_answers:
+        raise click.UsageError("--all-identities keeps the answers anyway")
+    url = database or _embedded(folder)
+    if all_identities:
+        receipt = forget_identities(url)
+    else:
+        person = rater or person_of(url, str(platform), str(identity))
+        receipt = forget_person(folder, url, person, keep_answers=keep_answers)
+    if as_json:
+        show_json(asdict(receipt))
+    else:
+        click.echo(_words(receipt))
+
+
+def _embedded(folder: Path) -> str:
+    if not (folder / FILE_NAME).is_file():
+        raise StageError(
+            f"{folder} has no {FILE_NAME}. If the answers are kept elsewhere, name it: --database URL"
+        )
+    return default_url(folder)
+
+
+def _words(receipt: Receipt) -> str:
+    moment = datetime.fromtimestamp(receipt.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    lines = [
+        f"forgotten: {receipt.what}, {moment}",
+        f"  identities deleted  {receipt.identities}",
+        f"  sessions deleted    {receipt.sessions}",
+        f"  answers deleted     {receipt.answers}",
+        f"  marks deleted       {receipt.marks}",
+        f"  places open again   {receipt.places_opened}",
+        f"  tables rewritten    {', '.join(receipt.tables) or 'none'}",
+        f"  receipt             {receipt.hash}",
+    ]
+    if receipt.stale:
+        lines.append(f"Made from the answers, and to be made anew with `beholder run`: {', '.join(receipt.stale)}")
+    return "\n".join(lines)

@@ -1,0 +1,55 @@
+"""The application: routes, and how errors leave it."""
+
+from pathlib import Path
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DBAPIError
+
+from beholder import __version__
+from beholder.collect.guard import Guard
+from beholder.collect.routes import images, pages, rater, researcher_pages
+from beholder.collect.service import Service
+from beholder.errors import RefusedError
+
+AGAIN = {"Retry-After": "1"}
+
+
+def create_app(folder: Path, url: str, *, limited: bool = True) -> FastAPI:
+    """The server of one study; ``limited`` is off where a test floods it on purpose."""
+    app = FastAPI(title="beholder", version=__version__, docs_url=None, redoc_url=None)
+    app.state.service = Service(folder, url)
+    for router in (rater.router, images.router, pages.router, researcher_pages.router):
+        app.include_router(router)
+    app.mount("/static", pages.static_files(), name="static")
+    app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(DBAPIError, _database_gone)
+    app.add_middleware(Guard, limited=limited)
+    return app
+
+
+async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - FastAPI's signature
+    if not isinstance(error, RefusedError):
+        raise error
+    return _reply(error.status, error.code, error.message)
+
+
+async def _malformed(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    """All faults of a body at once; what was sent is not sent back."""
+    if not isinstance(error, RequestValidationError):
+        raise error
+    faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
+    return _reply(422, "malformed", "; ".join(faults).encode("ascii", "backslashreplace").decode())
+
+
+async def _database_gone(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    """The database is down or starts anew: nothing was written, and the page sends the same again."""
+    if not isinstance(error, DBAPIError) or not error.connection_invalidated:
+        raise error
+    return _reply(503, "no-database", "the database cannot be reached; nothing was written", AGAIN)
+
+
+def _reply(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"detail": {"code": code, "message": message}}, status_code=status, headers=headers)

@@ -1,0 +1,25 @@
+"""What a page is told about a question: the same in every trial, so it is made once."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.kinds.choosing import Choosing
+
+HIDDEN = {"design", "screening", "name", "kind", "protocol", "text", "much"}
+"""Settings of a question that are not the page's business."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The settings of the kind itself, without how people are drawn and screened, and what may be chosen."""
+
+    settings: dict[str, Any]
+    options: list[str]
+
+
+def asked(question: AnyQuestion) -> Asked:
+    """What the pages need to know of a question."""
+    kind = KINDS[question.kind]
+    options = list(kind.options(question)) if isinstance(kind, Choosing) else []
+    return Asked(question.model_dump(mode="json", exclude=HIDDEN), options)

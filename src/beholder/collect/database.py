@@ -1,0 +1,264 @@
+"""The server's database: its tables, and transactions that never meet a locked file."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    create_engine,
+    event,
+)
+from sqlalchemy.pool import QueuePool
+
+FILE_NAME = "collect.sqlite"
+
+metadata = MetaData()
+
+secrets = Table(
+    "secrets", metadata, Column("name", String, primary_key=True), Column("value", String, nullable=False)
+)
+
+control = Table(
+    "control", metadata, Column("name", String, primary_key=True), Column("value", Text, nullable=False)
+)
+"""Whether the study is paused, and the hashes of what was loaded."""
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("question", String, primary_key=True),
+    Column("ordinal", Integer, nullable=False),
+    Column("settings", JSON, nullable=False),
+)
+
+pictures = Table(
+    "pictures",
+    metadata,
+    Column("image", String, primary_key=True),
+    Column("path", Text, nullable=False),
+    Column("sha256", String, nullable=False),
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("generator", String, nullable=False),
+    Column("real", Boolean, nullable=False),
+    Column("gold", Boolean, nullable=False),
+)
+"""The last three are for the researcher's eyes: they never reach a page of people who judge."""
+
+trials = Table(
+    "trials",
+    metadata,
+    Column("trial", String, primary_key=True),
+    Column("question", String, ForeignKey("questions.question"), nullable=False),
+    Column("slot", Integer, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("block", Integer, nullable=False),
+    Column("role", String, nullable=False),
+    Column("images", JSON, nullable=False),
+    Column("prompt", Text),
+    Column("expected", Text),
+    Column("repeats", String),
+    Index("trials_by_slot", "question", "slot", "position"),
+)
+
+persons = Table(
+    "persons",
+    metadata,
+    Column("person", String, primary_key=True),
+    Column("platform", String, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("excluded", Boolean, nullable=False, default=False),
+    Column("reason", Text),
+    Column("simulated", Boolean, nullable=False, default=False),
+)
+
+identities = Table(
+    "identities",
+    metadata,
+    Column("person", String, ForeignKey("persons.person"), primary_key=True),
+    Column("platform", String, nullable=False),
+    Column("identity", Text, nullable=False),
+)
+"""Who is behind a pseudonym, for paying them: the one table that names people. It may be emptied at any time."""
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("session", String, primary_key=True),
+    Column("person", String, ForeignKey("persons.person"), nullable=False),
+    Column("question", String, ForeignKey("questions.question"), nullable=False),
+    Column("slot", Integer),
+    Column("plan", JSON),
+    Column("status", String, nullable=False),
+    Column("token_hash", String, nullable=False, unique=True),
+    Column("resume_hash", String, nullable=False, unique=True),
+    Column("parameters", JSON, nullable=False),
+    Column("language", String, nullable=False),
+    Column("consent_hash", String),
+    Column("consent_version", String),
+    Column("consented", Float),
+    Column("checked", Float),
+    Column("screen", JSON),
+    Column("frame_ms", Float),
+    Column("begun", Float),
+    Column("breaks", Integer, nullable=False, default=0),
+    Column("place", Integer, nullable=False, default=0),
+    Column("attempt", Integer, nullable=False, default=1),
+    Column("debriefed", Float),
+    Column("started", Float, nullable=False),
+    Column("seen", Float, nullable=False),
+    Column("ended", Float),
+    Column("pay", Float),
+    UniqueConstraint("person", "question"),
+)
+
+slots = Table(
+    "slots",
+    metadata,
+    Column("question", String, ForeignKey("questions.question"), primary_key=True),
+    Column("slot", Integer, primary_key=True),
+    Column("session", String),
+    Column("lease_until", Float, nullable=False, default=0.0),
+    Column("done", Boolean, nullable=False, default=False),
+)
+
+responses = Table(
+    "responses",
+    metadata,
+    Column("session", String, ForeignKey("sessions.session"), primary_key=True),
+    Column("trial", String, ForeignKey("trials.trial"), primary_key=True),
+    Column("attempt", Integer, primary_key=True),
+    Column("key", String, nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("said", JSON, nullable=False),
+    Column("marks", JSON, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("intended_ms", Float),
+    Column("shown_ms", Float),
+    Column("dropped", Integer),
+    Column("exposure", JSON),
+    Column("valid", Boolean, nullable=False),
+    Column("right", Boolean),
+    Column("answered", Float, nullable=False),
+    UniqueConstraint("session", "key"),
+    Index("responses_by_trial", "trial"),
+)
+
+skips = Table(
+    "skips",
+    metadata,
+    Column("session", String, ForeignKey("sessions.session"), primary_key=True),
+    Column("trial", String, ForeignKey("trials.trial"), primary_key=True),
+    Column("place", Integer, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+comments = Table(
+    "comments",
+    metadata,
+    Column("session", String, ForeignKey("sessions.session"), primary_key=True),
+    Column("clear", Integer),
+    Column("fair", Integer),
+    Column("text", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("session", String),
+    Column("at", Float, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("detail", JSON, nullable=False),
+)
+"""What happened besides answers: leases lost, places handed over, refusals, changes by the researcher."""
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("invitation_hash", String, primary_key=True),
+    Column("note", Text, nullable=False),
+    Column("person", String),
+    Column("at", Float, nullable=False),
+)
+
+
+class Database:
+    """An engine, and the two kinds of transaction that the server makes."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.is_sqlite = url.startswith("sqlite")
+        self.engine = _sqlite(url) if self.is_sqlite else create_engine(url, pool_size=20, pool_pre_ping=True)
+        self._turn = threading.Lock()
+
+    def create(self) -> None:
+        """Make the tables that are not there yet."""
+        metadata.create_all(self.engine)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that sees one moment of the database."""
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes; it is on the disk when the block ends, or nothing of it is.
+
+        SQLite has one writer: threads of this process take turns instead of finding the file locked, and the
+        transaction takes the write lock at once, so that two processes queue and do not deadlock.
+        """
+        if not self.is_sqlite:
+            with self.engine.begin() as connection:
+                yield connection
+            return
+        with self._turn, self.engine.connect().execution_options(writes=True) as connection, connection.begin():
+            yield connection
+
+
+def default_url(folder: Path) -> str:
+    """The embedded database of a study folder."""
+    return f"sqlite:///{(folder / FILE_NAME).resolve()}"
+
+
+def _sqlite(url: str) -> Engine:
+    engine = create_engine(
+        url,
+        poolclass=QueuePool,
+        pool_size=16,
+        max_overflow=32,
+        connect_args={"timeout": 30, "isolation_level": None},
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: object, _: object) -> None:
+        cursor = connection.cursor()  # type: ignore[attr-defined]
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine

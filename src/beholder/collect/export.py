@@ -1,0 +1,121 @@
+"""From the server's database to the tables of the study: row for row, and nothing that names a person."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from sqlalchemy import Row, select
+
+from beholder.collect.database import Database, persons, responses, sessions, trials
+from beholder.study.study import load_study
+from beholder.tables.catalogue import TABLES
+from beholder.tables.store import Store
+from beholder.tables.work import Outcome, Work, provenance_of
+
+OUTPUTS = ("sessions", "answers", "marks")
+
+
+def export(folder: Path, url: str) -> Outcome:
+    """Write sessions, answers and marks as they are now; the people whom the researcher excluded are left out."""
+    study, store = load_study(folder), Store(folder)
+    frames = collected(url)
+    work = Work(
+        "collect", {"server": True}, study.seed, ("images", "prompts", "trials"), OUTPUTS, redo_on_upgrade=False
+    )
+    store.write(frames, provenance_of(store, work))
+    return Outcome("collect", skipped=False, rows={name: frames[name].height for name in OUTPUTS})
+
+
+def collected(url: str) -> dict[str, pl.DataFrame]:
+    """The three tables from one moment of the database."""
+    database = Database(url)
+    with database.reading() as connection:
+        people = {row.person: row for row in connection.execute(select(persons))}
+        held = connection.execute(select(sessions).order_by(sessions.c.started, sessions.c.session)).all()
+        answers = connection.execute(
+            select(responses).order_by(responses.c.session, responses.c.place, responses.c.attempt)
+        ).all()
+        marked = [row.trial for row in answers if row.marks]
+        shown = {
+            row.trial: row.images for row in connection.execute(select(trials).where(trials.c.trial.in_(marked)))
+        }
+    database.engine.dispose()
+    kept = {row.session: row for row in held if not people[row.person].excluded}
+    return {
+        "sessions": TABLES["sessions"].frame([_session(row, people[row.person]) for row in kept.values()]),
+        "answers": TABLES["answers"].frame(
+            [line for row in answers if row.session in kept for line in _answers(row, kept[row.session])]
+        ),
+        "marks": TABLES["marks"].frame(
+            [line for row in answers if row.session in kept for line in _marks(row, shown)]
+        ),
+    }
+
+
+def _session(row: Row[Any], person: Row[Any]) -> dict[str, object]:
+    return {
+        "session": row.session,
+        "rater": row.person,
+        "question": row.question,
+        "slot": row.slot,
+        "status": row.status,
+        "started": moment(row.started),
+        "ended": None if row.ended is None else moment(row.ended),
+        "simulated": person.simulated,
+        "platform": person.platform,
+        "language": row.language,
+        "consent": row.consent_hash,
+        "frame_ms": row.frame_ms,
+        "pay": row.pay,
+    }
+
+
+def _answers(row: Row[Any], session: Row[Any]) -> list[dict[str, object]]:
+    return [
+        {
+            "trial": row.trial,
+            "session": row.session,
+            "rater": session.person,
+            "question": session.question,
+            "aspect": said["aspect"],
+            "attempt": row.attempt,
+            "choice": said.get("choice"),
+            "value": said.get("value"),
+            "ranking": said.get("ranking"),
+            "seconds": row.seconds,
+            "exposure_ms": row.shown_ms,
+            "intended_ms": row.intended_ms,
+            "dropped_frames": row.dropped,
+            "valid": row.valid,
+            "answered": moment(row.answered),
+        }
+        for said in row.said
+    ]
+
+
+def _marks(row: Row[Any], shown: Mapping[str, list[str]]) -> list[dict[str, object]]:
+    """Marks of valid answers; the image is the one the trial showed."""
+    if not row.valid:
+        return []
+    return [
+        {
+            "trial": row.trial,
+            "session": row.session,
+            "aspect": mark["aspect"],
+            "number": number,
+            "kind": mark["kind"],
+            "image": None if mark.get("image") is None else shown[row.trial][mark["image"]],
+            "x": mark.get("x"),
+            "y": mark.get("y"),
+            "word": mark.get("word"),
+            "at_ms": mark.get("at_ms"),
+        }
+        for number, mark in enumerate(row.marks)
+    ]
+
+
+def moment(seconds: float) -> datetime:
+    """A moment from seconds since 1970."""
+    return datetime.fromtimestamp(seconds, UTC)

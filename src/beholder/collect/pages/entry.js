@@ -1,0 +1,49 @@
+// How someone comes in: by the link that they followed, once a link.
+
+import { Refused } from "/static/api.js";
+
+const PLACE = "beholder.entered";
+
+/**
+ * The state of the session of this link: the running one after a reload, or else a new entry.
+ * @param {import("./api.js").Api} api
+ * @param {string} language
+ */
+export async function enterOrResume(api, language) {
+  if (localStorage.getItem(PLACE) !== linkMark()) return enter(api, language);
+  return currentState(api, language);
+}
+
+/**
+ * The state by the cookie; where the server does not know it, by the link.
+ * @param {import("./api.js").Api} api
+ * @param {string} language
+ */
+export async function currentState(api, language) {
+  try {
+    return await api.get("/api/state");
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) return enter(api, language);
+    throw error;
+  }
+}
+
+/**
+ * @param {import("./api.js").Api} api
+ * @param {string} language
+ */
+export async function enter(api, language) {
+  const parameters = Object.fromEntries(new URLSearchParams(location.search));
+  const state = await api.post("/api/enter", { parameters, path: location.pathname, language });
+  localStorage.setItem(PLACE, linkMark());
+  return state;
+}
+
+/** A short mark of the link (FNV-1a): tells links apart without keeping a platform's id in the browser. */
+function linkMark() {
+  let mark = 0x811c9dc5;
+  for (const letter of location.pathname + location.search) {
+    mark = Math.imul(mark ^ letter.charCodeAt(0), 0x01000193) >>> 0;
+  }
+  return mark.toString(16);
+}

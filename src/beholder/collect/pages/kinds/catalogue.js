@@ -1,0 +1,29 @@
+// How each kind of question is shown and answered. A new kind is a file beside this, and a line below.
+
+import { pair } from "/static/kinds/pair.js";
+import { ranking } from "/static/kinds/ranking.js";
+import { rating } from "/static/kinds/rating.js";
+import { realism } from "/static/kinds/realism.js";
+import { richFeedback } from "/static/kinds/rich_feedback.js";
+import { sideBySide } from "/static/kinds/side_by_side.js";
+import { sweep } from "/static/kinds/sweep.js";
+import { timedRealism } from "/static/kinds/timed_realism.js";
+
+/**
+ * @typedef {object} Kind
+ * @property {(container: HTMLElement, trial: any, tools: import("../steps/trial.js").TrialTools)
+ *   => Promise<import("../steps/trial.js").Answer>} render
+ * @property {(question: any) => [string[], string][]} keys what each key does: key names and a key of the texts
+ */
+
+/** @type {Record<string, Kind>} */
+export const KINDS = {
+  "realism": realism,
+  "timed-realism": timedRealism,
+  "pair": pair,
+  "ranking": ranking,
+  "side-by-side-5": sideBySide,
+  "rating": rating,
+  "rich-feedback": richFeedback,
+  "sweep": sweep,
+};

@@ -1,0 +1,18 @@
+// Two images side by side: which is better, and by how much?
+
+import { AnswerBar, chosenAnswer } from "/static/kinds/answer_bar.js";
+import { choiceKeys } from "/static/kinds/choice_keys.js";
+import { twoImages } from "/static/kinds/two_images.js";
+
+const SYMBOLS = { "left-much": "≫", "left": ">", "same": "≈", "right": "<", "right-much": "≪" };
+
+export const sideBySide = {
+  /** @type {import("./catalogue.js").Kind["render"]} */
+  async render(container, trial, tools) {
+    const bar = new AnswerBar(trial.options, tools, SYMBOLS);
+    const onset = await twoImages(container, trial, tools, bar.element);
+    return chosenAnswer("preference", await bar.open(onset), onset);
+  },
+
+  keys: choiceKeys,
+};

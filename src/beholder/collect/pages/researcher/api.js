@@ -1,0 +1,53 @@
+// The researcher's interface: every change brings along the value that the overview gave.
+
+/** The server said no, or could not be reached. */
+export class Failed extends Error {
+  /** @param {number} status @param {string} message */
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const BASE = "/researcher/api";
+let csrf = "";
+
+/** @param {string} path @returns {Promise<any>} */
+export async function get(path) {
+  const body = await unpack(await reach(`${BASE}${path}`, {}));
+  if (body.csrf) csrf = body.csrf;
+  return body;
+}
+
+/** @param {string} path @param {object} body @returns {Promise<any>} */
+export async function post(path, body) {
+  const headers = { "content-type": "application/json", "X-Beholder-CSRF": csrf };
+  return unpack(await reach(`${BASE}${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
+}
+
+/** Fetch a file and hand it to the browser as a download. @param {string} path @param {string} name */
+export async function download(path, name) {
+  const response = await reach(`${BASE}${path}`, {});
+  if (!response.ok) await unpack(response);
+  const address = URL.createObjectURL(await response.blob());
+  const link = Object.assign(document.createElement("a"), { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** @param {string} path @param {RequestInit} options */
+async function reach(path, options) {
+  const response = await fetch(path, { credentials: "same-origin", ...options }).catch(() => null);
+  if (!response) throw new Failed(0, "The server cannot be reached.");
+  if (response.status === 401) location.replace("/researcher");
+  return response;
+}
+
+/** @param {Response} response */
+async function unpack(response) {
+  const body = await response.json().catch(() => null);
+  if (response.ok) return body;
+  const detail = body?.detail;
+  const message = Array.isArray(detail) ? detail.map((part) => part.msg).join("; ") : detail?.message;
+  throw new Failed(response.status, message ?? `The server answered ${response.status}.`);
+}

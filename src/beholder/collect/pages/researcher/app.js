@@ -1,0 +1,117 @@
+// The researcher's page: one part at a time, drawn from what the server tells, and drawn anew while it is looked at.
+
+import { h } from "/static/dom.js";
+import { Failed, get, post } from "/static/researcher/api.js";
+import { comments } from "/static/researcher/comments.js";
+import { data } from "/static/researcher/data.js";
+import { ask, reasonField, say } from "/static/researcher/dialog.js";
+import { overview } from "/static/researcher/overview.js";
+import { people } from "/static/researcher/people.js";
+import { results } from "/static/researcher/results.js";
+
+const PARTS = {
+  overview: { name: "Overview", draw: overview, live: true },
+  results: { name: "Results", draw: results, live: false },
+  people: { name: "People", draw: people, live: false },
+  comments: { name: "Comments", draw: comments, live: false },
+  data: { name: "Links & data", draw: data, live: false },
+};
+const REFRESH_MS = 10_000;
+
+/**
+ * What a part may use.
+ * @typedef {object} Tools
+ * @property {() => Promise<void>} redraw draw the part anew
+ * @property {(deed: () => Promise<string>, options?: {redraw: boolean}) => Promise<void>} act do something, say how it went
+ * @property {(element: Element, draw: (width: number) => void) => void} onWidth draw for the width that an element has
+ */
+
+const place = /** @type {HTMLElement} */ (document.getElementById("content"));
+/** @type {any} */
+let study = null;
+/** @type {ResizeObserver[]} */
+const watching = [];
+
+/** @type {Tools} */
+const tools = { redraw, act, onWidth };
+
+const current = () => (location.hash.slice(1) in PARTS ? location.hash.slice(1) : "overview");
+
+async function redraw() {
+  study = await get("/overview");
+  drawHead();
+  const part = current();
+  const drawn = await PARTS[part].draw(study, tools);
+  if (part !== current()) return;
+  watching.splice(0).forEach((observer) => observer.disconnect());
+  place.replaceChildren(...drawn);
+}
+
+/** @param {Element} element @param {(width: number) => void} draw */
+function onWidth(element, draw) {
+  let before = 0;
+  const observer = new ResizeObserver(([entry]) => {
+    const width = Math.floor(entry.contentRect.width);
+    if (width > 0 && width !== before) draw(before = width);
+  });
+  observer.observe(element);
+  watching.push(observer);
+}
+
+/** @param {() => Promise<string>} deed @param {{redraw: boolean}} [options] */
+async function act(deed, options = { redraw: true }) {
+  try {
+    say(await deed());
+    if (options.redraw) await redraw();
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    say(error.message, "bad");
+  }
+}
+
+function drawHead() {
+  document.title = `${study.study.title} · beholder`;
+  text("title", study.study.title);
+  const status = text("status", study.paused ? "Paused" : "Running");
+  status.dataset.paused = String(study.paused);
+  const button = h("button", { type: "button", class: "button", onclick: turn }, study.paused ? "Resume" : "Pause");
+  document.getElementById("control")?.replaceChildren(button);
+  document.getElementById("tabs")?.replaceChildren(...Object.entries(PARTS).map(([key, part]) =>
+    h("li", {}, h("a", { href: `#${key}`, "aria-current": key === current() ? "page" : null }, part.name))));
+}
+
+/** @param {string} id @param {string} words */
+function text(id, words) {
+  const element = /** @type {HTMLElement} */ (document.getElementById(id));
+  if (element.textContent !== words) element.textContent = words;
+  return element;
+}
+
+async function turn() {
+  const paused = study.paused;
+  const given = await ask({
+    title: paused ? "Resume the study?" : "Pause the study?",
+    text: paused ? "People get trials again." : "Nobody gets another trial until you resume. Answers already given are safe, and leases run on.",
+    fields: [reasonField(false)],
+    deed: paused ? "Resume" : "Pause",
+  });
+  if (given) await act(async () => {
+    await post(paused ? "/resume" : "/pause", { reason: given.reason });
+    return paused ? "The study goes on." : "The study is paused.";
+  });
+}
+
+function failed(/** @type {Error} */ error) {
+  place.replaceChildren(h("p", { class: "alert", role: "alert" }, error.message));
+}
+
+window.addEventListener("hashchange", () => {
+  if (!(location.hash.slice(1) in PARTS)) return;
+  redraw().then(() => place.focus({ preventScroll: true }), failed);
+  window.scrollTo(0, 0);
+});
+setInterval(() => {
+  const busy = document.hidden || document.querySelector("dialog") || place.contains(document.activeElement);
+  if (!busy && PARTS[current()].live) redraw().catch(() => {});
+}, REFRESH_MS);
+redraw().catch(failed);

@@ -1,0 +1,35 @@
+// What people say about the task.
+
+import { h } from "/static/dom.js";
+import { get } from "/static/researcher/api.js";
+import { moment } from "/static/researcher/words.js";
+
+/** @param {any} study */
+export async function comments(study) {
+  const { rows } = await get("/comments");
+  const rated = (/** @type {string} */ name) => {
+    const given = rows.map((row) => row[name]).filter((value) => typeof value === "number");
+    return given.length ? `${(given.reduce((a, b) => a + b, 0) / given.length).toFixed(1)} of 5 (${given.length})` : "–";
+  };
+  return [h("section", { class: "card", "aria-label": `Comments on ${study.study.title}` },
+    h("dl", { class: "facts" },
+      h("div", {}, h("dt", {}, "Task was clear, on average"), h("dd", {}, rated("clear"))),
+      h("div", {}, h("dt", {}, "Pay was fair, on average"), h("dd", {}, rated("fair")))),
+    rows.length
+      ? h("ul", { class: "list" }, rows.map(entry))
+      : h("p", { class: "quiet" }, "Nobody has said anything yet."))];
+}
+
+/** @param {any} row */
+function entry(row) {
+  const marks = [
+    row.skipped && `skipped an image: ${row.skipped}`,
+    typeof row.clear === "number" && `clear ${row.clear} of 5`,
+    typeof row.fair === "number" && `fair ${row.fair} of 5`,
+  ].filter(Boolean);
+  return h("li", {},
+    h("div", { class: "list__head" },
+      h("span", { class: "mono" }, row.rater), h("span", {}, row.question), h("span", {}, moment(row.at)),
+      marks.map((mark) => h("span", { class: "chip" }, mark))),
+    row.text && h("p", {}, row.text));
+}

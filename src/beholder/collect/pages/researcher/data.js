@@ -1,0 +1,97 @@
+// Links in, files out, and the record of what the researcher did.
+
+import { copyButton, h } from "/static/dom.js";
+import { download, post } from "/static/researcher/api.js";
+import { ask, field, reasonField, say } from "/static/researcher/dialog.js";
+import { moment, plural } from "/static/researcher/words.js";
+
+const ABOUT = {
+  parquet: "our tables, row for row",
+  csv: "our tables as text",
+  layer6: "realism, by person and by image",
+  hpd: "pairs and rankings, HPD v2",
+  imagereward: "one agreed order a prompt",
+  richhf: "rich feedback, TFRecord",
+  jspsych: "every answer as a trial, JSON",
+};
+
+/** @param {any} study @param {import("./app.js").Tools} tools */
+export async function data(study, tools) {
+  return [invitations(study, tools), exports(study), log(study)];
+}
+
+/** @param {any} study @param {import("./app.js").Tools} tools */
+function invitations(study, tools) {
+  const open = `${location.origin}/`;
+  const place = h("div", {});
+  return h("section", { class: "card" },
+    h("h2", {}, "Links for people"),
+    h("p", {}, "Everyone may come in by ", h("code", {}, open), " if the study says so; a question of its own has ",
+      h("code", {}, `${open}q/${study.questions[0].question}`), "."),
+    h("div", { class: "buttons" },
+      copyButton(open, "Copy link", "Copied"),
+      h("button", { type: "button", class: "button", onclick: () => invite(place, tools) }, "Make invitations…")),
+    place);
+}
+
+/** @param {HTMLElement} place @param {import("./app.js").Tools} tools */
+async function invite(place, tools) {
+  const given = await ask({
+    title: "Make invitations",
+    text: "Each link is for one person and takes them back to where they stopped. Links cannot be shown again: only their hashes are kept.",
+    fields: [
+      field("count", "How many", { type: "number", min: 1, max: 1000, value: 10, required: true }),
+      field("note", "For whom (may be left out)", { maxlength: 200 }),
+      reasonField(false),
+    ],
+    deed: "Make links",
+  });
+  if (!given) return;
+  await tools.act(async () => {
+    const body = { count: Number(given.count), note: given.note, reason: given.reason };
+    const { links } = await post("/invite", body);
+    const text = links.map((link) => location.origin + link).join("\n");
+    place.replaceChildren(h("div", { class: "field" },
+      h("label", { for: "links" }, `${plural(links.length, "link")}, one a line`),
+      h("textarea", { id: "links", rows: Math.min(links.length, 10), readonly: true, class: "mono" }, text),
+      h("div", { class: "buttons" }, copyButton(text, "Copy all", "Copied"))));
+    return `${plural(links.length, "invitation")} made.`;
+  }, { redraw: false });
+}
+
+/** @param {any} study */
+function exports(study) {
+  return h("section", { class: "card" },
+    h("h2", {}, "Download the answers"),
+    h("p", { class: "quiet" }, "As they stand now; people whom you left out are not in them, and nothing in them names anyone."),
+    h("div", { class: "downloads" }, study.formats.map((name) => {
+      const button = h("button", { type: "button", class: "download", onclick: () => fetchFile(study, name, button) },
+        h("strong", {}, name), h("span", { class: "quiet small" }, ABOUT[name] ?? ""));
+      return button;
+    })));
+}
+
+/** @param {any} study @param {string} name @param {HTMLButtonElement} button */
+async function fetchFile(study, name, button) {
+  button.disabled = true;
+  try {
+    await download(`/export/${name}`, `${study.study.name}-${name}.zip`);
+  } catch (error) {
+    say(error.message, "bad");
+  } finally {
+    button.disabled = false;
+  }
+}
+
+/** @param {any} study */
+function log(study) {
+  return h("section", { class: "card" },
+    h("h2", {}, "What was done"),
+    study.log.length
+      ? h("ul", { class: "list" }, study.log.map((entry) => h("li", {},
+        h("div", { class: "list__head" }, h("strong", {}, entry.kind), h("span", {}, moment(entry.at)),
+          Object.entries(entry.detail).filter(([name]) => !["who", "reason"].includes(name))
+            .map(([name, value]) => h("span", {}, `${name.replaceAll("_", " ")}: ${value}`))),
+        entry.detail.reason && h("p", {}, entry.detail.reason))))
+      : h("p", { class: "quiet" }, "Nothing yet."));
+}

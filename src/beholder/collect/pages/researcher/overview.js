@@ -1,0 +1,96 @@
+// The study at a glance: places, answers, people, and how far each cell of the design is filled.
+
+import { h } from "/static/dom.js";
+import { post } from "/static/researcher/api.js";
+import { ask, field, reasonField } from "/static/researcher/dialog.js";
+import { count, plural } from "/static/researcher/words.js";
+
+/** @param {any} study the overview @param {import("./app.js").Tools} tools */
+export async function overview(study, tools) {
+  return [everyone(study), ...study.questions.map((question) => card(question, tools))];
+}
+
+/** @param {any} study */
+function everyone(study) {
+  const slots = study.questions.map((question) => question.slots);
+  const total = (name) => slots.reduce((sum, part) => sum + part[name], 0);
+  const answers = study.questions.reduce((sum, part) => sum + part.answers.valid, 0);
+  const made = study.people.simulated ? `${count(study.people.simulated)} made up` : null;
+  const out = study.people.excluded ? `${count(study.people.excluded)} left out` : null;
+  return h("section", { class: "card", "aria-label": "The whole study" },
+    study.description && h("p", { class: "quiet" }, study.description),
+    h("dl", { class: "facts" },
+      fact("People", study.people.total, [made, out].filter(Boolean).join(", ")),
+      fact("Places done", total("done"), `of ${count(total("done") + total("running") + total("free"))}`),
+      fact("Taking part now", total("running")),
+      fact("Answers", answers),
+      fact("Comments", study.comments)));
+}
+
+/** @param {string} name @param {number} value @param {string} [more] */
+function fact(name, value, more) {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, count(value), more ? h("small", {}, ` ${more}`) : null));
+}
+
+/** @param {any} question @param {import("./app.js").Tools} tools */
+function card(question, tools) {
+  const heading = `question-${question.question}`;
+  const statuses = Object.entries(question.people);
+  return h("section", { class: "card", "aria-labelledby": heading },
+    h("div", { class: "card__head" },
+      h("div", { class: "card__title" },
+        h("h2", { id: heading }, question.question, " ", h("span", { class: "chip" }, question.kind)),
+        h("p", { class: "quiet" }, question.text)),
+      h("div", { class: "buttons" },
+        h("a", { class: "button button--small", href: `/researcher/preview/${question.question}`, target: "_blank",
+          rel: "noopener" }, "Preview"),
+        h("button", { class: "button button--small", type: "button", onclick: () => extend(question, tools) },
+          "Add places…"))),
+    places(question.slots),
+    h("dl", { class: "facts" },
+      fact("Answers that count", question.answers.valid),
+      fact("Spoiled trials", question.answers.spoiled),
+      fact("Skipped images", question.skips),
+      h("div", {}, h("dt", {}, "People"),
+        h("dd", {}, h("div", { class: "chips" }, statuses.length
+          ? statuses.map(([status, people]) => h("span", { class: "chip" }, `${count(people)} ${status}`))
+          : h("small", {}, "nobody yet"))))),
+    cells(question.cells));
+}
+
+/** @param {{done: number, running: number, free: number}} slots */
+function places(slots) {
+  const part = (name, label) => h("li", { class: `key__${name}` }, `${count(slots[name])} ${label}`);
+  return h("div", {},
+    h("div", { class: "places", "aria-hidden": "true" },
+      ["done", "running", "free"].map((name) => h("span", { class: `places__${name}`, vars: { "--count": slots[name] } }))),
+    h("ul", { class: "key", "aria-label": "Places" },
+      part("done", "places done"), part("running", "running"), part("free", "free")));
+}
+
+/** @param {{cell: string, collected: number, planned: number}[]} list */
+function cells(list) {
+  return h("div", {}, h("h3", {}, "Answers to test trials, of those planned"),
+    h("ul", { class: "cells" }, list.map((cell) => h("li", {},
+      h("span", { class: "cells__name", title: cell.cell }, cell.cell),
+      h("span", { class: "bar", "aria-hidden": "true" },
+        h("span", { vars: { "--share": cell.planned ? cell.collected / cell.planned : 0 } })),
+      h("span", { class: "cells__count" }, `${count(cell.collected)} of ${count(cell.planned)}`)))));
+}
+
+/** @param {any} question @param {import("./app.js").Tools} tools */
+async function extend(question, tools) {
+  const given = await ask({
+    title: `Add places to “${question.question}”`,
+    text: "New trials are drawn by the same design and put after those that there are; none of those changes. "
+      + "People whom you add because of results that you have seen weaken what can be concluded from them.",
+    fields: [field("slots", "How many more people", { type: "number", min: 1, max: 10_000, value: 10, required: true }), reasonField(false)],
+    deed: "Add places",
+  });
+  if (!given) return;
+  await tools.act(async () => {
+    const body = { question: question.question, slots: Number(given.slots), reason: given.reason };
+    const added = await post("/extend", body);
+    return `${plural(added.slots, "place")} with ${plural(added.trials, "trial")} added.`;
+  });
+}

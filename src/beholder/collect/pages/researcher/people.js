@@ -1,0 +1,133 @@
+// How people go about it, and leaving someone out.
+
+import { h } from "/static/dom.js";
+import { get, post } from "/static/researcher/api.js";
+import { ask, reasonField } from "/static/researcher/dialog.js";
+import { count, decimal, money, moment, percent, plural } from "/static/researcher/words.js";
+
+const PAGE = 100;
+const filter = { question: "", flagged: false, offset: 0 };
+
+/** @param {any} study @param {import("./app.js").Tools} tools */
+export async function people(study, tools) {
+  const found = await get(`/raters?offset=${filter.offset}&limit=${PAGE}`);
+  const rows = found.rows.filter((row) => (!filter.question || row.question === filter.question)
+    && (!filter.flagged || row.flags.length));
+  return [h("section", { class: "card", "aria-label": "People" },
+    filters(study, tools),
+    rows.length ? table(rows, study, tools) : h("p", { class: "quiet" }, found.total ? "Nobody fits this choice." : "Nobody has come yet."),
+    pages(found, tools),
+    h("p", { class: "quiet small" }, "Active time is the sum of the gaps between answers, each counted as 60 s at most. "
+      + `Flags follow the screening rules of the study and its minimum wage of ${money(study.study.minimum_hourly, study.study.currency)} an hour.`))];
+}
+
+/** @param {any} study @param {import("./app.js").Tools} tools */
+function filters(study, tools) {
+  const choose = h("select", { id: "filter-question", onchange: () => { filter.question = choose.value; tools.redraw(); } },
+    ["", ...study.questions.map((question) => question.question)].map((name) =>
+      h("option", { value: name, selected: name === filter.question }, name || "All questions")));
+  const flagged = h("input", { id: "filter-flagged", type: "checkbox", checked: filter.flagged,
+    onchange: () => { filter.flagged = flagged.checked; tools.redraw(); } });
+  return h("div", { class: "filters" },
+    h("div", { class: "field" }, h("label", { for: "filter-question" }, "Question"), choose),
+    h("div", { class: "inline" }, flagged, h("label", { for: "filter-flagged" }, "Only those with a flag")));
+}
+
+/** @param {any[]} rows @param {any} study @param {import("./app.js").Tools} tools */
+function table(rows, study, tools) {
+  const heads = ["Person", "Status", "Answers", "Median time", "Same answer", "Checks right", "Spoiled", "Screen", "Pay", "Pay an hour", ""];
+  const numbers = new Set([2, 3, 4, 5, 6, 7, 8, 9]);
+  return h("div", { class: "table-wrap" }, h("table", { class: "stack" },
+    h("thead", {}, h("tr", {}, heads.map((head, place) => h("th", { scope: "col", class: numbers.has(place) ? "number" : null },
+      head || h("span", { class: "small" }, "What to do"))))),
+    h("tbody", {}, rows.map((row) => line(row, study, tools, heads)))));
+}
+
+/** @param {any} row @param {any} study @param {import("./app.js").Tools} tools @param {string[]} heads */
+function line(row, study, tools, heads) {
+  const currency = study.study.currency;
+  const values = [
+    count(row.answers) + (row.planned ? ` of ${count(row.planned)}` : ""),
+    row.median_seconds === null ? "–" : `${decimal(row.median_seconds)} s`,
+    percent(row.same_share),
+    checks(row),
+    count(row.spoiled),
+    row.frame_hz === null ? "–" : `${Math.round(row.frame_hz)} Hz`,
+    money(row.pay, currency),
+    money(row.hourly, currency),
+  ];
+  return h("tr", { class: row.excluded ? "out" : null },
+    h("td", { class: "lead" }, h("div", {},
+      h("span", { class: "mono" }, row.rater), h("div", { class: "quiet small" }, `${row.question} · ${row.platform}${row.simulated ? " · made up" : ""} · ${moment(row.started)}`),
+      row.flags.length || row.excluded ? h("div", { class: "chips" },
+        row.excluded && h("span", { class: "chip", title: row.reason ?? "" }, `left out: ${row.reason}`),
+        row.flags.map((flag) => h("span", { class: "chip chip--flag" }, flag))) : null)),
+    h("td", { "data-label": "Status" }, row.status),
+    values.map((value, place) => h("td", { class: "number", "data-label": heads[place + 2] }, value)),
+    h("td", { class: "deeds" }, h("div", { class: "buttons" },
+      row.status === "running" && h("button", { type: "button", class: "button button--small", onclick: () => close(row, tools) }, "End session…"),
+      row.excluded
+        ? h("button", { type: "button", class: "button button--small", onclick: () => include(row, tools) }, "Take in again…")
+        : h("button", { type: "button", class: "button button--small button--bad", onclick: () => exclude(row, tools) }, "Leave out…"))));
+}
+
+/** @param {any} row */
+function checks(row) {
+  const parts = [["gold", row.gold_share], ["attention", row.attention_share], ["entry", row.qualification_share]];
+  const known = parts.filter(([, share]) => share !== null);
+  return known.length ? known.map(([name, share]) => h("div", {}, `${name} ${percent(/** @type {number} */ (share))}`)) : "–";
+}
+
+/** @param {any} found @param {import("./app.js").Tools} tools */
+function pages(found, tools) {
+  const last = Math.min(found.offset + PAGE, found.total);
+  const turn = (/** @type {number} */ step) => { filter.offset = Math.max(0, filter.offset + step * PAGE); tools.redraw(); };
+  return h("div", { class: "pages" },
+    h("p", { class: "quiet small" }, found.total ? `Sessions ${count(found.offset + 1)} to ${count(last)} of ${count(found.total)}, the latest first` : ""),
+    found.total > PAGE && h("div", { class: "buttons" },
+      h("button", { type: "button", class: "button button--small", disabled: found.offset === 0, onclick: () => turn(-1) }, "Later"),
+      h("button", { type: "button", class: "button button--small", disabled: last >= found.total, onclick: () => turn(1) }, "Earlier")));
+}
+
+/** @param {any} row @param {import("./app.js").Tools} tools */
+async function exclude(row, tools) {
+  const given = await ask({
+    title: `Leave out ${row.rater}?`,
+    text: "Their answers stay in the database but count nowhere; their trials are asked of someone else. "
+      + "What they are doing now ends and is paid as far as it went. Leaving someone out is no reason not to pay them.",
+    fields: [reasonField(true)],
+    deed: "Leave out",
+    bad: true,
+  });
+  if (!given) return;
+  await tools.act(async () => {
+    const done = await post("/exclude", { rater: row.rater, reason: given.reason });
+    return `${row.rater} is left out; ${plural(done.opened, "place")} open again.`;
+  });
+}
+
+/** @param {any} row @param {import("./app.js").Tools} tools */
+async function include(row, tools) {
+  const given = await ask({ title: `Take ${row.rater} in again?`, text: "Their answers count again.", fields: [reasonField(true)], deed: "Take in" });
+  if (!given) return;
+  await tools.act(async () => {
+    await post("/include", { rater: row.rater, reason: given.reason });
+    return `${row.rater} is taken in again.`;
+  });
+}
+
+/** @param {any} row @param {import("./app.js").Tools} tools */
+async function close(row, tools) {
+  const given = await ask({
+    title: `End the session of ${row.rater}?`,
+    text: "What they answered counts and is paid; someone else goes on in their place.",
+    fields: [reasonField(false)],
+    deed: "End session",
+    bad: true,
+  });
+  if (!given) return;
+  await tools.act(async () => {
+    await post("/close", { session: row.session, reason: given.reason });
+    return "The session has ended.";
+  });
+}

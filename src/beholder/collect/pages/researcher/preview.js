@@ -1,0 +1,43 @@
+// The rater's page as a preview: it talks to a throw-away database, keeps nothing in the browser, and says so.
+
+(() => {
+  const send = window.fetch.bind(window);
+  window.fetch = (target, options) => {
+    const inside = typeof target === "string" && target.startsWith("/api/") && !target.startsWith("/api/texts/");
+    return send(inside ? `/researcher/preview${target}` : target, options);
+  };
+
+  /** Storage that is gone with the page, so that a preview never meets an answer of a real session. */
+  class Passing {
+    #held = new Map();
+    get length() { return this.#held.size; }
+    key(index) { return [...this.#held.keys()][index] ?? null; }
+    getItem(name) { return this.#held.get(name) ?? null; }
+    setItem(name, value) { this.#held.set(name, String(value)); }
+    removeItem(name) { this.#held.delete(name); }
+    clear() { this.#held.clear(); }
+  }
+  for (const name of ["localStorage", "sessionStorage"]) {
+    Object.defineProperty(window, name, { value: new Passing(), configurable: true });
+  }
+
+  /** Tabs of a preview do not call each other, nor those of a real session. */
+  window.BroadcastChannel = class extends EventTarget {
+    onmessage = null;
+    postMessage() {}
+    close() {}
+  };
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const banner = document.createElement("aside");
+    banner.className = "preview-banner";
+    banner.setAttribute("aria-label", "Preview");
+    const words = document.createElement("span");
+    words.textContent = "Preview: your answers are not stored. Reload to start over.";
+    const back = document.createElement("a");
+    back.href = "/researcher";
+    back.textContent = "Back to the study";
+    banner.append(words, back);
+    document.body.prepend(banner);
+  });
+})();

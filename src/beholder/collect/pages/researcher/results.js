@@ -1,0 +1,63 @@
+// The leaderboard now, as a table and as a picture, with the warning that belongs to it.
+
+import { h } from "/static/dom.js";
+import { get } from "/static/researcher/api.js";
+import { intervalPlot } from "/static/researcher/plot.js";
+import { count, decimal, percent } from "/static/researcher/words.js";
+
+const WORDS = {
+  "error-rate": "Share of mistaken answers, real and generated images alike",
+  "fake-error-rate": "Share of generated images taken for real",
+  "real-error-rate": "Share of real images taken for generated",
+  "bradley-terry": "Strength in pairs (Bradley–Terry)",
+  "win-rate": "Share of pairs won",
+  "mean-opinion": "Mean opinion",
+};
+
+/** @param {any} study @param {import("./app.js").Tools} tools */
+export async function results(study, tools) {
+  const place = h("div", { class: "card" }, h("p", { role: "status" }, "Consolidating and ranking what has been answered so far …"));
+  get("/results").then(
+    (found) => place.replaceWith(...boards(found, tools)),
+    (error) => place.replaceChildren(h("p", { class: "alert", role: "alert" }, error.message)),
+  );
+  return [place];
+}
+
+/** @param {any} found @param {import("./app.js").Tools} tools */
+function boards(found, tools) {
+  return [
+    h("p", { class: "note" }, h("strong", {}, "Before you look. "), found.note),
+    ...found.boards.map((board) => section(board, found.level, tools)),
+    h("p", { class: "quiet small" }, `From ${count(found.responses)} responses. Intervals: ${percent(found.level)}, over people.`),
+  ];
+}
+
+/** @param {any} board @param {number} level @param {import("./app.js").Tools} tools */
+function section(board, level, tools) {
+  if (!board.rows.length) {
+    return h("section", { class: "card" }, h("h2", {}, board.question), h("p", { class: "note" }, board.why));
+  }
+  const picture = h("figure", { class: "figure" });
+  const label = `${board.question}, ${board.aspect}: ratings with ${percent(level)} intervals`;
+  tools.onWidth(picture, (width) => picture.replaceChildren(intervalPlot(board.rows, width, label)));
+  return h("section", { class: "card" },
+    h("div", { class: "card__title" },
+      h("h2", {}, board.question, " ", h("span", { class: "chip" }, board.aspect)),
+      h("p", { class: "quiet" }, WORDS[board.method] ?? board.method, board.ties ? ` · ties: ${board.ties}` : "")),
+    h("div", { class: "results" }, picture, h("div", { class: "table-wrap" }, table(board, level))));
+}
+
+/** @param {any} board @param {number} level */
+function table(board, level) {
+  const heads = ["Generator", "Rating", `${percent(level)} interval`, "Rank", "Answers", "People"];
+  return h("table", {},
+    h("thead", {}, h("tr", {}, heads.map((head, place) => h("th", { scope: "col", class: place ? "number" : null }, head)))),
+    h("tbody", {}, board.rows.map((row) => h("tr", {},
+      h("th", { scope: "row" }, row.generator),
+      h("td", { class: "number" }, decimal(row.rating, 3)),
+      h("td", { class: "number" }, row.low === null ? "–" : `${decimal(row.low, 3)} – ${decimal(row.high, 3)}`),
+      h("td", { class: "number" }, row.rank_low === row.rank_high ? row.rank_low : `${row.rank_low}–${row.rank_high}`),
+      h("td", { class: "number" }, count(row.answers)),
+      h("td", { class: "number" }, count(row.raters))))));
+}

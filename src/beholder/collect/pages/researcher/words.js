@@ -1,0 +1,26 @@
+// Numbers, moments and names as people read them.
+
+const whole = new Intl.NumberFormat("en");
+
+/** @param {number} value */
+export const count = (value) => whole.format(value);
+
+/** @param {number | null} value @param {number} [digits] */
+export const decimal = (value, digits = 2) => (value === null ? "–" : value.toFixed(digits));
+
+/** @param {number | null} value */
+export const percent = (value) => (value === null ? "–" : `${Math.round(value * 100)} %`);
+
+/** @param {number | null} value @param {string} currency */
+export function money(value, currency) {
+  if (value === null) return "–";
+  return new Intl.NumberFormat("en", { style: "currency", currency, currencyDisplay: "code" }).format(value);
+}
+
+/** @param {number} seconds since 1970 */
+export function moment(seconds) {
+  return new Date(seconds * 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** @param {number} one @param {string} name @param {string} [several] */
+export const plural = (one, name, several = `${name}s`) => `${count(one)} ${one === 1 ? name : several}`;

@@ -1,0 +1,41 @@
+// Thanks, the completion code, and the way back.
+
+import { copyButton, h } from "/static/dom.js";
+import { showPage } from "/static/steps/page.js";
+
+/**
+ * @param {HTMLElement} place
+ * @param {any} state
+ * @param {import("../app.js").Tools} tools
+ */
+export function done(place, state, tools) {
+  const { t, texts } = tools;
+  const { outcome, code, redirect, message_key: key } = state.done;
+  const complete = outcome === "complete";
+  const message = [key, `done.${outcome}`, "done.complete"].find((candidate) => candidate && texts.has(candidate));
+  showPage(
+    place, state, tools,
+    { title: t(complete ? "done.title.complete" : "done.title.other"), lead: t(message) },
+    [complete && tick(), payLine(state.done, texts), code && codeCard(code, t), !redirect && h("p", { class: "note" }, t("done.close"))],
+    redirect ? [h("a", { class: "button button--primary", href: redirect, rel: "noreferrer" }, t("done.back"))] : [],
+  );
+  return new Promise(() => {});
+}
+
+/** What was earned, if the server says so. @param {any} end @param {import("../texts.js").Texts} texts */
+function payLine({ pay, currency }, texts) {
+  if (!pay || !currency) return null;
+  const amount = new Intl.NumberFormat(texts.language, { style: "currency", currency }).format(pay);
+  return h("p", {}, texts.t("done.pay", { amount }));
+}
+
+/** @param {string} code @param {import("../texts.js").Translate} t */
+function codeCard(code, t) {
+  return h("section", { class: "card" }, h("h2", {}, t("done.code")), h("p", {}, t("done.code.text")),
+    h("div", { class: "copyable" }, h("code", { class: "copyable__text copyable__text--large" }, code),
+      copyButton(code, t("copy"), t("copied"))));
+}
+
+function tick() {
+  return h("div", { class: "tick", "aria-hidden": "true" }, "✓");
+}

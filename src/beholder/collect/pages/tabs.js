@@ -1,0 +1,13 @@
+// One tab at a time: who claims last goes on, the others pause.
+
+const CHANNEL = "beholder";
+
+/**
+ * @param {() => void} onTaken called when another tab goes on instead of this one
+ * @returns {{claim: () => void}}
+ */
+export function joinTabs(onTaken) {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.addEventListener("message", onTaken);
+  return { claim: () => channel.postMessage("claim") };
+}

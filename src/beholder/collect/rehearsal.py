@@ -1,0 +1,72 @@
+"""A rehearsal: the real server on this machine, played by made-up people through HTTP."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import uvicorn
+from sqlalchemy import func, select
+
+from beholder.collect.api import create_app
+from beholder.collect.bots import play
+from beholder.collect.database import Database, persons
+from beholder.errors import StageError
+from beholder.simulate.people import draw_people
+from beholder.simulate.views import views_of
+from beholder.study.study import load_study
+from beholder.tables.store import Store
+
+PATIENCE = 30.0
+
+
+def rehearse(folder: Path, url: str, *, people: int, bad: int) -> Iterator[str]:
+    """Play so many people through every question; says how each question went."""
+    _refuse_beside_real_people(folder, url)
+    study = load_study(folder)
+    views = views_of(Store(folder), seed=study.seed)
+    crowd = draw_people(people, bad, np.random.default_rng([study.seed, 1]))
+    with running(folder, url) as address:
+        for number, question in enumerate(study.questions):
+            began = time.monotonic()
+            tally = asyncio.run(play(address, url, question.name, crowd, views, seed=[study.seed, 2, number]))
+            rate = tally.answers / max(time.monotonic() - began, 1e-9)
+            outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(tally.outcomes.items()))
+            yield f"{question.name}: {tally.answers:,} answers ({rate:.0f} a second); {outcomes}"
+
+
+@contextmanager
+def running(folder: Path, url: str) -> Iterator[str]:
+    """The server on a free port of this machine; yields its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    config = uvicorn.Config(
+        create_app(folder, url), host="127.0.0.1", port=port, log_level="warning", access_log=False
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + PATIENCE
+    while not server.started:
+        if time.monotonic() > deadline or not thread.is_alive():
+            raise RuntimeError(f"the server did not start within {PATIENCE:g} s")
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+
+
+def _refuse_beside_real_people(folder: Path, url: str) -> None:
+    database = Database(url)
+    with database.reading() as connection:
+        real = connection.scalar(select(func.count()).where(persons.c.simulated.is_(False)))
+    database.engine.dispose()
+    if real:
+        raise StageError(f"{folder}: {real} real people have taken part; rehearse in a copy of the folder.")

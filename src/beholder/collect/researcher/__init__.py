@@ -1,0 +1,1 @@
+"""What the researcher sees and does while people take part."""

@@ -1,0 +1,102 @@
+"""What the researcher may do to a running study; each deed is noted with its reason."""
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from beholder.collect.catalogue import Catalogue
+from beholder.collect.database import control, events, invitations, persons, sessions
+from beholder.collect.identity import hash_of, new_token
+from beholder.collect.leases import abandon_unfinished_blocks
+from beholder.collect.outcome import end_session
+from beholder.collect.researcher.places import settle_places
+from beholder.collect.standing import PAUSED
+from beholder.errors import RefusedError
+from beholder.study.study import Study
+
+KIND = "researcher-"
+"""Beginning of the kind of every event that the researcher caused."""
+
+
+def note(
+    connection: Connection, action: str, reason: str, *, now: float, session: str | None = None, **detail: object
+) -> None:
+    """Write down what was done, by whom and why."""
+    whole = {"who": "researcher", "reason": reason} | detail
+    connection.execute(insert(events).values(session=session, at=now, kind=f"{KIND}{action}", detail=whole))
+
+
+def set_paused(connection: Connection, *, paused: bool, reason: str, now: float) -> None:
+    """Stop handing out places and trials, or go on."""
+    connection.execute(control.delete().where(control.c.name == PAUSED))
+    connection.execute(insert(control).values(name=PAUSED, value="yes" if paused else "no"))
+    note(connection, "pause" if paused else "resume", reason, now=now)
+
+
+def exclude(
+    connection: Connection, catalogue: Catalogue, study: Study, person: str, *, reason: str, now: float
+) -> int:
+    """Leave a person's answers out from now on; how many places are open again for it.
+
+    Whatever they are doing ends, and is paid for as far as it went. The answers stay in the database.
+    """
+    row = _person(connection, person)
+    if row.excluded:
+        raise RefusedError(409, "excluded", f"{person} is left out already")
+    running = connection.execute(
+        select(sessions).where(sessions.c.person == person, sessions.c.status == "running")
+    ).all()
+    for session in running:
+        _end(connection, catalogue, study, session, now=now)
+    connection.execute(update(persons).where(persons.c.person == person).values(excluded=True, reason=reason))
+    opened = settle_places(connection).opened
+    note(connection, "exclude", reason, now=now, person=person, opened=opened)
+    return opened
+
+
+def include(connection: Connection, person: str, *, reason: str, now: float) -> int:
+    """Count a person's answers again; how many places are done for it. A session that was ended stays so."""
+    row = _person(connection, person)
+    if not row.excluded:
+        raise RefusedError(409, "included", f"{person} is not left out")
+    connection.execute(update(persons).where(persons.c.person == person).values(excluded=False, reason=None))
+    closed = settle_places(connection).closed
+    note(connection, "include", reason, now=now, person=person, closed=closed)
+    return closed
+
+
+def close_session(
+    connection: Connection, catalogue: Catalogue, study: Study, session: str, *, reason: str, now: float
+) -> None:
+    """End a session that still runs: as if its lease had run out, and paid as far as it went."""
+    row = connection.execute(select(sessions).where(sessions.c.session == session)).first()
+    if row is None:
+        raise RefusedError(404, "no-such-session", f"there is no session {session}")
+    if row.status != "running":
+        raise RefusedError(409, "not-running", f"session {session} has ended: {row.status}")
+    _end(connection, catalogue, study, row, now=now)
+    settle_places(connection)
+    note(connection, "close-session", reason, now=now, session=session)
+
+
+def invite(connection: Connection, count: int, *, about: str, reason: str, now: float) -> list[str]:
+    """New invitations, each for one person: the ends of their links. Only hashes are kept."""
+    tokens = [new_token() for _ in range(count)]
+    connection.execute(
+        insert(invitations), [{"invitation_hash": hash_of(token), "note": about, "at": now} for token in tokens]
+    )
+    note(connection, "invite", reason, now=now, invitations=count, about=about)
+    return [f"/i/{token}" for token in tokens]
+
+
+def _end(connection: Connection, catalogue: Catalogue, study: Study, session: Row[Any], *, now: float) -> None:
+    if session.slot is not None:
+        abandon_unfinished_blocks(connection, catalogue, session.question, session.slot, session.session)
+    end_session(connection, study, session, "returned", now=now)
+
+
+def _person(connection: Connection, person: str) -> Row[Any]:
+    row = connection.execute(select(persons).where(persons.c.person == person).with_for_update()).first()
+    if row is None:
+        raise RefusedError(404, "no-such-person", f"there is no person {person}")
+    return row

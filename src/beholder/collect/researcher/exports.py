@@ -1,0 +1,76 @@
+"""The study in someone's format, as it stands now.
+
+python -m beholder.collect.researcher.exports FOLDER URL FORMAT FILE.zip
+"""
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+
+from beholder.collect.export import collected
+from beholder.errors import StageError, UserError
+from beholder.formats.catalogue import FORMATS
+from beholder.formats.format import Written
+from beholder.study.study import load_study
+from beholder.tables.atomic import write_atomically
+from beholder.tables.catalogue import TABLES
+from beholder.tables.store import Store
+
+LATER = ("raters", "labels", "regions", "agreement", "ratings", "separations")
+"""Tables that are made from the answers; taken from the folder only along with its answers."""
+
+
+def write_export(folder: Path, url: str | None, name: str, out: Path) -> Written:
+    """Write one format: into a folder, or into one file where ``out`` ends in ``.zip``.
+
+    With a database the answers are those that it holds now; without one, those of the tables on the disk.
+    """
+    if name not in FORMATS:
+        raise StageError(f"there is no format '{name}'; known: {', '.join(FORMATS)}")
+    study, tables = load_study(folder), _tables(folder, url)
+    if out.suffix != ".zip":
+        out.mkdir(parents=True, exist_ok=True)
+        return FORMATS[name].write(study, tables, out)
+    with TemporaryDirectory(prefix="beholder-export-") as temporary:
+        written = FORMATS[name].write(study, tables, Path(temporary))
+        _zip(Path(temporary), written, out)
+    return Written((out,), written.notes)
+
+
+def _tables(folder: Path, url: str | None) -> dict[str, pl.DataFrame]:
+    store = Store(folder)
+    tables = {name: store.read(name) for name in ("prompts", "images", "trials")}
+    if url is not None:
+        return tables | collected(url)
+    tables |= {name: store.read(name) for name in ("sessions", "answers", "marks")}
+    return {name: frame for name in TABLES if (frame := tables.get(name)) is not None} | {
+        name: store.read(name) for name in LATER if store.has(name)
+    }
+
+
+def _zip(folder: Path, written: Written, out: Path) -> None:
+    with write_atomically(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in written.files:
+            archive.write(path, path.relative_to(folder).as_posix())
+        if written.notes:
+            archive.writestr("notes.txt", "\n".join(written.notes) + "\n")
+
+
+def main() -> int:
+    """The command of this module."""
+    folder, url, name, out = sys.argv[1:]
+    try:
+        written = write_export(Path(folder), url, name, Path(out))
+    except UserError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    json.dump({"file": out, "notes": written.notes}, sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""Handing a request on to the application of a preview, under another path and with a cookie of its own."""
+
+from collections.abc import Iterable
+from http.cookies import SimpleCookie
+from typing import Any
+
+from fastapi import FastAPI, Response
+
+from beholder.collect.service import COOKIE as RATER_COOKIE
+
+SESSION_COOKIE = "beholder_preview_session"
+"""Where the browser keeps the cookie of a preview's session: beside, not in place of, one of a real session."""
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class Forwarded(Response):
+    """The answer of another application to this request."""
+
+    def __init__(self, app: FastAPI, path: str, body: bytes) -> None:
+        super().__init__()
+        self._app, self._path, self._body_sent = app, path, body
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI's own types
+        """Call the other application with the path and the cookie that it knows."""
+        waiting = [{"type": "http.request", "body": self._body_sent, "more_body": False}]
+
+        async def replay() -> Any:  # noqa: ANN401
+            return waiting.pop() if waiting else await receive()
+
+        async def rename(message: Any) -> None:  # noqa: ANN401
+            if message["type"] == "http.response.start":
+                message = message | {"headers": _outward(message.get("headers", ()))}
+            await send(message)
+
+        inner = {
+            **scope,
+            "path": self._path,
+            "raw_path": self._path.encode(),
+            "headers": _inward(scope["headers"], len(self._body_sent)),
+            "state": {},
+        }
+        for name in ("app", "router", "endpoint", "path_params", "route", "root_path"):
+            inner.pop(name, None)
+        await self._app(inner, replay, rename)
+
+
+def _inward(headers: Iterable[tuple[bytes, bytes]], length: int) -> Headers:
+    """The cookie of the preview's session under the name that the application reads; no other cookie."""
+    kept: Headers = []
+    for name, value in headers:
+        if name == b"cookie":
+            held = SimpleCookie(value.decode("latin-1")).get(SESSION_COOKIE)
+            if held is not None:
+                kept.append((b"cookie", f"{RATER_COOKIE}={held.value}".encode()))
+        elif name == b"content-length":
+            kept.append((name, str(length).encode()))
+        else:
+            kept.append((name, value))
+    return kept
+
+
+def _outward(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    before, after = f"{RATER_COOKIE}=".encode(), f"{SESSION_COOKIE}=".encode()
+    return [
+        (name, after + value.removeprefix(before).replace(b"Path=/", b"Path=/researcher/preview"))
+        if name == b"set-cookie" and value.startswith(before)
+        else (name, value)
+        for name, value in headers
+    ]

@@ -1,0 +1,121 @@
+"""The study at a glance: places, answers and people of every question, counted by the database."""
+
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Connection, and_, case, func, select
+
+from beholder.collect.catalogue import Catalogue
+from beholder.collect.database import comments, events, persons, responses, sessions, skips, slots
+from beholder.collect.researcher.actions import KIND
+from beholder.collect.researcher.cells import cells
+from beholder.collect.standing import is_paused
+from beholder.study.study import Study
+
+Part = dict[str, Any]
+LATEST = 30
+
+
+def overview(connection: Connection, catalogue: Catalogue, study: Study, *, now: float) -> Part:
+    """Everything that the first page shows, from one moment."""
+    places, answers = _slots(connection, now), _answers(connection)
+    skipped, people = _skips(connection), _people(connection)
+    return {
+        "study": {
+            "name": study.name,
+            "title": study.title,
+            "description": study.description,
+            "currency": study.pay.currency,
+            "minimum_hourly": study.pay.minimum_hourly,
+            "level": study.analysis.level,
+        },
+        "now": now,
+        "paused": is_paused(connection),
+        "people": _everyone(connection),
+        "comments": connection.scalar(select(func.count()).select_from(comments)),
+        "questions": [
+            {
+                "question": name,
+                "kind": question.kind,
+                "text": question.text,
+                "slots": places.get(name, {"done": 0, "running": 0, "free": 0}),
+                "answers": answers.get(name, {"valid": 0, "spoiled": 0}),
+                "skips": skipped.get(name, 0),
+                "people": people.get(name, {}),
+                "cells": [asdict(cell) for cell in cells(connection, question)],
+            }
+            for name, question in catalogue.questions.items()
+        ],
+        "log": _log(connection),
+    }
+
+
+def _slots(connection: Connection, now: float) -> dict[str, Part]:
+    """Places by question: done, held by someone whose lease is alive, free."""
+    held = and_(slots.c.done.is_(False), slots.c.session.is_not(None), slots.c.lease_until >= now)
+    rows = connection.execute(
+        select(
+            slots.c.question,
+            func.sum(case((slots.c.done.is_(True), 1), else_=0)).label("done"),
+            func.sum(case((held, 1), else_=0)).label("running"),
+            func.count().label("total"),
+        ).group_by(slots.c.question)
+    )
+    return {
+        row.question: {"done": row.done, "running": row.running, "free": row.total - row.done - row.running}
+        for row in rows
+    }
+
+
+def _answers(connection: Connection) -> dict[str, Part]:
+    rows = connection.execute(
+        select(sessions.c.question, responses.c.valid, func.count().label("count"))
+        .join_from(responses, sessions, sessions.c.session == responses.c.session)
+        .group_by(sessions.c.question, responses.c.valid)
+    )
+    found: dict[str, Part] = {}
+    for row in rows:
+        part = found.setdefault(row.question, {"valid": 0, "spoiled": 0})
+        part["valid" if row.valid else "spoiled"] = row.count
+    return found
+
+
+def _skips(connection: Connection) -> dict[str, int]:
+    rows = connection.execute(
+        select(sessions.c.question, func.count().label("skipped"))
+        .join_from(skips, sessions, sessions.c.session == skips.c.session)
+        .group_by(sessions.c.question)
+    )
+    return {row.question: row.skipped for row in rows}
+
+
+def _people(connection: Connection) -> dict[str, dict[str, int]]:
+    """People by question and status."""
+    rows = connection.execute(
+        select(sessions.c.question, sessions.c.status, func.count().label("people")).group_by(
+            sessions.c.question, sessions.c.status
+        )
+    )
+    found: dict[str, dict[str, int]] = {}
+    for row in rows:
+        found.setdefault(row.question, {})[row.status] = row.people
+    return found
+
+
+def _everyone(connection: Connection) -> Part:
+    row = connection.execute(
+        select(
+            func.count().label("total"),
+            func.coalesce(func.sum(case((persons.c.excluded.is_(True), 1), else_=0)), 0).label("excluded"),
+            func.coalesce(func.sum(case((persons.c.simulated.is_(True), 1), else_=0)), 0).label("simulated"),
+        ).select_from(persons)
+    ).one()
+    return {"total": row.total, "excluded": row.excluded, "simulated": row.simulated}
+
+
+def _log(connection: Connection) -> list[Part]:
+    """What the researcher did, the latest first."""
+    rows = connection.execute(
+        select(events).where(events.c.kind.startswith(KIND)).order_by(events.c.id.desc()).limit(LATEST)
+    )
+    return [{"at": row.at, "kind": row.kind.removeprefix(KIND), "detail": row.detail} for row in rows]

@@ -1,0 +1,117 @@
+"""Any question as people see it, in a throw-away database: nothing of it touches the study.
+
+Every opening of a preview makes a small SQLite file outside the study folder with one place of one question, fresh
+secrets, and an invitation that leads in. The file goes when it is two hours old, or with the machine's temporary
+files. All processes of a server find it by its name, which the preview's cookie holds.
+"""
+
+import re
+import secrets as randomness
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+from sqlalchemy import Connection, func, insert, select
+
+from beholder.collect.database import Database, invitations, pictures, questions, secrets, slots, trials
+from beholder.collect.identity import hash_of
+from beholder.collect.routes import images, rater
+from beholder.collect.service import Service
+from beholder.errors import RefusedError
+
+COOKIE = "beholder_preview"
+KEPT_SECONDS = 2 * 3600
+TICKET = re.compile(r"^[0-9a-f]{32}$")
+ALIVE_AT_ONCE = 8
+
+
+def open_preview(database: Database, question: str, *, key: str) -> str:
+    """A new throw-away database with the first place of a question; the ticket by which it is found."""
+    _sweep(key)
+    ticket = randomness.token_hex(16)
+    copy = Database(_url(key, ticket))
+    copy.create()
+    with database.reading() as source, copy.writing() as target:
+        if source.scalar(select(questions.c.question).where(questions.c.question == question)) is None:
+            raise RefusedError(404, "no-such-question", f"there is no question '{question}'")
+        _copy(source, target, question)
+        names = ("person", "token", "researcher")
+        target.execute(insert(secrets), [{"name": n, "value": randomness.token_urlsafe(32)} for n in names])
+        target.execute(insert(invitations).values(invitation_hash=hash_of(ticket), note="preview", at=time.time()))
+    copy.engine.dispose()
+    return ticket
+
+
+def preview_app(folder: Path, key: str, ticket: str | None) -> FastAPI:
+    """The application of a preview; a refusal where there is none."""
+    if ticket is None or not TICKET.match(ticket) or not _path(key, ticket).is_file():
+        raise RefusedError(401, "no-preview", "open the preview anew")
+    return _app(folder, _url(key, ticket))
+
+
+def invitation(ticket: str) -> str:
+    """The link by which the preview is entered."""
+    return f"/i/{ticket}"
+
+
+def _copy(source: Connection, target: Connection, question: str) -> None:
+    slot = source.scalar(select(func.min(trials.c.slot)).where(trials.c.question == question))
+    mine = (trials.c.question == question) & (trials.c.slot == slot)
+    for table, query in (
+        (questions, select(questions)),
+        (pictures, select(pictures)),
+        (trials, select(trials).where(mine)),
+    ):
+        rows = [dict(row._mapping) for row in source.execute(query)]
+        if rows:
+            target.execute(insert(table), rows)
+    if slot is not None:
+        target.execute(insert(slots).values(question=question, slot=slot, lease_until=0.0, done=False))
+
+
+@lru_cache(ALIVE_AT_ONCE)
+def _app(folder: Path, url: str) -> FastAPI:
+    """What people's pages talk to, on the throw-away database."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.service = Service(folder, url)
+    app.include_router(rater.router)
+    app.include_router(images.router)
+    app.add_exception_handler(RefusedError, _refused)
+    return app
+
+
+async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - FastAPI's signature
+    if not isinstance(error, RefusedError):
+        raise error
+    return JSONResponse({"detail": {"code": error.code, "message": error.message}}, status_code=error.status)
+
+
+def _room(key: str) -> Path:
+    """The folder of this study's previews among the temporary files."""
+    room = Path(tempfile.gettempdir()) / f"beholder-preview-{hash_of(key)[:16]}"
+    room.mkdir(mode=0o700, exist_ok=True)
+    return room
+
+
+def _path(key: str, ticket: str) -> Path:
+    return _room(key) / f"{ticket}.sqlite"
+
+
+def _url(key: str, ticket: str) -> str:
+    return f"sqlite:///{_path(key, ticket)}"
+
+
+def _sweep(key: str) -> None:
+    """Delete what is too old."""
+    for file in _old(_room(key)):
+        file.unlink(missing_ok=True)
+
+
+def _old(room: Path) -> Iterator[Path]:
+    for file in room.iterdir():
+        if file.stat().st_mtime < time.time() - KEPT_SECONDS:
+            yield file

@@ -1,0 +1,200 @@
+"""How people go about it: speed, sameness, checks, pay an hour, and what stands out; a row each session."""
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, select
+
+from beholder.collect.catalogue import Catalogue
+from beholder.collect.database import comments, persons, responses, sessions, skips, trials
+from beholder.study.question import Screening
+from beholder.study.study import Study
+
+LONGEST_GAP = 60.0
+"""Seconds between two answers beyond which someone was away."""
+
+FAILURES_FORGIVEN = 1
+"""Attention checks that may be missed where the study does not say."""
+
+Part = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """What a session's answers tell; ``None`` where there is nothing to tell it from."""
+
+    answers: int
+    spoiled: int
+    median_seconds: float | None
+    same_share: float | None
+    gold_share: float | None
+    attention_share: float | None
+    attention_failures: int
+    qualification_share: float | None
+    active_seconds: float
+
+
+def rater_rows(
+    connection: Connection, catalogue: Catalogue, study: Study, *, offset: int, limit: int
+) -> tuple[int, list[Part]]:
+    """How many sessions there are, and those of one page, the latest first."""
+    total = connection.scalar(select(func.count()).select_from(sessions)) or 0
+    held = connection.execute(
+        select(sessions, persons.c.platform, persons.c.excluded, persons.c.reason, persons.c.simulated)
+        .join_from(sessions, persons, persons.c.person == sessions.c.person)
+        .order_by(sessions.c.started.desc(), sessions.c.session)
+        .offset(offset)
+        .limit(limit)
+    ).all()
+    answers = _answers_of(connection, [row.session for row in held])
+    return total, [_row(catalogue, study, row, answers.get(row.session, [])) for row in held]
+
+
+def comment_rows(connection: Connection) -> list[Part]:
+    """What people said about the task, and about images that they skipped; the latest first."""
+    said = connection.execute(
+        select(comments, sessions.c.person, sessions.c.question)
+        .join_from(comments, sessions, sessions.c.session == comments.c.session)
+        .where((comments.c.text != "") | comments.c.clear.is_not(None) | comments.c.fair.is_not(None))
+    )
+    skipped = connection.execute(
+        select(skips, sessions.c.person, sessions.c.question).join_from(
+            skips, sessions, sessions.c.session == skips.c.session
+        )
+    )
+    rows: list[Part] = [
+        {"at": r.at, "rater": r.person, "question": r.question, "clear": r.clear, "fair": r.fair, "text": r.text}
+        for r in said
+    ]
+    rows += [
+        {"at": r.at, "rater": r.person, "question": r.question, "skipped": r.reason, "text": r.comment}
+        for r in skipped
+    ]
+    return sorted(rows, key=lambda row: -row["at"])
+
+
+def conduct(begun: float | None, answers: Sequence[Row[Any]]) -> Conduct:
+    """The conduct of one session from its answers, in order.
+
+    Active time is Σ min(gap, 60 s) over the gaps from the start to the first answer and from answer to answer.
+    """
+    valid = [row for row in answers if row.valid]
+    tests = [row for row in valid if row.role == "test"]
+    attention = [bool(row.right) for row in valid if row.role == "attention"]
+    gold = [bool(row.right) for row in valid if row.role == "gold"]
+    moments = sorted([*([] if begun is None else [begun]), *(row.answered for row in answers)])
+    return Conduct(
+        answers=len(valid),
+        spoiled=len(answers) - len(valid),
+        median_seconds=statistics.median(row.seconds for row in tests) if tests else None,
+        same_share=_same_share(tests),
+        gold_share=_share(gold),
+        attention_share=_share(attention),
+        attention_failures=attention.count(False),
+        qualification_share=_qualification(valid),
+        active_seconds=sum(min(after - before, LONGEST_GAP) for before, after in pairwise(moments)),
+    )
+
+
+def flags_of(found: Conduct, screening: Screening, hourly: float | None, minimum_hourly: float) -> list[str]:
+    """What stands out, by the study's own rules."""
+    flags = []
+    if _below(found.median_seconds, screening.min_seconds):
+        flags.append("fast")
+    if (
+        found.same_share is not None
+        and screening.max_same_share is not None
+        and found.same_share > screening.max_same_share
+    ):
+        flags.append("same answer")
+    most = screening.max_attention_failures
+    if found.attention_failures > (FAILURES_FORGIVEN if most is None else most):
+        flags.append("attention failed")
+    if _below(found.gold_share, screening.min_gold):
+        flags.append("gold failed")
+    if _below(found.qualification_share, screening.min_qualification):
+        flags.append("qualification failed")
+    if _below(hourly, minimum_hourly):
+        flags.append("under the minimum wage")
+    return flags
+
+
+def _row(catalogue: Catalogue, study: Study, session: Row[Any], answers: Sequence[Row[Any]]) -> Part:
+    found = conduct(session.begun, answers)
+    paid = session.pay is not None and found.active_seconds > 0
+    hourly = session.pay / found.active_seconds * 3600 if paid else None
+    screening = catalogue.questions[session.question].screening
+    return {
+        "rater": session.person,
+        "session": session.session,
+        "question": session.question,
+        "platform": session.platform,
+        "simulated": session.simulated,
+        "status": session.status,
+        "excluded": session.excluded,
+        "reason": session.reason,
+        "started": session.started,
+        "seen": session.seen,
+        "planned": len(session.plan or []),
+        "frame_hz": 1000 / session.frame_ms if session.frame_ms else None,
+        "pay": session.pay,
+        "hourly": hourly,
+        "flags": flags_of(found, screening, hourly, study.pay.minimum_hourly),
+    } | asdict(found)
+
+
+def _answers_of(connection: Connection, held: Sequence[str]) -> dict[str, list[Row[Any]]]:
+    wanted = (
+        responses.c.session,
+        responses.c.said,
+        responses.c.seconds,
+        responses.c.valid,
+        responses.c.right,
+        responses.c.answered,
+        trials.c.role,
+        trials.c.expected,
+    )
+    query: Select[Any] = (
+        select(*wanted)
+        .join_from(responses, trials, trials.c.trial == responses.c.trial)
+        .where(responses.c.session.in_(held))
+        .order_by(responses.c.session, responses.c.answered)
+    )
+    rows: Sequence[Row[Any]] = connection.execute(query).all()
+    found: dict[str, list[Row[Any]]] = {}
+    for row in rows:
+        found.setdefault(row.session, []).append(row)
+    return found
+
+
+def _same_share(tests: Sequence[Row[Any]]) -> float | None:
+    """Share of the most frequent answer; of several aspects, where it is least."""
+    by_aspect: dict[str, Counter[str]] = {}
+    for row in tests:
+        for said in row.said:
+            given = next(
+                (said[name] for name in ("choice", "value", "ranking") if said.get(name) is not None), None
+            )
+            by_aspect.setdefault(said["aspect"], Counter())[str(given)] += 1
+    return min((max(counts.values()) / counts.total() for counts in by_aspect.values()), default=None)
+
+
+def _qualification(valid: Sequence[Row[Any]]) -> float | None:
+    """Share right of the class on which the person did worst."""
+    by_class: dict[str | None, list[bool]] = {}
+    for row in valid:
+        if row.role == "qualification":
+            by_class.setdefault(row.expected, []).append(bool(row.right))
+    return min((sum(right) / len(right) for right in by_class.values()), default=None)
+
+
+def _share(right: Sequence[bool]) -> float | None:
+    return sum(right) / len(right) if right else None
+
+
+def _below(found: float | None, least: float | None) -> bool:
+    return found is not None and least is not None and found < least

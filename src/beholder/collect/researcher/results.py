@@ -1,0 +1,88 @@
+"""The leaderboard as it stands now, with its intervals.
+
+python -m beholder.collect.researcher.results FOLDER URL
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from beholder.collect.researcher.snapshot import run_stage, snapshot, write_study
+from beholder.errors import StageError, UserError
+from beholder.study.study import Study, load_study
+from beholder.tables.store import Store
+
+WHOLE = "all"
+COLUMNS = ("generator", "rating", "low", "high", "rank_low", "rank_high", "answers", "images", "raters")
+NOTE = (
+    "These intervals hold for people who take part once the number of people was fixed beforehand. "
+    "Looking often at results and stopping when they please is not valid unless planned."
+)
+
+Board = dict[str, Any]
+
+
+def results(folder: Path, url: str) -> dict[str, Any]:
+    """Export, consolidate and rank a copy of the study; what cannot be ranked yet says why."""
+    study = load_study(folder)
+    with snapshot(folder, url) as copy:
+        try:
+            boards = _boards(copy, study)
+        except StageError:
+            boards = [board for question in study.questions for board in _alone(copy, study, question.name)]
+    return {"level": study.analysis.level, "note": NOTE, "boards": boards}
+
+
+def _boards(copy: Path, study: Study) -> list[Board]:
+    """One leaderboard each question, aspect and method."""
+    write_study(copy, study)
+    run_stage("consolidate", copy)
+    run_stage("rank", copy)
+    ratings = Store(copy).read("ratings").filter(pl.col("slice") == WHOLE)
+    names = [question.name for question in study.questions]
+    rated = set(ratings["question"])
+    boards = [
+        {
+            "question": question,
+            "aspect": aspect,
+            "method": method,
+            "ties": part["ties"][0],
+            "rows": part.sort("rating", descending=True).select(COLUMNS).to_dicts(),
+        }
+        for (question, aspect, method), part in ratings.partition_by(
+            "question", "aspect", "method", as_dict=True, maintain_order=True
+        ).items()
+    ]
+    missing = [_cannot(name, "no answers that count yet") for name in names if name not in rated]
+    return sorted([*boards, *missing], key=lambda board: names.index(str(board["question"])))
+
+
+def _alone(copy: Path, study: Study, name: str) -> list[Board]:
+    """The leaderboards of one question by itself: another that cannot be ranked does not stand in its way."""
+    try:
+        return _boards(copy, study.model_copy(update={"questions": (study.question(name),)}))
+    except StageError as error:
+        return [_cannot(name, str(error))]
+
+
+def _cannot(question: str, why: str) -> Board:
+    return {"question": question, "rows": [], "why": why}
+
+
+def main() -> int:
+    """The command of this module."""
+    folder, url = sys.argv[1:]
+    try:
+        found = results(Path(folder), url)
+    except UserError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    json.dump(found, sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

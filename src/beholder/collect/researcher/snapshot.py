@@ -1,0 +1,49 @@
+"""A copy of the study as it stands now, in a folder of its own: for results and exports that disturb nothing."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from beholder.collect.export import export
+from beholder.errors import StageError
+from beholder.study.study import FILE_NAME, Study, dump_study, load_study
+from beholder.tables.store import Store
+
+INPUTS = ("prompts", "images", "trials")
+
+
+@contextmanager
+def snapshot(folder: Path, url: str) -> Iterator[Path]:
+    """A temporary study folder with the tables of the design and what the database holds at this moment."""
+    with TemporaryDirectory(prefix="beholder-now-") as name:
+        copy = Path(name)
+        write_study(copy, load_study(folder))
+        for table in INPUTS:
+            target = Store(copy).path(table)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(Store(folder).path(table), target)
+        export(copy, url)
+        yield copy
+
+
+def write_study(folder: Path, study: Study) -> None:
+    """The study file of a copy."""
+    (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")
+
+
+def run_stage(stage: str, folder: Path) -> None:
+    """Another stage, in a process of its own: stages talk through tables, never through calls."""
+    done = subprocess.run(
+        [sys.executable, "-m", "beholder", stage, str(folder), "--force"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 2:
+        raise StageError(done.stderr.strip().removeprefix("error: ").replace(f"{folder}: ", ""))
+    if done.returncode:
+        raise RuntimeError(f"beholder {stage} failed:\n{done.stderr}")

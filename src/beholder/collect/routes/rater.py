@@ -1,0 +1,202 @@
+"""What the pages of people who judge talk to."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Cookie, Depends, Request, Response
+from sqlalchemy import delete, insert
+from sqlalchemy.exc import IntegrityError
+
+from beholder.collect import messages
+from beholder.collect.answering import skip_trial, take_answer
+from beholder.collect.consent import consent_hash, consent_text
+from beholder.collect.database import comments, events, responses, skips
+from beholder.collect.entering import Entered, enter
+from beholder.collect.leases import abandon_unfinished_blocks, reopen_place
+from beholder.collect.outcome import end_session
+from beholder.collect.service import COOKIE, Service
+from beholder.collect.standing import change
+from beholder.errors import RefusedError
+from beholder.study.kinds.timed_realism import TimedRealismQuestion
+
+router = APIRouter(prefix="/api", tags=["rater"])
+
+Held = Annotated[str | None, Cookie(alias=COOKIE)]
+State = dict[str, Any]
+
+
+async def service_of(request: Request) -> Service:
+    """The study that this application serves."""
+    service: Service = request.app.state.service
+    return service
+
+
+Serving = Annotated[Service, Depends(service_of)]
+
+
+@router.post("/enter")
+def post_enter(
+    body: messages.Enter, request: Request, response: Response, service: Serving, beholder: Held = None
+) -> State:
+    """Come in by a link: find or make the session, and set its cookie."""
+    try:
+        entered, state = _enter(service, body, beholder)
+    except IntegrityError:  # the same person came in twice at once; now the first has made the session
+        entered, state = _enter(service, body, beholder)
+    secure = request.url.scheme == "https"
+    framed = secure and "turkSubmitTo" in body.parameters  # MTurk shows the page within its own
+    response.set_cookie(
+        COOKIE,
+        entered.token,
+        httponly=True,
+        secure=secure,
+        samesite="none" if framed else "lax",
+        path="/",
+        max_age=30 * 86_400,
+    )
+    return state | {"resume": f"/r/{entered.resume}"}
+
+
+@router.get("/state")
+def get_state(service: Serving, beholder: Held = None) -> State:
+    """Where the session stands."""
+    with service.database.writing() as connection:
+        session = service.session(connection, beholder)
+        return service.state(connection, service.alive(connection, session))
+
+
+@router.post("/consent")
+def post_consent(body: messages.Consent, service: Serving, beholder: Held = None) -> State:
+    """Agree to the text as it stands, or decline."""
+    with service.database.writing() as connection:
+        session = service.session(connection, beholder)
+        _require(service.standing(connection, session).step, "consent")
+        collect = service.study.collect
+        if body.language not in collect.languages:
+            raise RefusedError(422, "no-such-language", f"the study has no texts in '{body.language}'")
+        text = consent_text(service.study, body.language)
+        if (body.hash, body.version) != (consent_hash(text), collect.consent_version):
+            raise RefusedError(409, "other-text", "the consent text has changed; please read it again")
+        now = service.now()
+        session = service.alive(
+            connection,
+            session,
+            consent_hash=body.hash,
+            consent_version=body.version,
+            language=body.language,
+            consented=now if body.agreed else None,
+        )
+        if not body.agreed:
+            session = end_session(connection, service.study, session, "no-consent", now=now)
+        return service.state(connection, session)
+
+
+@router.post("/check")
+def post_check(body: messages.Check, service: Serving, beholder: Held = None) -> State:
+    """What the browser is like; a screen too slow for a timed question ends the session."""
+    with service.database.writing() as connection:
+        session = service.session(connection, beholder)
+        standing = service.standing(connection, session)
+        _require(standing.step, "check")
+        now = service.now()
+        session = service.alive(
+            connection, session, checked=now, frame_ms=body.frame_ms, screen=body.model_dump(mode="json")
+        )
+        slow = 1000 / body.frame_ms < service.study.collect.min_hz
+        if slow and isinstance(standing.question, TimedRealismQuestion):
+            session = end_session(connection, service.study, session, "failed-checks", now=now)
+        return service.state(connection, session)
+
+
+@router.post("/begin")
+def post_begin(body: messages.Nothing, service: Serving, beholder: Held = None) -> State:  # noqa: ARG001
+    """The instructions are read."""
+    with service.database.writing() as connection:
+        session = service.session(connection, beholder)
+        _require(service.standing(connection, session).step, "instructions")
+        return service.state(connection, service.alive(connection, session, begun=service.now()))
+
+
+@router.post("/break")
+def post_break(body: messages.Nothing, service: Serving, beholder: Held = None) -> State:  # noqa: ARG001
+    """The break is over."""
+    with service.database.writing() as connection:
+        session = service.session(connection, beholder)
+        standing = service.standing(connection, session)
+        _require(standing.step, "break")
+        block = standing.trial.block if standing.trial is not None else session.breaks + 1
+        return service.state(connection, service.alive(connection, session, breaks=block))
+
+
+@router.post("/answer")
+def post_answer(body: messages.Answer, service: Serving, beholder: Held = None) -> State:
+    """An answer: on the disk before it is acknowledged, and once, however often it is sent."""
+    with service.database.writing() as connection:
+        session, now = service.session(connection, beholder), service.now()
+        service.keep_place(connection, session, now=now)
+        taken = take_answer(connection, service.catalogue, service.study, session, body, now=now)
+        state = service.state(connection, taken.session)
+    known = taken.right is not None
+    return {"state": state, "feedback": {"right": taken.right, "expected": taken.expected} if known else None}
+
+
+@router.post("/skip")
+def post_skip(body: messages.Skip, service: Serving, beholder: Held = None) -> State:
+    """An image that someone will not judge; pay is not touched."""
+    with service.database.writing() as connection:
+        session, now = service.session(connection, beholder), service.now()
+        service.keep_place(connection, session, now=now)
+        after = skip_trial(connection, service.catalogue, service.study, session, body, now=now)
+        return service.state(connection, after)
+
+
+@router.post("/debrief")
+def post_debrief(body: messages.Debrief, service: Serving, beholder: Held = None) -> State:
+    """What someone thinks of the task; then the session is complete."""
+    with service.database.writing() as connection:
+        session = service.session(connection, beholder)
+        _require(service.standing(connection, session).step, "debrief")
+        now = service.now()
+        connection.execute(
+            insert(comments).values(
+                session=session.session, clear=body.clear, fair=body.fair, text=body.comment, at=now
+            )
+        )
+        session = service.alive(connection, session, debriefed=now)
+        return service.state(connection, end_session(connection, service.study, session, "complete", now=now))
+
+
+@router.post("/withdraw")
+def post_withdraw(body: messages.Withdraw, service: Serving, beholder: Held = None) -> State:
+    """Stop now; with ``delete``, nothing of the answers is kept, and the place is open again."""
+    with service.database.writing() as connection:
+        session = service.session(connection, beholder)
+        name = session.session
+        if session.status == "running":
+            abandon_unfinished_blocks(connection, service.catalogue, session.question, session.slot, name)
+            session = end_session(connection, service.study, session, "withdrawn", now=service.now())
+        if body.delete:
+            for table in (responses, skips, comments):
+                connection.execute(delete(table).where(table.c.session == name))
+            connection.execute(delete(events).where(events.c.session == name, events.c.kind == "spoiled"))
+            reopen_place(connection, session)
+            session = change(connection, name, screen=None)
+        return service.state(connection, session)
+
+
+@router.post("/heartbeat", status_code=204)
+def post_heartbeat(body: messages.Nothing, service: Serving, beholder: Held = None) -> None:  # noqa: ARG001
+    """A sign of life."""
+    with service.database.writing() as connection:
+        service.alive(connection, service.session(connection, beholder))
+
+
+def _enter(service: Service, body: messages.Enter, cookie: str | None) -> tuple[Entered, State]:
+    with service.database.writing() as connection:
+        now = service.now()
+        entered = enter(connection, service.catalogue, service.study, body, cookie=cookie, now=now)
+        return entered, service.state(connection, service.alive(connection, entered.session))
+
+
+def _require(step: str, wanted: str) -> None:
+    if step != wanted:
+        raise RefusedError(409, "other-step", f"the session is at the step '{step}', not '{wanted}'")

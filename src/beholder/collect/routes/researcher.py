@@ -1,0 +1,181 @@
+"""What the researcher's page talks to: what is going on, and what can be done about it."""
+
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Cookie, Depends, Header, Query, Request, Response
+from fastapi.responses import FileResponse
+from sqlalchemy import func, select
+from starlette.background import BackgroundTask
+
+from beholder.collect.database import persons, responses, sessions
+from beholder.collect.researcher import access, actions, requests
+from beholder.collect.researcher.children import Remembered, run_module
+from beholder.collect.researcher.overview import overview
+from beholder.collect.researcher.raters import comment_rows, rater_rows
+from beholder.collect.routes.rater import Serving
+from beholder.errors import RefusedError
+
+FORMATS = ("parquet", "csv", "layer6", "hpd", "imagereward", "richhf", "jspsych")
+"""As ``formats/catalogue.py`` has them; a test compares the two, since the server does not load that module."""
+
+NO_STORE = {"Cache-Control": "no-store"}
+
+Part = dict[str, Any]
+
+
+def signed_in(
+    service: Serving, response: Response, cookie: Annotated[str | None, Cookie(alias=access.COOKIE)] = None
+) -> str:
+    """The researcher's cookie, or a refusal."""
+    response.headers.update(NO_STORE)
+    return access.require_cookie(service.catalogue.secret("researcher"), cookie)
+
+
+SignedIn = Annotated[str, Depends(signed_in)]
+
+
+def may_change(
+    service: Serving,
+    cookie: SignedIn,
+    given: Annotated[str | None, Header(alias=access.CSRF_HEADER)] = None,
+) -> None:
+    """Refuse a change that another site's page may have sent."""
+    access.require_csrf(service.catalogue.secret("researcher"), cookie, given)
+
+
+router = APIRouter(prefix="/researcher/api", tags=["researcher"], dependencies=[Depends(signed_in)])
+changing = APIRouter(dependencies=[Depends(may_change)])
+
+
+@router.get("/overview")
+def get_overview(service: Serving, cookie: SignedIn) -> Part:
+    """The study at a glance, and the value that every change must bring along."""
+    with service.database.reading() as connection:
+        found = overview(connection, service.catalogue, service.study, now=service.now())
+    csrf = access.csrf_value(service.catalogue.secret("researcher"), cookie)
+    return found | {"csrf": csrf, "formats": list(FORMATS)}
+
+
+@router.get("/raters")
+def get_raters(
+    service: Serving,
+    offset: Annotated[int, Query(ge=0)] = 0,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+) -> Part:
+    """How people go about it, a page of sessions at a time."""
+    with service.database.reading() as connection:
+        total, rows = rater_rows(connection, service.catalogue, service.study, offset=offset, limit=limit)
+    return {"total": total, "offset": offset, "rows": rows}
+
+
+@router.get("/comments")
+def get_comments(service: Serving) -> Part:
+    """What people said about the task."""
+    with service.database.reading() as connection:
+        return {"rows": comment_rows(connection)}
+
+
+@router.get("/results")
+def get_results(request: Request, service: Serving) -> Part:
+    """The leaderboard now; computed anew only where answers or people were added, left out or taken in again."""
+    with service.database.reading() as connection:
+        key = (
+            connection.scalar(select(func.count()).select_from(responses)),
+            connection.scalar(select(func.count()).where(responses.c.valid.is_(False))),
+            connection.scalar(select(func.count()).where(persons.c.excluded.is_(True))),
+            connection.scalar(select(func.count()).where(sessions.c.status == "withdrawn")),
+        )
+    if not hasattr(request.app.state, "results"):
+        request.app.state.results = Remembered()
+    remembered: Remembered = request.app.state.results
+    module = "beholder.collect.researcher.results"
+    found: Part = remembered.get(key, module, service.folder, service.database.url)
+    return found | {"responses": key[0]}
+
+
+@router.get("/export/{name}", response_class=FileResponse)
+def get_export(name: str, service: Serving) -> FileResponse:
+    """The study in one of the formats, as a zip file, from what the database holds now."""
+    if name not in FORMATS:
+        raise RefusedError(404, "no-such-format", f"there is no format '{name}'; known: {', '.join(FORMATS)}")
+    with tempfile.NamedTemporaryFile(prefix="beholder-", suffix=".zip", delete=False) as file:
+        path = Path(file.name)
+    try:
+        run_module("beholder.collect.researcher.exports", service.folder, service.database.url, name, path)
+    except RefusedError:
+        path.unlink(missing_ok=True)
+        raise
+    download = f"{service.study.name}-{name}.zip"
+    return FileResponse(
+        path,
+        filename=download,
+        media_type="application/zip",
+        headers=NO_STORE,
+        background=BackgroundTask(path.unlink),
+    )
+
+
+@changing.post("/pause")
+def post_pause(body: requests.Deed, service: Serving) -> Part:
+    """Nobody gets another trial until the study goes on."""
+    with service.database.writing() as connection:
+        actions.set_paused(connection, paused=True, reason=body.reason, now=service.now())
+    return {"paused": True}
+
+
+@changing.post("/resume")
+def post_resume(body: requests.Deed, service: Serving) -> Part:
+    """The study goes on."""
+    with service.database.writing() as connection:
+        actions.set_paused(connection, paused=False, reason=body.reason, now=service.now())
+    return {"paused": False}
+
+
+@changing.post("/extend")
+def post_extend(body: requests.Extend, service: Serving) -> Part:
+    """More places for a question, drawn by the design and put after those that there are."""
+    module = "beholder.collect.researcher.extend"
+    arguments = (service.folder, service.database.url, body.question, body.slots, body.reason)
+    added: Part = run_module(module, *arguments)
+    return added
+
+
+@changing.post("/exclude")
+def post_exclude(body: requests.About, service: Serving) -> Part:
+    """Leave a person's answers out; their trials are asked of someone else."""
+    with service.database.writing() as connection:
+        opened = actions.exclude(
+            connection, service.catalogue, service.study, body.rater, reason=body.reason, now=service.now()
+        )
+    return {"opened": opened}
+
+
+@changing.post("/include")
+def post_include(body: requests.About, service: Serving) -> Part:
+    """Count a person's answers again."""
+    with service.database.writing() as connection:
+        closed = actions.include(connection, body.rater, reason=body.reason, now=service.now())
+    return {"closed": closed}
+
+
+@changing.post("/invite")
+def post_invite(body: requests.Invite, service: Serving) -> Part:
+    """Links, each for one person; they cannot be shown again."""
+    with service.database.writing() as connection:
+        links = actions.invite(connection, body.count, about=body.note, reason=body.reason, now=service.now())
+    return {"links": links}
+
+
+@changing.post("/close")
+def post_close(body: requests.Close, service: Serving) -> Part:
+    """End a session that still runs."""
+    with service.database.writing() as connection:
+        actions.close_session(
+            connection, service.catalogue, service.study, body.session, reason=body.reason, now=service.now()
+        )
+    return {"closed": body.session}
+
+
+router.include_router(changing)

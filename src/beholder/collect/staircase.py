@@ -1,0 +1,52 @@
+"""The exposure of the next timed trial: the staircase replayed from the session's own log."""
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, select
+
+from beholder.collect.catalogue import OPENING_ROLES, Catalogue, Trial
+from beholder.collect.database import responses
+from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.timed_realism import TimedRealismQuestion
+
+_LOG = (
+    select(responses.c.trial, responses.c.right)
+    .where(
+        responses.c.session == bindparam("of"),
+        responses.c.place >= bindparam("since"),
+        responses.c.valid.is_(True),
+    )
+    .order_by(responses.c.place)
+)
+
+
+def exposure_now(
+    connection: Connection, catalogue: Catalogue, question: AnyQuestion, session: Row[Any], trial: Trial
+) -> float | None:
+    """How long the image of this trial is to be shown; nothing for questions that are not timed.
+
+    Training, qualification and every block begin at ``start_ms``; each valid answer moves the exposure by the
+    study's rule, but for attention checks, whose answer does not depend on what was seen. Nothing is remembered
+    between requests, so a page can neither set nor skip a step.
+    """
+    if not isinstance(question, TimedRealismQuestion):
+        return None
+    known = catalogue.slot(session.question, session.slot)
+    run, since = run_of(trial), session.place
+    while since > 0 and run_of(known[session.plan[since - 1]]) == run:
+        since -= 1
+    log = connection.execute(_LOG, {"of": session.session, "since": since})
+    return replay(question, [bool(row.right) for row in log if known[row.trial].role != "attention"])
+
+
+def replay(question: TimedRealismQuestion, answers: list[bool]) -> float:
+    """The exposure after these answers, right or wrong, from the start of a run."""
+    exposure, right_so_far = float(question.start_ms), 0
+    for right in answers:
+        exposure, right_so_far = question.next_exposure(exposure, right_so_far, right=right)
+    return exposure
+
+
+def run_of(trial: Trial) -> tuple[str, int]:
+    """Which run of the staircase a trial belongs to."""
+    return (trial.role, 0) if trial.role in OPENING_ROLES else ("test", trial.block)

@@ -1,0 +1,1 @@
+"""Other people's data: their files from our tables, and our tables from their files."""

@@ -1,0 +1,36 @@
+"""The answers that other people's formats hold: valid, to test trials, by people who consented and stayed."""
+
+import polars as pl
+
+from beholder.formats.format import Tables
+
+LEFT_OUT = ("withdrawn", "no-consent")
+
+
+def answered_tests(tables: Tables, question: str) -> pl.DataFrame:
+    """Answers of a question with the images, the prompt's text and the expected answer of their trials."""
+    trials = tables["trials"].select("trial", "role", "images", "expected", "prompt")
+    texts = tables["prompts"].select("prompt", "text")
+    sessions = tables["sessions"].filter(~pl.col("status").is_in(LEFT_OUT))
+    return (
+        tables["answers"]
+        .filter((pl.col("question") == question) & pl.col("valid"))
+        .join(sessions.select("session", "status", "started"), on="session", maintain_order="left")
+        .join(trials, on="trial", maintain_order="left")
+        .filter(pl.col("role") == "test")
+        .join(texts, on="prompt", how="left", maintain_order="left")
+        .with_columns(pl.col("text").fill_null(""))
+    )
+
+
+def public_paths(images: pl.DataFrame) -> dict[str, str]:
+    """Image → its path in the study folder; a file that lies elsewhere is named by its id, not by its place."""
+    return {
+        image: image if path.startswith(("/", "\\")) or path[1:3] in (":\\", ":/") else path
+        for image, path in images.select("image", "path").iter_rows()
+    }
+
+
+def competition_ranks(scores: list[float]) -> list[int]:
+    """Rank of each score, 1 the least; equal scores share the better rank: 1, 2, 2, 4."""
+    return [1 + sum(other < score for other in scores) for score in scores]

@@ -1,0 +1,92 @@
+"""Layer 6's realism study: ``data/<set>.csv`` by person, ``per-image-data/<set>_labeled_data.csv`` by image.
+
+Each person judges one model. With n answers, f of them to generated and r to real images:
+``err_rt`` = 1 − right/n, ``f_err_rt`` and ``r_err_rt`` the same of either class, ``r_ans_rt`` = answers *real*/n,
+``soft_label`` = share of people who said *generated*. Totals cannot be taken apart into answers, so reading
+(``layer6_files``) gives a ``Layer6Set`` and not our tables.
+"""
+
+from pathlib import Path
+
+import polars as pl
+
+from beholder.errors import StudyError
+from beholder.formats.answered import answered_tests, public_paths
+from beholder.formats.format import Tables, Written, questions_of
+from beholder.formats.layer6_files import write_set
+from beholder.study.study import Study
+
+
+def write(study: Study, tables: Tables, folder: Path) -> Written:
+    """A set of two files for every realism question, from the people who completed it; the set has its name."""
+    files, notes, faults = list[Path](), list[str](), list[str]()
+    parts: dict[str, pl.DataFrame] = {}
+    for name in questions_of(study, ("realism", "timed-realism"), "Layer 6's format"):
+        answers = _with_model(answered_tests(tables, name), tables["images"])
+        whole = answers.filter(pl.col("status") == "complete")
+        left = answers["session"].n_unique() - whole["session"].n_unique()
+        if left:
+            notes.append(f"{name}: {left} people who did not complete the question are left out")
+        several = whole.filter(~pl.col("real")).group_by("session").agg(pl.col("generator").n_unique())
+        mixed = several.filter(pl.col("generator") > 1).height
+        if mixed:
+            faults.append(f"{name}: {mixed} people judged several generators; here each person judges one model")
+        parts[name] = whole
+    if faults:
+        raise StudyError(
+            "Layer 6's format cannot be written", faults, advice="Studies with between = true fit it."
+        )
+    paths = public_paths(tables["images"])
+    for name, answers in parts.items():
+        files += write_set(folder, name, participants(answers), labelled_images(answers, paths))
+    return Written(tuple(files), tuple(notes))
+
+
+def participants(answers: pl.DataFrame) -> pl.DataFrame:
+    """A row each person: by model, then in the order in which they came."""
+    right = (pl.col("choice") == pl.col("expected")).cast(pl.Int64)
+    fake, said_real = ~pl.col("real"), (pl.col("choice") == "real").cast(pl.Int64)
+    return (
+        answers.group_by("session", "model", "started")
+        .agg(
+            num_correct=right.sum().cast(pl.Float64),
+            err_rt=1 - right.mean(),
+            f_err_rt=1 - right.filter(fake).mean(),
+            r_err_rt=1 - right.filter(~fake).mean(),
+            r_ans_rt=said_real.mean(),
+            resp_time=pl.col("seconds").sum().round(2),
+            f_resp_time=pl.col("seconds").filter(fake).sum().round(2),
+            r_resp_time=pl.col("seconds").filter(~fake).sum().round(2),
+        )
+        .sort(pl.col("model").str.to_lowercase(), "started", "session")
+        .with_row_index("number")
+        .with_columns(id=pl.format("participant_{}", "number"))
+        .drop("number", "session", "started")
+    )
+
+
+def labelled_images(answers: pl.DataFrame, paths: dict[str, str]) -> pl.DataFrame:
+    """A row each image that was shown with a model: the real ones first, as often as there are models."""
+    said = (pl.col("choice") == "generated").cast(pl.Int64)
+    return (
+        answers.group_by("model", "real", "image", maintain_order=True)
+        .agg(number_guesses=pl.len().cast(pl.Int64), number_guesses_generated=said.sum())
+        .sort(pl.col("model").str.to_lowercase(), ~pl.col("real"), maintain_order=True)
+        .select(
+            "model",
+            generated=(~pl.col("real")).cast(pl.Int64),
+            image_path=pl.col("image").replace_strict(paths, return_dtype=pl.String),
+            number_guesses="number_guesses",
+            number_guesses_generated="number_guesses_generated",
+            soft_label=pl.col("number_guesses_generated") / pl.col("number_guesses"),
+        )
+    )
+
+
+def _with_model(answers: pl.DataFrame, images: pl.DataFrame) -> pl.DataFrame:
+    """Answers with their image, whether it is real, and the model that the person judges."""
+    shown = answers.with_columns(image=pl.col("images").list.first()).join(
+        images.select("image", "generator", "real"), on="image", maintain_order="left"
+    )
+    models = shown.filter(~pl.col("real")).group_by("session").agg(model=pl.col("generator").sort().first())
+    return shown.join(models, on="session", maintain_order="left")

@@ -1,0 +1,86 @@
+"""RichHF-18K's records as our tables ``prompts``, ``images``, ``labels`` and ``regions``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from beholder.formats.imported import UNKNOWN, prompt_id
+from beholder.formats.richhf import MAPS, SCORES, RichRecord
+from beholder.study.words import split_words
+from beholder.tables.catalogue import TABLES
+from beholder.tables.heatmap import encode_heatmap
+
+QUESTION = "richhf"
+PEOPLE = 3
+"""How many people judged each image of the release."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RichTables:
+    """The tables, and the images whose words and labels do not match in number (uid, words, labels)."""
+
+    tables: Mapping[str, pl.DataFrame]
+    mismatched: tuple[tuple[str, int, int], ...]
+
+
+def tables_of(records: Sequence[RichRecord], captions: Mapping[str, str]) -> RichTables:
+    """Labels and maps; ``captions`` (uid → prompt) is Pick-a-Pic's, and an image without one has no words."""
+    images, labels, regions = [], [], []
+    mismatched: list[tuple[str, int, int]] = []
+    for record in records:
+        text = captions.get(record.uid)
+        images.append(_image(record, text))
+        for name, aspect in SCORES.items():
+            labels.append(_label(record, aspect, "mean", record.scores[name]))
+        words = split_words(text) if text is not None else ()
+        if text is not None and len(words) != len(record.words):
+            mismatched.append((record.uid, len(words), len(record.words)))
+        for place, label in enumerate(record.words[: len(words)]):
+            labels.append(_label(record, "misalignment", "majority", 1.0 - label, word=place))
+        regions += _regions(record)
+    texts = dict.fromkeys(captions[record.uid] for record in records if record.uid in captions)
+    rows: dict[str, list[dict[str, object]]] = {
+        "prompts": [{"prompt": prompt_id(text), "text": text} for text in texts],
+        "images": images,
+        "labels": labels,
+        "regions": regions,
+    }
+    return RichTables({name: TABLES[name].frame(part) for name, part in rows.items()}, tuple(mismatched))
+
+
+def _image(record: RichRecord, text: str | None) -> dict[str, object]:
+    return {
+        "image": record.uid,
+        "path": record.filename,
+        "generator": UNKNOWN,
+        "real": False,
+        "gold": False,
+        "prompt": None if text is None else prompt_id(text),
+        "width": 1,
+        "height": 1,
+        "sha256": UNKNOWN,
+    }
+
+
+def _label(
+    record: RichRecord, aspect: str, method: str, value: float, *, word: int | None = None
+) -> dict[str, object]:
+    known = {"question": QUESTION, "aspect": aspect, "method": method, "image": record.uid}
+    return known | {"word": word, "value": value, "answers": PEOPLE, "raters": PEOPLE}
+
+
+def _regions(record: RichRecord) -> list[dict[str, object]]:
+    return [
+        {
+            "question": QUESTION,
+            "aspect": aspect,
+            "image": record.uid,
+            "heatmap": encode_heatmap(record.maps[name] / 255),
+            "height": record.maps[name].shape[0],
+            "width": record.maps[name].shape[1],
+            "raters": PEOPLE,
+        }
+        for name, aspect in MAPS.items()
+        if record.maps[name].size
+    ]
