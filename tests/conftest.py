@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import settings
 
 from beholder.simulate.world import Painted, World, paint_world, write_truth
 from beholder.study.kinds.catalogue import AnyQuestion
@@ -15,6 +16,9 @@ from beholder.study.study import FILE_NAME, Analysis, Study, dump_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
+
+settings.register_profile("steady", deadline=None)
+settings.load_profile("steady")
 
 IMAGES = Provenance("new", {}, 0, {})
 
@@ -42,7 +46,7 @@ def painted_study(small_world: SmallWorld, tmp_path: Path) -> Callable[..., Path
     def make(*questions: AnyQuestion, seed: int = 0, draws: int = 500, name: str = "painted") -> Path:
         folder = _folder(tmp_path / name, questions, seed, draws)
         ids = {p.prompt: hashlib.sha256(p.prompt.encode()).hexdigest()[:12] for p in small_world.painted}
-        rows = [
+        rows: list[dict[str, object]] = [
             {
                 "image": p.image,
                 "path": str(small_world.folder / "images" / p.file),
@@ -56,7 +60,7 @@ def painted_study(small_world: SmallWorld, tmp_path: Path) -> Callable[..., Path
             }
             for p in small_world.painted
         ]
-        prompts = [{"prompt": key, "text": text} for text, key in ids.items()]
+        prompts: list[dict[str, object]] = [{"prompt": key, "text": text} for text, key in ids.items()]
         _write_images(folder, rows, prompts)
         write_truth(Store(folder), small_world.world, list(small_world.painted))
         return folder

@@ -63,12 +63,16 @@ class Mock:
     def __init__(self, pictures: list[bytes], size: int) -> None:
         self.pictures = pictures
         self.size = size
+        self.url = ""
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all visits; be kind again."""
         self.visits: dict[str, Visit] = {}
         self.down = False
         self.swallow_next_reply = False
         self.refuse_next_answer = False
         self.broken_images = False
-        self.url = ""
 
     @property
     def visit(self) -> Visit:
@@ -293,7 +297,8 @@ def _handler(mock: Mock) -> type[BaseHTTPRequestHandler]:
             self.send_response(status)
             self.send_header("content-type", kind)
             self.send_header("content-security-policy", CSP)
-            self.send_header("cache-control", "no-store")
+            keep = kind in ("text/javascript", "text/css")
+            self.send_header("cache-control", "max-age=60" if keep else "no-store")
             if cookie:
                 self.send_header("set-cookie", f"beholder={cookie}; HttpOnly; SameSite=Lax; Path=/")
             if status != 204:

@@ -5,18 +5,18 @@ from collections.abc import Callable, Sequence
 import polars as pl
 import pytest
 
-SCHEMA = {
-    "trial": pl.String,
-    "rater": pl.String,
-    "aspect": pl.String,
-    "choice": pl.String,
-    "value": pl.Float64,
-    "said": pl.String,
-    "seconds": pl.Float64,
-    "role": pl.String,
+SCHEMA: dict[str, pl.DataType] = {
+    "trial": pl.String(),
+    "rater": pl.String(),
+    "aspect": pl.String(),
+    "choice": pl.String(),
+    "value": pl.Float64(),
+    "said": pl.String(),
+    "seconds": pl.Float64(),
+    "role": pl.String(),
     "images": pl.List(pl.String),
-    "expected": pl.String,
-    "repeats": pl.String,
+    "expected": pl.String(),
+    "repeats": pl.String(),
 }
 
 Said = tuple[str, Sequence[str], str | float]

@@ -18,7 +18,9 @@ def coded(table: np.ndarray, scale: Scale) -> Coded:
         for i in range(table.shape[1])
         if not np.isnan(table[r, i])
     ]
-    return Coded("x", scale, pl.DataFrame(rows, schema={"rater": pl.String, "item": pl.String, "code": pl.Float64}))
+    return Coded(
+        "x", scale, pl.DataFrame(rows, schema={"rater": pl.String, "item": pl.String, "code": pl.Float64})
+    )
 
 
 def rows(table: np.ndarray, scale: Scale, used: set[str]) -> list[dict[str, object]]:

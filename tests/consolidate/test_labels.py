@@ -56,7 +56,12 @@ class TestShares:
     def test_interval_as_statsmodels(self, successes: int, trials: int, level: float) -> None:
         k = min(successes, trials)
         frame = pl.DataFrame(
-            {"rater": [f"p{n}" for n in range(trials)], "image": "i", "item": "i", "code": [1.0] * k + [0.0] * (trials - k)}
+            {
+                "rater": [f"p{n}" for n in range(trials)],
+                "image": "i",
+                "item": "i",
+                "code": [1.0] * k + [0.0] * (trials - k),
+            }
         )
         row = label(REALISM, Coded("realism", "nominal", frame), level).row(0, named=True)
         assert (row["low"], row["high"]) == pytest.approx(
@@ -87,7 +92,9 @@ class TestPreferences:
 
 class TestMeans:
     def test_hand_worked(self, answered: Answered) -> None:
-        (row,) = labels(RATING, answered(*[(f"p{n}", ["i"], v) for n, v in enumerate((2.0, 3.0, 4.0))], aspect="quality"))
+        (row,) = labels(
+            RATING, answered(*[(f"p{n}", ["i"], v) for n, v in enumerate((2.0, 3.0, 4.0))], aspect="quality")
+        )
         # mean 3, SD 1, t(.975; 2) = 4.303: 3 ± 4.303/√3
         assert row["value"] == 3
         assert (row["low"], row["high"]) == pytest.approx((3 - 4.3027 / 3**0.5, 3 + 4.3027 / 3**0.5), abs=1e-4)
@@ -100,7 +107,12 @@ class TestMeans:
     @given(st.lists(st.integers(1, 5), min_size=2, max_size=12).filter(lambda values: len(set(values)) > 1))
     def test_interval_as_scipy(self, values: list[int]) -> None:
         frame = pl.DataFrame(
-            {"rater": [f"p{n}" for n in range(len(values))], "image": "i", "item": "i", "code": [float(v) for v in values]}
+            {
+                "rater": [f"p{n}" for n in range(len(values))],
+                "image": "i",
+                "item": "i",
+                "code": [float(v) for v in values],
+            }
         )
         row = label(RATING, Coded("quality", "ordinal", frame), 0.9).row(0, named=True)
         expected = stats.t.interval(0.9, len(values) - 1, np.mean(values), stats.sem(values))

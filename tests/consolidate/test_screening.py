@@ -156,9 +156,7 @@ def test_repeats_with_the_sides_exchanged(answered: Answered) -> None:
         for n, (first, second) in enumerate(pairs):
             parts += [
                 answered((who, ["x", f"y{n}"], first), aspect="preference", trials=[f"{who}{n}"]),
-                answered(
-                    (who, [f"y{n}", "x"], second), aspect="preference", role="repeat", repeats=f"{who}{n}"
-                ),
+                answered((who, [f"y{n}", "x"], second), aspect="preference", role="repeat", repeats=f"{who}{n}"),
             ]
         return parts
 
@@ -216,7 +214,11 @@ def test_of_several_aspects_the_best_counts(answered: Answered) -> None:
         scores = {"c": (1, 2, 3, 4), "d": (1, 2, 3, 4), "bob": bobs}
         parts.append(
             answered(
-                *[(who, [i], float(v)) for who, given in scores.items() for i, v in zip("ijkl", given, strict=True)],
+                *[
+                    (who, [i], float(v))
+                    for who, given in scores.items()
+                    for i, v in zip("ijkl", given, strict=True)
+                ],
                 aspect=aspect,
             )
         )

@@ -53,7 +53,9 @@ def test_three_kinds(bare_study: Make) -> None:
         ("real", 32),
     ]
     # each answer is in just one label
-    assert labels.group_by("question", "aspect").agg(pl.col("answers").sum()).sort("question", "aspect").rows() == [
+    assert labels.group_by("question", "aspect").agg(pl.col("answers").sum()).sort(
+        "question", "aspect"
+    ).rows() == [
         ("mos", "alignment", 32),
         ("mos", "quality", 32),
         ("pref", "preference", 32),
@@ -95,9 +97,7 @@ def test_screening_anew_keeps_the_answers(bare_study: Make) -> None:
 
 
 def test_nobody_left(bare_study: Make) -> None:
-    question = RealismQuestion(
-        name="q", design=Design(raters=3, trials=8), screening=Screening(min_seconds=1000)
-    )
+    question = RealismQuestion(name="q", design=Design(raters=3, trials=8), screening=Screening(min_seconds=1000))
     folder = bare_study(question)
     store = collected(folder)
     run(folder)
@@ -158,5 +158,5 @@ def test_kinds_that_cannot_be_consolidated_are_named(bare_study: Make) -> None:
 def test_it_needs_answers(bare_study: Make) -> None:
     folder = bare_study(THREE[0])
     design(folder)
-    with pytest.raises(StageError, match="is missing. It is written by: beholder collect"):
+    with pytest.raises(StageError, match=r"is missing\. It is written by: beholder collect"):
         run(folder)

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,9 +21,7 @@ from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.question import Design
 
 
-def world(
-    generators: str = "abc", each: int = 20, reals: int = 60, gold: int = 0, gold_real: int = 0
-) -> Pools:
+def world(generators: str = "abc", each: int = 20, reals: int = 60, gold: int = 0, gold_real: int = 0) -> Pools:
     def images(generator: str, count: int, *, real: bool = False, gold: bool = False) -> Iterator[Image]:
         for n in range(count):
             yield Image(f"{generator}{n:03d}", generator, real=real, gold=gold, prompt=None if real else f"p{n}")
@@ -70,9 +69,7 @@ class TestRealAndGenerated:
         shown = Counter(drawn.item.images[0] for slot in slots for drawn in slot)
         assert all(len({drawn.item.images for drawn in slot}) == 40 for slot in slots)
         for expected in ("real", "generated"):
-            counts = [
-                shown[image.image] for image in (world().real if expected == "real" else world().generated)
-            ]
+            counts = [shown[image.image] for image in (world().real if expected == "real" else world().generated)]
             assert max(counts) - min(counts) <= 1
 
     def test_generators_are_even_in_each_slot(self) -> None:
@@ -82,7 +79,7 @@ class TestRealAndGenerated:
 
     def test_between_people_see_one_generator_each_and_slots_are_even(self) -> None:
         slots = draw(realism(raters=8, trials=20, between=True), world())
-        seen = []
+        seen: list[str] = []
         for slot in slots:
             generators = {drawn.item.stratum for drawn in slot if drawn.item.expected == "generated"}
             assert len(generators) == 1
@@ -110,7 +107,7 @@ class TestOrderCannotBeForetold:
 
     def lag_one(self, slots: list[list[int]]) -> float:
         """Share of neighbours that are of one class."""
-        alike = [a == b for slot in slots for a, b in zip(slot, slot[1:], strict=False)]
+        alike = [a == b for slot in slots for a, b in pairwise(slot)]
         return float(np.mean(alike))
 
     @pytest.mark.parametrize("blocks", [1, 2])
@@ -174,7 +171,7 @@ class TestChecks:
     def test_an_attention_check_shows_the_trial_before_and_asks_for_one_of_the_options(self) -> None:
         asked = set()
         for slot in draw(PairQuestion(name="q", design=Design(raters=20, trials=10, attention_every=2)), world()):
-            for before, drawn in zip(slot, slot[1:], strict=False):
+            for before, drawn in pairwise(slot):
                 if drawn.role == "attention":
                     assert drawn.item.images == before.item.images
                     asked.add(drawn.item.expected)

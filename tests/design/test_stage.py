@@ -133,15 +133,33 @@ def test_answered_trials_are_never_drawn_anew(bare_study: Make) -> None:
     folder = bare_study(question)
     run(folder)
     run_simulated(folder, people=2)
-    before = Store(folder).path("trials").read_bytes()
+    store = Store(folder)
+    record = store.provenance("sessions")
+    assert record is not None
+    store.write({"sessions": store.read("sessions").with_columns(simulated=pl.lit(False))}, record)
+    before = store.path("trials").read_bytes()
     assert run(folder).skipped
     assert run(folder, force=True).skipped
-    study = folder / "study.toml"
-    study.write_text(study.read_text().replace("trials = 4", "trials = 5"))
+    _change_the_design(folder)
     for force in (False, True):
         with pytest.raises(StageError, match="changed after answers were collected"):
             run(folder, force=force)
-    assert Store(folder).path("trials").read_bytes() == before
+    assert store.path("trials").read_bytes() == before
+    assert store.has("answers")
+
+
+def test_a_rehearsal_does_not_hold_up_a_change_of_design(bare_study: Make) -> None:
+    folder = bare_study(PairQuestion(name="q", design=Design(raters=2, trials=4)))
+    run(folder)
+    run_simulated(folder, people=2)
+    _change_the_design(folder)
+    assert run(folder).rows == {"trials": 10}
+    assert not any(Store(folder).has(name) for name in ("answers", "sessions", "marks"))
+
+
+def _change_the_design(folder: Path) -> None:
+    study = folder / "study.toml"
+    study.write_text(study.read_text().replace("trials = 4", "trials = 5"))
 
 
 def test_wording_and_screening_may_change_afterwards(bare_study: Make) -> None:

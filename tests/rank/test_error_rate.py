@@ -76,7 +76,10 @@ def test_the_error_is_the_mean_of_fake_and_real_error() -> None:
     rng = np.random.default_rng(1)
     seen: list[Seen] = []
     for n in range(12):
-        seen += [(f"p{n}", "ab"[n % 2], int(rng.integers(0, 11)), 10), (f"p{n}", "real", int(rng.integers(0, 11)), 10)]
+        seen += [
+            (f"p{n}", "ab"[n % 2], int(rng.integers(0, 11)), 10),
+            (f"p{n}", "real", int(rng.integers(0, 11)), 10),
+        ]
     found = rated(*seen)
     both = (found["fake-error-rate"].estimates.value + found["real-error-rate"].estimates.value) / 2
     assert found["error-rate"].estimates.value == pytest.approx(both)
@@ -143,7 +146,11 @@ def test_golden_layer6(dataset: str) -> None:
         seen.append((person["id"], person["model"], round(100 * float(person["f_err_rt"])), 100))
         seen.append((person["id"], "real", round(100 * float(person["r_err_rt"])), 100))
     found = rated(*seen, analysis=Analysis(draws=2000))
-    for method, column in (("error-rate", "err_rt"), ("fake-error-rate", "f_err_rt"), ("real-error-rate", "r_err_rt")):
+    for method, column in (
+        ("error-rate", "err_rt"),
+        ("fake-error-rate", "f_err_rt"),
+        ("real-error-rate", "r_err_rt"),
+    ):
         rating = found[method]
         assert not rating.within
         n = np.asarray([int(expected[model]["n_participants"]) for model in rating.generators])
@@ -156,7 +163,5 @@ def test_golden_layer6(dataset: str) -> None:
         assert drawn == pytest.approx(error, rel=4 * 0.016)
     # people differ: the interval over people is 2.3–3.5 times as wide as the one over answers
     rating = found["error-rate"]
-    ratio = np.mean(
-        (rating.estimates.high - rating.estimates.low) / (rating.naive[1] - rating.naive[0])
-    )
+    ratio = np.mean((rating.estimates.high - rating.estimates.low) / (rating.naive[1] - rating.naive[0]))
     assert 1.5 < ratio < 4

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-
 from scipy.stats import binom, kendalltau
 
 from beholder.collect.stage import run_simulated
@@ -33,8 +32,6 @@ def questions() -> list[AnyQuestion]:
         for protocol, fewer in FEWER.items()
         for question in PROTOCOLS[protocol].questions()
     ]
-
-
 
 
 def test_the_loop(painted_study: Callable[..., Path]) -> None:
@@ -83,9 +80,9 @@ def planted_order_is_recovered(found: pl.DataFrame) -> None:
 def intervals_cover(found: pl.DataFrame) -> None:
     inside = pl.col("planted").is_between("low", "high")
     covered = found.group_by("method").agg(inside=inside.sum(), cells=pl.len()).sort("method")
-    cells, hits = covered["cells"].sum(), covered["inside"].sum()
+    cells, hits = sum(covered["cells"].to_list()), sum(covered["inside"].to_list())
     low, high = binom.interval(0.999, cells, 0.95)
     assert low <= hits <= high, covered
     differing = found.filter(pl.col("method") == "real-error-rate")  # by everyone's own criterion
     narrower = (differing["naive_high"] - differing["naive_low"]) < (differing["high"] - differing["low"])
-    assert narrower.mean() > 0.8
+    assert sum(narrower.to_list()) > 0.8 * len(narrower)

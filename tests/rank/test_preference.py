@@ -24,7 +24,11 @@ def rated(*votes: Vote) -> list[Rated]:
             for name in names
         ]
     )
-    schema = {"rater": pl.String, "images": pl.List(pl.String), "choice": pl.String}
+    schema: dict[str, pl.DataType] = {
+        "rater": pl.String(),
+        "images": pl.List(pl.String),
+        "choice": pl.String(),
+    }
     tests = pl.DataFrame([{"rater": w, "images": [a, b], "choice": c} for w, a, b, c in votes], schema=schema)
     return list(preferences(tests, images, ANALYSIS, np.random.default_rng(0)))
 
@@ -46,7 +50,9 @@ def test_two_generators_hand_worked() -> None:
     assert found.ties is not None
 
 
-def simulated(strength: dict[str, float], *, side: float, tie: float, people: int, each: int, seed: int) -> list[Vote]:
+def simulated(
+    strength: dict[str, float], *, side: float, tie: float, people: int, each: int, seed: int
+) -> list[Vote]:
     rng = np.random.default_rng(seed)
     names = list(strength)
     votes: list[Vote] = []

@@ -94,7 +94,13 @@ class TestSlices:
         run(folder)
         ratings = store.read("ratings")
         assert set(ratings["slice"]) == {"all", "photo", "sketch"}
-        fakes = ratings.filter(pl.col("method") == "fake-error-rate").group_by("slice").agg(pl.col("answers").sum())
+        methods = (
+            ratings.filter(pl.col("question") == "real").group_by("slice").agg(pl.col("method").unique().sort())
+        )
+        assert methods["method"].to_list() == [["error-rate", "fake-error-rate", "real-error-rate"]] * 3
+        fakes = (
+            ratings.filter(pl.col("method") == "fake-error-rate").group_by("slice").agg(pl.col("answers").sum())
+        )
         by_slice = dict(fakes.iter_rows())
         assert by_slice["photo"] + by_slice["sketch"] == by_slice["all"] == 6 * 8
         votes = ratings.filter(pl.col("method") == "bradley-terry").group_by("slice").agg(pl.col("answers").sum())
@@ -158,7 +164,7 @@ def test_nobody_left_says_so(bare_study: Make) -> None:
     question = REALISM.model_copy(update={"screening": Screening(min_seconds=1000)})
     folder = bare_study(question)
     store = consolidated(folder)
-    with pytest.raises(StageError, match="no generator can be rated. Of 6 people, the answers of 0 are used"):
+    with pytest.raises(StageError, match=r"no generator can be rated\. Of 6 people, the answers of 0 are used"):
         run(folder)
     assert not store.has("ratings")
 
@@ -211,5 +217,5 @@ def test_it_needs_raters(bare_study: Make) -> None:
     folder = bare_study(REALISM)
     design(folder)
     run_simulated(folder, people=4)
-    with pytest.raises(StageError, match="raters.parquet is missing. It is written by: beholder consolidate"):
+    with pytest.raises(StageError, match=r"raters\.parquet is missing\. It is written by: beholder consolidate"):
         run(folder)

@@ -49,7 +49,7 @@ def report(make_study: MakeStudy) -> Path:
 def crowded(make_study: MakeStudy) -> Path:
     folder = make_study(
         [f"{LONG}-{n}" if n % 7 == 3 else f"generator-{n}" for n in range(30)],
-        protocols=["hype-infinity", "hpd-pairs"],
+        protocols=["hpd-pairs"],
     )
     run(folder)
     return folder / PAGE
@@ -78,7 +78,7 @@ def test_every_chart_is_drawn_and_nothing_overflows(
     assert complaints == []
     assert requests == []
     charts = page.locator("[data-chart]").count()
-    assert charts > 10
+    assert charts >= 6
     assert page.locator("[data-drawn] svg").count() == charts
     assert page.evaluate("document.documentElement.scrollWidth") == width
     wider = (

@@ -102,7 +102,12 @@ def test_some_people_guess(habit: str) -> None:
 def test_fast_people_are_fast() -> None:
     for question in (REALISM, PAIR, RATING):
         hasty, calm = (
-            np.median([a.seconds for a in answers(person(habit), question, FAKE if question is not PAIR else GOOD_AND_BAD)])
+            np.median(
+                [
+                    a.seconds
+                    for a in answers(person(habit), question, FAKE if question is not PAIR else GOOD_AND_BAD)
+                ]
+            )
             for habit in ("fast", "noisy")
         )
         assert hasty == pytest.approx(0.12 * BASE_SECONDS[question.kind], rel=0.15)
@@ -119,7 +124,9 @@ def test_malicious_people_say_the_contrary() -> None:
 
 def test_tired_people_get_worse() -> None:
     def right(progress: float) -> float:
-        return float(np.mean([s == "generated" for s in said(person("tired"), REALISM, FAKE, 2000, progress=progress)]))
+        return float(
+            np.mean([s == "generated" for s in said(person("tired"), REALISM, FAKE, 2000, progress=progress)])
+        )
 
     # Φ(2.5 − 1) = .933 fresh; Φ(2.5/2.5 − 1) = .5 at the end
     assert right(0.0) == pytest.approx(0.933, abs=0.03)
@@ -147,7 +154,9 @@ def test_lenient_and_harsh_people_shift_their_ratings() -> None:
 @pytest.mark.parametrize("habit", ["noisy", "malicious", "tired"])
 def test_people_who_read_heed_instructions(habit: str) -> None:
     # .98, less the lapse of 1 % of which half guess right by chance: .975 or so; SE = √(.98 · .02/2000) = .003
-    share = np.mean([s == "real" for s in said(person(habit), REALISM, images((9.0, 0.5)), 2000, instruction="real")])
+    share = np.mean(
+        [s == "real" for s in said(person(habit), REALISM, images((9.0, 0.5)), 2000, instruction="real")]
+    )
     assert share == pytest.approx(HEEDS_INSTRUCTIONS, abs=0.02)
 
 

@@ -1,5 +1,7 @@
 """What honest people say on average, in closed form, against people who really answer."""
 
+from typing import ClassVar
+
 import numpy as np
 import polars as pl
 import pytest
@@ -45,7 +47,7 @@ def brute(question: AnyQuestion, *views: View) -> list[str]:
 
 
 def within_four_errors(found: float, expected: float, spread: float) -> bool:
-    return abs(found - expected) < 4 * spread / np.sqrt(len(CROWD) * EACH)
+    return bool(abs(found - expected) < 4 * spread / np.sqrt(len(CROWD) * EACH))
 
 
 def test_chance_of_generated_hand_worked() -> None:
@@ -99,7 +101,7 @@ def test_opinion_hand_worked() -> None:
 
 
 class TestPlantedRatings:
-    VIEWS = {
+    VIEWS: ClassVar = {
         "r0": view(0, 1),
         "r1": view(0, 1),
         "a0": view(0.5, 0.9),

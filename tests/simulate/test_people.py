@@ -62,7 +62,9 @@ class TestSense:
 
     def test_quality_is_truth_plus_leniency_with_the_side_pull_on_the_first(self) -> None:
         person = Person("p", "noisy", noise=0.0, leniency=0.1, side_pull=0.3)
-        sensed = person.sense(images((0, 0.5), (0, 0.6)), progress=0, exposure_ms=None, rng=np.random.default_rng(0))
+        sensed = person.sense(
+            images((0, 0.5), (0, 0.6)), progress=0, exposure_ms=None, rng=np.random.default_rng(0)
+        )
         for aspect in ASPECTS:
             assert sensed.quality[aspect] == pytest.approx([0.9, 0.7])
         alone = person.sense(images((0, 0.5)), progress=0, exposure_ms=None, rng=np.random.default_rng(0))

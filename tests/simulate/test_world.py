@@ -5,7 +5,7 @@ import hashlib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,14 @@ from beholder.tables.catalogue import TABLES
 from beholder.tables.heatmap import decode_heatmap
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import TRUTH_ROOM, Store
+
+
+class Small(Protocol):
+    """As ``tests/conftest.py`` makes it."""
+
+    world: World
+    painted: list[Painted]
+
 
 TINY = World(prompts=2, reals=3, size=32, seed=3, generators=GENERATORS[3:])
 
@@ -77,7 +85,8 @@ def test_real_images_are_flawless(tiny: tuple[Path, list[Painted]]) -> None:
         if p.real:
             assert p.scores["plausibility"] == p.scores["alignment"] == 1
             assert p.scores["detectability"] == 0
-            assert p.flaws == p.words == ()
+            assert p.flaws == ()
+            assert p.words == ()
             assert p.regions == {}
 
 
@@ -91,7 +100,7 @@ def test_the_manifest_lists_every_image(tiny: tuple[Path, list[Painted]]) -> Non
         assert (row["prompt"], row["style"]) == (p.prompt, p.style)
 
 
-def test_generators_are_planted_best_first(small_world: Any) -> None:
+def test_generators_are_planted_best_first(small_world: Small) -> None:
     names = [policy.name for policy in GENERATORS]
     scores = {
         aspect: [np.mean([p.scores[aspect] for p in small_world.painted if p.generator == name]) for name in names]
@@ -104,7 +113,7 @@ def test_generators_are_planted_best_first(small_world: Any) -> None:
     assert np.mean(bad) > scores["detectability"][-1]
 
 
-def test_truth_is_kept_and_read_back(small_world: Any, tmp_path: Path) -> None:
+def test_truth_is_kept_and_read_back(small_world: Small, tmp_path: Path) -> None:
     written = []
     for name in ("one", "two"):
         store = Store(tmp_path / name)
@@ -132,4 +141,6 @@ def image_tables(painted: list[Painted]) -> tuple[dict[str, pl.DataFrame], Prove
         | {"width": 32, "height": 32, "sha256": "x"}
         for p in painted
     ]
-    return {"images": TABLES["images"].frame(rows), "prompts": TABLES["prompts"].empty()}, Provenance("new", {}, 0, {})
+    return {"images": TABLES["images"].frame(rows), "prompts": TABLES["prompts"].empty()}, Provenance(
+        "new", {}, 0, {}
+    )

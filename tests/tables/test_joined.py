@@ -31,7 +31,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 def test_an_answer_reads_as_its_kind_writes_it(said: Said) -> None:
     ranking = None if said.ranking is None else list(said.ranking)
     row = {"choice": said.choice, "value": said.value, "ranking": ranking}
-    schema = {"choice": pl.String, "value": pl.Float64, "ranking": pl.List(pl.Int64)}
+    schema: dict[str, pl.DataType] = {"choice": pl.String(), "value": pl.Float64(), "ranking": pl.List(pl.Int64)}
     assert pl.DataFrame([row], schema=schema).select(SAID).item() == said.text
 
 
@@ -39,18 +39,32 @@ def test_an_answer_reads_as_its_kind_writes_it(said: Said) -> None:
 def store(tmp_path: Path) -> Store:
     """Two trials of question q; ann, bob, cat and dan answered: dan withdrew, and cat's first try was spoiled."""
     store = Store(tmp_path)
-    image = {"image": "i", "path": "i", "generator": "g", "real": False, "gold": False, "width": 1, "height": 1}
-    trials = [
+    image: dict[str, object] = {
+        "image": "i",
+        "path": "i",
+        "generator": "g",
+        "real": False,
+        "gold": False,
+        "width": 1,
+        "height": 1,
+    }
+    trials: list[dict[str, object]] = [
         {"trial": f"t{n}", "question": "q", "kind": "realism", "slot": 0, "position": n, "block": 0, "role": role}
         | {"images": ["i"], "expected": "generated", "propensity": 1.0}
         for n, role in enumerate(("test", "gold"))
     ]
-    sessions = [
-        {"session": f"s-{who}", "rater": who, "question": "q", "started": NOON, "simulated": False}
-        | {"status": "withdrawn" if who == "dan" else "complete"}
+    sessions: list[dict[str, object]] = [
+        {
+            "session": f"s-{who}",
+            "rater": who,
+            "question": "q",
+            "started": NOON,
+            "simulated": False,
+            "status": "withdrawn" if who == "dan" else "complete",
+        }
         for who in ("ann", "bob", "cat", "dan")
     ]
-    answers = [
+    answers: list[dict[str, object]] = [
         {"trial": trial, "session": f"s-{who}", "rater": who, "question": "q", "aspect": "realism"}
         | {"attempt": attempt, "choice": choice, "seconds": 1.0, "valid": valid, "answered": NOON}
         for who, trial, attempt, choice, valid in (
@@ -62,14 +76,14 @@ def store(tmp_path: Path) -> Store:
             ("dan", "t0", 1, "real", True),
         )
     ]
-    raters = [
+    raters: list[dict[str, object]] = [
         {"question": "q", "rater": "ann", "used": True, "reasons": [], "answers": 1},
         {"question": "q", "rater": "bob", "used": True, "reasons": [], "answers": 1},
         {"question": "q", "rater": "cat", "used": False, "reasons": ["x"], "answers": 1},
         {"question": "other", "rater": "cat", "used": True, "reasons": [], "answers": 1},
         {"question": "q", "rater": "dan", "used": True, "reasons": [], "answers": 1},
     ]
-    rows = {
+    rows: dict[str, list[dict[str, object]]] = {
         "prompts": [],
         "images": [image | {"sha256": "x"}],
         "trials": trials,
@@ -77,7 +91,7 @@ def store(tmp_path: Path) -> Store:
         "answers": answers,
         "raters": raters,
     }
-    store.write({n: TABLES[n].frame(list(r)) for n, r in rows.items()}, Provenance("test", {}, 0, {}))
+    store.write({n: TABLES[n].frame(r) for n, r in rows.items()}, Provenance("test", {}, 0, {}))
     return store
 
 

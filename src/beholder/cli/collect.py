@@ -18,7 +18,7 @@ from beholder.cli.options import database_url
 def collect(
     folder: Path, host: str, port: int, database: str | None, processes: int, people: int | None, bad: int
 ) -> None:
-    """Ask people: serve the pages on which they judge, and keep their answers.
+    """Ask people: serve the pages on which they judge.
 
     Draws the trials if that was not done, starts the server, and prints the link for people and the one for the
     researcher. An answer is on the disk before it is acknowledged. When the server stops, the answers are written

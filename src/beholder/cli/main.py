@@ -18,7 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plan": ("beholder.cli.plan:plan", "Simulate a study to see how many people it needs, at what cost."),
     "new": ("beholder.cli.new:new", "Make a study from a protocol and your images."),
     "design": ("beholder.cli.stages:design", "Draw the trials: who is to be shown what."),
-    "collect": ("beholder.cli.collect:collect", "Collect answers from made-up people, to rehearse a study."),
+    "collect": ("beholder.cli.collect:collect", "Ask people: serve the pages on which they judge."),
     "consolidate": ("beholder.cli.stages:consolidate", "Turn many people's answers into labels with intervals."),
     "rank": ("beholder.cli.stages:rank", "Rate the generators and say which of them differ."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),

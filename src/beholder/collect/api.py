@@ -1,11 +1,12 @@
 """The application: routes, and how errors leave it."""
 
+import logging
 from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from beholder import __version__
 from beholder.collect.guard import Guard
@@ -14,6 +15,8 @@ from beholder.collect.service import Service
 from beholder.errors import RefusedError
 
 AGAIN = {"Retry-After": "1"}
+
+log = logging.getLogger(__name__)
 
 
 def create_app(folder: Path, url: str, *, limited: bool = True) -> FastAPI:
@@ -46,8 +49,10 @@ async def _malformed(request: Request, error: Exception) -> Response:  # noqa: A
 
 async def _database_gone(request: Request, error: Exception) -> Response:  # noqa: ARG001
     """The database is down or starts anew: nothing was written, and the page sends the same again."""
-    if not isinstance(error, DBAPIError) or not error.connection_invalidated:
+    gone = isinstance(error, OperationalError) or (isinstance(error, DBAPIError) and error.connection_invalidated)
+    if not gone:
         raise error
+    log.error("a request met a database that cannot be reached: %s", error)
     return _reply(503, "no-database", "the database cannot be reached; nothing was written", AGAIN)
 
 

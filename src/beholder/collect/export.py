@@ -1,5 +1,6 @@
 """From the server's database to the tables of the study: row for row, and nothing that names a person."""
 
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,8 +9,10 @@ from typing import Any
 import polars as pl
 from sqlalchemy import Row, select
 
-from beholder.collect.database import Database, persons, responses, sessions, trials
-from beholder.study.study import load_study
+from beholder.collect.database import Database, persons, questions, responses, sessions, trials
+from beholder.collect.handover import complete_finished
+from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.study import load_study, question_of
 from beholder.tables.catalogue import TABLES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, provenance_of
@@ -20,6 +23,10 @@ OUTPUTS = ("sessions", "answers", "marks")
 def export(folder: Path, url: str) -> Outcome:
     """Write sessions, answers and marks as they are now; the people whom the researcher excluded are left out."""
     study, store = load_study(folder), Store(folder)
+    database = Database(url)
+    with database.writing() as connection:
+        complete_finished(connection, study, now=time.time())
+    database.engine.dispose()
     frames = collected(url)
     work = Work(
         "collect", {"server": True}, study.seed, ("images", "prompts", "trials"), OUTPUTS, redo_on_upgrade=False
@@ -34,23 +41,21 @@ def collected(url: str) -> dict[str, pl.DataFrame]:
     with database.reading() as connection:
         people = {row.person: row for row in connection.execute(select(persons))}
         held = connection.execute(select(sessions).order_by(sessions.c.started, sessions.c.session)).all()
+        asked = {row.question: question_of(row.settings) for row in connection.execute(select(questions))}
         answers = connection.execute(
-            select(responses).order_by(responses.c.session, responses.c.place, responses.c.attempt)
+            select(responses, trials.c.images)
+            .join(trials, trials.c.trial == responses.c.trial)
+            .order_by(responses.c.session, responses.c.place, responses.c.attempt)
         ).all()
-        marked = [row.trial for row in answers if row.marks]
-        shown = {
-            row.trial: row.images for row in connection.execute(select(trials).where(trials.c.trial.in_(marked)))
-        }
     database.engine.dispose()
     kept = {row.session: row for row in held if not people[row.person].excluded}
+    counted = [row for row in answers if row.session in kept]
     return {
         "sessions": TABLES["sessions"].frame([_session(row, people[row.person]) for row in kept.values()]),
         "answers": TABLES["answers"].frame(
-            [line for row in answers if row.session in kept for line in _answers(row, kept[row.session])]
+            [line for row in counted for line in _answers(row, kept[row.session], asked)]
         ),
-        "marks": TABLES["marks"].frame(
-            [line for row in answers if row.session in kept for line in _marks(row, shown)]
-        ),
+        "marks": TABLES["marks"].frame([line for row in counted for line in _marks(row)]),
     }
 
 
@@ -72,7 +77,10 @@ def _session(row: Row[Any], person: Row[Any]) -> dict[str, object]:
     }
 
 
-def _answers(row: Row[Any], session: Row[Any]) -> list[dict[str, object]]:
+def _answers(row: Row[Any], session: Row[Any], asked: Mapping[str, AnyQuestion]) -> list[dict[str, object]]:
+    """A row an aspect; a trial that was spoiled before anything was said has its rows, too, with no answer."""
+    question = asked[session.question]
+    said_of = row.said or [{"aspect": aspect} for aspect in KINDS[question.kind].aspects(question)]
     return [
         {
             "trial": row.trial,
@@ -91,11 +99,11 @@ def _answers(row: Row[Any], session: Row[Any]) -> list[dict[str, object]]:
             "valid": row.valid,
             "answered": moment(row.answered),
         }
-        for said in row.said
+        for said in said_of
     ]
 
 
-def _marks(row: Row[Any], shown: Mapping[str, list[str]]) -> list[dict[str, object]]:
+def _marks(row: Row[Any]) -> list[dict[str, object]]:
     """Marks of valid answers; the image is the one the trial showed."""
     if not row.valid:
         return []
@@ -106,7 +114,7 @@ def _marks(row: Row[Any], shown: Mapping[str, list[str]]) -> list[dict[str, obje
             "aspect": mark["aspect"],
             "number": number,
             "kind": mark["kind"],
-            "image": None if mark.get("image") is None else shown[row.trial][mark["image"]],
+            "image": None if mark.get("image") is None else row.images[mark["image"]],
             "x": mark.get("x"),
             "y": mark.get("y"),
             "word": mark.get("word"),

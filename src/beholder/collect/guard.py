@@ -31,7 +31,7 @@ ADDRESSES = 10_000
 
 
 class Buckets:
-    """A bucket of tokens for each address, refilled with time. Addresses are in memory only, while they are busy."""
+    """A bucket of tokens for each address, refilled with time. Addresses are kept in memory alone, while busy."""
 
     def __init__(self, size: float, a_second: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._size, self._rate, self._clock = size, a_second, clock

@@ -41,16 +41,33 @@ def is_free(now: float) -> ColumnElement[bool]:
     return and_(slots.c.done.is_(False), or_(slots.c.session.is_(None), slots.c.lease_until < now))
 
 
+def complete_finished(connection: Connection, study: Study, *, now: float) -> None:
+    """Complete the sessions of people who answered everything and left without saying so."""
+    rows = connection.execute(
+        select(sessions)
+        .join(slots, slots.c.session == sessions.c.session)
+        .where(slots.c.done.is_(False), slots.c.lease_until < now, sessions.c.status == "running")
+        .with_for_update(of=sessions, skip_locked=True)
+    ).all()
+    for session in rows:
+        if _is_finished(session):
+            end_session(connection, study, session, "complete", now=session.seen)
+
+
 def hand_over(connection: Connection, catalogue: Catalogue, study: Study, session: Row[Any]) -> None:
     """End the session of someone whose lease ran out: at the last sign of life, and paid as far as it went.
 
     What they answered counts, but for half a staircase; who had answered everything is complete.
     """
-    if session.place >= len(session.plan or []) and session.begun is not None:
+    if _is_finished(session):
         end_session(connection, study, session, "complete", now=session.seen)
         return
     abandon_unfinished_blocks(connection, catalogue, session.question, session.slot, session.session)
     end_session(connection, study, session, "returned", now=session.seen)
+
+
+def _is_finished(session: Row[Any]) -> bool:
+    return session.begun is not None and session.place >= len(session.plan or [])
 
 
 def _free_slots(

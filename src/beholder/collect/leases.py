@@ -30,9 +30,9 @@ def keep_place(connection: Connection, session: Row[Any], *, now: float, lease_s
         connection.execute(_HELD, {**_place_of(session), "lease_until": now + lease_seconds})
 
 
-def release_place(connection: Connection, session: Row[Any], *, done: bool) -> None:
-    """Give the slot back: done for good, or free for someone else, also where an earlier answer was deleted."""
-    done = done and _nothing_is_left(connection, session)
+def release_place(connection: Connection, session: Row[Any]) -> None:
+    """Give the slot back at the end of a session: done if nothing is left to do in it, else free for another."""
+    done = _nothing_is_left(connection, session)
     values: dict[str, object] = {"done": True} if done else {"session": None, "lease_until": 0.0}
     connection.execute(_HELD.values(values), _place_of(session))
 

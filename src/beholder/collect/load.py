@@ -10,7 +10,22 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from beholder.collect.database import Database, control, pictures, questions, responses, secrets, slots, trials
+from beholder.collect.database import (
+    Database,
+    comments,
+    control,
+    events,
+    identities,
+    persons,
+    pictures,
+    questions,
+    responses,
+    secrets,
+    sessions,
+    skips,
+    slots,
+    trials,
+)
 from beholder.errors import StageError
 from beholder.study.study import load_study
 from beholder.tables.store import Store
@@ -39,6 +54,7 @@ def load(folder: Path, url: str) -> None:
                 )
         if before == drawn:
             return
+        _end_rehearsal(connection)
         if connection.scalar(select(func.count()).select_from(responses)):
             if before is None or before.split()[0] != store.hash("images") or not append(connection, store):
                 raise StageError(
@@ -48,6 +64,15 @@ def load(folder: Path, url: str) -> None:
             return
         _fill(connection, store)
         _note_loaded(connection, store)
+
+
+def _end_rehearsal(connection: Connection) -> None:
+    """Where only made-up people have taken part, forget them: their answers must not hold up a change."""
+    if connection.scalar(select(func.count()).where(persons.c.simulated.is_(False))):
+        return
+    for table in (responses, skips, comments, events, sessions, identities, persons):
+        connection.execute(table.delete())
+    connection.execute(slots.update().values(session=None, lease_until=0.0, done=False))
 
 
 def append(connection: Connection, store: Store) -> bool:

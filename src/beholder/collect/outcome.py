@@ -13,10 +13,11 @@ from beholder.study.study import Study
 
 def end_session(connection: Connection, study: Study, session: Row[Any], status: str, *, now: float) -> Row[Any]:
     """Close the session with its outcome and pay, and settle its place; the session as it then is."""
-    release_place(connection, session, done=status == "complete")
-    connection.execute(insert(events).values(session=session.session, at=now, kind=status, detail={}))
     pay = pay_of(connection, study, session, status)
-    return change(connection, session.session, status=status, ended=now, pay=pay)
+    ended = change(connection, session.session, status=status, ended=now, pay=pay)
+    release_place(connection, ended)
+    connection.execute(insert(events).values(session=session.session, at=now, kind=status, detail={}))
+    return ended
 
 
 def pay_of(connection: Connection, study: Study, session: Row[Any], status: str) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import uvicorn
+from fastapi import FastAPI
 from sqlalchemy import func, select
 
 from beholder.collect.api import create_app
@@ -41,14 +42,20 @@ def rehearse(folder: Path, url: str, *, people: int, bad: int) -> Iterator[str]:
 
 @contextmanager
 def running(folder: Path, url: str) -> Iterator[str]:
-    """The server on a free port of this machine; yields its address."""
+    """The server of a study on a free port of this machine; yields its address."""
+    with listening(create_app(folder, url)) as address:
+        yield address
+
+
+@contextmanager
+def listening(app: FastAPI) -> Iterator[str]:
+    """An application on a free port of this machine; yields its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    config = uvicorn.Config(
-        create_app(folder, url), host="127.0.0.1", port=port, log_level="warning", access_log=False
+    server = uvicorn.Server(
+        uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning", access_log=False)
     )
-    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     deadline = time.monotonic() + PATIENCE

@@ -89,7 +89,7 @@ def _session(
         collected.answers.extend(_answer_rows(question, trial, session, person.rater, answered, exposure, clock))
         collected.marks.extend(_mark_rows(trial, session, answered))
         right = answered.response.said[0].text == trial["expected"]
-        exposures.heed(trial, right=right)
+        exposures.heed(trial, exposure, right=right)
         if trial["role"] == "qualification":
             right_by_class.setdefault(str(trial["expected"]), []).append(right)
     collected.sessions.append(
@@ -118,7 +118,8 @@ class _Exposures:
     def __init__(self, question: AnyQuestion) -> None:
         self._question = question if isinstance(question, TimedRealismQuestion) else None
         self._part: object = None
-        self._ms, self._right_so_far = 0.0, 0
+        self._shown: list[float] = []
+        self._right: list[bool] = []
 
     def next(self, trial: Row) -> float | None:
         """How long the image of this trial is shown."""
@@ -126,14 +127,14 @@ class _Exposures:
             return None
         part = trial["role"] if trial["role"] in LEAD else trial["block"]
         if part != self._part:
-            self._part = part
-            self._ms, self._right_so_far = float(self._question.start_ms), 0
-        return self._ms
+            self._part, self._shown, self._right = part, [], []
+        return self._question.exposure_after(self._shown, self._right)
 
-    def heed(self, trial: Row, *, right: bool) -> None:
-        """Step by the answer."""
-        if self._question is not None and trial["role"] != "attention":
-            self._ms, self._right_so_far = self._question.next_exposure(self._ms, self._right_so_far, right=right)
+    def heed(self, trial: Row, exposure_ms: float | None, *, right: bool) -> None:
+        """Note the answer to an exposure."""
+        if exposure_ms is not None and trial["role"] != "attention":
+            self._shown.append(exposure_ms)
+            self._right.append(right)
 
 
 def _answer(

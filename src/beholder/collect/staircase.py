@@ -10,7 +10,7 @@ from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
 
 _LOG = (
-    select(responses.c.trial, responses.c.right)
+    select(responses.c.trial, responses.c.right, responses.c.shown_ms, responses.c.intended_ms)
     .where(
         responses.c.session == bindparam("of"),
         responses.c.place >= bindparam("since"),
@@ -35,16 +35,13 @@ def exposure_now(
     run, since = run_of(trial), session.place
     while since > 0 and run_of(known[session.plan[since - 1]]) == run:
         since -= 1
-    log = connection.execute(_LOG, {"of": session.session, "since": since})
-    return replay(question, [bool(row.right) for row in log if known[row.trial].role != "attention"])
-
-
-def replay(question: TimedRealismQuestion, answers: list[bool]) -> float:
-    """The exposure after these answers, right or wrong, from the start of a run."""
-    exposure, right_so_far = float(question.start_ms), 0
-    for right in answers:
-        exposure, right_so_far = question.next_exposure(exposure, right_so_far, right=right)
-    return exposure
+    log = [
+        row
+        for row in connection.execute(_LOG, {"of": session.session, "since": since})
+        if known[row.trial].role != "attention"
+    ]
+    shown = [row.intended_ms if row.shown_ms is None else row.shown_ms for row in log]
+    return question.exposure_after(shown, [bool(row.right) for row in log])
 
 
 def run_of(trial: Trial) -> tuple[str, int]:

@@ -144,7 +144,7 @@ def _judged(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> li
 
 def _advice_on_items(question: AnyQuestion) -> str:
     if KINDS[question.kind].shows(question) > 1:
-        return "Items are sets of images of one prompt by different generators: add prompts, or lower trials."
+        return "An item is a set of images of one prompt: add prompts or generators, or lower trials."
     return "Add images, or lower trials in study.toml."
 
 

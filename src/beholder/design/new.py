@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from beholder.design.folders import Found
 from beholder.design.intake import Intake, Sources, take_in
+from beholder.design.stage import unfit
 from beholder.errors import StudyError
 from beholder.study.faults import faults_of
 from beholder.study.kinds.catalogue import AnyQuestion
@@ -81,7 +82,14 @@ def make_study(
     inputs = {"manifest": file_hash(manifest)} if manifest else {}
     settings: dict[str, Plain] = {"protocols": list(protocols), "copy": copy}
     _write(folder, study, intake, Provenance("new", settings, seed, inputs))
-    notes = (*(note for protocol, question in asked for note in protocol.notes(question)), *intake.notes)
+    notes = (
+        *(note for protocol, question in asked for note in protocol.notes(question)),
+        *intake.notes,
+        *(
+            f"the design does not fit the images yet: {fault}"
+            for fault in unfit(intake.images, study.questions, seed)
+        ),
+    )
     return NewStudy(folder, study, Counter(one.generator for one in intake.found), notes)
 
 

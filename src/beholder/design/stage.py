@@ -1,5 +1,6 @@
 """The design stage: from images to trials."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,9 @@ from beholder.study.study import load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, is_fresh, perform
+
+COLLECTED = ("answers", "marks", "sessions")
+"""What a rehearsal leaves behind; it goes when the design changes."""
 
 
 def run(folder: Path, *, force: bool = False) -> Outcome:
@@ -35,18 +39,42 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     )
     answered = store.has("answers")
     if answered and not is_fresh(store, work):
-        raise StageError(
-            f"{folder}: the design or the images changed after answers were collected. Undo the change, or make a "
-            "new study; to start over in this folder, first move tables/answers.parquet, sessions and marks away."
-        )
+        if not _only_rehearsed(store):
+            raise StageError(
+                f"{folder}: the design or the images changed after answers were collected. Undo the change, or "
+                "make a new study; to start over here, first move tables/answers.parquet, sessions and marks away."
+            )
+        for name in COLLECTED:
+            store.path(name).unlink(missing_ok=True)
+        answered = False
     return perform(
         store, work, lambda: {"trials": _trials(store, study.questions, study.seed)}, force=force and not answered
     )
 
 
-def _trials(store: Store, questions: tuple[AnyQuestion, ...], seed: int) -> pl.DataFrame:
-    pools = pools_of(store.read("images"))
+def unfit(images: pl.DataFrame, questions: Sequence[AnyQuestion], seed: int) -> list[str]:
+    """Why the trials of these questions cannot be drawn from these images; nothing where they can."""
+    return _draw(images, questions, seed)[1]
+
+
+def _only_rehearsed(store: Store) -> bool:
+    """Whether all answers are made up: those may go when the design changes."""
+    return store.has("sessions") and bool(store.read("sessions")["simulated"].all())
+
+
+def _trials(store: Store, questions: Sequence[AnyQuestion], seed: int) -> pl.DataFrame:
     store.read("prompts")
+    rows, faults = _draw(store.read("images"), questions, seed)
+    if faults:
+        raise StudyError(f"{store.folder}: the trials cannot be drawn", faults)
+    return TABLES["trials"].frame(rows)
+
+
+def _draw(
+    images: pl.DataFrame, questions: Sequence[AnyQuestion], seed: int
+) -> tuple[list[dict[str, object]], list[str]]:
+    """The rows of ``trials``, and the faults of the questions for which none could be drawn."""
+    pools = pools_of(images)
     rows: list[dict[str, object]] = []
     faults: list[str] = []
     for number, question in enumerate(questions):
@@ -58,9 +86,7 @@ def _trials(store: Store, questions: tuple[AnyQuestion, ...], seed: int) -> pl.D
             continue
         for slot, drawn in enumerate(slots):
             rows += _slot_rows(question, slot, drawn)
-    if faults:
-        raise StudyError(f"{store.folder}: the trials cannot be drawn", faults)
-    return TABLES["trials"].frame(rows)
+    return rows, faults
 
 
 def _slot_rows(question: AnyQuestion, slot: int, trials: list[Drawn]) -> list[dict[str, object]]:

@@ -25,6 +25,8 @@ class Inputs:
     separations: pl.DataFrame
     true_raters: pl.DataFrame | None
     true_ratings: pl.DataFrame | None
+    planted: bool
+    """Whether the images come from a made-up world that knows their flaws."""
 
     @property
     def simulated(self) -> bool:
@@ -42,4 +44,5 @@ def read_inputs(folder: Path) -> Inputs:
         **rest,
         true_raters=known.get("raters"),
         true_ratings=known.get("ratings"),
+        planted=truth.has("scores"),
     )

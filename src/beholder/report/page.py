@@ -39,6 +39,8 @@ class Page:
 
     study: Study
     simulated: bool
+    invented: bool
+    """Whether the qualities that the made-up people saw were invented too."""
     facts: tuple[Fact, ...]
     findings: tuple[str, ...]
     glance: Glance | None
@@ -84,6 +86,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
     return Page(
         study=study,
         simulated=tables.simulated,
+        invented=tables.simulated and not tables.planted,
         facts=facts(tables.sessions, tables.raters, tables.images, generators, days(tables.sessions)),
         findings=findings(leading, every, found),
         glance=glance(leading),

@@ -45,7 +45,8 @@ function isPlain(event) {
 /** Whether the key belongs to a dialog, a field or a control. @param {KeyboardEvent} event */
 function isTaken(event) {
   if (document.querySelector("dialog[open]")) return true;
-  const target = /** @type {HTMLElement} */ (event.target);
+  const { target } = event;
+  if (!(target instanceof Element)) return false;
   if (target.matches("textarea, select, input[type=text]")) return true;
   if (event.key.startsWith("Arrow")) return target.matches("input");
   if (event.key === " ") return target.closest("button, a, input") !== null;

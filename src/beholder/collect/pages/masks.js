@@ -1,6 +1,7 @@
 // Textured random patterns that wipe out the after-image. They are drawn from a seed alone, never from the images.
 
-const GRAIN = [8, 20, 48, 112];
+/** Cells across, and how much of each layer shows: coarse shapes first, fine grain last. */
+const LAYERS = [[6, 1], [14, 0.6], [34, 0.45], [90, 0.3]];
 
 /**
  * @param {number} count
@@ -15,7 +16,7 @@ export function drawMasks(count, width, height, seed) {
 }
 
 /**
- * Coloured noise of several grains laid over each other, each half as strong as a photograph's contrast there.
+ * Coloured noise of several grains laid over each other.
  * @param {number} width
  * @param {number} height
  * @param {() => number} random
@@ -24,9 +25,9 @@ function drawMask(width, height, random) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [width, height];
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
-  GRAIN.forEach((cells, layer) => {
-    context.globalAlpha = layer === 0 ? 1 : 0.5;
-    context.imageSmoothingEnabled = layer % 2 === 0;
+  LAYERS.forEach(([cells, share], layer) => {
+    context.globalAlpha = share;
+    context.imageSmoothingEnabled = layer === 1;
     const across = Math.max(2, Math.round((cells * width) / Math.max(width, height)));
     const down = Math.max(2, Math.round((cells * height) / Math.max(width, height)));
     context.drawImage(noise(across, down, random), 0, 0, width, height);

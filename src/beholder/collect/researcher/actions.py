@@ -6,9 +6,8 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from beholder.collect.catalogue import Catalogue
 from beholder.collect.database import control, events, invitations, persons, sessions
+from beholder.collect.handover import hand_over
 from beholder.collect.identity import hash_of, new_token
-from beholder.collect.leases import abandon_unfinished_blocks
-from beholder.collect.outcome import end_session
 from beholder.collect.researcher.places import settle_places
 from beholder.collect.standing import PAUSED
 from beholder.errors import RefusedError
@@ -47,7 +46,7 @@ def exclude(
         select(sessions).where(sessions.c.person == person, sessions.c.status == "running")
     ).all()
     for session in running:
-        _end(connection, catalogue, study, session, now=now)
+        hand_over(connection, catalogue, study, session)
     connection.execute(update(persons).where(persons.c.person == person).values(excluded=True, reason=reason))
     opened = settle_places(connection).opened
     note(connection, "exclude", reason, now=now, person=person, opened=opened)
@@ -74,7 +73,7 @@ def close_session(
         raise RefusedError(404, "no-such-session", f"there is no session {session}")
     if row.status != "running":
         raise RefusedError(409, "not-running", f"session {session} has ended: {row.status}")
-    _end(connection, catalogue, study, row, now=now)
+    hand_over(connection, catalogue, study, row)
     settle_places(connection)
     note(connection, "close-session", reason, now=now, session=session)
 
@@ -87,12 +86,6 @@ def invite(connection: Connection, count: int, *, about: str, reason: str, now: 
     )
     note(connection, "invite", reason, now=now, invitations=count, about=about)
     return [f"/i/{token}" for token in tokens]
-
-
-def _end(connection: Connection, catalogue: Catalogue, study: Study, session: Row[Any], *, now: float) -> None:
-    if session.slot is not None:
-        abandon_unfinished_blocks(connection, catalogue, session.question, session.slot, session.session)
-    end_session(connection, study, session, "returned", now=now)
 
 
 def _person(connection: Connection, person: str) -> Row[Any]:

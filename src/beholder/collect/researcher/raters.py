@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import Connection, Row, Select, func, select, true
 
 from beholder.collect.catalogue import Catalogue
 from beholder.collect.database import comments, persons, responses, sessions, skips, trials
@@ -39,13 +39,15 @@ class Conduct:
 
 
 def rater_rows(
-    connection: Connection, catalogue: Catalogue, study: Study, *, offset: int, limit: int
+    connection: Connection, catalogue: Catalogue, study: Study, *, question: str | None, offset: int, limit: int
 ) -> tuple[int, list[Part]]:
-    """How many sessions there are, and those of one page, the latest first."""
-    total = connection.scalar(select(func.count()).select_from(sessions)) or 0
+    """How many sessions there are (of a question), and those of one page, the latest first."""
+    wanted = sessions.c.question == question if question else true()
+    total = connection.scalar(select(func.count()).select_from(sessions).where(wanted)) or 0
     held = connection.execute(
         select(sessions, persons.c.platform, persons.c.excluded, persons.c.reason, persons.c.simulated)
         .join_from(sessions, persons, persons.c.person == sessions.c.person)
+        .where(wanted)
         .order_by(sessions.c.started.desc(), sessions.c.session)
         .offset(offset)
         .limit(limit)

@@ -18,7 +18,7 @@ from beholder.tables.store import Store
 WHOLE = "all"
 COLUMNS = ("generator", "rating", "low", "high", "rank_low", "rank_high", "answers", "images", "raters")
 NOTE = (
-    "These intervals hold for people who take part once the number of people was fixed beforehand. "
+    "The intervals are valid if the number of people was fixed beforehand. "
     "Looking often at results and stopping when they please is not valid unless planned."
 )
 

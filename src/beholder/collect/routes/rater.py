@@ -11,6 +11,7 @@ from beholder.collect.answering import skip_trial, take_answer
 from beholder.collect.consent import consent_hash, consent_text
 from beholder.collect.database import comments, events, responses, skips
 from beholder.collect.entering import Entered, enter
+from beholder.collect.handover import complete_finished
 from beholder.collect.leases import abandon_unfinished_blocks, reopen_place
 from beholder.collect.outcome import end_session
 from beholder.collect.service import COOKIE, Service
@@ -193,6 +194,8 @@ def post_heartbeat(body: messages.Nothing, service: Serving, beholder: Held = No
 def _enter(service: Service, body: messages.Enter, cookie: str | None) -> tuple[Entered, State]:
     with service.database.writing() as connection:
         now = service.now()
+        complete_finished(connection, service.study, now=now)
+    with service.database.writing() as connection:
         entered = enter(connection, service.catalogue, service.study, body, cookie=cookie, now=now)
         return entered, service.state(connection, service.alive(connection, entered.session))
 

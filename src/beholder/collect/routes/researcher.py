@@ -61,12 +61,15 @@ def get_overview(service: Serving, cookie: SignedIn) -> Part:
 @router.get("/raters")
 def get_raters(
     service: Serving,
+    question: Annotated[str | None, Query(max_length=64)] = None,
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> Part:
     """How people go about it, a page of sessions at a time."""
     with service.database.reading() as connection:
-        total, rows = rater_rows(connection, service.catalogue, service.study, offset=offset, limit=limit)
+        total, rows = rater_rows(
+            connection, service.catalogue, service.study, question=question, offset=offset, limit=limit
+        )
     return {"total": total, "offset": offset, "rows": rows}
 
 

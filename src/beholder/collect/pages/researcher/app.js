@@ -14,7 +14,7 @@ const PARTS = {
   results: { name: "Results", draw: results, live: false },
   people: { name: "People", draw: people, live: false },
   comments: { name: "Comments", draw: comments, live: false },
-  data: { name: "Links & data", draw: data, live: false },
+  data: { name: "Data", draw: data, live: false },
 };
 const REFRESH_MS = 10_000;
 

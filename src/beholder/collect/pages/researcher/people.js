@@ -5,14 +5,13 @@ import { get, post } from "/static/researcher/api.js";
 import { ask, reasonField } from "/static/researcher/dialog.js";
 import { count, decimal, money, moment, percent, plural } from "/static/researcher/words.js";
 
-const PAGE = 100;
+const PAGE = 50;
 const filter = { question: "", flagged: false, offset: 0 };
 
 /** @param {any} study @param {import("./app.js").Tools} tools */
 export async function people(study, tools) {
-  const found = await get(`/raters?offset=${filter.offset}&limit=${PAGE}`);
-  const rows = found.rows.filter((row) => (!filter.question || row.question === filter.question)
-    && (!filter.flagged || row.flags.length));
+  const found = await get(`/raters?offset=${filter.offset}&limit=${PAGE}&question=${encodeURIComponent(filter.question)}`);
+  const rows = found.rows.filter((row) => !filter.flagged || row.flags.length);
   return [h("section", { class: "card", "aria-label": "People" },
     filters(study, tools),
     rows.length ? table(rows, study, tools) : h("p", { class: "quiet" }, found.total ? "Nobody fits this choice." : "Nobody has come yet."),
@@ -23,14 +22,14 @@ export async function people(study, tools) {
 
 /** @param {any} study @param {import("./app.js").Tools} tools */
 function filters(study, tools) {
-  const choose = h("select", { id: "filter-question", onchange: () => { filter.question = choose.value; tools.redraw(); } },
+  const choose = h("select", { id: "filter-question", onchange: () => { Object.assign(filter, { question: choose.value, offset: 0 }); tools.redraw(); } },
     ["", ...study.questions.map((question) => question.question)].map((name) =>
       h("option", { value: name, selected: name === filter.question }, name || "All questions")));
   const flagged = h("input", { id: "filter-flagged", type: "checkbox", checked: filter.flagged,
     onchange: () => { filter.flagged = flagged.checked; tools.redraw(); } });
   return h("div", { class: "filters" },
     h("div", { class: "field" }, h("label", { for: "filter-question" }, "Question"), choose),
-    h("div", { class: "inline" }, flagged, h("label", { for: "filter-flagged" }, "Only those with a flag")));
+    h("div", { class: "inline" }, flagged, h("label", { for: "filter-flagged" }, "Only those with a flag, of this page")));
 }
 
 /** @param {any[]} rows @param {any} study @param {import("./app.js").Tools} tools */

@@ -9,7 +9,7 @@ export const count = (value) => whole.format(value);
 export const decimal = (value, digits = 2) => (value === null ? "–" : value.toFixed(digits));
 
 /** @param {number | null} value */
-export const percent = (value) => (value === null ? "–" : `${Math.round(value * 100)} %`);
+export const percent = (value) => (value === null ? "–" : `${Math.round(value * 100)}\u00a0%`);
 
 /** @param {number | null} value @param {string} currency */
 export function money(value, currency) {

@@ -34,7 +34,7 @@ export function instructions(place, state, tools) {
 function lines(task, texts) {
   const { settings } = task;
   const ratio = task.disclosed_ratio;
-  const kind = task.kind === "realism" && settings.viewing_ms ? "realism.hidden" : task.kind;
+  const kind = settings.viewing_ms ? `${task.kind}.hidden` : task.kind;
   const numbered = [1, 2, 3, 4].map((number) => `instructions.${kind}.${number}`).filter((key) => texts.has(key));
   return [
     ...numbered.map((key) => texts.t(key, settings)),

@@ -1,0 +1,325 @@
+"""Studies with image files, served over HTTP on this machine, and visitors who go through their pages."""
+
+import hashlib
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import httpx
+import numpy as np
+import polars as pl
+import pytest
+from PIL import Image, PngImagePlugin
+
+from beholder.collect.api import create_app
+from beholder.collect.database import default_url
+from beholder.collect.load import load
+from beholder.collect.rehearsal import listening
+from beholder.collect.service import Service
+from beholder.design.stage import run as design
+from beholder.study.collecting import Collecting
+from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.kinds.kind import Response
+from beholder.study.study import FILE_NAME, Pay, Study, dump_study
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import Store
+
+Json = dict[str, Any]
+
+GENERATORS = ("zephyr", "quasar", "nimbus")
+SECRET_NOTE = "made-by-zephyr"
+SCREEN = {
+    "screen_width": 1920,
+    "screen_height": 1080,
+    "viewport_width": 1600,
+    "viewport_height": 900,
+    "pixel_ratio": 1,
+    "zoom": 1,
+    "frame_ms": 16.7,
+    "touch": False,
+    "user_agent": "test",
+}
+
+
+@dataclass
+class Visitor:
+    """A browser with a cookie jar: goes through the pages step by step, answering as it is told."""
+
+    client: httpx.Client
+    study: Study
+    state: Json = field(default_factory=dict)
+    seen: list[httpx.Response] = field(default_factory=list)
+
+    def enter(self, path: str = "/", language: str = "en", **parameters: str) -> httpx.Response:
+        body = {"parameters": parameters, "path": path, "language": language}
+        return self.keep(self.client.post("/api/enter", json=body))
+
+    def keep(self, reply: httpx.Response) -> httpx.Response:
+        """Remember the reply, and the state in it."""
+        self.seen.append(reply)
+        if reply.status_code == 200:
+            content = reply.json()
+            self.state = content.get("state", content)
+        return reply
+
+    def post(self, path: str, **body: object) -> httpx.Response:
+        return self.keep(self.client.post(f"/api/{path}", json=body))
+
+    def get(self, path: str) -> httpx.Response:
+        reply = self.client.get(f"/api/{path}")
+        return self.keep(reply) if path == "state" else reply
+
+    def consent(self, *, agreed: bool = True) -> httpx.Response:
+        told = self.state["consent"]
+        return self.post(
+            "consent", agreed=agreed, **{name: told[name] for name in ("hash", "version", "language")}
+        )
+
+    def begin(self, path: str = "/", **parameters: str) -> "Visitor":
+        """From the link to the first trial."""
+        assert self.enter(path, **parameters).status_code == 200
+        self.consent()
+        self.post("check", **SCREEN)
+        self.post("begin")
+        assert self.state["step"] == "trial", self.state
+        return self
+
+    @property
+    def trial(self) -> Json:
+        trial: Json = self.state["trial"]
+        return trial
+
+    def question(self) -> AnyQuestion:
+        """The question of the current trial; the tests name questions by their kinds or have one only."""
+        same = [q for q in self.study.questions if q.kind == self.trial["kind"] and q.text == self.trial["text"]]
+        return same[0]
+
+    def body(self, response: Response | None = None, **changes: object) -> Json:
+        """A body that answers the current trial: as an attention check asks, or always alike."""
+        trial, question = self.trial, self.question()
+        kind = KINDS[question.kind]
+        if response is None:
+            told = trial["instruction"]
+            response = kind.lazy(question) if told is None else kind.obey(question, told)
+        body: Json = {
+            "trial": trial["trial"],
+            "attempt": trial["attempt"],
+            "key": token_hex(16),
+            "said": [
+                {
+                    name: value
+                    for name in ("aspect", "choice", "value", "ranking")
+                    if (value := getattr(said, name)) is not None
+                }
+                for said in response.said
+            ],
+            "marks": [
+                {
+                    "aspect": mark.aspect,
+                    "kind": mark.kind,
+                    "image": mark.image,
+                    "x": mark.point[0] if mark.point else None,
+                    "y": mark.point[1] if mark.point else None,
+                    "word": mark.word,
+                    "at_ms": mark.at_ms,
+                }
+                for mark in response.marks
+            ],
+            "seconds": 1.5,
+        }
+        if trial["exposure_ms"] is not None:
+            body["exposure"] = exposure(trial["exposure_ms"])
+        return body | changes
+
+    def answer(self, response: Response | None = None, **changes: object) -> httpx.Response:
+        return self.post("answer", **self.body(response, **changes))
+
+    def choose(self, choice: str) -> httpx.Response:
+        """Answer a question of one choice."""
+        body = self.body()
+        return self.post("answer", **(body | {"said": [{"aspect": body["said"][0]["aspect"], "choice": choice}]}))
+
+    def step(self) -> httpx.Response:
+        """Do whatever the page would do next."""
+        step = self.state["step"]
+        if step == "consent":
+            return self.consent()
+        if step == "check":
+            return self.post("check", **SCREEN)
+        if step == "instructions":
+            return self.post("begin")
+        if step == "break":
+            return self.post("break")
+        if step == "debrief":
+            return self.post("debrief", clear=4, fair=5, comment="fine")
+        assert step == "trial", step
+        return self.answer()
+
+    def walk(self, until: str = "done", *, most: int = 1000) -> "Visitor":
+        """Go on until a step is reached, or so many steps are done."""
+        for _ in range(most):
+            if self.state["step"] == until:
+                break
+            reply = self.step()
+            assert reply.status_code == 200, reply.text
+        return self
+
+
+def exposure(ms: float, **changes: object) -> Json:
+    """What a presenter on a screen of 60 Hz says of an exposure."""
+    frames = max(round(ms * 0.06), 1)
+    shown = frames / 0.06
+    return {
+        "intended_ms": ms,
+        "intended_frames": frames,
+        "shown_ms": shown,
+        "shown_frames": frames,
+        "dropped_frames": 0,
+        "frame_ms": 1000 / 60,
+    } | changes
+
+
+@dataclass
+class Served:
+    """A study that is being served."""
+
+    folder: Path
+    url: str
+    study: Study
+    address: str
+    service: Service
+    stack: ExitStack
+
+    def client(self, **settings: Any) -> httpx.Client:  # noqa: ANN401 - httpx's own
+        return self.stack.enter_context(httpx.Client(base_url=self.address, timeout=30, **settings))
+
+    def visitor(self) -> Visitor:
+        return Visitor(self.client(), self.study)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Ask the database behind the server's back."""
+        with closing(sqlite3.connect(self.folder / "collect.sqlite")) as connection:
+            return connection.execute(query).fetchall()
+
+    def count(self, table: str) -> int:
+        return int(self.rows(f"select count(*) from {table}")[0][0])
+
+    def counts(self) -> dict[str, int]:
+        """Rows of everything that a visitor can write."""
+        return {name: self.count(name) for name in ("responses", "skips", "comments", "events", "sessions")}
+
+    def move_clock(self, seconds: float) -> None:
+        """From now on the server lives so much later."""
+        now = self.service.now
+        self.service.now = lambda: now() + seconds  # type: ignore[method-assign]
+
+
+Serve = Callable[..., Served]
+
+
+@pytest.fixture(scope="session")
+def picture_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Small images of several formats and sizes, full of metadata that gives away where they come from."""
+    folder = tmp_path_factory.mktemp("pictures")
+    rng = np.random.default_rng(3)
+    for generator in (*GENERATORS, "bad", "real"):
+        (folder / generator).mkdir()
+        size = (48, 40) if generator == "real" else (40, 40)
+        for number in range(12):
+            image = Image.fromarray(rng.integers(0, 255, (size[1], size[0], 3), dtype=np.uint8))
+            _save_with_metadata(image, folder / generator / f"{generator}-{number:02d}", real=generator == "real")
+    return folder
+
+
+def _save_with_metadata(image: Image.Image, stem: Path, *, real: bool) -> None:
+    if real:
+        exif = Image.Exif()
+        exif[0x010E] = SECRET_NOTE
+        image.save(stem.with_suffix(".jpg"), quality=95, exif=exif, comment=SECRET_NOTE.encode())
+    else:
+        note = PngImagePlugin.PngInfo()
+        note.add_text("parameters", SECRET_NOTE)
+        image.save(stem.with_suffix(".png"), pnginfo=note, icc_profile=SECRET_NOTE.encode() * 20)
+
+
+@pytest.fixture
+def study_folder(picture_files: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Make a study with its trials drawn, and its database filled."""
+
+    def make(
+        *questions: AnyQuestion,
+        name: str = "served",
+        collect: Json | None = None,
+        pay: Json | None = None,
+        gold: bool = True,
+        generators: Sequence[str] = GENERATORS,
+    ) -> Path:
+        folder = tmp_path / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        study = Study(
+            name="test",
+            title="A test",
+            seed=1,
+            pay=Pay.model_validate(pay or {}),
+            collect=Collecting.model_validate(collect or {}),
+            questions=questions,
+        )
+        (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")
+        rows = [
+            row
+            for generator in (*generators, *(("bad",) if gold else ()), "real")
+            for row in _image_rows(picture_files, generator)
+        ]
+        prompts: list[Json] = [{"prompt": f"p{p:02d}", "text": f"a red cube number {p}"} for p in range(12)]
+        frames: dict[str, pl.DataFrame] = {
+            "prompts": TABLES["prompts"].frame(prompts),
+            "images": TABLES["images"].frame(rows),
+        }
+        Store(folder).write(frames, Provenance("new", {}, 0, {}))
+        design(folder)
+        load(folder, default_url(folder))
+        return folder
+
+    return make
+
+
+def _image_rows(pictures: Path, generator: str) -> list[Json]:
+    real = generator == "real"
+    return [
+        {
+            "image": f"{generator}/{number:02d}",
+            "path": str(path),
+            "generator": generator,
+            "real": real,
+            "gold": generator == "bad",
+            "prompt": None if real else f"p{number:02d}",
+            "width": 48 if real else 40,
+            "height": 40,
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        }
+        for number, path in enumerate(sorted((pictures / generator).iterdir()))
+    ]
+
+
+@pytest.fixture
+def serve(study_folder: Callable[..., Path]) -> Iterator[Serve]:
+    """Make a study and serve it until the test ends."""
+    with ExitStack() as stack:
+
+        def make(*questions: AnyQuestion, limited: bool = True, **settings: Any) -> Served:  # noqa: ANN401
+            folder = study_folder(*questions, **settings)
+            url = default_url(folder)
+            app = create_app(folder, url, limited=limited)
+            address = stack.enter_context(listening(app))
+            service: Service = app.state.service
+            stack.callback(service.database.engine.dispose)
+            return Served(folder, url, service.study, address, service, stack)
+
+        yield make

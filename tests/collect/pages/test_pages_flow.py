@@ -1,0 +1,114 @@
+"""A person's way from consent to the completion code, and all the ways out."""
+
+from tests.collect.mock_server import Mock
+from tests.collect.pages.visiting import Open, ready
+
+
+def paths(mock: Mock) -> list[str]:
+    return [path for path, _ in mock.visit.posts]
+
+
+def test_the_whole_way_by_keyboard_alone(open_page: Open, mock: Mock) -> None:
+    page = open_page(kind="pair", blocks=2, trials=2)
+    page.get_by_role("button", name="I agree").press("Enter")
+    page.wait_for_selector("button:not([disabled]) >> text=Continue")
+    page.get_by_role("button", name="Continue").press("Enter")
+    page.get_by_role("button", name="Start").press("Enter")
+    ready(page)
+    page.keyboard.press("f")
+    page.get_by_role("button", name="Go on").press("Enter")
+    ready(page)
+    page.keyboard.press("ArrowDown")
+    page.get_by_label("5, completely").first.check()
+    page.get_by_label("1, not at all").last.check()
+    page.get_by_label("Anything you would like").fill("A fine study.")
+    page.get_by_role("button", name="Finish").press("Enter")
+    page.wait_for_selector("text=C7F3K9QX")
+
+    assert paths(mock) == [
+        *("/api/consent", "/api/check", "/api/begin"),
+        *("/api/answer", "/api/break", "/api/answer", "/api/debrief"),
+    ]
+    posts = [body for _, body in mock.visit.posts]
+    assert posts[0] == {"agreed": True, "hash": "abc", "version": "1", "language": "en"}
+    assert set(posts[1]) == {
+        *("screen_width", "screen_height", "viewport_width", "viewport_height"),
+        *("pixel_ratio", "zoom", "frame_ms", "touch", "user_agent"),
+    }
+    assert 5 < posts[1]["frame_ms"] < 40
+    assert [answer["said"] for answer in mock.visit.answers] == [
+        [{"aspect": "preference", "choice": "left"}],
+        [{"aspect": "preference", "choice": "tie"}],
+    ]
+    assert posts[-1] == {"clear": 5, "fair": 1, "comment": "A fine study."}
+    assert page.get_by_role("link", name="Back to the platform").get_attribute("href")
+
+
+def test_who_declines_is_thanked_and_let_go(open_page: Open, mock: Mock) -> None:
+    page = open_page(kind="pair")
+    page.get_by_role("button", name="do not want").click()
+    page.wait_for_selector("text=You have chosen not to take part")
+    assert mock.visit.posts[0][1]["agreed"] is False
+
+
+def test_the_language_changes_at_once(open_page: Open) -> None:
+    page = open_page(kind="timed-realism")
+    assert page.locator("text=Flickering images").is_visible()
+    page.get_by_label("Language").select_option("de")
+    page.wait_for_selector("text=Flackernde Bilder")
+    assert page.locator("text=Worum es geht").is_visible()
+    assert page.locator("html").get_attribute("lang") == "de"
+
+
+def test_withdraw_with_deletion_from_a_trial(open_page: Open, mock: Mock) -> None:
+    page = open_page(kind="pair", from_="trial")
+    ready(page)
+    page.get_by_role("button", name="Withdraw").click()
+    page.keyboard.press("f")  # no answer: a dialog is open
+    page.get_by_label("Also delete").check()
+    page.locator("dialog").get_by_role("button", name="Withdraw").click()
+    page.wait_for_selector("text=You have withdrawn")
+    assert mock.visit.posts == [("/api/withdraw", {"delete": True})]
+
+
+def test_report_skips_the_trial(open_page: Open, mock: Mock) -> None:
+    page = open_page(kind="realism", from_="trial")
+    ready(page)
+    page.get_by_role("button", name="Report").click()
+    page.get_by_label("Anything to add").fill("grim")
+    page.locator("dialog").get_by_role("button", name="Report and skip").click()
+    page.wait_for_selector("text=2 of 3")
+    body = {"trial": "t0", "attempt": 1, "reason": "disturbing", "comment": "grim"}
+    assert mock.visit.posts == [("/api/skip", body)]
+
+
+def test_an_image_that_cannot_be_had_can_be_skipped(open_page: Open, mock: Mock) -> None:
+    mock.broken_images = True
+    page = open_page(kind="pair", from_="trial")
+    page.get_by_role("button", name="Skip it").click()
+    page.wait_for_selector("text=2 of 3")
+    assert mock.visit.posts[0][1]["reason"] == "broken"
+
+
+def test_training_feedback_waits_for_the_person(open_page: Open) -> None:
+    page = open_page(kind="realism", from_="trial", phase="training", feedback="real")
+    ready(page)
+    page.keyboard.press("j")
+    page.wait_for_selector("text=Not quite. The answer is: Real")
+    page.wait_for_timeout(130)
+    page.keyboard.press(" ")
+    page.wait_for_selector("text=2 of 3")
+
+
+def test_focus_goes_to_the_heading_of_each_step(open_page: Open) -> None:
+    page = open_page(kind="pair")
+    page.get_by_role("button", name="I agree").click()
+    page.wait_for_selector("text=A quick look")
+    assert page.evaluate("document.activeElement.tagName") == "H1"
+
+
+def test_an_attention_check_is_put_into_words(open_page: Open) -> None:
+    page = open_page(kind="pair", from_="trial", instruction="tie")
+    assert page.locator(".ask__instruction").inner_text() == (
+        "Attention: Please choose “Tie” here, whatever the images show."
+    )

@@ -1,0 +1,145 @@
+"""RichHF-18K: consolidation by hand, TFRecord there and back, and the release's oddities."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from beholder.errors import TableError
+from beholder.formats import richhf
+from beholder.formats.example import Value, encode_example
+from beholder.formats.richhf_tables import tables_of
+from beholder.formats.tfrecord import frame_records
+from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from tests.formats.conftest import Making, Tables, study_of
+
+QUESTION = RichFeedbackQuestion(name="rich")
+ASPECTS = ("plausibility", "alignment", "aesthetics", "overall")
+
+
+def point(aspect: str, x: float, y: float) -> dict[str, object]:
+    return {"aspect": aspect, "kind": "point", "x": x, "y": y}
+
+
+def word(place: int) -> dict[str, object]:
+    return {"aspect": "misalignment", "kind": "word", "word": place}
+
+
+@pytest.fixture
+def small(making: Making) -> Making:
+    """Three people on one image, twice as wide as high, of the prompt "a red cat"."""
+    making.prompt("p", "a red cat")
+    making.image("i", "gen", prompt="p", size=(200, 100))
+    for rater, score, marks in (
+        ("r1", 5.0, [point("implausibility", 0.5, 0.5), word(1)]),
+        ("r2", 3.0, [point("implausibility", 0.5, 0.5), point("implausibility", 0.51, 0.5), word(1), word(2)]),
+        ("r3", 1.0, list[dict[str, object]]()),
+    ):
+        making.session(rater, "rich")
+        said: dict[str, dict[str, object]] = {aspect: {"value": score} for aspect in ASPECTS}
+        making.judged(rater, QUESTION, ["i"], said, prompt="p", marks=marks)
+    return making
+
+
+def test_scores_words_and_maps_by_hand(small: Making) -> None:
+    """Scores (5, 3, 1) → mean 3 → (3 − 1)/4 = .5. Word 1 by two of three: missed; word 2 by one: not.
+
+    Two of three people marked the middle: 170 of 255. A disk of 1/20 of the height, 25.6 of 512 rows, is half as
+    wide in columns, since the image is twice as wide as high: 12.8. r2's second point adds 1/3 to its right.
+    """
+    (record,) = richhf.consolidated(QUESTION, small.tables())
+    assert record.filename == "rich/i.png"
+    assert record.scores == dict.fromkeys(richhf.SCORES, 0.5)
+    assert record.words == (1, 0, 1)
+    artifact = record.maps["artifact_map"]
+    assert artifact.shape == (512, 512)
+    assert artifact[256, 256] == 170
+    assert artifact[256 - 25, 256] == 170
+    assert artifact[256 - 27, 256] == 0
+    assert artifact[256, 256 - 12] == 170
+    assert artifact[256, 256 - 14] == 0
+    assert artifact[256, 256 + 15] == 85
+    assert not record.maps["misalignment_map"].any()
+
+
+def test_what_was_written_is_read_again(small: Making, tmp_path: Path) -> None:
+    (file,) = richhf.write(study_of(QUESTION), small.tables(), tmp_path).files
+    (before,) = richhf.consolidated(QUESTION, small.tables())
+    (after,) = richhf.read(file)
+    assert (after.filename, after.words, after.uid) == (before.filename, before.words, "i")
+    assert after.scores == pytest.approx(before.scores)
+    for name in richhf.MAPS:
+        np.testing.assert_array_equal(after.maps[name], before.maps[name])
+
+
+def test_the_records_become_tables(small: Making, sound: Callable[[Tables], None]) -> None:
+    records = richhf.consolidated(QUESTION, small.tables())
+    found = tables_of(records, {"i": "a red cat"})
+    sound(dict(found.tables))
+    assert found.mismatched == ()
+    labels = found.tables["labels"].sort("aspect", "word")
+    words = labels.filter(labels["method"] == "majority")
+    assert words.select("word", "value").rows() == [(0, 0.0), (1, 1.0), (2, 0.0)]
+    assert found.tables["regions"].height == 2
+
+
+def test_words_and_labels_that_differ_in_number_are_reported(small: Making) -> None:
+    records = richhf.consolidated(QUESTION, small.tables())
+    assert tables_of(records, {"i": "a red cat, asleep"}).mismatched == (("i", 4, 3),)
+    assert tables_of(records, {}).tables["images"]["prompt"].to_list() == [None]
+
+
+def features(**other: Value) -> dict[str, Value]:
+    whole: dict[str, Value] = {"filename": (b"train/x.png",), "prompt_misalignment_label": (b"1 0",)}
+    whole |= dict.fromkeys(richhf.SCORES, (0.25,))
+    whole |= dict.fromkeys(richhf.MAPS, (b"",))
+    return whole | other
+
+
+def write_records(path: Path, *records: dict[str, Value]) -> Path:
+    path.write_bytes(b"".join(frame_records(encode_example(record) for record in records)))
+    return path
+
+
+def test_maps_as_the_release_has_them(tmp_path: Path) -> None:
+    """JPEG, with ringing around what was marked; or empty."""
+    levels = np.zeros((64, 64), dtype=np.uint8)
+    levels[20:40, 20:40] = 255
+    buffer = io.BytesIO()
+    Image.fromarray(levels).save(buffer, "JPEG", quality=60)
+    (record,) = richhf.read(write_records(tmp_path / "x", features(artifact_map=(buffer.getvalue(),))))
+    found = record.maps["artifact_map"]
+    assert (found > 0).sum() > 400
+    assert richhf.marked(found).sum() == pytest.approx(400, abs=30)
+    assert record.maps["misalignment_map"].size == 0
+    assert record.words == (1, 0)
+
+
+def test_all_faulty_records_are_told_at_once(tmp_path: Path) -> None:
+    lacking = features()
+    del lacking["overall_score"]
+    path = write_records(
+        tmp_path / "x",
+        features(),
+        lacking,
+        features(prompt_misalignment_label=(b"1 x",)),
+        features(artifact_map=(b"no picture",)),
+        features(overall_score=(1,)),
+    )
+    with pytest.raises(TableError) as caught:
+        richhf.read(path)
+    first, second, third, fourth = caught.value.faults
+    assert first == "record 1: lacks overall_score"
+    assert second == "record 2: prompt_misalignment_label holds '1 x'; zeros and ones were expected"
+    assert third.startswith("record 3: cannot identify image")
+    assert fourth == "record 4: overall_score: one number was expected"
+
+
+def test_a_pointer_of_git_lfs_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "train.tfrecord"
+    path.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n")
+    with pytest.raises(TableError, match="git lfs pull"):
+        richhf.read(path)
