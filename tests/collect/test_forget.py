@@ -1,11 +1,11 @@
 """Forgetting: what names a person, what they answered, and the receipt."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.collect.conftest import Serve, Served
 
 from beholder.cli.main import main
 from beholder.collect.export import collected, export
@@ -16,14 +16,13 @@ from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 from beholder.tables.store import Store
 
-Serve = Callable[..., Any]
 PAIR = PairQuestion(name="q", design=Design(raters=2, trials=6))
 SECRET = "prolific-anna-5f3c"
 OTHER = "prolific-bert-77aa"
 
 
 @pytest.fixture
-def served(serve: Serve) -> Any:  # noqa: ANN401
+def served(serve: Serve) -> Served:
     """Two people have answered everything; the tables are exported and consolidated."""
     found = serve(PAIR, collect={"redirect": "https://panel.example/?c={code}&s={SESSION_ID}"})
     for identity in (SECRET, OTHER):
@@ -37,7 +36,7 @@ def bytes_of(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file())
 
 
-def test_no_address_of_a_person_is_kept(served: Any) -> None:
+def test_no_address_of_a_person_is_kept(served: Served) -> None:
     """Everyone came from this machine: neither its address nor a browser's id is in the database."""
     served.service.database.engine.dispose()
     content = bytes_of(served.folder)
@@ -45,7 +44,7 @@ def test_no_address_of_a_person_is_kept(served: Any) -> None:
     assert SECRET.encode() in content
 
 
-def test_a_person_is_forgotten_altogether(served: Any) -> None:
+def test_a_person_is_forgotten_altogether(served: Served) -> None:
     person = person_of(served.url, "prolific", SECRET)
     other = person_of(served.url, "prolific", OTHER)
     served.service.database.engine.dispose()
@@ -67,7 +66,7 @@ def test_a_person_is_forgotten_altogether(served: Any) -> None:
     assert OTHER.encode() in content
 
 
-def test_their_place_is_taken_by_someone_else(served: Any) -> None:
+def test_their_place_is_taken_by_someone_else(served: Served) -> None:
     assert served.visitor().enter().status_code == 409
     forget_person(served.folder, served.url, person_of(served.url, "prolific", SECRET), keep_answers=False)
     served.visitor().begin().walk()
@@ -85,7 +84,7 @@ def test_someone_in_the_middle_is_forgotten_too(serve: Serve) -> None:
     assert served.rows("select count(*) from slots where session is null and not done")[0][0] == 2
 
 
-def test_the_answers_may_be_kept(served: Any) -> None:
+def test_the_answers_may_be_kept(served: Served) -> None:
     person = person_of(served.url, "prolific", SECRET)
     served.service.database.engine.dispose()
     before = collected(served.url)["answers"]
@@ -95,19 +94,21 @@ def test_the_answers_may_be_kept(served: Any) -> None:
     assert SECRET.encode() not in bytes_of(served.folder)
 
 
-def test_the_receipt_is_kept_and_can_be_checked(served: Any) -> None:
+def test_the_receipt_is_kept_and_can_be_checked(served: Served) -> None:
     person = person_of(served.url, "prolific", SECRET)
     receipt = forget_person(served.folder, served.url, person, keep_answers=False)
     kind, detail = served.rows("select kind, detail from events order by id desc limit 1")[0]
     assert kind == "forgotten"
     kept = json.loads(detail)
     assert kept["hash"] == receipt.hash
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
+    }
     assert Receipt(**values).signed() == receipt
     assert person not in detail
 
 
-def test_deeds_that_name_the_person_lose_the_name(served: Any) -> None:
+def test_deeds_that_name_the_person_lose_the_name(served: Served) -> None:
     person = person_of(served.url, "prolific", SECRET)
     with served.service.database.writing() as connection:
         catalogue, study = served.service.catalogue, served.study
@@ -119,7 +120,7 @@ def test_deeds_that_name_the_person_lose_the_name(served: Any) -> None:
     assert details == [{"who": "researcher", "opened": 1}]
 
 
-def test_the_command_line(served: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line(served: Served, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(served.folder)
     assert main(["forget", folder, "--platform", "prolific", "--id", SECRET]) == 0
     out = capsys.readouterr().out
@@ -133,7 +134,7 @@ def test_the_command_line(served: Any, capsys: pytest.CaptureFixture[str]) -> No
     assert served.count("responses") == 6
 
 
-def test_the_whole_map_can_be_emptied(served: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_whole_map_can_be_emptied(served: Served, capsys: pytest.CaptureFixture[str]) -> None:
     served.service.database.engine.dispose()
     assert main(["forget", str(served.folder), "--all-identities"]) == 0
     assert "identities deleted  2" in capsys.readouterr().out

@@ -1,15 +1,12 @@
 """Who may open the researcher's page, and what a change needs."""
 
-from collections.abc import Callable
-from typing import Any
-
 import httpx
 import pytest
+from tests.collect.conftest import Serve, Served
 
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design
 
-Serve = Callable[..., Any]
 DEEDS = {
     "pause": {"reason": ""},
     "resume": {"reason": ""},
@@ -23,21 +20,21 @@ READ = ("overview", "raters", "comments", "results", "export/csv")
 
 
 @pytest.fixture
-def served(serve: Serve) -> Any:  # noqa: ANN401
+def served(serve: Serve) -> Served:
     return serve(RealismQuestion(name="q", design=Design(raters=2, trials=4)))
 
 
-def token_of(served: Any) -> str:  # noqa: ANN401
+def token_of(served: Served) -> str:
     return str(served.rows("select value from secrets where name = 'researcher'")[0][0])
 
 
-def sign_in(served: Any) -> httpx.Client:  # noqa: ANN401
+def sign_in(served: Served) -> httpx.Client:
     client: httpx.Client = served.client(follow_redirects=True)
     assert client.get("/researcher", params={"token": token_of(served)}).status_code == 200
     return client
 
 
-def test_the_link_sets_a_cookie_and_hides_the_token(served: Any) -> None:
+def test_the_link_sets_a_cookie_and_hides_the_token(served: Served) -> None:
     client = served.client()
     token = token_of(served)
     reply = client.get("/researcher", params={"token": token})
@@ -54,7 +51,7 @@ def test_the_link_sets_a_cookie_and_hides_the_token(served: Any) -> None:
     assert page.headers["cache-control"] == "no-store"
 
 
-def test_the_form_does_the_same(served: Any) -> None:
+def test_the_form_does_the_same(served: Served) -> None:
     client = served.client(follow_redirects=True)
     reply = client.post("/researcher", data={"token": f" {token_of(served)} "})
     assert (reply.status_code, reply.url.path, reply.url.query) == (200, "/researcher", b"")
@@ -62,7 +59,7 @@ def test_the_form_does_the_same(served: Any) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "ä", "x" * 5000])
-def test_a_wrong_token_is_refused_and_asked_for_again(served: Any, token: str) -> None:
+def test_a_wrong_token_is_refused_and_asked_for_again(served: Served, token: str) -> None:
     client = served.client()
     for reply in (
         client.get("/researcher", params={"token": token}),
@@ -78,7 +75,7 @@ def test_a_wrong_token_is_refused_and_asked_for_again(served: Any, token: str) -
 
 
 @pytest.mark.parametrize("path", READ)
-def test_nothing_is_told_without_the_cookie(served: Any, path: str) -> None:
+def test_nothing_is_told_without_the_cookie(served: Served, path: str) -> None:
     for cookie in (None, "wrong", token_of(served)):
         client = served.client()
         if cookie:
@@ -89,7 +86,7 @@ def test_nothing_is_told_without_the_cookie(served: Any, path: str) -> None:
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_every_change_needs_the_cookie_and_the_header(served: Any, deed: str) -> None:
+def test_every_change_needs_the_cookie_and_the_header(served: Served, deed: str) -> None:
     before = served.counts()
     stranger = served.client()
     assert stranger.post(f"/researcher/api/{deed}", json=DEEDS[deed]).status_code == 401
@@ -104,13 +101,13 @@ def test_every_change_needs_the_cookie_and_the_header(served: Any, deed: str) ->
     assert served.counts() == before
 
 
-def test_a_raters_cookie_opens_nothing(served: Any) -> None:
+def test_a_raters_cookie_opens_nothing(served: Served) -> None:
     visitor = served.visitor().begin()
     assert visitor.client.get("/researcher/api/overview").status_code == 401
     assert visitor.client.get("/researcher/preview/q").status_code == 401
 
 
-def test_other_sites_are_told_nothing(served: Any) -> None:
+def test_other_sites_are_told_nothing(served: Served) -> None:
     client = sign_in(served)
     reply = client.get("/researcher/api/overview", headers={"Origin": "https://evil.example"})
     assert not [name for name in reply.headers if name.startswith("access-control")]
@@ -118,7 +115,7 @@ def test_other_sites_are_told_nothing(served: Any) -> None:
     assert asked.status_code == 405
 
 
-def test_generators_never_reach_a_rater(served: Any) -> None:
+def test_generators_never_reach_a_rater(served: Served) -> None:
     visitor = served.visitor().begin().walk()
     told = " ".join(reply.text for reply in visitor.seen)
     for secret in ("zephyr", "quasar", "nimbus", "generator", "gold"):

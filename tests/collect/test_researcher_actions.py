@@ -1,13 +1,13 @@
 """What the researcher does: pausing, leaving people out, inviting, extending, previewing; all of it noted."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import polars as pl
 import pytest
+from tests.collect.conftest import Serve, Served
 from tests.collect.test_researcher_overview import ask, sign_in
 
 from beholder.collect.export import collected, export
@@ -15,13 +15,13 @@ from beholder.collect.load import load
 from beholder.collect.researcher.extend import EXTENSIONS_KEY
 from beholder.design.stage import run as design
 from beholder.errors import StageError
+from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.question import Design
 
-Serve = Callable[..., Any]
 Json = dict[str, Any]
 PAIR = PairQuestion(name="q", design=Design(raters=2, trials=6, repeats=2))
 
@@ -33,7 +33,7 @@ def do(client: httpx.Client, deed: str, *, status: int = 200, **body: object) ->
     return found
 
 
-def last_event(served: Any) -> tuple[str, Json]:
+def last_event(served: Served) -> tuple[str, Json]:
     kind, detail = served.rows("select kind, detail from events order by id desc limit 1")[0]
     return kind, json.loads(detail)
 
@@ -76,7 +76,7 @@ def test_who_is_left_out_is_replaced(serve: Serve) -> None:
     assert collected(served.url)["answers"].height == 24
 
 
-def first_session(served: Any) -> set[str]:
+def first_session(served: Served) -> set[str]:
     return {served.rows("select session from sessions order by started limit 1")[0][0]}
 
 
@@ -224,7 +224,7 @@ def test_trials_that_were_changed_are_still_refused(serve: Serve) -> None:
         (RealismQuestion(name="q", design=Design(raters=3, trials=4, between=True)), "each person judges one"),
     ],
 )
-def test_an_extension_that_the_design_cannot_draw_says_why(serve: Serve, question: Any, said: str) -> None:
+def test_an_extension_that_the_design_cannot_draw_says_why(serve: Serve, question: AnyQuestion, said: str) -> None:
     served = serve(question)
     before = served.count("trials")
     reply = do(sign_in(served), "extend", status=409, question="q", slots=1, reason="")
@@ -242,7 +242,7 @@ def test_a_preview_leaves_no_trace(serve: Serve) -> None:
     page = client.get("/researcher/preview/real")
     assert page.text.index("/static/researcher/preview.js") < page.text.index("/static/app.js")
     room = "/researcher/preview/api"
-    body = {"parameters": {"PROLIFIC_PID": "me"}, "path": "/researcher/preview/real", "language": "de"}
+    body: Json = {"parameters": {"PROLIFIC_PID": "me"}, "path": "/researcher/preview/real", "language": "de"}
     state = client.post(f"{room}/enter", json=body).json()
     assert (state["step"], state["study"]["language"]) == ("consent", "de")
     assert "beholder_preview_session" in client.cookies

@@ -2,7 +2,6 @@
 
 import io
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import httpx
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from tests.collect.conftest import Serve, Served
 
 from beholder.cli.main import main
 from beholder.collect.export import collected, export
@@ -20,7 +20,6 @@ from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design, Screening
 
-Serve = Callable[..., Any]
 Json = dict[str, Any]
 PAIR = PairQuestion(
     name="pair", design=Design(raters=3, trials=6, attention_every=3), screening=Screening(min_seconds=2)
@@ -28,7 +27,7 @@ PAIR = PairQuestion(
 ORDER = RankingQuestion(name="order", images=3, design=Design(raters=1, trials=2))
 
 
-def sign_in(served: Any) -> httpx.Client:  # noqa: ANN401
+def sign_in(served: Served) -> httpx.Client:
     client: httpx.Client = served.client(follow_redirects=True)
     token = served.rows("select value from secrets where name = 'researcher'")[0][0]
     client.get("/researcher", params={"token": token})

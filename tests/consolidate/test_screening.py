@@ -180,15 +180,28 @@ def test_repeated_ratings_may_differ_by_a_point(answered: Answered) -> None:
 
 
 def test_agreement_with_the_majority_must_beat_chance(answered: Answered) -> None:
-    # three others agree on five images; ann with them on all five: p = 1/2⁵ = .031; bob on four: p = 6/32 = .19
+    # three others agree on five images; ann with them on all five: p = 1/2⁵ = .031; bob on four: p = 6/32 = .19,
+    # and Wilson's interval of 4/5 ends at .96, below the median person's 1
     items = "ijklm"
     crowd = [(who, [i], "real") for who in ("c", "d", "e") for i in items]
     ann = [("ann", [i], "real") for i in items]
     bob = [("bob", [i], "real") for i in items[:4]] + [("bob", ["m"], "generated")]
     found = reasons(realism(above_chance=0.05), answered(*crowd, *ann, *bob))
     assert found["ann"] == []
-    assert found["bob"] == ["agreement: 80% with the majority, no better than guessing (p = 0.19)"]
+    assert found["bob"] == ["agreement: 80% with the majority, less than is usual and no better than guessing"]
     assert reasons(realism(above_chance=1 / 32), answered(*crowd, *ann))["ann"] == []  # just at the level
+
+
+def test_nobody_is_set_aside_for_agreeing_as_often_as_the_median_person(answered: Answered) -> None:
+    # Everyone differs from the others on one image of five, each on another, so each agrees on 4 of 5: p = .19,
+    # which does not exceed chance, but nobody does better.
+    items, names = "ijklm", "abcde"
+    rows = [
+        (who, [item], "generated" if place == number else "real")
+        for number, who in enumerate(names)
+        for place, item in enumerate(items)
+    ]
+    assert all(not found for found in reasons(realism(above_chance=0.05), answered(*rows)).values())
 
 
 def test_ties_do_not_count_for_agreement(answered: Answered) -> None:

@@ -67,7 +67,6 @@ MEANINGS = {
     "Aspect.high": "word at the high end of the scale",
     "text": "what people are asked",
     "aspects": "one section `[[questions.aspects]]` for each thing to be rated",
-    "TimedRealismQuestion.adapt": "how the exposure follows the answers; only `staircase` is built",
     "TimedRealismQuestion.start_ms": "exposure at the start of each block",
     "TimedRealismQuestion.shortest_ms": "the exposure never gets shorter than this",
     "TimedRealismQuestion.longest_ms": "the exposure never gets longer than this",

@@ -9,13 +9,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 from PIL import Image
+from tests.formats.conftest import Making, Tables, study_of
 
 from beholder.errors import ImageError, StudyError, TableError
 from beholder.formats import hpd, imagereward
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rating import RatingQuestion
-from tests.formats.conftest import Making, Tables, study_of
 
 SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared")) / "data"
 PAIRS, RANKING = PairQuestion(name="pairs"), RankingQuestion(name="order", images=3)
@@ -157,7 +157,7 @@ def test_imagereward_by_hand(small: Making, tmp_path: Path, sound: Callable[[Tab
 
 @pytest.mark.skipif(not (SHARED / "imagereward").exists(), reason=f"ImageReward's test set is not at {SHARED}")
 def test_the_released_rankings(sound: Callable[[Tables], None]) -> None:
-    """As facts has it: 466 prompts, 6,399 pairs that are decided and 831 that are tied; gaps in ranks are closed."""
+    """As facts has it: 466 prompts, 6,399 pairs that are decided and 831 that are tied; gaps are closed."""
     tables = imagereward.read(SHARED / "imagereward" / "test.json")
     sound(tables)
     rankings = tables["answers"]["ranking"].to_list()

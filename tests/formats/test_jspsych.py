@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from polars.testing import assert_frame_equal
+from tests.formats.conftest import Making, study_of
 
 from beholder.errors import TableError
 from beholder.formats import jspsych
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rating import RatingQuestion
-from tests.formats.conftest import Making, study_of
 
 PAIR, ORDER, MOS = PairQuestion(name="pair"), RankingQuestion(name="order", images=3), RatingQuestion(name="mos")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from tests.formats.conftest import Making, study_of
 
 from beholder.errors import StudyError, TableError
 from beholder.formats import layer6
@@ -14,7 +15,6 @@ from beholder.formats.answered import answered_tests
 from beholder.formats.layer6_files import IMAGE, PERSON, read_release, read_set, write_set
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.realism import RealismQuestion
-from tests.formats.conftest import Making, study_of
 
 SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared"))
 RELEASE = SHARED / "data" / "layer6-realism"

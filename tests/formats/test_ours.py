@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 from polars.testing import assert_frame_equal
+from tests.formats.conftest import Making, study_of
 
 from beholder.collect.routes.researcher import FORMATS as OF_THE_SERVER
 from beholder.formats import ours
@@ -12,7 +13,6 @@ from beholder.formats.answered import competition_ranks, public_paths
 from beholder.formats.catalogue import FORMATS
 from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.study import load_study
-from tests.formats.conftest import Making, study_of
 
 QUESTION = RankingQuestion(name="order", images=3)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from tests.formats.conftest import Making, Tables, study_of
 
 from beholder.errors import TableError
 from beholder.formats import richhf
@@ -14,7 +15,6 @@ from beholder.formats.example import Value, encode_example
 from beholder.formats.richhf_tables import tables_of
 from beholder.formats.tfrecord import frame_records
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
-from tests.formats.conftest import Making, Tables, study_of
 
 QUESTION = RichFeedbackQuestion(name="rich")
 ASPECTS = ("plausibility", "alignment", "aesthetics", "overall")

@@ -98,5 +98,5 @@ def test_examples_come_back(features: dict[str, Value]) -> None:
 
 @pytest.mark.parametrize("content", [b"\x0a\x05\x0a", b"\x0b", b"\x0a\xff", b"\x0a\x02\x0a\x00"])
 def test_bytes_that_are_no_example_are_refused(content: bytes) -> None:
-    with pytest.raises(ValueError, match="field|wire type|cut off|without a name"):
+    with pytest.raises(ValueError, match=r"field|wire type|cut off|without a name"):
         decode_example(content)

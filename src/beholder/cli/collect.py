@@ -26,15 +26,15 @@ def collect(
 
     With --simulate, made-up people go through the pages' own interface instead, and the server stops after them.
     """
-    from beholder.collect.export import export
-    from beholder.collect.serve import prepare, serve
-    from beholder.design import stage as design
+    from beholder.collect.serve import is_ready, note_ready, prepare, run_child, serve
 
     if people is not None and bad > people:
         raise click.BadParameter(f"{bad} of {people} people cannot be bad", param_hint="--bad")
     folder, url = folder.resolve(), database_url(folder, database)
-    click.echo(str(design.run(folder)))
-    prepare(folder, url)
+    if not is_ready(folder, url):
+        click.echo(run_child("beholder", "design", folder))
+        prepare(folder, url)
+        note_ready(folder, url)
     if people is None:
         serve(folder, url, host=host, port=port, processes=processes, say=click.echo)
     else:
@@ -42,4 +42,4 @@ def collect(
 
         for line in rehearse(folder, url, people=people, bad=bad):
             click.echo(line)
-    click.echo(str(export(folder, url)))
+    click.echo(run_child("beholder.collect.export", folder, url))

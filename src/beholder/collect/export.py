@@ -1,5 +1,9 @@
-"""From the server's database to the tables of the study: row for row, and nothing that names a person."""
+"""From the server's database to the tables of the study: row for row, and nothing that names a person.
 
+python -m beholder.collect.export FOLDER URL
+"""
+
+import sys
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -11,6 +15,7 @@ from sqlalchemy import Row, select
 
 from beholder.collect.database import Database, persons, questions, responses, sessions, trials
 from beholder.collect.handover import complete_finished
+from beholder.errors import UserError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.study import load_study, question_of
 from beholder.tables.catalogue import TABLES
@@ -127,3 +132,19 @@ def _marks(row: Row[Any]) -> list[dict[str, object]]:
 def moment(seconds: float) -> datetime:
     """A moment from seconds since 1970."""
     return datetime.fromtimestamp(seconds, UTC)
+
+
+def main() -> int:
+    """The command of this module."""
+    folder, url = sys.argv[1:]
+    try:
+        outcome = export(Path(folder), url)
+    except UserError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    sys.stdout.write(f"{outcome}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

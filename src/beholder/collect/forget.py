@@ -3,6 +3,7 @@
 import hashlib
 import json
 import time
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -161,9 +162,9 @@ def _forget_in_tables(store: Store, person: str, mine: list[str]) -> tuple[tuple
 def _scrub(database: Database) -> None:
     """Make SQLite overwrite what was deleted: neither its file nor its log keeps a trace."""
     if database.is_sqlite:
-        with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.exec_driver_sql("VACUUM")
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        with closing(database.engine.raw_connection()) as raw, closing(raw.cursor()) as cursor:
+            cursor.execute("VACUUM")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.engine.dispose()
 
 

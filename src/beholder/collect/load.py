@@ -26,7 +26,7 @@ from beholder.collect.database import (
     slots,
     trials,
 )
-from beholder.errors import StageError
+from beholder.errors import StageError, UserError
 from beholder.study.study import load_study
 from beholder.tables.store import Store
 
@@ -134,7 +134,7 @@ def main() -> int:
     folder, url = sys.argv[1:]
     try:
         load(Path(folder), url)
-    except StageError as error:
+    except UserError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     return 0

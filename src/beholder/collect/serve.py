@@ -1,34 +1,74 @@
 """Starting the server: load the database, print the links, serve."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 
+from beholder import __version__
 from beholder.collect.api import create_app
-from beholder.collect.database import Database, secrets
+from beholder.collect.database import Database, control, secrets
 from beholder.errors import StageError
+from beholder.study.study import FILE_NAME
+from beholder.tables.provenance import file_hash
 
 Say = Callable[[str], None]
 
+READY = "ready"
+GRACE_SECONDS = 10
 
-def prepare(folder: Path, url: str) -> None:
-    """Fill the database in a process of its own, so that the server stays small."""
+
+def run_child(*arguments: str | Path) -> str:
+    """Run ``python -m …`` and return what it prints: so work on the tables leaves the server small."""
     done = subprocess.run(
-        [sys.executable, "-m", "beholder.collect.load", str(folder), url],
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-m", *map(str, arguments)], capture_output=True, text=True, check=False
     )
     if done.returncode == 2:
         raise StageError(done.stderr.strip().removeprefix("error: "))
     if done.returncode:
-        raise RuntimeError(f"loading {folder} failed:\n{done.stderr}")
+        raise RuntimeError(f"{arguments[0]} failed:\n{done.stderr}")
+    return done.stdout.strip()
+
+
+def prepare(folder: Path, url: str) -> None:
+    """Fill the database from the tables of the study."""
+    run_child("beholder.collect.load", folder, url)
+
+
+def is_ready(folder: Path, url: str) -> bool:
+    """Whether the study, its images and trials are those that the database was made ready for."""
+    database = Database(url)
+    try:
+        with database.reading() as connection:
+            known = connection.scalar(select(control.c.value).where(control.c.name == READY))
+    except DBAPIError:  # there is no database yet
+        return False
+    finally:
+        database.engine.dispose()
+    return known is not None and known == _fingerprint(folder)
+
+
+def note_ready(folder: Path, url: str) -> None:
+    """Note that trials are drawn and the database is filled, so that the next start need not look again."""
+    database = Database(url)
+    with database.writing() as connection:
+        connection.execute(control.delete().where(control.c.name == READY))
+        connection.execute(control.insert().values(name=READY, value=_fingerprint(folder)))
+    database.engine.dispose()
+
+
+def _fingerprint(folder: Path) -> str:
+    tables = [folder / "tables" / f"{name}.parquet" for name in ("prompts", "images", "trials")]
+    hashes = [file_hash(path) if path.is_file() else "absent" for path in (folder / FILE_NAME, *tables)]
+    return " ".join([__version__, *hashes])
 
 
 def links(url: str, address: str) -> tuple[str, str]:
@@ -46,18 +86,18 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
         raise StageError("several processes need PostgreSQL: --database postgresql+psycopg://…")
     raters, researcher = links(url, f"http://{host}:{port}")
     say(f"people:     {raters}\nresearcher: {researcher}\nStop with Ctrl-C; nothing is lost.")
+    settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
+    settings |= {"timeout_graceful_shutdown": GRACE_SECONDS}
+    signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and what comes after it is still done
     if processes == 1:
-        uvicorn.run(create_app(folder, url), host=host, port=port, log_level="warning", access_log=False)
+        uvicorn.run(create_app(folder, url), **settings)
         return
     os.environ["BEHOLDER_FOLDER"], os.environ["BEHOLDER_DATABASE"] = str(folder), url
     uvicorn.run(
         "beholder.collect.serve:worker",
         factory=True,
-        host=host,
-        port=port,
         workers=processes,
-        log_level="warning",
-        access_log=False,
+        **settings,
     )
 
 

@@ -11,7 +11,8 @@ FLIPPED = {"left": "right", "right": "left"}
 
 
 def conduct_of(answered: pl.DataFrame, coded: list[Coded]) -> pl.DataFrame:
-    """One row a person with the columns of ``raters`` that describe conduct, and ``agreement_p``."""
+    """One row a person with the columns of ``raters`` that describe conduct, with ``agreement_p`` and
+    ``agreement_typical``."""
     tests = answered.filter(pl.col("role") == "test")
     frame = answered.select("rater").unique().sort("rater")
     parts = [
@@ -69,7 +70,8 @@ def _agreement(coded: list[Coded]) -> pl.DataFrame:
     """Agreement with the others: of choices the share with their majority, of ratings the correlation.
 
     Of several aspects the best counts: someone who follows one scale well is paying attention.
-    ``agreement_p`` is the chance that someone who guesses agrees as often; only choices have it.
+    ``agreement_p`` is the chance that someone who guesses agrees as often; ``agreement_typical`` says whether the
+    share may be as high as the median person's (95 % Wilson interval); only choices have them.
     """
     rows: list[dict[str, object]] = []
     for aspect in coded:
@@ -82,16 +84,24 @@ def _agreement(coded: list[Coded]) -> pl.DataFrame:
         if aspect.scale == "nominal":
             found = leave_one_out_agreement(who, what, code)
             values, chances = found.share, found.p_value
+            typical = found.high >= np.nanmedian(found.share) if np.isfinite(found.share).any() else found.high > 1
         else:
             values = leave_one_out_correlation(who, what, code).correlation
-            chances = np.full(len(values), np.nan)
+            chances, typical = np.full(len(values), np.nan), np.ones(len(values), dtype=np.bool_)
         rows += [
-            {"rater": name, "agreement": _known(value), "agreement_p": _known(chance)}
-            for name, value, chance in zip(names, values, chances, strict=True)
+            {
+                "rater": name,
+                "agreement": _known(value),
+                "agreement_p": _known(chance),
+                "agreement_typical": float(usual),
+            }
+            for name, value, chance, usual in zip(names, values, chances, typical, strict=True)
         ]
-    schema = {"rater": pl.String, "agreement": pl.Float64, "agreement_p": pl.Float64}
-    frame = pl.DataFrame(rows, schema=schema)
-    return frame.group_by("rater").agg(pl.col("agreement").max(), pl.col("agreement_p").min())
+    numbers = ("agreement", "agreement_p", "agreement_typical")
+    frame = pl.DataFrame(rows, schema={"rater": pl.String} | dict.fromkeys(numbers, pl.Float64))
+    return frame.group_by("rater").agg(
+        pl.col("agreement").max(), pl.col("agreement_p").min(), pl.col("agreement_typical").max()
+    )
 
 
 def _known(value: float) -> float | None:

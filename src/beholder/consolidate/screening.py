@@ -30,7 +30,7 @@ def screen(question: AnyQuestion, answered: pl.DataFrame, coded: list[Coded]) ->
         if row["answers"] == 0 and not against:
             against.append("no answers: left before the first test trial")
         reasons.append(against)
-    return conduct.drop("agreement_p").with_columns(
+    return conduct.drop("agreement_p", "agreement_typical").with_columns(
         question=pl.lit(question.name),
         reasons=pl.Series(reasons, dtype=pl.List(pl.String)),
         used=pl.Series([not against for against in reasons], dtype=pl.Boolean),
@@ -81,9 +81,9 @@ def _repeat(conduct: Conduct, screening: Screening) -> str | None:
 
 def _chance(conduct: Conduct, screening: Screening) -> str | None:
     share, chance, most = conduct["agreement"], conduct["agreement_p"], screening.above_chance
-    if share is None or chance is None or most is None or chance <= most:
+    if share is None or chance is None or most is None or chance <= most or conduct["agreement_typical"]:
         return None
-    return f"agreement: {share:.0%} with the majority, no better than guessing (p = {chance:.2f})"
+    return f"agreement: {share:.0%} with the majority, less than is usual and no better than guessing"
 
 
 def _correlation(conduct: Conduct, screening: Screening) -> str | None:

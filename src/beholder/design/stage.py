@@ -38,18 +38,19 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
         redo_on_upgrade=False,
     )
     answered = store.has("answers")
-    if answered and not is_fresh(store, work):
-        if not _only_rehearsed(store):
-            raise StageError(
-                f"{folder}: the design or the images changed after answers were collected. Undo the change, or "
-                "make a new study; to start over here, first move tables/answers.parquet, sessions and marks away."
-            )
-        for name in COLLECTED:
+    if answered and not is_fresh(store, work) and not _only_rehearsed(store):
+        raise StageError(
+            f"{folder}: the design or the images changed after answers were collected. Undo the change, or make a "
+            "new study; to start over in this folder, first move tables/answers.parquet, sessions and marks away."
+        )
+
+    def compute() -> dict[str, pl.DataFrame]:
+        drawn = _trials(store, study.questions, study.seed)
+        for name in COLLECTED:  # all made up, or there are none
             store.path(name).unlink(missing_ok=True)
-        answered = False
-    return perform(
-        store, work, lambda: {"trials": _trials(store, study.questions, study.seed)}, force=force and not answered
-    )
+        return {"trials": drawn}
+
+    return perform(store, work, compute, force=force and (not answered or _only_rehearsed(store)))
 
 
 def unfit(images: pl.DataFrame, questions: Sequence[AnyQuestion], seed: int) -> list[str]:

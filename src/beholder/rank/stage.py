@@ -80,7 +80,7 @@ def _slices(tests: pl.DataFrame, images: pl.DataFrame) -> Iterator[tuple[str, pl
         return
     for style in styles:
         part = styled.filter((pl.col("style") == style) | (pl.col("style").is_null() & pl.col("real")))
-        yield style, part.select(tests.columns)
+        yield f"{style} (style)" if style == WHOLE else style, part.select(tests.columns)
 
 
 def _nothing_to_rank(store: Store) -> StageError:

@@ -62,7 +62,9 @@ class Screening(Settings):
     max_attention_failures: int | None = Field(None, ge=0, description="instructed answers missed")
     min_repeat: Share | None = Field(None, description="share of repeated trials answered alike")
     above_chance: Share | None = Field(
-        None, description="agreement with the others' majority must exceed chance at this one-sided level"
+        None,
+        description="agreement with the others' majority must exceed chance at this one-sided level, "
+        "or be near that of the median person",
     )
     min_correlation: float | None = Field(None, ge=-1, le=1, description="with the mean of the others")
     bt500: bool = Field(False, description="the rejection rule of ITU-R BT.500")

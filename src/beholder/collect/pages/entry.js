@@ -3,6 +3,7 @@
 import { Refused } from "/static/api.js";
 
 const PLACE = "beholder.entered";
+const RESUME = "beholder.resume";
 
 /**
  * The state of the session of this link: the running one after a reload, or else a new entry.
@@ -36,7 +37,14 @@ export async function enter(api, language) {
   const parameters = Object.fromEntries(new URLSearchParams(location.search));
   const state = await api.post("/api/enter", { parameters, path: location.pathname, language });
   localStorage.setItem(PLACE, linkMark());
+  if (state.resume) localStorage.setItem(RESUME, state.resume);
   return state;
+}
+
+/** The link by which the session goes on on another device; told at entry, and kept for a reload. */
+export function resumeLink() {
+  const told = localStorage.getItem(RESUME);
+  return told && new URL(told.startsWith("/") ? told : `/r/${told}`, location.origin).href;
 }
 
 /** A short mark of the link (FNV-1a): tells links apart without keeping a platform's id in the browser. */

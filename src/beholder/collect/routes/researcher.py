@@ -107,7 +107,7 @@ def get_export(name: str, service: Serving) -> FileResponse:
         path = Path(file.name)
     try:
         run_module("beholder.collect.researcher.exports", service.folder, service.database.url, name, path)
-    except RefusedError:
+    except (RefusedError, RuntimeError):
         path.unlink(missing_ok=True)
         raise
     download = f"{service.study.name}-{name}.zip"

@@ -57,7 +57,7 @@ async def post_token(request: Request, service: Serving) -> Response:
 
 
 @router.get(PLACE + "/preview/{question}", include_in_schema=False)
-def get_preview(question: str, service: Serving, cookie: SignedIn) -> Response:  # noqa: ARG001 - must be signed in
+def get_preview(question: str, request: Request, service: Serving, cookie: SignedIn) -> Response:  # noqa: ARG001
     """A question as people see it, from the beginning; nothing that is answered here is kept."""
     key = service.catalogue.secret("researcher")
     ticket = open_preview(service.database, question, key=key)
@@ -65,7 +65,8 @@ def get_preview(question: str, service: Serving, cookie: SignedIn) -> Response: 
     ours = (PAGES / "researcher" / "preview-head.html").read_text(encoding="utf-8")
     response = HTMLResponse(page.replace("<head>", f"<head>\n{ours}", 1), headers=HEADERS)
     room = f"{PLACE}/preview"
-    response.set_cookie(PREVIEW_COOKIE, ticket, httponly=True, samesite="strict", path=room)
+    secure = request.url.scheme == "https"
+    response.set_cookie(PREVIEW_COOKIE, ticket, httponly=True, samesite="strict", secure=secure, path=room)
     response.delete_cookie(SESSION_COOKIE, path=room)
     return response
 

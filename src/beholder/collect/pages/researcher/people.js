@@ -36,7 +36,7 @@ function filters(study, tools) {
 function table(rows, study, tools) {
   const heads = ["Person", "Status", "Answers", "Median time", "Same answer", "Checks right", "Spoiled", "Screen", "Pay", "Pay an hour", ""];
   const numbers = new Set([2, 3, 4, 5, 6, 7, 8, 9]);
-  return h("div", { class: "table-wrap" }, h("table", { class: "stack" },
+  return h("div", { class: "table-wrap", role: "region", "aria-label": "Sessions", tabindex: 0 }, h("table", { class: "stack" },
     h("thead", {}, h("tr", {}, heads.map((head, place) => h("th", { scope: "col", class: numbers.has(place) ? "number" : null },
       head || h("span", { class: "small" }, "What to do"))))),
     h("tbody", {}, rows.map((row) => line(row, study, tools, heads)))));
@@ -59,7 +59,7 @@ function line(row, study, tools, heads) {
     h("td", { class: "lead" }, h("div", {},
       h("span", { class: "mono" }, row.rater), h("div", { class: "quiet small" }, `${row.question} · ${row.platform}${row.simulated ? " · made up" : ""} · ${moment(row.started)}`),
       row.flags.length || row.excluded ? h("div", { class: "chips" },
-        row.excluded && h("span", { class: "chip", title: row.reason ?? "" }, `left out: ${row.reason}`),
+        row.excluded && h("span", { class: "chip chip--long" }, `left out: ${row.reason}`),
         row.flags.map((flag) => h("span", { class: "chip chip--flag" }, flag))) : null)),
     h("td", { "data-label": "Status" }, row.status),
     values.map((value, place) => h("td", { class: "number", "data-label": heads[place + 2] }, value)),

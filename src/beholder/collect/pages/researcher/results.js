@@ -45,7 +45,7 @@ function section(board, level, tools) {
     h("div", { class: "card__title" },
       h("h2", {}, board.question, " ", h("span", { class: "chip" }, board.aspect)),
       h("p", { class: "quiet" }, WORDS[board.method] ?? board.method, board.ties ? ` · ties: ${board.ties}` : "")),
-    h("div", { class: "results" }, picture, h("div", { class: "table-wrap" }, table(board, level))));
+    h("div", { class: "results" }, picture, h("div", { class: "table-wrap", role: "region", "aria-label": `Table: ${label}`, tabindex: 0 }, table(board, level))));
 }
 
 /** @param {any} board @param {number} level */

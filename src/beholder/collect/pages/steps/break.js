@@ -1,6 +1,7 @@
 // A rest between two parts.
 
 import { copyButton, h } from "/static/dom.js";
+import { resumeLink } from "/static/entry.js";
 import { clicked, primaryButton, showPage } from "/static/steps/page.js";
 
 /**
@@ -16,7 +17,7 @@ export function breakTime(place, state, tools) {
   showPage(
     place, state, tools,
     { title: t("break.title"), lead: t("break.lead", { block, blocks }) },
-    [parts(block, blocks), h("p", {}, t("break.text")), resumeCard(state, tools)],
+    [parts(block, blocks), h("p", {}, t("break.text")), resumeCard(tools)],
     [go],
   );
   return clicked(go, () => tools.api.post("/api/break"));
@@ -30,12 +31,11 @@ function parts(block, blocks) {
 
 /**
  * The link by which the session goes on elsewhere.
- * @param {any} state
  * @param {import("../app.js").Tools} tools
  */
-export function resumeCard(state, { t }) {
-  if (!state.resume) return null;
-  const link = `${location.origin}/r/${state.resume}`;
+function resumeCard({ t }) {
+  const link = resumeLink();
+  if (!link) return null;
   return h("section", { class: "card" }, h("h2", {}, t("resume.title")), h("p", {}, t("resume.text")),
     h("div", { class: "copyable" }, h("code", { class: "copyable__text" }, link),
       copyButton(link, t("copy"), t("copied"))));

@@ -18,7 +18,7 @@ export function showPage(place, state, tools, head, content, buttons) {
     h("main", { class: `page page--${state.step}` },
       h("div", { class: "page__top" },
         h("p", { class: "page__study" }, state.study?.title ?? ""),
-        head.aside ?? (mayLeave && withdrawButton(state, tools))),
+        head.aside ?? (mayLeave && withdrawButton(tools))),
       h("h1", {}, head.title),
       head.lead && h("p", { class: "lead" }, head.lead),
       ...content,
@@ -36,11 +36,10 @@ export function primaryButton(label, act) {
 }
 
 /**
- * @param {any} state
  * @param {import("../app.js").Tools} tools
  */
-export function withdrawButton(state, tools) {
-  const open = () => withdrawDialog(state, tools);
+export function withdrawButton(tools) {
+  const open = () => withdrawDialog(tools);
   return h("button", { type: "button", class: "button button--quiet", onclick: open }, tools.t("withdraw.open"));
 }
 

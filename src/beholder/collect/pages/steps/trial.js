@@ -65,7 +65,7 @@ async function fetchAhead(tokens, { images, signal }) {
  */
 async function submit(task, answer, work, tools) {
   const reply = await tools.api.answer({ trial: task.trial, attempt: task.attempt, ...answer });
-  tools.flow.rolling = !answer.spoiled;
+  tools.flow.rolling = !answer.spoiled || answer.spoiled_reason === "dropped-frames"; // else the person was away
   if (answer.spoiled) await tellSpoiled(work, tools);
   else if (reply.feedback) await tellFeedback(reply.feedback, task, work, tools);
   return reply.state;
@@ -99,7 +99,7 @@ function bar(state, tools) {
     phase(state.trial.phase, t),
     h("span", { class: "bar__space" }),
     h("button", { type: "button", class: "button button--quiet", onclick: report }, t("report.open")),
-    withdrawButton(state, tools));
+    withdrawButton(tools));
 }
 
 /** @param {string} name @param {import("../texts.js").Translate} t */

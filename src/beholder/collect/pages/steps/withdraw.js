@@ -4,17 +4,16 @@ import { h } from "/static/dom.js";
 import { openDialog } from "/static/steps/dialog.js";
 
 /**
- * @param {any} state
  * @param {import("../app.js").Tools} tools
  */
-export function withdrawDialog(state, tools) {
+export function withdrawDialog(tools) {
   const { t } = tools;
   const remove = h("input", { type: "checkbox" });
   openDialog(tools, {
     title: t("withdraw.title"),
     content: [
       h("p", {}, t("withdraw.text")),
-      state.resume && h("p", { class: "note" }, t("withdraw.later")),
+      h("p", { class: "note" }, t("withdraw.later")),
       h("label", { class: "choice" }, remove, h("span", {}, t("withdraw.delete"))),
     ],
     confirm: t("withdraw.confirm"),

@@ -1,0 +1,90 @@
+"""The researcher's page in a real browser: signing in, pausing, previewing, and no sideways scrolling on a phone."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+from tests.collect.conftest import Serve, Served
+
+from beholder.study.kinds.pair import PairQuestion
+from beholder.study.question import Design
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+
+PARTS = ("overview", "people", "comments", "data")
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    """A page that fails the test where its console has an error, a breach of the content policy among them."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = browser.new_page(viewport={"width": 390, "height": 844})
+        faults: list[str] = []
+        opened.on("pageerror", lambda error: faults.append(str(error)))
+        opened.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+        yield opened
+        browser.close()
+        assert faults == []
+
+
+@pytest.fixture
+def served(serve: Serve) -> Served:
+    found = serve(PairQuestion(name="q", design=Design(raters=3, trials=6, attention_every=3)))
+    found.visitor().begin().walk()
+    found.visitor().begin().answer()
+    return found
+
+
+def sign_in(page: Page, served: Served) -> None:
+    token = served.rows("select value from secrets where name = 'researcher'")[0][0]
+    page.goto(f"{served.address}/researcher?token={token}")
+    page.wait_for_selector(".cells li")
+
+
+def test_every_part_fits_a_phone(page: Page, served: Served) -> None:
+    sign_in(page, served)
+    assert page.url == f"{served.address}/researcher"
+    assert page.inner_text("#title") == "A test"
+    for part in PARTS:
+        page.click(f"a[href='#{part}']")
+        page.wait_for_selector(f"a[href='#{part}'][aria-current='page']")
+        page.wait_for_selector("main > *")
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, part
+    assert page.inner_text("main").count("zephyr") == 0  # the part at hand shows links, files and deeds
+
+
+def test_pausing_asks_for_a_reason_and_notes_it(page: Page, served: Served) -> None:
+    sign_in(page, served)
+    page.click("#control button")
+    page.fill("dialog textarea", "lunch")
+    page.click("dialog button[type=submit]")
+    page.wait_for_selector("#status[data-paused=true]")
+    assert served.rows("select value from control where name = 'paused'") == [("yes",)]
+    page.click("a[href='#data']")
+    page.wait_for_selector("text=lunch")
+
+
+def test_a_person_is_left_out_by_the_keyboard(page: Page, served: Served) -> None:
+    sign_in(page, served)
+    page.click("a[href='#people']")
+    page.wait_for_selector("text=Leave out…")
+    page.locator("button", has_text="Leave out…").last.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.type("a machine")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=left out: a machine")
+    assert served.rows("select count(*) from persons where excluded")[0][0] == 1
+
+
+def test_a_preview_says_what_it_is(page: Page, served: Served) -> None:
+    sign_in(page, served)
+    before = served.counts()
+    page.goto(f"{served.address}/researcher/preview/q")
+    page.wait_for_selector("text=Preview: your answers are not stored")
+    page.wait_for_selector("h1")
+    assert served.counts() == before
