@@ -1,4 +1,4 @@
-"""The researcher's page in a real browser: signing in, pausing, previewing, and no sideways scrolling on a phone."""
+"""The researcher's page in a real browser: signing in, pausing, previewing, and all of it fit for a phone."""
 
 import shutil
 from collections.abc import Iterator

@@ -1,0 +1,189 @@
+"""How many people the study server carries: 300 at a human pace, then as many answers as it takes.
+
+python benchmarks/load.py [--people 300] [--seconds 120] [--sustained 20] [--out docs/measured/load.md]
+
+The server is ``beholder collect`` in a process of its own; the client, in this process, keeps one connection a
+person, fetches every image that a trial shows, waits as people do, and notes each answer that was acknowledged.
+Afterwards the database is asked, behind the server's back, for every one of them.
+"""
+
+import argparse
+import asyncio
+import os
+import platform
+import statistics
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from served import Json, Server, Wire, WireError, answer_body, come_in, fill, make_folder, postgres, serving
+from sqlalchemy import create_engine, text
+
+from beholder.collect.database import default_url
+from beholder.study.kinds.pair import PairQuestion
+from beholder.study.question import Design
+
+PACE_SECONDS = 4.0
+"""Median time that someone looks at a pair; the times are lognormal."""
+
+PACKAGES = ("fastapi", "uvicorn", "starlette", "pydantic", "SQLAlchemy", "psycopg")
+
+
+@dataclass
+class Seen:
+    """What the clients saw."""
+
+    acknowledged: list[str] = field(default_factory=list)
+    answer_ms: list[float] = field(default_factory=list)
+    image_ms: list[float] = field(default_factory=list)
+    errors: Counter[str] = field(default_factory=Counter)
+
+
+async def person(port: int, seen: Seen, rng: np.random.Generator | None, end: float) -> None:
+    """Someone who answers until the time is over; without a generator of times, at once."""
+    wire, held = Wire(port), set[str]()
+    try:
+        state = await come_in(wire, "pair")
+        while time.perf_counter() < end and state["step"] == "trial":
+            trial = state["trial"]
+            if rng is not None:
+                await fetch(wire, trial, held, seen)
+                await asyncio.sleep(min(rng.lognormal(np.log(PACE_SECONDS), 0.5), end - time.perf_counter() + 1))
+            state = await answer(wire, trial, seen)
+    except WireError as error:
+        seen.errors[str(error)[:60]] += 1
+    finally:
+        wire.close()
+
+
+async def fetch(wire: Wire, trial: Json, held: set[str], seen: Seen) -> None:
+    """The images of this trial and the next ones, each once, as a browser does."""
+    for token in [*(image["token"] for image in trial["images"]), *trial["prefetch"]]:
+        if token in held:
+            continue
+        held.add(token)
+        began = time.perf_counter()
+        status, _ = await wire.ask("GET", f"/api/image/{token}")
+        seen.image_ms.append(1e3 * (time.perf_counter() - began))
+        if status != 200:
+            seen.errors[f"image {status}"] += 1
+
+
+async def answer(wire: Wire, trial: Json, seen: Seen) -> Json:
+    body = answer_body(trial)
+    began = time.perf_counter()
+    reply = await wire.post("/api/answer", body)
+    seen.answer_ms.append(1e3 * (time.perf_counter() - began))
+    seen.acknowledged.append(body["key"])
+    state: Json = reply["state"]
+    return state
+
+
+async def crowd(server: Server, people: int, seconds: float, *, paced: bool) -> tuple[Seen, float]:
+    """Everyone at once; what they saw, and how long it took."""
+    seen, began = Seen(), time.perf_counter()
+    end = began + seconds
+    rngs = np.random.default_rng(1).spawn(people)
+    await asyncio.gather(*(person(server.port, seen, rng if paced else None, end) for rng in rngs))
+    return seen, time.perf_counter() - began
+
+
+def lost_and_doubled(url: str, acknowledged: list[str]) -> tuple[int, int]:
+    """Answers that were acknowledged and are not there, and trials with more than one valid answer."""
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        kept = Counter(connection.scalars(text("select key from responses")))
+        doubled = connection.scalar(
+            text("select count(*) from (select 1 from responses where valid group by trial having count(*) > 1) d")
+        )
+    engine.dispose()
+    lost = sum(1 for key in acknowledged if kept[key] != 1)
+    return lost, int(doubled or 0)
+
+
+def percentiles(values: list[float]) -> str:
+    p50, p95, p99 = np.percentile(values, [50, 95, 99])
+    return f"{p50:.1f} / {p95:.1f} / {p99:.1f}"
+
+
+def paced(folder: Path, url: str, people: int, seconds: float) -> str:
+    fill(folder, url)
+    with serving(folder, url) as server:
+        cpu = server.cpu_seconds()
+        seen, took = asyncio.run(crowd(server, people, seconds, paced=True))
+        cpu, memory = server.cpu_seconds() - cpu, server.memory_mb()
+    lost, doubled = lost_and_doubled(url, seen.acknowledged)
+    return (
+        f"| {people} people, {took:.0f} s | {len(seen.acknowledged):,} ({len(seen.acknowledged) / took:.0f}/s) "
+        f"| {len(seen.image_ms):,} | {sum(seen.errors.values())} | {lost} | {doubled} "
+        f"| {percentiles(seen.answer_ms)} | {percentiles(seen.image_ms)} "
+        f"| {100 * cpu / took:.0f} % | {memory:.0f} MB |"
+    )
+
+
+def sustained(folder: Path, url: str, name: str, seconds: float, processes: int, at_once: int = 32) -> str:
+    rates, latencies = [], []
+    cpu_ms: list[float] = []
+    lost = doubled = errors = 0
+    for _ in range(3):
+        reset(url)
+        fill(folder, url)
+        with serving(folder, url, processes) as server:
+            cpu = server.cpu_seconds()
+            seen, took = asyncio.run(crowd(server, at_once, seconds / 3, paced=False))
+            cpu_ms.append(1e3 * (server.cpu_seconds() - cpu) / len(seen.acknowledged))
+        rates.append(len(seen.acknowledged) / took)
+        latencies += seen.answer_ms
+        gone, twice = lost_and_doubled(url, seen.acknowledged)
+        lost, doubled, errors = lost + gone, doubled + twice, errors + sum(seen.errors.values())
+    own = f"{statistics.median(cpu_ms):.2f} ms" if processes == 1 else "–"
+    return (
+        f"| {name} | {processes} | {statistics.median(rates):.0f}/s ({min(rates):.0f}–{max(rates):.0f}) | {own} "
+        f"| {percentiles(latencies)} | {errors} | {lost} | {doubled} |"
+    )
+
+
+def reset(url: str) -> None:
+    """An empty PostgreSQL; the file of SQLite is removed when it is filled."""
+    if url.startswith("postgresql"):
+        engine = create_engine(url)
+        with engine.begin() as connection:
+            connection.execute(text("drop schema public cascade"))
+            connection.execute(text("create schema public"))
+        engine.dispose()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--people", type=int, default=300)
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--sustained", type=float, default=20)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="beholder-load-") as temporary:
+        Path(temporary).chmod(0o755)
+        question = PairQuestion(name="pair", design=Design(raters=330, trials=120))
+        folder = make_folder(Path(temporary) / "study", question)
+        url = default_url(folder)
+        print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, ", end="")
+        print(", ".join(f"{name} {version(name)}" for name in PACKAGES))
+        print(f"load average at the start: {os.getloadavg()[0]:.1f}\n")
+        print("| crowd | answers | images | errors | lost | doubled | answer ms p50/p95/p99 | image ms ", end="")
+        print("| server CPU (of one core) | memory |\n|---|---|---|---|---|---|---|---|---|---|")
+        print(paced(folder, url, options.people, options.seconds), flush=True)
+        print(
+            "\n| database | processes | answers | server CPU an answer | ms p50/p95/p99 | errors | lost | doubled |"
+        )
+        print("|---|---|---|---|---|---|---|---|")
+        print(sustained(folder, url, "SQLite", options.sustained, 1), flush=True)
+        with postgres(Path(temporary) / "pg") as (address, _):
+            for processes in (1, 2):
+                print(sustained(folder, address, "PostgreSQL 15", options.sustained, processes), flush=True)
+        print(f"\nload average at the end: {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()
