@@ -174,9 +174,7 @@ def main() -> None:
         print("| crowd | answers | images | errors | lost | doubled | answer ms p50/p95/p99 | image ms ", end="")
         print("| server CPU (of one core) | memory |\n|---|---|---|---|---|---|---|---|---|---|")
         print(paced(folder, url, options.people, options.seconds), flush=True)
-        print(
-            "\n| database | processes | answers | server CPU an answer | ms p50/p95/p99 | errors | lost | doubled |"
-        )
+        print("\n| database | processes | answers | CPU an answer | ms p50/p95/p99 | errors | lost | doubled |")
         print("|---|---|---|---|---|---|---|---|")
         print(sustained(folder, url, "SQLite", options.sustained, 1), flush=True)
         with postgres(Path(temporary) / "pg") as (address, _):

@@ -70,7 +70,7 @@ class Catalogue:
 
     def _slot(self, question: str, slot: int) -> dict[str, Trial]:
         """The trials of a slot by name, in order."""
-        with self._database.reading() as connection:
+        with self._database.reading_aside() as connection:
             rows = connection.execute(
                 select(trials)
                 .where(trials.c.question == question, trials.c.slot == slot)

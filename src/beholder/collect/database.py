@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import (
     JSON,
@@ -23,7 +24,7 @@ from sqlalchemy import (
     create_engine,
     event,
 )
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import NullPool, QueuePool
 
 FILE_NAME = "collect.sqlite"
 
@@ -207,7 +208,12 @@ class Database:
     def __init__(self, url: str) -> None:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
-        self.engine = _sqlite(url) if self.is_sqlite else create_engine(url, pool_size=20, pool_pre_ping=True)
+        if self.is_sqlite:
+            self.engine = _sqlite(url, poolclass=QueuePool, pool_size=16, max_overflow=32)
+            self._aside = _sqlite(url, poolclass=NullPool)
+        else:
+            self.engine = create_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True)
+            self._aside = create_engine(url, poolclass=NullPool)
         self._turn = threading.Lock()
 
     def create(self) -> None:
@@ -218,6 +224,12 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one moment of the database."""
         with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def reading_aside(self) -> Iterator[Connection]:
+        """As ``reading``, within another transaction: such a one never waits for the pool that the other is from."""
+        with self._aside.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -240,14 +252,8 @@ def default_url(folder: Path) -> str:
     return f"sqlite:///{(folder / FILE_NAME).resolve()}"
 
 
-def _sqlite(url: str) -> Engine:
-    engine = create_engine(
-        url,
-        poolclass=QueuePool,
-        pool_size=16,
-        max_overflow=32,
-        connect_args={"timeout": 30, "isolation_level": None},
-    )
+def _sqlite(url: str, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings
+    engine = create_engine(url, connect_args={"timeout": 30, "isolation_level": None}, **pool)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: object, _: object) -> None:

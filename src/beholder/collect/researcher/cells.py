@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Select, distinct, func, select
-from sqlalchemy.orm import aliased
 
 from beholder.collect.database import persons, pictures, responses, sessions, trials
 from beholder.collect.leases import COUNTED
@@ -34,7 +33,7 @@ def cells(connection: Connection, question: AnyQuestion) -> list[Cell]:
 
 def _by_generator(question: str, places: tuple[int, ...]) -> Select[Any]:
     """Distinct test trials of a question, grouped by the generators of the images at these places."""
-    shown = [aliased(pictures) for _ in places]
+    shown = [pictures.alias() for _ in places]
     joined: Any = trials
     for picture, place in zip(shown, places, strict=True):
         joined = joined.join(picture, picture.c.image == trials.c.images[place].as_string())
