@@ -51,6 +51,12 @@ class Visit:
     answers: list[Json] = field(default_factory=list)
     posts: list[tuple[str, Json]] = field(default_factory=list)
     replies: dict[str, Json] = field(default_factory=dict)
+    name: str = field(default_factory=lambda: secrets.token_hex(4))
+
+    @property
+    def trial(self) -> str:
+        """Name of the current trial, known to this visit alone."""
+        return f"{self.name}-{self.done}"
 
     @property
     def trials(self) -> int:
@@ -80,11 +86,14 @@ class Mock:
         return list(self.visits.values())[-1]
 
     def enter(self, token: str | None, body: Json) -> tuple[str, Json]:
+        """The visit of this link: the cookie's, or an earlier one, or a new one."""
         known = self.visits.get(token or "")
         if token is None or known is None or known.wishes != body["parameters"]:
-            token = secrets.token_hex(8)
-            known = self.visits[token] = Visit(body["parameters"], body["language"])
-            known.step = known.wishes.get("from", "consent")
+            earlier = [name for name, visit in self.visits.items() if visit.wishes == body["parameters"]]
+            token = earlier[0] if earlier and "r" in body["parameters"] else secrets.token_hex(8)
+            known = self.visits.setdefault(token, Visit(body["parameters"], body["language"]))
+            if not earlier:
+                known.step = known.wishes.get("from", "consent")
         known.language = body["language"]
         return token, self.state(known)
 
@@ -130,7 +139,7 @@ class Mock:
         images = [self._image(visit.done, place) for place in range(shown)]
         ahead = [self._image(visit.done + 1, place)["token"] for place in range(min(shown, 10))]
         return {
-            **_asked(question), "trial": f"t{visit.done}", "attempt": visit.attempt, "images": images,
+            **_asked(question), "trial": visit.trial, "attempt": visit.attempt, "images": images,
             "prompt": PROMPT if prompted else None, "words": words,
             "instruction": visit.wishes.get("instruction"), "feedback": "feedback" in visit.wishes,
             "exposure_ms": exposure, "prefetch": ahead, "phase": visit.wishes.get("phase", "test"),
@@ -160,7 +169,7 @@ class Mock:
     def _answer(self, visit: Visit, body: Json) -> tuple[int, Json]:
         if body["key"] in visit.replies:
             return 200, visit.replies[body["key"]]
-        if self.refuse_next_answer or body["trial"] != f"t{visit.done}" or body["attempt"] != visit.attempt:
+        if self.refuse_next_answer or body["trial"] != visit.trial or body["attempt"] != visit.attempt:
             self.refuse_next_answer = False
             return 409, {"detail": {"code": "not-current", "message": "another trial is current"}}
         visit.answers.append(body)

@@ -27,7 +27,7 @@ PAIR = PairQuestion(name="q", design=Design(raters=2, trials=6, repeats=2))
 
 
 def do(client: httpx.Client, deed: str, *, status: int = 200, **body: object) -> Json:
-    reply = client.post(f"/researcher/api/{deed}", json=body, timeout=60)
+    reply = client.post(f"/researcher/api/{deed}", json=body, timeout=240)
     assert reply.status_code == status, reply.text
     found: Json = reply.json()
     return found

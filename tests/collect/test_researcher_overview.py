@@ -36,7 +36,7 @@ def sign_in(served: Served) -> httpx.Client:
 
 
 def ask(client: httpx.Client, path: str) -> Json:
-    reply = client.get(f"/researcher/api/{path}", timeout=60)
+    reply = client.get(f"/researcher/api/{path}", timeout=240)
     assert reply.status_code == 200, reply.text
     found: Json = reply.json()
     return found
@@ -176,7 +176,7 @@ def test_an_export_is_the_database_row_for_row(serve: Serve) -> None:
     served = serve(PAIR)
     served.visitor().begin("/q/pair").walk()
     served.visitor().begin("/q/pair").answer()
-    reply = sign_in(served).get("/researcher/api/export/parquet", timeout=60)
+    reply = sign_in(served).get("/researcher/api/export/parquet", timeout=240)
     assert reply.headers["content-type"] == "application/zip"
     assert 'filename="test-parquet.zip"' in reply.headers["content-disposition"]
     archive = zipfile.ZipFile(io.BytesIO(reply.content))
@@ -190,7 +190,7 @@ def test_an_export_is_the_database_row_for_row(serve: Serve) -> None:
 def test_a_format_that_does_not_fit_says_why(serve: Serve) -> None:
     served = serve(PAIR)
     client = sign_in(served)
-    reply = client.get("/researcher/api/export/layer6", timeout=60)
+    reply = client.get("/researcher/api/export/layer6", timeout=240)
     assert reply.status_code == 409
     assert "no question of kind realism" in reply.json()["detail"]["message"]
     assert client.get("/researcher/api/export/nothing").status_code == 404

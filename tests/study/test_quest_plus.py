@@ -62,13 +62,13 @@ def test_known_thresholds_are_recovered(threshold: float) -> None:
     grid = quest_plus(100, 1000)
     rng = np.random.default_rng(5)
     found = []
-    for _ in range(20):
+    for _ in range(8):
         shown: list[float] = []
         right: list[bool] = []
-        for _ in range(150):
+        for _ in range(100):
             exposure = grid.next_exposure(shown, right)
             chance = 0.5 + 0.5 * (1 - np.exp(-((exposure / threshold) ** 2)))
             shown.append(exposure)
             right.append(bool(rng.random() < chance))
         found.append(grid.threshold(shown, right))
-    assert float(np.mean(found)) == pytest.approx(threshold, rel=0.08)
+    assert float(np.mean(found)) == pytest.approx(threshold, rel=0.12)

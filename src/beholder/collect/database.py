@@ -1,6 +1,5 @@
 """The server's database: its tables, and transactions that never meet a locked file."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,8 @@ from sqlalchemy import (
     event,
 )
 from sqlalchemy.pool import NullPool, QueuePool
+
+from beholder.collect.group_commit import GroupCommit
 
 FILE_NAME = "collect.sqlite"
 
@@ -214,7 +215,7 @@ class Database:
         else:
             self.engine = create_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True)
             self._aside = create_engine(url, poolclass=NullPool)
-        self._turn = threading.Lock()
+        self._together = GroupCommit(self.engine)
 
     def create(self) -> None:
         """Make the tables that are not there yet."""
@@ -228,7 +229,7 @@ class Database:
 
     @contextmanager
     def reading_aside(self) -> Iterator[Connection]:
-        """As ``reading``, within another transaction: such a one never waits for the pool that the other is from."""
+        """As ``reading``, but within another transaction: it never waits for the pool that the other came from."""
         with self._aside.connect() as connection, connection.begin():
             yield connection
 
@@ -236,14 +237,11 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes; it is on the disk when the block ends, or nothing of it is.
 
-        SQLite has one writer: threads of this process take turns instead of finding the file locked, and the
-        transaction takes the write lock at once, so that two processes queue and do not deadlock.
+        SQLite has one writer: threads of this process take turns instead of finding the file locked, and share the
+        flush of the disk; a transaction takes the write lock at once, so that two processes queue and do not
+        deadlock.
         """
-        if not self.is_sqlite:
-            with self.engine.begin() as connection:
-                yield connection
-            return
-        with self._turn, self.engine.connect().execution_options(writes=True) as connection, connection.begin():
+        with self._together.turn() if self.is_sqlite else self.engine.begin() as connection:
             yield connection
 
 

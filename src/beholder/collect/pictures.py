@@ -1,11 +1,10 @@
 """Images as people get them: all re-encoded alike, stripped of everything but the pixels."""
 
 import io
+import tempfile
 from pathlib import Path
 
 from PIL import Image, ImageOps
-
-from beholder.tables.atomic import write_atomically
 
 CACHE = "cache"
 CAP = 1024
@@ -35,8 +34,10 @@ def served_bytes(folder: Path, path: str, sha256: str, side: int, quality: int) 
     if kept.is_file():
         return kept.read_bytes()
     content = encode(folder / path, side, quality)
-    with write_atomically(kept) as file:
+    kept.parent.mkdir(exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=kept.parent, prefix=".", delete=False) as file:
         file.write(content)
+    Path(file.name).replace(kept)  # several threads may have made the same
     return content
 
 

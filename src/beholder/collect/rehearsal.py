@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from fastapi import FastAPI
 from sqlalchemy import func, select
 
 from beholder.collect.api import create_app
-from beholder.collect.bots import play
+from beholder.collect.bots import Tally, play
 from beholder.collect.database import Database, persons
 from beholder.errors import StageError
-from beholder.simulate.people import draw_people
+from beholder.simulate.people import Person, draw_people
+from beholder.simulate.sight import View
 from beholder.simulate.views import views_of
 from beholder.study.study import load_study
 from beholder.tables.store import Store
@@ -34,10 +36,22 @@ def rehearse(folder: Path, url: str, *, people: int, bad: int) -> Iterator[str]:
     with running(folder, url) as address:
         for number, question in enumerate(study.questions):
             began = time.monotonic()
-            tally = asyncio.run(play(address, url, question.name, crowd, views, seed=[study.seed, 2, number]))
+            tally = _played(address, url, question.name, crowd, views, [study.seed, 2, number])
             rate = tally.answers / max(time.monotonic() - began, 1e-9)
             outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(tally.outcomes.items()))
             yield f"{question.name}: {tally.answers:,} answers ({rate:.0f} a second); {outcomes}"
+
+
+def _played(
+    address: str, url: str, question: str, crowd: tuple[Person, ...], views: dict[str, View], seed: list[int]
+) -> Tally:
+    """Play a question in a thread of its own: the caller's, in a notebook say, may have an event loop already."""
+
+    def together() -> Tally:
+        return asyncio.run(play(address, url, question, crowd, views, seed=seed))
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(together).result()
 
 
 @contextmanager

@@ -24,6 +24,8 @@ Say = Callable[[str], None]
 
 READY = "ready"
 GRACE_SECONDS = 10
+KEEP_ALIVE_SECONDS = 75
+"""Longer than someone looks at a trial, so that each answer does not need a connection of its own."""
 
 
 def run_child(*arguments: str | Path) -> str:
@@ -87,7 +89,7 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
     raters, researcher = links(url, f"http://{host}:{port}")
     say(f"people:     {raters}\nresearcher: {researcher}\nStop with Ctrl-C; nothing is lost.")
     settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
-    settings |= {"timeout_graceful_shutdown": GRACE_SECONDS}
+    settings |= {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}
     signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and what comes after it is still done
     if processes == 1:
         uvicorn.run(create_app(folder, url), **settings)

@@ -78,7 +78,7 @@ def open_page(contexts: dict[tuple[bool, bool], Any], mock: Mock) -> Iterator[Op
 
     def open_page(*, phone: bool = False, dark: bool = False, **wishes: str | int) -> Any:  # noqa: ANN401
         page = contexts[phone, dark].new_page()
-        page.set_default_timeout(8000)
+        page.set_default_timeout(20_000)
         listen(page)
         query = "&".join(f"{name.rstrip('_')}={value}" for name, value in wishes.items())
         page.goto(f"{mock.url}/?{query}")

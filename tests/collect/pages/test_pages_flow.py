@@ -78,7 +78,7 @@ def test_report_skips_the_trial(open_page: Open, mock: Mock) -> None:
     page.get_by_label("Anything to add").fill("grim")
     page.locator("dialog").get_by_role("button", name="Report and skip").click()
     page.wait_for_selector("text=2 of 3")
-    body = {"trial": "t0", "attempt": 1, "reason": "disturbing", "comment": "grim"}
+    body = {"trial": f"{mock.visit.name}-0", "attempt": 1, "reason": "disturbing", "comment": "grim"}
     assert mock.visit.posts == [("/api/skip", body)]
 
 

@@ -14,23 +14,28 @@ SMALL = """all => all.map(one => [one.textContent, one.getBoundingClientRect()])
   .filter(([, box]) => box.width && (box.width < 43.5 || box.height < 43.5)).map(([text]) => text)"""
 
 
-@pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
+SIZES = ({"width": 1280, "height": 800}, {"width": 390, "height": 844})
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_trial_fits(open_page: Open, kind: str, phone: bool) -> None:
-    page = open_page(kind=kind, from_="trial", phone=phone, images=9)
+def test_a_trial_fits(open_page: Open, kind: str) -> None:
+    page = open_page(kind=kind, from_="trial", images=9)
     page.wait_for_selector(".picture img, .start button")
-    assert not page.evaluate(WIDE)
-    assert page.locator(".answer, .submit, .picture, .stage, .bar .button").evaluate_all(OUTSIDE) == []
-    assert page.locator("button, .scale__point").evaluate_all(SMALL) == []
+    for size in SIZES:
+        page.set_viewport_size(size)
+        page.wait_for_timeout(50)
+        assert not page.evaluate(WIDE), size
+        assert page.locator(".answer, .submit, .picture, .stage, .bar .button").evaluate_all(OUTSIDE) == [], size
+        assert page.locator("button, .scale__point").evaluate_all(SMALL) == [], size
 
 
-@pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
-def test_pages_do_not_scroll_sideways(open_page: Open, phone: bool) -> None:
-    for step in PAGES:
-        page = open_page(kind="timed-realism", from_=step, phone=phone, blocks=2)
-        assert not page.evaluate(WIDE), step
-        assert page.locator("button").evaluate_all(SMALL) == []
-        page.close()
+@pytest.mark.parametrize("step", PAGES)
+def test_a_page_does_not_scroll_sideways(open_page: Open, step: str) -> None:
+    page = open_page(kind="timed-realism", from_=step, blocks=2)
+    for size in SIZES:
+        page.set_viewport_size(size)
+        assert not page.evaluate(WIDE), size
+        assert page.locator("button").evaluate_all(SMALL) == [], size
 
 
 @pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])

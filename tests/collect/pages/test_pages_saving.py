@@ -62,6 +62,22 @@ def test_the_older_tab_pauses_until_it_is_called_back(open_page: Open, mock: Moc
     assert len(mock.visits) == 1
 
 
+def test_an_answer_waits_for_its_own_session(open_page: Open, mock: Mock) -> None:
+    page = open_page(kind="pair", from_="trial", r="one")
+    ready(page)
+    mock.down = True
+    page.keyboard.press("f")
+    page.wait_for_selector("text=Your answer is kept")
+    page.close()
+    mock.down = False
+    open_page(
+        kind="pair", from_="consent", r="two"
+    ).close()  # another study: the answer is refused there, and kept
+    page = open_page(kind="pair", from_="trial", r="one")
+    page.wait_for_selector("text=2 of 3")
+    assert [len(visit.answers) for visit in mock.visits.values()] == [1, 0]
+
+
 def test_a_reload_goes_on_where_it_was(open_page: Open, mock: Mock) -> None:
     page = open_page(kind="pair", from_="trial")
     ready(page)

@@ -51,7 +51,7 @@ export class Api {
 
   /** Send what an earlier life of this page could not; what is refused by now is dropped. */
   async settle() {
-    for (const answer of outbox.all()) {
+    for (const { answer } of outbox.all()) {
       await this.#deliver(answer).catch((error) => {
         if (!(error instanceof Refused)) throw error;
       });
@@ -72,7 +72,7 @@ export class Api {
       outbox.forget(answer.key);
       return reply;
     } catch (error) {
-      if (error instanceof Refused && error.status !== 401) outbox.forget(answer.key);
+      if (error instanceof Refused && error.status !== 401 && outbox.isOurs(answer.key)) outbox.forget(answer.key);
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 // How someone comes in: by the link that they followed, once a link.
 
 import { Refused } from "/static/api.js";
+import { linkMark } from "/static/link.js";
 
 const PLACE = "beholder.entered";
 const RESUME = "beholder.resume";
@@ -45,13 +46,4 @@ export async function enter(api, language) {
 export function resumeLink() {
   const told = localStorage.getItem(RESUME);
   return told && new URL(told.startsWith("/") ? told : `/r/${told}`, location.origin).href;
-}
-
-/** A short mark of the link (FNV-1a): tells links apart without keeping a platform's id in the browser. */
-function linkMark() {
-  let mark = 0x811c9dc5;
-  for (const letter of location.pathname + location.search) {
-    mark = Math.imul(mark ^ letter.charCodeAt(0), 0x01000193) >>> 0;
-  }
-  return mark.toString(16);
 }

@@ -1,23 +1,32 @@
 // Answers that the server has not acknowledged yet, kept over reloads and crashes.
 
+import { linkMark } from "/static/link.js";
+
 const PLACE = "beholder.outbox";
 
+/** @typedef {{link: string, answer: Record<string, any>}} Kept an answer with its key, and the link it was given under */
+
 export const outbox = {
-  /** @returns {Record<string, any>[]} in the order given */
+  /** @returns {Kept[]} in the order given */
   all() {
     return JSON.parse(localStorage.getItem(PLACE) ?? "[]");
   },
 
   /** @param {Record<string, any>} answer with its idempotency key */
   keep(answer) {
-    localStorage.setItem(PLACE, JSON.stringify([...this.all(), answer]));
+    localStorage.setItem(PLACE, JSON.stringify([...this.all(), { link: linkMark(), answer }]));
   },
 
   /** @param {string} key */
   forget(key) {
-    const rest = this.all().filter((answer) => answer.key !== key);
+    const rest = this.all().filter(({ answer }) => answer.key !== key);
     if (rest.length) localStorage.setItem(PLACE, JSON.stringify(rest));
     else localStorage.removeItem(PLACE);
+  },
+
+  /** Whether a refusal is final: an answer of another link may still find its own session. @param {string} key */
+  isOurs(key) {
+    return this.all().some(({ link, answer }) => answer.key === key && link === linkMark());
   },
 };
 
