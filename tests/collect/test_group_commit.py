@@ -30,7 +30,7 @@ def names(folder: Path) -> set[str]:
 
 def together(database: Database, works: int, fails: set[int]) -> tuple[list[object], int]:
     """Let all threads wait for one that holds the turn; how each ended, and how many commits there were."""
-    commits = []
+    commits: list[object] = []
     event.listen(database.engine, "commit", commits.append)
     ready = threading.Barrier(works + 1)
 

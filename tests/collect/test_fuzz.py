@@ -1,0 +1,59 @@
+"""Generated requests against the interface's own description; ``benchmarks/fuzz_api.py`` makes many more."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from beholder.study.kinds.realism import RealismQuestion
+from beholder.study.question import Design
+
+schemathesis = pytest.importorskip("schemathesis")
+
+Serve = Callable[..., Any]
+
+CALLS = 12
+"""Of each operation, well-formed and malformed: about 300 together."""
+
+TRUTH = ("zephyr", "quasar", "nimbus", "attention", "sha256", "Traceback", "sqlalchemy")
+
+
+@pytest.mark.parametrize("mode", ["POSITIVE", "NEGATIVE"])
+def test_no_request_makes_the_server_fail_or_tell(serve: Serve, mode: str) -> None:
+    served = serve(RealismQuestion(name="q", design=Design(raters=40, trials=4)), limited=False)
+    document = served.client().get("/openapi.json").json()
+    schema = schemathesis.openapi.from_dict(document)
+    seen: list[int] = []
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        if not operation.path.startswith("/api/"):
+            continue
+        if mode == "NEGATIVE" and not (operation.body or operation.path_parameters):
+            continue
+        visitor = served.visitor().begin()
+        _fuzz(operation, mode, served.address, visitor.client.cookies["beholder"], seen)
+    assert len(seen) > 100
+    assert max(seen) < 500
+    assert any(status < 300 for status in seen) or mode == "NEGATIVE"
+
+
+def _fuzz(operation: Any, mode: str, address: str, cookie: str, seen: list[int]) -> None:  # noqa: ANN401
+    strategy = operation.as_strategy(generation_mode=getattr(schemathesis.GenerationMode, mode))
+
+    @seed(1)
+    @settings(
+        max_examples=CALLS,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=strategy)
+    def run(case: Any) -> None:  # noqa: ANN401
+        reply = case.call(base_url=address, cookies={"beholder": cookie}, timeout=30)
+        seen.append(reply.status_code)
+        assert reply.status_code < 500, (operation.label, reply.text)
+        assert [word for word in TRUTH if word in reply.text] == []
+
+    run()
