@@ -43,7 +43,7 @@ class Cell:
     sd: float
 
 
-def measure(browser: Any, mock: Mock, nominal: int, slowed: int, trials: int) -> Cell:
+def measure(browser: Any, mock: Mock, nominal: int, slowed: int, trials: int) -> Cell:  # noqa: ANN401
     mock.reset()
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
@@ -78,9 +78,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=40)
     trials = parser.parse_args().trials
     mock = Mock(paint_pictures(8, 256), 256)
-    print(
-        "| nominal | processor | shown within one frame | marked spoiled | misses not marked | counted trials, ms |"
-    )
+    print("| nominal | processor | within one frame | marked spoiled | misses not marked | counted trials, ms |")
     print("|---|---|---|---|---|---|")
     with serving(mock), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
@@ -89,8 +87,8 @@ def main() -> None:
                 cell = measure(browser, mock, nominal, slowed, trials)
                 speed = "as it is" if slowed == 1 else f"slowed {slowed} ×"
                 print(
-                    f"| {nominal} ms | {speed} | {cell.within} of {cell.trials} | {cell.spoiled} | {cell.unmarked} "
-                    f"| {cell.mean:.1f} ± {cell.sd:.2f} |",
+                    f"| {nominal} ms | {speed} | {cell.within} of {cell.trials} | {cell.spoiled} "
+                    f"| {cell.unmarked} | {cell.mean:.1f} ± {cell.sd:.2f} |",
                     flush=True,
                 )
         browser.close()
