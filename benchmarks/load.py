@@ -43,11 +43,10 @@ class Seen:
     errors: Counter[str] = field(default_factory=Counter)
 
 
-async def person(port: int, seen: Seen, rng: np.random.Generator | None, end: float) -> None:
+async def person(wire: Wire, state: Json, seen: Seen, rng: np.random.Generator | None, end: float) -> None:
     """Someone who answers until the time is over; without a generator of times, at once."""
-    wire, held = Wire(port), set[str]()
+    held = set[str]()
     try:
-        state = await come_in(wire, "pair")
         while time.perf_counter() < end and state["step"] == "trial":
             trial = state["trial"]
             if rng is not None:
@@ -83,13 +82,15 @@ async def answer(wire: Wire, trial: Json, seen: Seen) -> Json:
     return state
 
 
-async def crowd(server: Server, people: int, seconds: float, *, paced: bool) -> tuple[Seen, float]:
-    """Everyone at once; what they saw, and how long it took."""
-    seen, began = Seen(), time.perf_counter()
-    end = began + seconds
-    rngs = np.random.default_rng(1).spawn(people)
-    await asyncio.gather(*(person(server.port, seen, rng if paced else None, end) for rng in rngs))
-    return seen, time.perf_counter() - began
+async def crowd(server: Server, people: int, seconds: float, *, paced: bool) -> tuple[Seen, float, float]:
+    """Everyone comes in, then all answer at once: what they saw, how long it took, and the server's CPU time."""
+    seen, wires = Seen(), [Wire(server.port) for _ in range(people)]
+    states = await asyncio.gather(*(come_in(wire, "pair") for wire in wires))
+    began, cpu = time.perf_counter(), server.cpu_seconds()
+    rngs = np.random.default_rng(1).spawn(people) if paced else [None] * people
+    each = zip(wires, states, rngs, strict=True)
+    await asyncio.gather(*(person(wire, state, seen, rng, began + seconds) for wire, state, rng in each))
+    return seen, time.perf_counter() - began, server.cpu_seconds() - cpu
 
 
 def lost_and_doubled(url: str, acknowledged: list[str]) -> tuple[int, int]:
@@ -113,9 +114,8 @@ def percentiles(values: list[float]) -> str:
 def paced(folder: Path, url: str, people: int, seconds: float) -> str:
     fill(folder, url)
     with serving(folder, url) as server:
-        cpu = server.cpu_seconds()
-        seen, took = asyncio.run(crowd(server, people, seconds, paced=True))
-        cpu, memory = server.cpu_seconds() - cpu, server.memory_mb()
+        seen, took, cpu = asyncio.run(crowd(server, people, seconds, paced=True))
+        memory = server.memory_mb()
     lost, doubled = lost_and_doubled(url, seen.acknowledged)
     return (
         f"| {people} people, {took:.0f} s | {len(seen.acknowledged):,} ({len(seen.acknowledged) / took:.0f}/s) "
@@ -133,9 +133,8 @@ def sustained(folder: Path, url: str, name: str, seconds: float, processes: int,
         reset(url)
         fill(folder, url)
         with serving(folder, url, processes) as server:
-            cpu = server.cpu_seconds()
-            seen, took = asyncio.run(crowd(server, at_once, seconds / 3, paced=False))
-            cpu_ms.append(1e3 * (server.cpu_seconds() - cpu) / len(seen.acknowledged))
+            seen, took, cpu = asyncio.run(crowd(server, at_once, seconds / 3, paced=False))
+            cpu_ms.append(1e3 * cpu / len(seen.acknowledged))
         rates.append(len(seen.acknowledged) / took)
         latencies += seen.answer_ms
         gone, twice = lost_and_doubled(url, seen.acknowledged)

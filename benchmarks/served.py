@@ -172,13 +172,19 @@ class Wire:
 
 
 async def come_in(wire: Wire, question: str) -> Json:
-    """From the link to the first trial."""
+    """From the link to the first trial, or from wherever the session is."""
     state = await wire.post("/api/enter", {"parameters": {}, "path": f"/q/{question}", "language": "en"})
-    told = state["consent"]
-    agreed = {"agreed": True, "hash": told["hash"], "version": told["version"], "language": told["language"]}
-    await wire.post("/api/consent", agreed)
-    await wire.post("/api/check", SCREEN)
-    return await wire.post("/api/begin", {})
+    while True:
+        step = state["step"]
+        if step == "consent":
+            told = {name: state["consent"][name] for name in ("hash", "version", "language")}
+            state = await wire.post("/api/consent", told | {"agreed": True})
+        elif step == "check":
+            state = await wire.post("/api/check", SCREEN)
+        elif step == "instructions":
+            state = await wire.post("/api/begin", {})
+        else:
+            return state
 
 
 def answer_body(trial: Json, key: str | None = None) -> Json:

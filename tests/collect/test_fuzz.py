@@ -13,8 +13,8 @@ schemathesis = pytest.importorskip("schemathesis")
 
 Serve = Callable[..., Any]
 
-CALLS = 12
-"""Of each operation, well-formed and malformed: about 300 together."""
+CALLS = 8
+"""Of each operation, well-formed and malformed: about 200 together."""
 
 TRUTH = ("zephyr", "quasar", "nimbus", "attention", "sha256", "Traceback", "sqlalchemy")
 
@@ -54,6 +54,7 @@ def _fuzz(operation: Any, mode: str, address: str, cookie: str, seen: list[int])
         reply = case.call(base_url=address, cookies={"beholder": cookie}, timeout=30)
         seen.append(reply.status_code)
         assert reply.status_code < 500, (operation.label, reply.text)
-        assert [word for word in TRUTH if word in reply.text] == []
+        sent = str(case.body)  # an unknown key is named in the refusal
+        assert [word for word in TRUTH if word in reply.text and word not in sent] == []
 
     run()

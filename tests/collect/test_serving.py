@@ -73,7 +73,7 @@ def test_a_second_start_does_not_look_at_the_tables_again(study_folder: StudyFol
     settings = folder / "study.toml"
     settings.write_text(settings.read_text(encoding="utf-8") + "\n# changed", encoding="utf-8")
     assert not is_ready(folder, url)
-    assert not is_ready(folder, default_url(folder / "elsewhere").replace("elsewhere/", ""))
+    assert not is_ready(folder, f"sqlite:///{folder / 'other.sqlite'}")
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")

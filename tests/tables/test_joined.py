@@ -37,7 +37,7 @@ def test_an_answer_reads_as_its_kind_writes_it(said: Said) -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Two trials of question q; ann, bob, cat and dan answered: dan withdrew, and cat's first try was spoiled."""
+    """Two trials of question q; ann, bob, cat and dan answered: dan without consent; cat's first try was spoiled."""
     store = Store(tmp_path)
     image: dict[str, object] = {
         "image": "i",
@@ -60,7 +60,7 @@ def store(tmp_path: Path) -> Store:
             "question": "q",
             "started": NOON,
             "simulated": False,
-            "status": "withdrawn" if who == "dan" else "complete",
+            "status": "no-consent" if who == "dan" else "complete",
         }
         for who in ("ann", "bob", "cat", "dan")
     ]
@@ -95,7 +95,7 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def test_valid_answers_in_their_order_and_nobody_who_withdrew(store: Store) -> None:
+def test_valid_answers_in_their_order_and_nobody_who_did_not_consent(store: Store) -> None:
     found = answered_trials(store)
     assert found.select("rater", "trial", "role", "said", "expected").rows() == [
         ("bob", "t0", "test", "real", "generated"),

@@ -26,6 +26,7 @@ def collect(
 
     With --simulate, made-up people go through the pages' own interface instead, and the server stops after them.
     """
+    from beholder.collect.rehearsed import clear_rehearsal
     from beholder.collect.serve import is_ready, note_ready, prepare, run_child, serve
 
     if people is not None and bad > people:
@@ -36,6 +37,7 @@ def collect(
         prepare(folder, url)
         note_ready(folder, url)
     if people is None:
+        clear_rehearsal(url)
         serve(folder, url, host=host, port=port, processes=processes, say=click.echo)
     else:
         from beholder.collect.rehearsal import rehearse

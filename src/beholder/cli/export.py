@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
+from beholder.cli.options import database_url
 from beholder.cli.output import show_json, show_table
-from beholder.collect.database import FILE_NAME, default_url
+from beholder.collect.database import FILE_NAME
 from beholder.collect.researcher.exports import write_export
 from beholder.formats.catalogue import FORMATS
 
@@ -30,7 +31,8 @@ def export(
         return
     if name is None or out is None:
         raise click.UsageError("--format and --out are needed: what to write, and where")
-    url = database or (default_url(folder) if (folder / FILE_NAME).is_file() else None)
+    embedded = (folder / FILE_NAME).is_file()
+    url = database_url(folder, database) if database or embedded else None
     written = write_export(folder, url, name, out)
     files = [str(file) for file in written.files]
     if as_json:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from beholder.cli.options import database_url
 from beholder.cli.output import show_json
 from beholder.collect.database import FILE_NAME, default_url
 from beholder.collect.forget import Receipt, forget_identities, forget_person, person_of
@@ -46,7 +47,7 @@ def forget(
         raise click.UsageError("name one: --rater PSEUDONYM, --platform P --id ID, or --all-identities")
     if all_identities and keep_answers:
         raise click.UsageError("--all-identities keeps the answers anyway")
-    url = database or _embedded(folder)
+    url = database_url(folder, database) if database else _embedded(folder)
     if all_identities:
         receipt = forget_identities(url)
     else:

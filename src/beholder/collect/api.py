@@ -52,7 +52,7 @@ async def _database_gone(request: Request, error: Exception) -> Response:  # noq
     gone = isinstance(error, OperationalError) or (isinstance(error, DBAPIError) and error.connection_invalidated)
     if not gone:
         raise error
-    log.error("a request met a database that cannot be reached: %s", error)
+    log.error("the database cannot be reached: %s", str(error).partition("\n")[0])
     return _reply(503, "no-database", "the database cannot be reached; nothing was written", AGAIN)
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import select
 from beholder.collect.catalogue import Catalogue
 from beholder.collect.database import Database, sessions
 from beholder.collect.entering import SIMULATED
-from beholder.collect.identity import hash_of
+from beholder.collect.identity import hash_of, opaque
 from beholder.collect.service import COOKIE
 from beholder.collect.showing import image_token
 from beholder.simulate.answering import Answered, answer
@@ -83,7 +83,8 @@ class _Player:
 
     async def take_part(self, question: str, tally: Tally) -> None:
         """From the link to the last page."""
-        parameters = {"PROLIFIC_PID": self._person.rater, SIMULATED: "yes"}
+        proof = opaque(self._catalogue.secret("token"), SIMULATED)
+        parameters = {"PROLIFIC_PID": self._person.rater, SIMULATED: proof}
         body = {"parameters": parameters, "path": f"/q/{question}", "language": "en"}
         entered = await self._client.post("/api/enter", json=body)
         if entered.status_code == 409:

@@ -5,8 +5,12 @@ from typing import Any
 
 from beholder.study.collecting import CONSENT
 from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.sweep import SweepQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.study import Study
+
+FLICKERING = (TimedRealismQuestion, SweepQuestion)
+"""Questions that flash images: people are warned, and the screen must be fast enough."""
 
 SECONDS_A_TRIAL = {
     "realism": 3.0,
@@ -43,7 +47,7 @@ def consent_part(study: Study, question: AnyQuestion, language: str) -> dict[str
         "description": study.description,
         "pay": {"currency": study.pay.currency, "base": study.pay.base, "per_right": study.pay.per_right},
         "minutes": minutes(study, question),
-        "masked": isinstance(question, TimedRealismQuestion),
+        "masked": isinstance(question, FLICKERING),
     }
 
 

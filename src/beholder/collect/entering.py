@@ -17,7 +17,7 @@ from beholder.errors import RefusedError
 from beholder.study.study import Study
 
 SIMULATED = "beholder-simulated"
-"""Parameter by which the project's own made-up people say what they are."""
+"""Parameter by which made-up people say what they are; only who can read the database can make its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def enter(
     if known is not None and arrival.identity is None:
         person: str | None = known.person
     else:
-        simulated = message.parameters.get(SIMULATED) == "yes"
+        simulated = message.parameters.get(SIMULATED) == opaque(catalogue.secret("token"), SIMULATED)
         person = find_or_make_person(
             connection, arrival, key=catalogue.secret("person"), now=now, simulated=simulated
         )

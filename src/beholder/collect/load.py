@@ -14,9 +14,6 @@ from beholder.collect.database import (
     Database,
     comments,
     control,
-    events,
-    identities,
-    persons,
     pictures,
     questions,
     responses,
@@ -26,8 +23,9 @@ from beholder.collect.database import (
     slots,
     trials,
 )
+from beholder.collect.rehearsed import end_rehearsal
 from beholder.errors import StageError, UserError
-from beholder.study.study import load_study
+from beholder.study.study import Study, load_study
 from beholder.tables.store import Store
 
 LOADED = "loaded"
@@ -38,41 +36,43 @@ def load(folder: Path, url: str) -> None:
     """Fill the database, or find it filled from the same trials; trials that were answered are never replaced."""
     study, store = load_study(folder), Store(folder)
     database = Database(url)
-    database.create()
-    drawn = f"{store.hash('images')} {store.hash('trials')}"
-    with database.writing() as connection:
-        _keep_secrets(connection)
-        before = connection.scalar(select(control.c.value).where(control.c.name == LOADED))
-        for ordinal, question in enumerate(study.questions):
-            settings = question.model_dump(mode="json")
-            known = connection.execute(
-                questions.update().where(questions.c.question == question.name).values(settings=settings)
+    try:
+        database.create()
+        with database.writing() as connection:
+            _keep_secrets(connection)
+            _keep_questions(connection, study)
+            _keep_trials(connection, store)
+    finally:
+        database.engine.dispose()
+
+
+def _keep_questions(connection: Connection, study: Study) -> None:
+    for ordinal, question in enumerate(study.questions):
+        settings = question.model_dump(mode="json")
+        known = connection.execute(
+            questions.update().where(questions.c.question == question.name).values(settings=settings)
+        )
+        if known.rowcount == 0:
+            connection.execute(
+                insert(questions).values(question=question.name, ordinal=ordinal, settings=settings)
             )
-            if known.rowcount == 0:
-                connection.execute(
-                    insert(questions).values(question=question.name, ordinal=ordinal, settings=settings)
-                )
-        if before == drawn:
-            return
-        _end_rehearsal(connection)
-        if connection.scalar(select(func.count()).select_from(responses)):
-            if before is None or before.split()[0] != store.hash("images") or not append(connection, store):
-                raise StageError(
-                    f"{folder}: the trials or images changed after people had answered them. "
-                    "Undo the change, or make a new study."
-                )
-            return
-        _fill(connection, store)
-        _note_loaded(connection, store)
 
 
-def _end_rehearsal(connection: Connection) -> None:
-    """Where only made-up people have taken part, forget them: their answers must not hold up a change."""
-    if connection.scalar(select(func.count()).where(persons.c.simulated.is_(False))):
+def _keep_trials(connection: Connection, store: Store) -> None:
+    """Take in what was drawn, unless it is there; what people have answered may only be added to."""
+    before = connection.scalar(select(control.c.value).where(control.c.name == LOADED))
+    if before == f"{store.hash('images')} {store.hash('trials')}":
         return
-    for table in (responses, skips, comments, events, sessions, identities, persons):
-        connection.execute(table.delete())
-    connection.execute(slots.update().values(session=None, lease_until=0.0, done=False))
+    end_rehearsal(connection)
+    if connection.scalar(select(func.count()).select_from(responses)):
+        if before is None or before.split()[0] != store.hash("images") or not append(connection, store):
+            raise StageError(
+                f"{store.folder}: the trials or images changed after people had answered them. "
+                "Undo the change, or make a new study."
+            )
+        return
+    _fill(connection, store)
+    _note_loaded(connection, store)
 
 
 def append(connection: Connection, store: Store) -> bool:
@@ -96,7 +96,7 @@ def _keep_secrets(connection: Connection) -> None:
 
 
 def _fill(connection: Connection, store: Store) -> None:
-    for table in (slots, trials, pictures):
+    for table in (skips, comments, sessions, slots, trials, pictures):  # who came in has answered nothing yet
         connection.execute(table.delete())
     columns = ["image", "path", "sha256", "width", "height", "generator", "real", "gold"]
     connection.execute(insert(pictures), store.read("images").select(columns).to_dicts())

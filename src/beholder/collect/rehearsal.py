@@ -17,6 +17,7 @@ from sqlalchemy import func, select
 from beholder.collect.api import create_app
 from beholder.collect.bots import Tally, play
 from beholder.collect.database import Database, persons
+from beholder.collect.rehearsed import clear_rehearsal
 from beholder.errors import StageError
 from beholder.simulate.people import Person, draw_people
 from beholder.simulate.sight import View
@@ -30,6 +31,7 @@ PATIENCE = 30.0
 def rehearse(folder: Path, url: str, *, people: int, bad: int) -> Iterator[str]:
     """Play so many people through every question; says how each question went."""
     _refuse_beside_real_people(folder, url)
+    clear_rehearsal(url)
     study = load_study(folder)
     views = views_of(Store(folder), seed=study.seed)
     crowd = draw_people(people, bad, np.random.default_rng([study.seed, 1]))

@@ -5,14 +5,13 @@ from typing import Any
 from sqlalchemy import Row
 
 from beholder.collect.catalogue import Catalogue, Trial
-from beholder.collect.consent import consent_part
+from beholder.collect.consent import FLICKERING, consent_part
 from beholder.collect.identity import opaque
 from beholder.collect.outcome import done_part
 from beholder.collect.pictures import served_size
 from beholder.collect.standing import Standing
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.study import Study
 from beholder.study.words import split_words
 
@@ -41,7 +40,7 @@ def state_of(catalogue: Catalogue, standing: Standing, study: Study, *, side: in
     if standing.step == "consent":
         return common | {"consent": consent_part(study, question, session.language)}
     if standing.step == "check":
-        timed = isinstance(question, TimedRealismQuestion)
+        timed = isinstance(question, FLICKERING)
         return common | {"check": {"needs_timing": timed, "min_hz": study.collect.min_hz}}
     if standing.step == "instructions":
         return common | {"instructions": _instructions(catalogue, question, len(session.plan or []))}

@@ -13,18 +13,18 @@ SAID = pl.coalesce(
 """An answer as one word, as ``trials.expected`` holds it."""
 
 
-WITHDRAWN = ("withdrawn", "no-consent")
-"""Statuses of sessions whose answers count nowhere."""
+WITHOUT_CONSENT = "no-consent"
+"""Status of sessions whose answers count nowhere. Who withdraws may have them deleted; what they leave counts."""
 
 
 def answered_trials(store: Store) -> pl.DataFrame:
     """Every valid answer with the role, images and expected answer of its trial, and the answer as a word.
 
-    Answers of people who withdrew, or who did not consent, are left out.
+    Answers of people who did not consent are left out.
     """
     columns = ["trial", "kind", "slot", "position", "role", "images", "expected", "repeats"]
     trials = store.read("trials").select(columns)
-    gone = store.read("sessions").filter(pl.col("status").is_in(WITHDRAWN)).select("session")
+    gone = store.read("sessions").filter(pl.col("status") == WITHOUT_CONSENT).select("session")
     valid = store.read("answers").filter(pl.col("valid"))
     answers = valid.join(gone, on="session", how="anti", maintain_order="left")
     return answers.join(trials, on="trial", how="left", maintain_order="left").with_columns(said=SAID)

@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError
 
 from beholder.collect import messages
 from beholder.collect.answering import skip_trial, take_answer
-from beholder.collect.consent import consent_hash, consent_text
+from beholder.collect.consent import FLICKERING, consent_hash, consent_text
 from beholder.collect.database import comments, events, responses, skips
 from beholder.collect.entering import Entered, enter
 from beholder.collect.handover import complete_finished
@@ -17,7 +17,6 @@ from beholder.collect.outcome import end_session
 from beholder.collect.service import COOKIE, Service
 from beholder.collect.standing import change
 from beholder.errors import RefusedError
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
 
 router = APIRouter(prefix="/api", tags=["rater"])
 
@@ -103,7 +102,7 @@ def post_check(body: messages.Check, service: Serving, beholder: Held = None) ->
             connection, session, checked=now, frame_ms=body.frame_ms, screen=body.model_dump(mode="json")
         )
         slow = 1000 / body.frame_ms < service.study.collect.min_hz
-        if slow and isinstance(standing.question, TimedRealismQuestion):
+        if slow and isinstance(standing.question, FLICKERING):
             session = end_session(connection, service.study, session, "failed-checks", now=now)
         return service.state(connection, session)
 
