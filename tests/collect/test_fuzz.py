@@ -33,7 +33,7 @@ def test_no_request_makes_the_server_fail_or_tell(serve: Serve, mode: str) -> No
             continue
         visitor = served.visitor().begin()
         _fuzz(operation, mode, served.address, visitor.client.cookies["beholder"], seen)
-    assert len(seen) > 100
+    assert len(seen) > 60
     assert max(seen) < 500
     assert any(status < 300 for status in seen) or mode == "NEGATIVE"
 

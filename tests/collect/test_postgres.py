@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -48,8 +49,8 @@ def as_postgres(*command: str | Path) -> None:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     """A PostgreSQL of its own; yields its address."""
-    room = Path(f"/tmp/beholder-test-pg-{os.getpid()}")  # sockets need a short path that its user may enter
-    room.mkdir(mode=0o755)
+    room = Path(tempfile.mkdtemp(prefix="beholder-pg-"))  # sockets need a short path that its user may enter
+    room.chmod(0o755)
     data = room / "data"
     data.mkdir()
     if os.geteuid() == 0:

@@ -37,7 +37,7 @@ def test_an_answer_reads_as_its_kind_writes_it(said: Said) -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Two trials of question q; ann, bob, cat and dan answered: dan without consent; cat's first try was spoiled."""
+    """Two trials of question q; ann, bob, cat and dan answered, dan without consent; cat's first was spoiled."""
     store = Store(tmp_path)
     image: dict[str, object] = {
         "image": "i",
