@@ -30,6 +30,9 @@ from beholder.study.question import Design
 PACE_SECONDS = 4.0
 """Median time that someone looks at a pair; the times are lognormal."""
 
+ARRIVAL_SECONDS = 15.0
+"""People begin within this time, not in the same instant."""
+
 PACKAGES = ("fastapi", "uvicorn", "starlette", "pydantic", "SQLAlchemy", "psycopg")
 
 
@@ -47,6 +50,8 @@ async def person(wire: Wire, state: Json, seen: Seen, rng: np.random.Generator |
     """Someone who answers until the time is over; without a generator of times, at once."""
     held = set[str]()
     try:
+        if rng is not None:
+            await asyncio.sleep(rng.uniform(0, ARRIVAL_SECONDS))
         while time.perf_counter() < end and state["step"] == "trial":
             trial = state["trial"]
             if rng is not None:

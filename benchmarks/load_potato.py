@@ -32,10 +32,10 @@ item_properties: {id_key: id, text_key: text}
 require_password: false
 user_config: {allow_all_users: true, users: []}
 assignment_strategy: random
-max_annotations_per_user: 2000
+max_annotations_per_user: 120
 max_annotations_per_item: -1
 annotation_schemes:
-  - {annotation_type: radio, name: preference, description: Which do you prefer?, labels: [left, tie, right]}
+  - {annotation_type: radio, name: preference, description: "Which do you prefer?", labels: [left, tie, right]}
 site_dir: default
 secret_key: abcdefghijklmnopqrstuvwxyz0123456789
 """
@@ -44,7 +44,7 @@ secret_key: abcdefghijklmnopqrstuvwxyz0123456789
 def make_task(folder: Path) -> None:
     lines = [
         json.dumps({"id": f"item_{n}", "text": f"<img src='/a{n}.webp'><img src='/b{n}.webp'>"})
-        for n in range(2500)
+        for n in range(240)
     ]
     (folder / "data.jsonl").write_text("\n".join(lines), encoding="utf-8")
     (folder / "config.yaml").write_text(CONFIG, encoding="utf-8")
@@ -100,6 +100,8 @@ def main() -> None:
                     urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()
                     break
                 except OSError:
+                    if server.poll() is not None:
+                        raise RuntimeError(f"Potato ended with {server.returncode}") from None
                     time.sleep(0.05)
             boot, cpu = time.perf_counter() - began, cpu_seconds(server.pid)
             address = f"http://127.0.0.1:{port}"

@@ -1,14 +1,16 @@
 """Small studies that many tests share: one with made-up rows, one with really painted images."""
 
 import hashlib
+import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 import pytest
 from hypothesis import settings
+from playwright.sync_api import Browser, sync_playwright
 
 from beholder.simulate.world import Painted, World, paint_world, write_truth
 from beholder.study.kinds.catalogue import AnyQuestion
@@ -21,6 +23,15 @@ settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
 
 IMAGES = Provenance("new", {}, 0, {})
+
+BROWSER_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @dataclass(frozen=True)
@@ -118,3 +129,18 @@ def _write_images(folder: Path, images: list[dict[str, object]], prompts: list[d
         "images": TABLES["images"].frame(images),
     }
     Store(folder).write(frames, IMAGES)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser for all tests of a process: Playwright runs one loop, and a second would find it running."""
+    found = shutil.which("chromium")
+    if found is None:
+        reason = "no chromium here: the pages cannot be tried in a browser"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=BROWSER_FLAGS)
+        yield browser
+        browser.close()

@@ -1,33 +1,28 @@
 """The researcher's page in a real browser: signing in, pausing, previewing, and all of it fit for a phone."""
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from tests.collect.conftest import Serve, Served
 
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-
 PARTS = ("overview", "people", "comments", "data")
 
 
 @pytest.fixture
-def page() -> Iterator[Page]:
+def page(chromium: Browser) -> Iterator[Page]:
     """A page that fails the test where its console has an error, a breach of the content policy among them."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        opened = browser.new_page(viewport={"width": 390, "height": 844})
-        faults: list[str] = []
-        opened.on("pageerror", lambda error: faults.append(str(error)))
-        opened.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
-        yield opened
-        browser.close()
-        assert faults == []
+    context = chromium.new_context(viewport={"width": 390, "height": 844})
+    opened = context.new_page()
+    faults: list[str] = []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    yield opened
+    context.close()
+    assert faults == []
 
 
 @pytest.fixture

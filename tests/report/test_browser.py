@@ -1,41 +1,22 @@
 """The report as a reader opens it: without a network, on a wide screen and on a telephone."""
 
-import os
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from beholder.report.stage import PAGE, run
 
 MakeStudy = Callable[..., Path]
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 LONG = "a-very-long-generator-name-with-guidance-7.5-and-50-steps-and-no-break-2025"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("chromium is not installed, and CI must not skip the browser tests")
-        pytest.skip("chromium is not installed")
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser
-        browser.close()
+@pytest.fixture(scope="session")
+def browser(chromium: Browser) -> Browser:
+    return chromium
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """Starting the server: load the database, print the links, serve."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -92,7 +93,9 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
     settings |= {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}
     signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and what comes after it is still done
     if processes == 1:
-        uvicorn.run(create_app(folder, url), **settings)
+        app = create_app(folder, url)
+        gc.freeze()  # what is there now stays: looking through it for garbage would only hold up answers
+        uvicorn.run(app, **settings)
         return
     os.environ["BEHOLDER_FOLDER"], os.environ["BEHOLDER_DATABASE"] = str(folder), url
     uvicorn.run(

@@ -1,6 +1,5 @@
 """A browser and the stand-in server; a page that fails its test on any error in its console."""
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,31 +12,13 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 from tests.collect.mock_server import Mock, paint_pictures, serving
 from tests.collect.pages.visiting import Open
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 EXPECTED = ("503", "409", "401", "404")
 """Answers of the server that a test asks for; the browser writes them to its console."""
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        reason = f"{CHROMIUM} is missing: the rater pages cannot be tried in a browser"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield browser
-        browser.close()
+def browser(chromium: Any) -> Any:  # noqa: ANN401
+    return chromium
 
 
 @pytest.fixture(scope="session")
