@@ -56,7 +56,10 @@ async def person(wire: Wire, state: Json, seen: Seen, rng: np.random.Generator |
             trial = state["trial"]
             if rng is not None:
                 await fetch(wire, trial, held, seen)
-                await asyncio.sleep(min(rng.lognormal(np.log(PACE_SECONDS), 0.5), end - time.perf_counter() + 1))
+                pause = float(rng.lognormal(np.log(PACE_SECONDS), 0.5))
+                if time.perf_counter() + pause > end:
+                    break
+                await asyncio.sleep(pause)
             state = await answer(wire, trial, seen)
     except WireError as error:
         seen.errors[str(error)[:60]] += 1
@@ -178,12 +181,15 @@ def main() -> None:
         print("| crowd | answers | images | errors | lost | doubled | answer ms p50/p95/p99 | image ms ", end="")
         print("| server CPU (of one core) | memory |\n|---|---|---|---|---|---|---|---|---|---|")
         print(paced(folder, url, options.people, options.seconds), flush=True)
-        print("\n| database | processes | answers | CPU an answer | ms p50/p95/p99 | errors | lost | doubled |")
-        print("|---|---|---|---|---|---|---|---|")
-        print(sustained(folder, url, "SQLite", options.sustained, 1), flush=True)
-        with postgres(Path(temporary) / "pg") as (address, _):
-            for processes in (1, 2):
-                print(sustained(folder, address, "PostgreSQL 15", options.sustained, processes), flush=True)
+        if options.sustained:
+            print(
+                "\n| database | processes | answers | CPU an answer | ms p50/p95/p99 | errors | lost | doubled |"
+            )
+            print("|---|---|---|---|---|---|---|---|")
+            print(sustained(folder, url, "SQLite", options.sustained, 1), flush=True)
+            with postgres(Path(temporary) / "pg") as (address, _):
+                for processes in (1, 2):
+                    print(sustained(folder, address, "PostgreSQL 15", options.sustained, processes), flush=True)
         print(f"\nload average at the end: {os.getloadavg()[0]:.1f}")
 
 
