@@ -7,6 +7,7 @@ import polars as pl
 
 from beholder.consolidate.agreement import agreement_rows
 from beholder.consolidate.coding import CODERS, Coded, code_answers
+from beholder.consolidate.imported import published_agreement, published_labels, screen_totals
 from beholder.consolidate.labels import label
 from beholder.consolidate.screening import screen
 from beholder.errors import StageError
@@ -27,7 +28,7 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
             "questions": {q.name: q.screening.model_dump(mode="json") for q in study.questions},
         },
         seed=study.seed,
-        inputs=("images", "trials", "sessions", "answers", "marks"),
+        inputs=("images", "trials", "sessions", "answers", "marks", "totals", "published"),
         outputs=("raters", "labels", "regions", "agreement"),
     )
     return perform(store, work, lambda: _consolidate(store, study), force=force)
@@ -37,8 +38,15 @@ def _consolidate(store: Store, study: Study) -> dict[str, pl.DataFrame]:
     answered = answered_trials(store)
     _refuse_unknown_kinds(study)
     raters, labels, agreement = [], [], list[dict[str, object]]()
+    totals, published = store.read_or_empty("totals"), store.read_or_empty("published")
     for number, question in enumerate(study.questions):
         mine = answered.filter(pl.col("question") == question.name)
+        counted = totals.filter(pl.col("question") == question.name)
+        given = published.filter(pl.col("question") == question.name)
+        counted_people = screen_totals(counted, question.screening)
+        raters.append(counted_people)
+        labels.append(published_labels(given, study.analysis.level))
+        agreement += published_agreement(given, counted_people)
         if mine.is_empty():
             continue
         coded = list(code_answers(question, mine.filter(pl.col("role") == "test")))

@@ -16,6 +16,9 @@ from beholder.tables.catalogue import TABLES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, is_fresh, perform
 
+IMPORTED = "import"
+"""Stage of tables that came with data from elsewhere."""
+
 COLLECTED = ("answers", "marks", "sessions")
 """What a rehearsal leaves behind; it goes when the design changes."""
 
@@ -24,9 +27,12 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     """Draw the trials of every question of the study, unless they are drawn already.
 
     Trials that people have answered are never drawn anew, not even by ``force``: a later version might draw
-    others, and the answers would lose their meaning.
+    others, and the answers would lose their meaning. Trials that came with imported data stay as they are.
     """
     study, store = load_study(folder), Store(folder)
+    drawn_by = store.provenance("trials")
+    if drawn_by is not None and drawn_by.stage == IMPORTED:
+        return Outcome("design", skipped=True)
     work = Work(
         stage="design",
         settings={

@@ -28,8 +28,42 @@ def error_rates(
         .with_columns(pl.col("wrong").cast(pl.Float64))
     )
     people = _people(judged)
+    if not people.is_empty():
+        yield from _rated(people, _tallies(judged, people), analysis, rng)
+
+
+def counted_error_rates(
+    totals: pl.DataFrame,
+    published: pl.DataFrame,
+    images: pl.DataFrame,
+    analysis: Analysis,
+    rng: np.random.Generator,
+) -> Iterator[Rated]:
+    """The same from people's totals; the images behind a rating are those with a published label."""
+    share = (pl.col("wrong") / pl.col("answers")).first()
+    people = totals.group_by("rater", "generator").agg(
+        share.filter(~pl.col("real")).alias("fake-error-rate"), share.filter("real").alias("real-error-rate")
+    )
+    both = (pl.col("fake-error-rate") + pl.col("real-error-rate")) / 2
+    people = people.drop_nulls().with_columns(both.alias("error-rate")).sort("rater", "generator")
     if people.is_empty():
         return
+    sums = totals.group_by("generator", "real").agg(pl.col("wrong").sum(), pl.col("answers").sum())
+    seen = published.select("image", generator="among").join(images.select("image", "real"), on="image")
+    shown = seen.group_by("generator", "real").agg(images=pl.col("image").n_unique())
+    counts = sums.join(shown, on=["generator", "real"], how="left").fill_null(0).sort("generator")
+    fake, real = (
+        counts.filter(pl.col("real") == kind).drop("generator", "real").cast(pl.Float64).to_numpy()
+        for kind in (False, True)
+    )
+    tallies = {"error-rate": fake + real, "fake-error-rate": fake, "real-error-rate": real}
+    yield from _rated(people, tallies, analysis, rng)
+
+
+def _rated(
+    people: pl.DataFrame, tallies: dict[str, NDArray[np.float64]], analysis: Analysis, rng: np.random.Generator
+) -> Iterator[Rated]:
+    """Ratings by every method, from a row a person and generator."""
     generators = tuple(people["generator"].unique().sort().to_list())
     raters = people["rater"].unique().sort().to_list()
     row = people["rater"].replace_strict(raters, list(range(len(raters)))).to_numpy()
@@ -39,7 +73,7 @@ def error_rates(
     within = bool((seen.sum(axis=1) > 1).any())
     strata = np.zeros(len(raters), dtype=np.int64) if within else seen.argmax(axis=1)
     weights = person_weights(strata, analysis.draws, rng)
-    for method, tally in _tallies(judged, people).items():
+    for method, tally in tallies.items():
         scores = np.zeros_like(seen)
         scores[row, column] = people[method].to_numpy()
         yield Rated(

@@ -32,6 +32,8 @@ class Rated:
     within: bool
     """Whether the same people judged all generators."""
     ties: str | None = None
+    people: NDArray[np.int64] | None = None  # (generators,)
+    """People behind each rating where the draws resample something else, such as prompts."""
 
 
 def rows_of(question: str, piece: str, rated: Rated, level: float) -> tuple[list[Row], list[Row]]:
@@ -53,7 +55,7 @@ def rows_of(question: str, piece: str, rated: Rated, level: float) -> tuple[list
             "ties": rated.ties,
             "answers": int(rated.answers[cell]),
             "images": int(rated.images[cell]),
-            "raters": estimate.raters,
+            "raters": estimate.raters if rated.people is None else int(rated.people[cell]),
             "draws": len(rated.draws),
         }
         for cell, (generator, estimate) in enumerate(zip(rated.generators, rated.estimates, strict=True))
@@ -81,7 +83,7 @@ def _separation(rated: Rated, apart: Separation, pair: int, level: float) -> Row
         "p_adjusted": _known(float(apart.p_holm[pair])),
         "separated": separated,
         "more_raters": None
-        if separated
+        if separated or rated.people is not None
         else more_raters(float(apart.p_value[pair]), now, len(apart.first), level),
     }
 

@@ -7,9 +7,10 @@ import numpy as np
 import polars as pl
 
 from beholder.errors import StageError, StatisticsError
-from beholder.rank.error_rate import error_rates
+from beholder.rank.error_rate import counted_error_rates, error_rates
 from beholder.rank.opinion import mean_opinions
 from beholder.rank.preference import preferences
+from beholder.rank.published import published_means
 from beholder.rank.rated import Rated, Row, rows_of
 from beholder.study.study import Analysis, Study, load_study
 from beholder.tables.catalogue import TABLES
@@ -36,7 +37,7 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
         stage="rank",
         settings=study.analysis.model_dump(mode="json"),
         seed=study.seed,
-        inputs=("images", "trials", "sessions", "answers", "raters"),
+        inputs=("images", "trials", "sessions", "answers", "totals", "published", "raters"),
         outputs=("ratings", "separations"),
     )
     return perform(store, work, lambda: _rank(store, study), force=force)
@@ -60,12 +61,30 @@ def _rank(store: Store, study: Study) -> dict[str, pl.DataFrame]:
                 more_ratings, more_separations = rows_of(question.name, piece, rated, study.analysis.level)
                 ratings += more_ratings
                 separations += more_separations
+        for piece, rated in _without_answers(store, study, number):
+            more_ratings, more_separations = rows_of(question.name, piece, rated, study.analysis.level)
+            ratings += more_ratings
+            separations += more_separations
     if not ratings:
         raise _nothing_to_rank(store)
     return {
         "ratings": TABLES["ratings"].frame(ratings),
         "separations": TABLES["separations"].frame(separations),
     }
+
+
+def _without_answers(store: Store, study: Study, number: int) -> Iterator[tuple[str, Rated]]:
+    """The ratings by a question of imported data that came as people's totals or as published labels."""
+    mine, images = pl.col("question") == study.questions[number].name, store.read("images")
+    published = store.read_or_empty("published").filter(mine)
+    totals = store.read_or_empty("totals").filter(mine)
+    rng = np.random.default_rng([study.seed, number])
+    if not totals.is_empty():
+        used = store.read("raters").filter(mine & pl.col("used")).select("rater")
+        part = totals.join(used, on="rater", how="semi", maintain_order="left")
+        for rated in counted_error_rates(part, published, images, study.analysis, rng):
+            yield WHOLE, rated
+    yield from published_means(published, images, study.analysis, rng)
 
 
 def _slices(tests: pl.DataFrame, images: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:

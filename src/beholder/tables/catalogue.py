@@ -1,7 +1,7 @@
 """All tables, in the order of the loop: each after those that it refers to."""
 
 from beholder.tables.schema import Table
-from beholder.tables.schemas import collect, consolidate, design, improve, measure, new, rank
+from beholder.tables.schemas import collect, consolidate, design, imported, improve, measure, new, rank
 
 TABLES: dict[str, Table] = {
     table.name: table
@@ -12,6 +12,8 @@ TABLES: dict[str, Table] = {
         collect.SESSIONS,
         collect.ANSWERS,
         collect.MARKS,
+        imported.TOTALS,
+        imported.PUBLISHED,
         consolidate.RATERS,
         consolidate.LABELS,
         consolidate.REGIONS,
