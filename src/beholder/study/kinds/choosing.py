@@ -1,12 +1,15 @@
 """What the kinds share whose answer is one of a few choices."""
 
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from beholder.study.kinds.kind import Response, Said
 from beholder.study.question import Question
+
+if TYPE_CHECKING:
+    import numpy as np  # the study server starts without it
 
 Q = TypeVar("Q", bound=Question)
 

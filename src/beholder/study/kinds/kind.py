@@ -1,13 +1,16 @@
 """What a question kind declares: what it shows, what it writes, and how a person would answer it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from beholder.study.question import Question
+
+if TYPE_CHECKING:
+    import numpy as np  # the study server starts without it
+    from numpy.typing import NDArray
 
 Point = tuple[float, float]
 """A place in an image: shares of its width and height, from the top left."""

@@ -1,13 +1,17 @@
 """Which of two images is better?"""
 
-from typing import Literal
+from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Literal
+
 from pydantic import Field
 
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.kind import Response, Sensed
 from beholder.study.question import Question, Words
+
+if TYPE_CHECKING:
+    import numpy as np  # the study server starts without it
 
 LEFT, TIE, RIGHT = "left", "tie", "right"
 

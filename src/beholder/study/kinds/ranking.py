@@ -1,13 +1,18 @@
 """Put several images of one prompt in order."""
 
-from dataclasses import dataclass
-from typing import Literal
+from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
 from pydantic import Field
 
 from beholder.study.kinds.kind import Response, Said, Sensed
 from beholder.study.question import Question, Words
+
+if TYPE_CHECKING:
+    import numpy as np  # the study server starts without it
 
 
 class RankingQuestion(Question):
@@ -36,10 +41,8 @@ class Ranking:
 
     def respond(self, question: RankingQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
         """Order by what is felt of each image."""
-        order = np.argsort(-sensed.quality["overall"], kind="stable")
-        ranks = np.empty(len(order), dtype=int)
-        ranks[order] = np.arange(1, len(order) + 1)
-        return _ranked(ranks)
+        order = (-sensed.quality["overall"]).argsort(kind="stable")
+        return _ranked(order.argsort() + 1)
 
     def guess(self, question: RankingQuestion, rng: np.random.Generator) -> Response:
         """Any order."""
@@ -47,22 +50,22 @@ class Ranking:
 
     def lazy(self, question: RankingQuestion) -> Response:
         """The order in which they are shown."""
-        return _ranked(np.arange(1, question.images + 1))
+        return _ranked(range(1, question.images + 1))
 
     def oppose(self, question: RankingQuestion, response: Response) -> Response:
         """The reverse order."""
-        return _ranked(question.images + 1 - np.asarray(response.said[0].ranking))
+        return _ranked(question.images + 1 - rank for rank in response.said[0].ranking or ())
 
     def obey(self, question: RankingQuestion, expected: str) -> Response:  # noqa: ARG002
         """The order asked for."""
-        return _ranked(np.asarray([int(rank) for rank in expected.split()]))
+        return _ranked(int(rank) for rank in expected.split())
 
     def instruct(self, question: RankingQuestion, rng: np.random.Generator) -> str:  # noqa: ARG002
         """The reverse of the order shown: simple to say, and not what a lazy person does."""
         return self.oppose(question, self.lazy(question)).said[0].text
 
 
-def _ranked(ranks: np.ndarray) -> Response:
+def _ranked(ranks: Iterable[int]) -> Response:
     return Response((Said("preference", ranking=tuple(int(rank) for rank in ranks)),))
 
 

@@ -1,14 +1,19 @@
 """How good is this image, by one aspect or several?"""
 
-import math
-from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from __future__ import annotations
 
-import numpy as np
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+
 from pydantic import Field, model_validator
 
 from beholder.study.kinds.kind import Response, Said, Sensed
 from beholder.study.question import Aspect, Question, Words
+
+if TYPE_CHECKING:
+    import numpy as np  # the study server starts without it
 
 
 class ScaleQuestion(Question):
@@ -18,7 +23,7 @@ class ScaleQuestion(Question):
     points: int = Field(5, ge=0, le=101, description="points of the scale from 1; 0: continuous from 0 to 100")
 
     @model_validator(mode="after")
-    def _sound(self) -> "ScaleQuestion":
+    def _sound(self) -> ScaleQuestion:
         names = [aspect.name for aspect in self.aspects]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"aspects must be at least one, each named once; found: {', '.join(names) or 'none'}")
@@ -84,7 +89,7 @@ class Rating(Generic[R]):
 
     def lazy(self, question: R) -> Response:
         """The top of every scale."""
-        return self._all(question, np.ones(len(question.aspects)))
+        return self._all(question, [1.0] * len(question.aspects))
 
     def oppose(self, question: R, response: Response) -> Response:
         """Mirrored on the scale."""
@@ -101,7 +106,7 @@ class Rating(Generic[R]):
         """A value in the lower half: not where a lazy person clicks."""
         return f"{question.place(float(rng.uniform(0, 0.5))):g}"
 
-    def _all(self, question: R, feelings: np.ndarray) -> Response:
+    def _all(self, question: R, feelings: Iterable[float]) -> Response:
         values = (question.place(float(feeling)) for feeling in feelings)
         return Response(tuple(Said(n, value=v) for n, v in zip(self.aspects(question), values, strict=True)))
 

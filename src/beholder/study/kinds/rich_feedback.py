@@ -1,14 +1,18 @@
 """What is wrong with this image, where, and which words of the prompt were missed?"""
 
-from dataclasses import dataclass
-from typing import Literal
+from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
 from pydantic import Field
 
 from beholder.study.kinds.kind import Mark, Response, Sensed
 from beholder.study.kinds.rating import Rating, ScaleQuestion
 from beholder.study.question import Aspect, Words
+
+if TYPE_CHECKING:
+    import numpy as np  # the study server starts without it
 
 MARKED = ("implausibility", "misalignment")
 

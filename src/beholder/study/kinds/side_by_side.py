@@ -1,13 +1,17 @@
 """Which of two images is better, and is it much better?"""
 
-from typing import Literal
+from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Literal
+
 from pydantic import Field
 
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.kind import Response, Sensed
 from beholder.study.question import Question, Words
+
+if TYPE_CHECKING:
+    import numpy as np  # the study server starts without it
 
 MUCH_BETTER, BETTER, SAME, WORSE, MUCH_WORSE = "left-much", "left", "same", "right", "right-much"
 
@@ -28,7 +32,7 @@ class SideBySide(Choosing[SideBySideQuestion]):
         left, right = sensed.quality["overall"]
         gap = float(left - right)
         steps = (abs(gap) >= sensed.indifference) + (abs(gap) >= question.much * sensed.indifference)
-        return self.pick(self.choices[2 - int(np.sign(gap)) * steps])
+        return self.pick(self.choices[2 - ((gap > 0) - (gap < 0)) * steps])
 
 
 SIDE_BY_SIDE = SideBySide(

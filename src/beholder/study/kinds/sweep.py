@@ -1,13 +1,18 @@
 """Many images in rapid succession: press a key at each that is generated."""
 
-from dataclasses import dataclass
-from typing import Literal
+from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
 from pydantic import Field
 
 from beholder.study.kinds.kind import Mark, Response, Said, Sensed
 from beholder.study.question import Question, Words
+
+if TYPE_CHECKING:
+    import numpy as np  # the study server starts without it
 
 
 class SweepQuestion(Question):
@@ -39,9 +44,9 @@ class Sweep:
 
     def respond(self, question: SweepQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:
         """Press for each image whose evidence exceeds the criterion, after a normal latency."""
-        hits = np.flatnonzero(sensed.generated > sensed.criterion)
+        (hits,) = (sensed.generated > sensed.criterion).nonzero()
         latency = rng.normal(question.latency_ms, question.latency_sd_ms, len(hits))
-        return _pressed(hits * question.each_ms + np.maximum(latency, 0.0))
+        return _pressed(hits * question.each_ms + latency.clip(min=0.0))
 
     def guess(self, question: SweepQuestion, rng: np.random.Generator) -> Response:
         """Presses at any time, about one in four images."""
@@ -49,26 +54,25 @@ class Sweep:
 
     def lazy(self, question: SweepQuestion) -> Response:  # noqa: ARG002
         """No press at all."""
-        return _pressed(np.empty(0))
+        return _pressed(())
 
     def oppose(self, question: SweepQuestion, response: Response) -> Response:
         """A press at every image for which none was meant."""
-        pressed = np.asarray([m.at_ms or 0.0 for m in response.marks]) - question.latency_ms
-        meant = np.unique(np.round(pressed / question.each_ms)).astype(int)
-        others = np.setdiff1d(np.arange(question.images), meant)
-        return _pressed(others * question.each_ms + question.latency_ms)
+        meant = {round(((m.at_ms or 0.0) - question.latency_ms) / question.each_ms) for m in response.marks}
+        others = (image for image in range(question.images) if image not in meant)
+        return _pressed(image * question.each_ms + question.latency_ms for image in others)
 
     def obey(self, question: SweepQuestion, expected: str) -> Response:
         """So many presses, evenly."""
-        return _pressed((np.arange(int(float(expected))) + 1.0) * question.each_ms)
+        return _pressed((press + 1.0) * question.each_ms for press in range(int(float(expected))))
 
     def instruct(self, question: SweepQuestion, rng: np.random.Generator) -> str:  # noqa: ARG002
         """Ask for three presses."""
         return "3"
 
 
-def _pressed(at_ms: np.ndarray) -> Response:
-    times = np.sort(at_ms)
+def _pressed(at_ms: Iterable[float]) -> Response:
+    times = sorted(at_ms)
     marks = tuple(Mark("hit", "press", at_ms=float(time)) for time in times)
     return Response((Said("realism", value=float(len(times))),), marks)
 

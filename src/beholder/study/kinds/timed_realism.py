@@ -1,18 +1,21 @@
 """Real or generated, at a glance: the exposure follows the person's answers."""
 
-from collections.abc import Sequence
-from typing import Literal
+from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
 from pydantic import Field, model_validator
 
 from beholder.errors import StudyError
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.kind import Response, Sensed
 from beholder.study.kinds.realism import GENERATED, REAL
-from beholder.study.quest_plus import quest_plus
 from beholder.study.question import Question, Words
 from beholder.study.staircase import require_target_above_chance
+
+if TYPE_CHECKING:
+    import numpy as np  # the study server starts without it
 
 
 class TimedRealismQuestion(Question):
@@ -35,7 +38,7 @@ class TimedRealismQuestion(Question):
     feedback: bool = Field(True, description="say after each trial whether the answer was right")
 
     @model_validator(mode="after")
-    def _sound(self) -> "TimedRealismQuestion":
+    def _sound(self) -> TimedRealismQuestion:
         if not self.shortest_ms <= self.start_ms <= self.longest_ms:
             raise ValueError(
                 f"start_ms ({self.start_ms}) must lie between shortest_ms ({self.shortest_ms}) "
@@ -56,6 +59,8 @@ class TimedRealismQuestion(Question):
     def exposure_after(self, shown: Sequence[float], right: Sequence[bool]) -> float:
         """The exposure of the next trial of a run, given the exposures shown in it and whether each was right."""
         if self.adapt == "quest-plus":
+            from beholder.study.quest_plus import quest_plus  # noqa: PLC0415 - numpy, which others start without
+
             return quest_plus(self.shortest_ms, self.longest_ms).next_exposure(list(shown), list(right))
         exposure, right_so_far = float(self.start_ms), 0
         for answer in right:
