@@ -50,6 +50,11 @@ def world() -> dict[str, pl.DataFrame]:
             | {"image": "i1", "x": 0.0, "y": 1.0},
             {"trial": "t1", "session": "s1", "aspect": "misalignment", "number": 0, "kind": "word", "word": 2},
         ],
+        "totals": [{"question": "q", "rater": "r1", "generator": "alpha", "real": True, "answers": 9, "wrong": 2}],
+        "published": [
+            {"question": "q", "aspect": "realism", "method": "share", "image": "i1", "among": "alpha"}
+            | {"value": 0.25, "raters": 4}
+        ],
         "raters": [
             {"question": "q", "rater": "r1", "used": True, "reasons": [], "answers": 2, "same_share": 0.5},
             {"question": "q", "rater": "r2", "used": False, "reasons": ["too fast", "gold"], "answers": 0},
@@ -63,6 +68,10 @@ def world() -> dict[str, pl.DataFrame]:
         "regions": [
             {"question": "q", "aspect": "implausibility", "image": "i1", "heatmap": b"\x89PNG\x00", "raters": 3}
             | {"width": 8, "height": 6}
+        ],
+        "thresholds": [
+            {"question": "q", "rater": "r1", "session": "s1", "block": 0, "answers": 9, "right_share": 0.75}
+            | {"modal_ms": 230.0, "reversals": 4, "floor_share": 0.0, "ceiling_share": 0.5, "converged": True}
         ],
         "agreement": [
             {"question": "q", "aspect": "preference", "statistic": "alpha", "people": "all", "value": None}
@@ -97,6 +106,10 @@ def world() -> dict[str, pl.DataFrame]:
         "separations": [
             {"question": "q", "aspect": "preference", "method": "bradley-terry", "slice": "all", "generator": "a"}
             | {"other": "b", "difference": 0.5, "p": 1.0, "p_adjusted": 1.0, "separated": False}
+        ],
+        "comparisons": [
+            {"question": "q", "aspect": "preference", "slice": "all", "generator": "a", "other": "b"}
+            | {"outcome": "much-better", "share": 0.25, "answers": 4, "raters": 2}
         ],
         "changes": [{"change": "c1", "method": "repair", "image": "i2", "result": "i1", "kept": True}],
     }

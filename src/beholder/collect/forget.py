@@ -31,7 +31,10 @@ from beholder.tables.store import Store
 HOLDING = ("marks", "answers", "raters", "sessions")
 """Tables with a person's rows, those that refer to others first."""
 
-DERIVED = ("raters", "labels", "regions", "agreement", "ratings", "separations")
+DERIVED = (
+    *("raters", "labels", "regions", "thresholds", "agreement"),
+    *("ratings", "separations", "comparisons"),
+)
 """Tables made from answers; they are made anew after answers were deleted."""
 
 

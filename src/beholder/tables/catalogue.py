@@ -17,6 +17,7 @@ TABLES: dict[str, Table] = {
         consolidate.RATERS,
         consolidate.LABELS,
         consolidate.REGIONS,
+        consolidate.THRESHOLDS,
         consolidate.AGREEMENT,
         measure.SCORES,
         measure.FEATURES,
@@ -24,6 +25,7 @@ TABLES: dict[str, Table] = {
         measure.CORRELATIONS,
         rank.RATINGS,
         rank.SEPARATIONS,
+        rank.COMPARISONS,
         improve.CHANGES,
     )
 }

@@ -58,6 +58,8 @@ class Table:
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     references: tuple[Reference, ...] = ()
+    rows_a_group: int | None = None
+    """Rows that are compressed together; few where single rows are large and read one by one."""
 
     def column(self, name: str) -> Column:
         """The column of that name; a ``KeyError`` where there is none."""

@@ -89,7 +89,9 @@ class Store:
         with ExitStack() as last_in_first_out:
             for name in reversed([name for name in TABLES if name in whole]):
                 file = last_in_first_out.enter_context(write_atomically(self.path(name)))
-                whole[name].write_parquet(file, compression="zstd", metadata=metadata)
+                whole[name].write_parquet(
+                    file, compression="zstd", row_group_size=TABLES[name].rows_a_group, metadata=metadata
+                )
 
     def _load(self, name: str, wanted: Collection[str] | None = None) -> pl.DataFrame:
         path = self.path(name)

@@ -20,7 +20,10 @@ from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
 from beholder.tables.store import Store
 
-LATER = ("raters", "labels", "regions", "agreement", "ratings", "separations")
+LATER = (
+    *("raters", "labels", "regions", "thresholds", "agreement"),
+    *("ratings", "separations", "comparisons"),
+)
 """Tables that are made from the answers; taken from the folder only along with its answers."""
 
 

@@ -1,6 +1,9 @@
-"""What many answers say together: raters, labels, regions and agreement."""
+"""What many answers say together: raters, labels, regions, thresholds and agreement."""
 
 from beholder.tables.schema import BYTES, FLAG, INTEGER, NUMBER, TEXT, TEXTS, Column, Reference, Table
+
+AGREEMENT_KINDS = ("majority-share", "correlation")
+"""What ``raters.agreement`` is: of choices the share in line with the others' majority; or a correlation."""
 
 RATERS = Table(
     name="raters",
@@ -25,7 +28,9 @@ RATERS = Table(
             high=1,
         ),
         Column("repeat_share", NUMBER, "Share of repeated trials answered alike.", nullable=True, low=0, high=1),
-        Column("agreement", NUMBER, "Agreement with the others: see the screening rule.", nullable=True),
+        Column("agreement", NUMBER, "Agreement with the others, left out themselves.", nullable=True),
+        Column("agreement_kind", TEXT, "What that number is.", nullable=True, allowed=AGREEMENT_KINDS),
+        Column("notes", TEXTS, "Screening rules that could not be applied, and why.", nullable=True),
     ),
     key=("question", "rater"),
 )
@@ -46,8 +51,10 @@ LABELS = Table(
         Column("high", NUMBER, "Upper end of its interval.", nullable=True),
         Column("choice", TEXT, "The hard label: the majority's choice.", nullable=True),
         Column("ties", NUMBER, "Share of ties among the answers.", nullable=True, low=0, high=1),
-        Column("answers", INTEGER, "Answers it rests on.", low=1),
-        Column("raters", INTEGER, "People it rests on.", low=1),
+        Column("answers", INTEGER, "Answers it rests on; 0 where no people were asked.", low=0),
+        Column("raters", INTEGER, "People it rests on; 0 where no people were asked.", low=0),
+        Column("doubt", NUMBER, "Chance that the hard label is wrong.", nullable=True, low=0, high=1),
+        Column("suggested", TEXT, "A likelier hard label: worth a second look.", nullable=True),
     ),
     key=("question", "aspect", "method", "image", "other", "word"),
     references=(Reference(("image",), "images", ("image",)), Reference(("other",), "images", ("image",))),
@@ -68,6 +75,32 @@ REGIONS = Table(
     ),
     key=("question", "aspect", "image"),
     references=(Reference(("image",), "images", ("image",)),),
+    rows_a_group=256,
+)
+
+THRESHOLDS = Table(
+    name="thresholds",
+    about="One row a person's block of timed trials: the exposure at which they settled.",
+    stage="consolidate",
+    columns=(
+        Column("question", TEXT, "Name of the question."),
+        Column("rater", TEXT, "The person."),
+        Column("session", TEXT, "The session."),
+        Column("block", INTEGER, "The block, from 0.", low=0),
+        Column("generator", TEXT, "The generator judged; empty where several were.", nullable=True),
+        Column("answers", INTEGER, "Valid answers to test trials of the block.", low=1),
+        Column("right_share", NUMBER, "Share of them that were right.", low=0, high=1),
+        Column("modal_ms", NUMBER, "The most frequent exposure, in ms: HYPE_time's score.", low=0),
+        Column("reversal_ms", NUMBER, "Mean exposure at the last turns of the staircase.", nullable=True, low=0),
+        Column(
+            "threshold_ms", NUMBER, "Exposure for the target share right, by likelihood.", nullable=True, low=0
+        ),
+        Column("reversals", INTEGER, "How often the staircase turned.", low=0),
+        Column("floor_share", NUMBER, "Share of trials at the shortest exposure.", low=0, high=1),
+        Column("ceiling_share", NUMBER, "Share of trials at the longest exposure.", low=0, high=1),
+        Column("converged", FLAG, "Whether the block settled: it turned often enough, away from both ends."),
+    ),
+    key=("question", "session", "block"),
 )
 
 AGREEMENT = Table(
