@@ -1,5 +1,6 @@
 """``beholder collect``: the study server, or a rehearsal of it with made-up people."""
 
+import gc
 from pathlib import Path
 
 import click
@@ -26,6 +27,7 @@ def collect(
 
     With --simulate, made-up people go through the pages' own interface instead, and the server stops after them.
     """
+    gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
     from beholder.collect.rehearsed import clear_rehearsal
     from beholder.collect.serve import is_ready, note_ready, prepare, run_child, serve
 
@@ -42,6 +44,7 @@ def collect(
     else:
         from beholder.collect.rehearsal import rehearse
 
+        gc.enable()
         for line in rehearse(folder, url, people=people, bad=bad):
             click.echo(line)
     click.echo(run_child("beholder.collect.export", folder, url))

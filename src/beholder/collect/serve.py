@@ -95,6 +95,7 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
     if processes == 1:
         app = create_app(folder, url)
         gc.freeze()  # what is there now stays: looking through it for garbage would only hold up answers
+        gc.enable()
         uvicorn.run(app, **settings)
         return
     os.environ["BEHOLDER_FOLDER"], os.environ["BEHOLDER_DATABASE"] = str(folder), url
