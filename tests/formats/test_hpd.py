@@ -81,10 +81,14 @@ def test_what_was_written_is_read_again(small: Making, tmp_path: Path, sound: Ca
 
 def test_images_are_measured_where_they_are_at_hand(small: Making, tmp_path: Path) -> None:
     hpd.write(study_of(PAIRS), small.tables(), tmp_path)
+    with pytest.raises(ImageError, match=r"none of the 2 images lies here, such as images/a\.png"):
+        hpd.read(tmp_path, images=tmp_path)
+    (tmp_path / "images").mkdir()
+    for name in "ab":
+        (tmp_path / "images" / f"{name}.png").write_bytes(b"no picture")
     with pytest.raises(ImageError) as caught:
         hpd.read(tmp_path, images=tmp_path)
     assert len(caught.value.faults) == 2
-    (tmp_path / "images").mkdir()
     for name in "ab":
         Image.new("RGB", (6, 4)).save(tmp_path / "images" / f"{name}.png")
     images = hpd.read(tmp_path, images=tmp_path)["images"]

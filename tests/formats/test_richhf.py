@@ -80,10 +80,10 @@ def test_the_records_become_tables(small: Making, sound: Callable[[Tables], None
     found = tables_of(records, {"i": "a red cat"})
     sound(dict(found.tables))
     assert found.mismatched == ()
-    labels = found.tables["labels"].sort("aspect", "word")
-    words = labels.filter(labels["method"] == "majority")
+    labels = found.tables["published"].sort("aspect", "word")
+    words = labels.filter(labels["method"] == "published-majority")
     assert words.select("word", "value").rows() == [(0, 0.0), (1, 1.0), (2, 0.0)]
-    assert found.tables["regions"].height == 2
+    assert found.tables["published_regions"].height == 2
 
 
 def test_words_and_labels_that_differ_in_number_are_reported(small: Making) -> None:

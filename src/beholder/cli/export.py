@@ -23,8 +23,9 @@ def export(
     """Write the answers of a study in another format.
 
     Without FOLDER: the formats there are. The answers are those that the study server holds now or, where there
-    was none, those of the tables. People whom you left out are in none of them; those who withdrew or did not
-    consent only in `parquet` and `csv`, which hold our tables row for row, and in `jspsych`.
+    was none, those of the tables. People whom you left out are in none of them; those who did not consent only in
+    `parquet` and `csv`, which hold our tables row for row, and in `jspsych`. What people who withdrew did not ask
+    to have deleted is in all of them, as it counts in the results.
     """
     if folder is None:
         show_table(("format", "holds"), [(known, form.about) for known, form in FORMATS.items()])

@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("beholder.cli.demo:demo", "Run the whole loop on a made-up world, and compare with its truth."),
     "plan": ("beholder.cli.plan:plan", "Simulate a study to see how many people it needs, at what cost."),
     "new": ("beholder.cli.new:new", "Make a study from a protocol and your images."),
+    "import": ("beholder.cli.import_study:import_study", "Make a study from other people's data."),
     "design": ("beholder.cli.stages:design", "Draw the trials: who is to be shown what."),
     "collect": ("beholder.cli.collect:collect", "Ask people: serve the pages on which they judge."),
     "consolidate": ("beholder.cli.stages:consolidate", "Turn many people's answers into labels with intervals."),

@@ -1,14 +1,15 @@
-"""The answers that other people's formats hold: valid, to test trials, by people who consented and stayed."""
+"""The answers that other people's formats hold: those that count in our results."""
 
 import polars as pl
 
 from beholder.formats.format import Tables
 
-LEFT_OUT = ("withdrawn", "no-consent")
+LEFT_OUT = ("no-consent",)
+"""As in our results: what people who withdrew did not ask to have deleted counts."""
 
 
 def answered_tests(tables: Tables, question: str) -> pl.DataFrame:
-    """Answers of a question with the images, the prompt's text and the expected answer of their trials."""
+    """Valid answers to a question's test trials, with images, prompt and expected answer of the trial."""
     trials = tables["trials"].select("trial", "role", "images", "expected", "prompt")
     texts = tables["prompts"].select("prompt", "text")
     sessions = tables["sessions"].filter(~pl.col("status").is_in(LEFT_OUT))

@@ -1,4 +1,4 @@
-"""What a format is: a name, what it holds, and a function from our tables to its files."""
+"""What a format is: what it holds, a function from our tables to its files, and one from its files to a study."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,12 +29,32 @@ class Writer(Protocol):
         """Write them all."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Imported:
+    """A study made from other people's files, and what a reader of its results should know."""
+
+    study: Study
+    tables: Tables
+    notes: tuple[str, ...] = ()
+    """What the files do not tell, and how it was filled in."""
+    differences: tuple[str, ...] = ()
+    """What does not add up in the files."""
+
+
+class Reader(Protocol):
+    """From files to a study."""
+
+    def __call__(self, source: Path, *, images: Path | None = None) -> Imported:
+        """Read a file or folder; ``images`` is where the image files lie."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of the catalogue."""
+    """A format of the catalogue; ``read`` is left out where the files do not make a whole study."""
 
     about: str
     write: Writer
+    read: Reader | None = None
 
 
 def questions_of(study: Study, kinds: Sequence[str], what: str) -> list[str]:

@@ -6,6 +6,7 @@ that of the image at the same place, 1 the best; ``rank`` is the order of the me
 """
 
 import json
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -14,12 +15,12 @@ from beholder.errors import TableError
 from beholder.formats.answered import answered_tests, competition_ranks, public_paths
 from beholder.formats.format import Tables, Written, questions_of
 from beholder.formats.imported import Judged, tables_from
-from beholder.formats.reading import Entry, check_entries, numbers, read_list, texts
+from beholder.formats.reading import Entry, check_entries, numbers, read_all, read_list, texts
 from beholder.study.study import Study
 
 PAIRS, RANKINGS = "hpd-pairs", "hpd-ranking"
 SIDES = {"left": [1, 0], "right": [0, 1]}
-NOBODY = "hpd-unknown"
+NOBODY, CONSENSUS = "hpd-unknown", "hpd-mean"
 
 
 def write(study: Study, tables: Tables, folder: Path) -> Written:
@@ -43,15 +44,19 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
     return Written(tuple(files), tuple(notes or ([] if files else ["no answers yet"])))
 
 
-def read(folder: Path, *, images: Path | None = None) -> dict[str, pl.DataFrame]:
-    """Our tables from ``train.json``, ``test.json`` or both; ``images`` is where their image files lie."""
-    judged: list[Judged] = []
-    for file, reader in (("train.json", _read_train), ("test.json", _read_test)):
-        if (folder / file).is_file():
-            judged += reader(folder / file)
+def read(source: Path, *, images: Path | None = None) -> dict[str, pl.DataFrame]:
+    """Our tables from ``train.json``, ``test.json`` or the folder with them."""
+    return tables_from(read_judged(source), platform="hpd", images=images)
+
+
+def read_judged(source: Path) -> list[Judged]:
+    """All judgments of a file, or of ``train.json`` and ``test.json`` in a folder, with all faults at once."""
+    files = [source] if source.is_file() else [source / name for name in ("train.json", "test.json")]
+    readers = [partial(_read_file, file) for file in files if file.is_file()]
+    judged = [one for part in read_all(str(source), readers) for one in part]
     if not judged:
-        raise TableError(str(folder), ["neither train.json nor test.json is here, or both are empty"])
-    return tables_from(judged, platform="hpd", images=images)
+        raise TableError(str(source), ["neither train.json nor test.json is here, or both are empty"])
+    return judged
 
 
 def read_prompts(path: Path) -> pl.DataFrame:
@@ -96,38 +101,25 @@ def _rankings(answers: pl.DataFrame, paths: dict[str, str]) -> list[Entry]:
     ]
 
 
-def _read_train(path: Path) -> list[Judged]:
+def _read_file(path: Path) -> list[Judged]:
+    """Choices where any entry has a preference, otherwise rankings."""
     entries = read_list(path)
-    check_entries(path, entries, _train_faults)
-    names = {tuple(value): side for side, value in SIDES.items()}
-    return [
-        Judged(
-            PAIRS,
-            "pair",
-            str(entry.get("user_hash", NOBODY)),
-            entry["prompt"],
-            tuple(_files(entry)),
-            choice=names[tuple(entry["human_preference"])],
-        )
-        for entry in entries
-    ]
-
-
-def _read_test(path: Path) -> list[Judged]:
-    entries = read_list(path)
+    if any(isinstance(entry, dict) and "human_preference" in entry for entry in entries):
+        check_entries(path, entries, _train_faults)
+        return [_choice(entry) for entry in entries]
     check_entries(path, entries, _test_faults)
-    return [
-        Judged(
-            RANKINGS,
-            "ranking",
-            str(given.get("user_hash", NOBODY)),
-            entry["prompt"],
-            tuple(entry["image_path"]),
-            ranking=tuple(competition_ranks(given["rank"])),
-        )
-        for entry in entries
-        for given in _annotations(entry)
-    ]
+    return [_ranking(entry, given) for entry in entries for given in _annotations(entry)]
+
+
+def _choice(entry: Entry) -> Judged:
+    side = next(side for side, value in SIDES.items() if value == entry["human_preference"])
+    rater = str(entry.get("user_hash", NOBODY))
+    return Judged(PAIRS, "pair", rater, entry["prompt"], tuple(_files(entry)), choice=side)
+
+
+def _ranking(entry: Entry, given: Entry) -> Judged:
+    rater, ranks = str(given.get("user_hash", NOBODY)), tuple(competition_ranks(given["rank"]))
+    return Judged(RANKINGS, "ranking", rater, entry["prompt"], tuple(entry["image_path"]), ranking=ranks)
 
 
 def _files(entry: Entry) -> list[str]:
@@ -138,7 +130,7 @@ def _files(entry: Entry) -> list[str]:
 def _annotations(entry: Entry) -> list[Entry]:
     """Everyone's ranks; the release says ``raw_annotations``, its README ``raw_annotation``."""
     found: list[Entry] = entry.get("raw_annotations") or entry.get("raw_annotation") or []
-    return found or [{"rank": entry["rank"], "user_hash": "hpd-mean"}]
+    return found or [{"rank": entry["rank"], "user_hash": CONSENSUS}]
 
 
 def _train_faults(entry: Entry) -> list[str]:

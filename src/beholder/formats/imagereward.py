@@ -9,14 +9,16 @@ from pathlib import Path
 
 import polars as pl
 
+from beholder.errors import TableError
 from beholder.formats.answered import answered_tests, competition_ranks, public_paths
-from beholder.formats.format import Tables, Written, questions_of
-from beholder.formats.imported import Judged, tables_from
+from beholder.formats.format import Imported, Tables, Written, questions_of
+from beholder.formats.imported import Judged, about_files, tables_from
+from beholder.formats.ranked import NO_GENERATORS, NO_TIMES, differences_in, notes_on, question_of
 from beholder.formats.reading import Entry, check_entries, numbers, read_list, texts
 from beholder.study.study import Study
 
 QUESTION, RATER = "imagereward", "imagereward-consensus"
-FILE = "imagereward.json"
+FILE, RELEASED = "imagereward.json", "test.json"
 
 
 def write(study: Study, tables: Tables, folder: Path) -> Written:
@@ -31,9 +33,16 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
 
 def read(path: Path, *, images: Path | None = None) -> dict[str, pl.DataFrame]:
     """Our tables: a person of the name ``imagereward-consensus`` who ranked every prompt."""
+    return tables_from(read_judged(path), platform="imagereward", images=images)
+
+
+def read_judged(path: Path) -> list[Judged]:
+    """All rankings of a file; what is wrong with any of them is said at once."""
     entries = read_list(path)
     check_entries(path, entries, _faults)
-    judged = [
+    if not entries:
+        raise TableError(str(path), ["no rankings here"])
+    return [
         Judged(
             QUESTION,
             "ranking",
@@ -44,7 +53,21 @@ def read(path: Path, *, images: Path | None = None) -> dict[str, pl.DataFrame]:
         )
         for entry in entries
     ]
-    return tables_from(judged, platform="imagereward", images=images)
+
+
+def read_study(source: Path, *, images: Path | None = None) -> Imported:
+    """A study from ``test.json``, or from a folder with it."""
+    judged = read_judged(source / RELEASED if source.is_dir() else source)
+    tables = tables_from(judged, platform="imagereward", images=images)
+    notes = [
+        "Each ranking is what all people agreed on; it counts as one person's, so there are no intervals.",
+        "Ranks close up: 1, 2, 5, 3 of four images becomes 1, 2, 4, 3. The ids of the entries are left out.",
+        *(NO_GENERATORS, NO_TIMES),
+        *notes_on(judged),
+        *about_files(tables["images"]),
+    ]
+    study = Study(name=QUESTION, title="ImageReward", questions=(question_of(QUESTION, judged),))
+    return Imported(study, tables, tuple(notes), tuple(differences_in(judged)))
 
 
 def _entries(answers: pl.DataFrame, paths: dict[str, str]) -> list[Entry]:

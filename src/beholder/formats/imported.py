@@ -1,14 +1,15 @@
 """Other people's votes and rankings as our tables; what they did not publish is filled in, and named here.
 
-Times are 1970-01-01 and 0 s, propensities 1, generators ``unknown``. Sizes and hashes of images are read where
-their folder is given; otherwise an image has 1 × 1 pixels and the hash ``unknown``.
+Times are 1970-01-01 and 0 s, propensities 1, generators ``unknown`` unless they are told. Sizes and hashes of
+images are read where their files are at hand; otherwise an image has 1 × 1 pixels and the hash ``unknown``.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 from PIL import Image, UnidentifiedImageError
@@ -22,6 +23,18 @@ NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """What is known of an image."""
+
+    prompt: str | None
+    generator: str = UNKNOWN
+    style: str | None = None
+    real: bool = False
+    path: str | None = None
+    """Where its file lies, if not where its id says."""
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """One person's judgment of the images of one prompt: a choice, or a rank each."""
 
@@ -32,10 +45,21 @@ class Judged:
     images: tuple[str, ...]
     choice: str | None = None
     ranking: tuple[int, ...] | None = None
+    at: datetime = NO_TIME
 
 
-def tables_from(judged: Sequence[Judged], *, platform: str, images: Path | None) -> dict[str, pl.DataFrame]:
-    """Prompts, images, trials, sessions, answers and marks; every person has one slot a question."""
+def tables_from(
+    judged: Sequence[Judged],
+    *,
+    platform: str,
+    images: Path | None,
+    known: Mapping[str, Shown] = MappingProxyType({}),
+) -> dict[str, pl.DataFrame]:
+    """Prompts, images, trials, sessions, answers and marks; every person has one slot a question.
+
+    ``known`` tells more of the images than that they were shown with a prompt.
+    """
+    people: dict[str, int] = {}
     places: dict[tuple[str, str], int] = {}
     filled: dict[tuple[str, int], int] = {}
     trials, answers, sessions = [], [], []
@@ -43,7 +67,7 @@ def tables_from(judged: Sequence[Judged], *, platform: str, images: Path | None)
         whose = (one.question, one.rater)
         new = whose not in places
         if new:
-            places[whose] = sum(1 for question, _ in places if question == one.question)
+            places[whose] = people[one.question] = people.get(one.question, -1) + 1
         slot = places[whose]
         session = f"{one.question}-{slot:04d}"
         if new:
@@ -53,10 +77,10 @@ def tables_from(judged: Sequence[Judged], *, platform: str, images: Path | None)
         trial = f"{session}-{position:04d}"
         trials.append(_trial(one, trial, slot, position))
         answers.append(_answer(one, trial, session))
-    shown = {image: one.prompt for one in judged for image in one.images}
+    shown = {image: known.get(image) or Shown(one.prompt) for one in judged for image in one.images}
     rows: dict[str, list[dict[str, object]]] = {
-        "prompts": [{"prompt": prompt_id(text), "text": text} for text in dict.fromkeys(o.prompt for o in judged)],
-        "images": list(_images(shown, images)),
+        "prompts": prompt_rows([*(one.prompt for one in judged), *(about.prompt for about in shown.values())]),
+        "images": image_rows(shown, images),
         "trials": trials,
         "sessions": sessions,
         "answers": answers,
@@ -77,7 +101,7 @@ def _session(one: Judged, session: str, slot: int, platform: str) -> dict[str, o
         "question": one.question,
         "slot": slot,
         "status": "complete",
-        "started": NO_TIME,
+        "started": one.at,
         "simulated": False,
         "platform": platform,
     }
@@ -110,38 +134,57 @@ def _answer(one: Judged, trial: str, session: str) -> dict[str, object]:
         "ranking": None if one.ranking is None else list(one.ranking),
         "seconds": 0.0,
         "valid": True,
-        "answered": NO_TIME,
+        "answered": one.at,
     }
 
 
-def _images(shown: dict[str, str], folder: Path | None) -> Iterable[dict[str, object]]:
-    """Rows of ``images``; all files that cannot be read are named at once."""
+def image_rows(shown: Mapping[str, Shown], folder: Path | None) -> list[dict[str, object]]:
+    """Rows of ``images``; a file that is absent is left unmeasured, all that cannot be read are named at once."""
     faults: list[str] = []
     rows: list[dict[str, object]] = []
-    for image, prompt in shown.items():
+    for image, about in shown.items():
         row: dict[str, object] = {
             "image": image,
-            "path": image,
-            "generator": UNKNOWN,
-            "real": False,
+            "path": about.path or image,
+            "generator": about.generator,
+            "real": about.real,
             "gold": False,
-            "prompt": prompt_id(prompt),
+            "prompt": None if about.prompt is None else prompt_id(about.prompt),
+            "style": about.style,
             "width": 1,
             "height": 1,
             "sha256": UNKNOWN,
         }
-        if folder is not None:
+        file = None if folder is None else folder / (about.path or image)
+        if file is not None and file.is_file():
             try:
-                row |= _measured(folder / image)
+                row |= _measured(file)
             except (OSError, UnidentifiedImageError) as error:
                 faults.append(f"{image}: {error}")
         rows.append(row)
+    if folder is not None and rows and not faults and all(row["sha256"] == UNKNOWN for row in rows):
+        faults.append(f"none of the {len(rows):,} images lies here, such as {rows[0]['path']}")
     if faults:
         raise ImageError(str(folder), faults)
     return rows
 
 
+def prompt_rows(texts: Iterable[str | None]) -> list[dict[str, object]]:
+    """Rows of ``prompts``, each text once."""
+    return [{"prompt": prompt_id(text), "text": text} for text in dict.fromkeys(texts) if text is not None]
+
+
+def about_files(images: pl.DataFrame) -> list[str]:
+    """A sentence on the image files that are not at hand; nothing where all are."""
+    lacking = images.filter(pl.col("sha256") == UNKNOWN).height
+    if not lacking:
+        return []
+    if lacking == images.height:
+        return ["The image files are not at hand: sizes are unknown, and the report shows no examples."]
+    return [f"The files of {lacking:,} of {images.height:,} images are not at hand; none of these is shown."]
+
+
 def _measured(path: Path) -> dict[str, object]:
     with Image.open(path) as picture:
         width, height = picture.size
-    return {"path": str(path), "width": width, "height": height, "sha256": file_hash(path)}
+    return {"path": str(path.resolve()), "width": width, "height": height, "sha256": file_hash(path)}

@@ -1,17 +1,16 @@
 """The two CSV files of a Layer 6 set: read with all faults at once and their oddities reported, and written."""
 
-import csv
-import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from beholder.errors import TableError
-from beholder.formats.reading import read_bytes
+from beholder.formats.reading import read_all, read_csv, write_csv
 
-PERSON = {
+PERSON: dict[str, type[pl.DataType]] = {
     "id": pl.String,
     "model": pl.String,
     "num_correct": pl.Float64,
@@ -23,7 +22,7 @@ PERSON = {
     "f_resp_time": pl.Float64,
     "r_resp_time": pl.Float64,
 }
-IMAGE = {
+IMAGE: dict[str, type[pl.DataType]] = {
     "": pl.Int64,
     "model": pl.String,
     "generated": pl.Int64,
@@ -34,6 +33,9 @@ IMAGE = {
 }
 TRIALS = 200
 """Answers of every person in the release: 100 generated and 100 real images."""
+
+INFERRED = 0
+"""In place of that number: as most people's rows have it."""
 
 CLOSE = 1e-9
 TIME_CLOSE = 0.011
@@ -65,6 +67,8 @@ class Layer6Set:
     participants: pl.DataFrame
     images: pl.DataFrame | None
     reconciliation: tuple[Reconciled, ...]
+    trials: int | None
+    """Answers of every person, half of them on generated images; ``None`` where it is not known."""
 
     @property
     def differences(self) -> tuple[Reconciled, ...]:
@@ -73,25 +77,23 @@ class Layer6Set:
 
 
 def read_release(folder: Path, *, trials: int | None = TRIALS) -> tuple[Layer6Set, ...]:
-    """All sets of a release, in the order of their names."""
+    """All sets of a release, in the order of their names; the faults of all their files are told at once."""
     files = sorted((folder / "data").glob("*.csv"))
     if not files:
         raise TableError(str(folder / "data"), ["no CSV files here"])
-    return tuple(read_set(folder, file.stem, trials=trials) for file in files)
+    return tuple(read_all(str(folder), [partial(read_set, folder, file.stem, trials=trials) for file in files]))
 
 
 def read_set(folder: Path, name: str, *, trials: int | None = TRIALS) -> Layer6Set:
     """One set. ``trials`` is the number of answers a person; ``None`` where it is not known or differs."""
-    people_file = folder / "data" / f"{name}.csv"
-    people = _read(people_file, PERSON)
-    faults = _person_faults(people, trials)
-    if faults:
-        raise TableError(str(people_file), faults)
+    files: list[Callable[[], pl.DataFrame]] = [partial(_people, folder / "data" / f"{name}.csv", trials)]
     images_file = _images_file(folder, name)
-    images = None if images_file is None else _read(images_file, IMAGE)
-    if images is not None and (faults := _image_faults(images)):
-        raise TableError(str(images_file), faults)
-    return Layer6Set(name, people, images, _reconcile(people, images, trials))
+    if images_file is not None:
+        files.append(partial(_images, images_file))
+    people, *images = read_all(f"{folder}, set {name}", files)
+    each = _most_often(people) if trials == INFERRED else trials
+    labelled = images[0] if images else None
+    return Layer6Set(name, people, labelled, _reconcile(people, labelled, each), each)
 
 
 def write_set(folder: Path, name: str, people: pl.DataFrame, images: pl.DataFrame) -> list[Path]:
@@ -101,43 +103,27 @@ def write_set(folder: Path, name: str, people: pl.DataFrame, images: pl.DataFram
         images if "" in images.columns else images.with_row_index("").with_columns(pl.col("").cast(pl.Int64))
     )
     for path, frame, columns in ((first, people, PERSON), (second, numbered, IMAGE)):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(frame.select(list(columns)).iter_rows())
+        write_csv(path, list(columns), frame)
     return [first, second]
 
 
-def _read(path: Path, columns: dict[str, type[pl.DataType]]) -> pl.DataFrame:
-    """The file's rows with their types; every value that is not of its type is named."""
-    text = read_bytes(path).decode("utf-8-sig")
-    rows = list(csv.reader(io.StringIO(text)))
-    if not rows or rows[0] != list(columns):
-        found = ", ".join(rows[0]) if rows else "nothing"
-        raise TableError(str(path), [f"columns {found}; expected {', '.join(columns)}"])
-    faults: list[str] = []
-    values: dict[str, list[object]] = {name: [] for name in columns}
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != len(columns):
-            faults.append(f"line {number}: {len(row)} values; expected {len(columns)}")
-            continue
-        for (name, kind), value in zip(columns.items(), row, strict=True):
-            try:
-                values[name].append(_typed(value, kind))
-            except ValueError:
-                faults.append(f"line {number}: {name or 'the number'} is {value!r}; a number was expected")
+def _people(path: Path, trials: int | None) -> pl.DataFrame:
+    people = read_csv(path, PERSON)
+    each = _most_often(people) if trials == INFERRED else trials
+    faults = _person_faults(people, each)
+    if trials == INFERRED and each is None:
+        faults.append("the number of answers a person, half of them on generated images, cannot be told")
     if faults:
         raise TableError(str(path), faults)
-    return pl.DataFrame(values, schema=columns)
+    return people
 
 
-def _typed(value: str, kind: type[pl.DataType]) -> object:
-    if kind is pl.String:
-        return value
-    if kind is pl.Int64:
-        return int(value)
-    return float(value) if value else None
+def _images(path: Path) -> pl.DataFrame:
+    images = read_csv(path, IMAGE)
+    faults = _image_faults(images)
+    if faults:
+        raise TableError(str(path), faults)
+    return images
 
 
 def _person_faults(people: pl.DataFrame, trials: int | None) -> list[str]:
@@ -189,6 +175,14 @@ def _broken(frame: pl.DataFrame, key: str, rules: Sequence[tuple[str, pl.Expr]])
             more = f" and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
             faults.append(f"{what}: {', '.join(map(str, bad[:SHOWN]))}{more}")
     return faults
+
+
+def _most_often(people: pl.DataFrame) -> int | None:
+    """The even number n for which most rows have err_rt = 1 − num_correct/n; ``None`` where there is none."""
+    judged = people.filter(pl.col("err_rt") < 1).select(n=pl.col("num_correct") / (1 - pl.col("err_rt")))["n"]
+    whole = judged.filter((judged - judged.round()).abs() < CLOSE * judged).round().cast(pl.Int64)
+    usual = whole.filter((whole % 2 == 0) & (whole > 0)).mode().sort()
+    return None if usual.is_empty() else int(usual[0])
 
 
 def _images_file(folder: Path, name: str) -> Path | None:

@@ -1,9 +1,13 @@
-"""Reading JSON that others wrote, and checking entry by entry."""
+"""Reading files that others wrote, and checking them entry by entry."""
 
+import csv
+import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
+
+import polars as pl
 
 from beholder.errors import TableError
 
@@ -11,6 +15,7 @@ POINTER = b"version https://git-lfs"
 """How a file begins that git-LFS has not fetched."""
 
 Entry = dict[str, Any]
+T = TypeVar("T")
 
 
 def read_list(path: Path) -> list[Any]:
@@ -37,6 +42,23 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
+def read_all(subject: str, readers: Sequence[Callable[[], T]]) -> list[T]:
+    """What each reader gives; where several of them refuse their file, the faults of all are raised together."""
+    found: list[T] = []
+    refused: list[TableError] = []
+    for reader in readers:
+        try:
+            found.append(reader())
+        except TableError as error:
+            refused.append(error)
+    if len(refused) == 1:
+        raise refused[0]
+    if refused:
+        faults = [f"{error.subject}: {fault}" for error in refused for fault in error.faults]
+        raise TableError(subject, faults, advice=next((error.advice for error in refused if error.advice), ""))
+    return found
+
+
 def check_entries(path: Path, entries: list[Any], faults_of: Callable[[Entry], list[str]]) -> None:
     """Raise an error with the faults of all entries, counted from 0."""
     faults = []
@@ -55,3 +77,42 @@ def texts(value: object) -> TypeGuard[list[str]]:
 def numbers(value: object) -> TypeGuard[list[int]]:
     """Whether this is a list of whole numbers; true and false are none."""
     return isinstance(value, list) and all(isinstance(part, int) and not isinstance(part, bool) for part in value)
+
+
+def read_csv(path: Path, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
+    """The rows of a CSV file with just these columns; every value that is not of its type is named."""
+    rows = list(csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"))))
+    if not rows or rows[0] != list(columns):
+        found = ", ".join(rows[0]) if rows else "nothing"
+        raise TableError(str(path), [f"columns {found}; expected {', '.join(columns)}"])
+    faults: list[str] = []
+    values: dict[str, list[object]] = {name: [] for name in columns}
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) != len(columns):
+            faults.append(f"line {number}: {len(row)} values; expected {len(columns)}")
+            continue
+        for (name, kind), value in zip(columns.items(), row, strict=True):
+            try:
+                values[name].append(_typed(value, kind))
+            except ValueError:
+                faults.append(f"line {number}: {name or 'the number'} is {value!r}; a number was expected")
+    if faults:
+        raise TableError(str(path), faults)
+    return pl.DataFrame(values, schema=dict(columns))
+
+
+def write_csv(path: Path, columns: Sequence[str], frame: pl.DataFrame) -> None:
+    """A CSV file as Python writes it: numbers with all their digits, nothing where there is no value."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(frame.select(columns).iter_rows())
+
+
+def _typed(value: str, kind: type[pl.DataType]) -> object:
+    if kind is pl.String:
+        return value
+    if kind is pl.Int64:
+        return int(value)
+    return float(value) if value else None

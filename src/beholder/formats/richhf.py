@@ -25,6 +25,7 @@ from beholder.formats.tfrecord import frame_records, unframe_records
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.study import Study
 from beholder.study.words import split_words
+from beholder.tables.catalogue import TABLES
 from beholder.tables.heatmap import encode_heatmap
 
 SIDE = 512
@@ -64,7 +65,7 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
         question = study.question(name)
         if not isinstance(question, RichFeedbackQuestion):
             raise TypeError(f"{name} is of kind rich-feedback but {type(question).__name__}")
-        records = consolidated(question, tables)
+        records = published(name, tables) or consolidated(question, tables)
         path = folder / f"{name}.tfrecord"
         path.write_bytes(b"".join(frame_records(encode_example(_features(record)) for record in records)))
         files.append(path)
@@ -107,6 +108,36 @@ def consolidated(question: RichFeedbackQuestion, tables: Tables) -> list[RichRec
     return records
 
 
+def published(question: str, tables: Tables) -> list[RichRecord]:
+    """The records of an imported study, as they came; nothing where the question has answers instead."""
+    if "published" not in tables:
+        return []
+    mine = tables["published"].filter(pl.col("question") == question)
+    maps = {
+        (image, aspect): _picture((heatmap,))
+        for image, aspect, heatmap in tables.get("published_regions", TABLES["published_regions"].empty())
+        .filter(pl.col("question") == question)
+        .select("image", "aspect", "heatmap")
+        .iter_rows()
+    }
+    paths = dict(tables["images"].select("image", "path").iter_rows())
+    empty = np.zeros((0, 0), dtype=np.uint8)
+    records = []
+    for (image,), part in mine.partition_by("image", as_dict=True, maintain_order=True).items():
+        scores = dict(part.filter(pl.col("word").is_null()).select("aspect", "value").iter_rows())
+        words = part.filter(pl.col("word").is_not_null()).sort("word")["value"]
+        path = str(paths[str(image)])
+        records.append(
+            RichRecord(
+                filename=f"{question}/{image}.png" if Path(path).is_absolute() else path,
+                scores={name: scores[aspect] for name, aspect in SCORES.items() if aspect in scores},
+                maps={name: maps.get((str(image), aspect), empty) for name, aspect in MAPS.items()},
+                words=tuple(int(1 - value) for value in words),
+            )
+        )
+    return records
+
+
 def marked(levels: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Where at least one person marked something, compression's ringing left out."""
     return levels >= FAINTEST
@@ -137,7 +168,7 @@ def _features(record: RichRecord) -> dict[str, Value]:
     return {
         "filename": (record.filename.encode(),),
         **{name: (float(value),) for name, value in record.scores.items()},
-        **{name: (encode_heatmap(levels / 255),) for name, levels in record.maps.items()},
+        **{name: (encode_heatmap(levels / 255) if levels.size else b"",) for name, levels in record.maps.items()},
         "prompt_misalignment_label": (" ".join(map(str, record.words)).encode(),),
     }
 

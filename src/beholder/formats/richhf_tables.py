@@ -1,11 +1,11 @@
-"""RichHF-18K's records as our tables ``prompts``, ``images``, ``labels`` and ``regions``."""
+"""RichHF-18K's records as our tables: ``prompts``, ``images``, and labels and maps as published."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from beholder.formats.imported import UNKNOWN, prompt_id
+from beholder.formats.imported import UNKNOWN, prompt_id, prompt_rows
 from beholder.formats.richhf import MAPS, SCORES, RichRecord
 from beholder.study.words import split_words
 from beholder.tables.catalogue import TABLES
@@ -25,26 +25,25 @@ class RichTables:
 
 
 def tables_of(records: Sequence[RichRecord], captions: Mapping[str, str]) -> RichTables:
-    """Labels and maps; ``captions`` (uid → prompt) is Pick-a-Pic's, and an image without one has no words."""
+    """Labels and maps; ``captions`` (uid → prompt) is Pick-a-Pic's, and an image without one has no prompt."""
     images, labels, regions = [], [], []
     mismatched: list[tuple[str, int, int]] = []
     for record in records:
         text = captions.get(record.uid)
         images.append(_image(record, text))
         for name, aspect in SCORES.items():
-            labels.append(_label(record, aspect, "mean", record.scores[name]))
+            labels.append(_label(record, aspect, "published-mean", record.scores[name]))
         words = split_words(text) if text is not None else ()
         if text is not None and len(words) != len(record.words):
             mismatched.append((record.uid, len(words), len(record.words)))
-        for place, label in enumerate(record.words[: len(words)]):
-            labels.append(_label(record, "misalignment", "majority", 1.0 - label, word=place))
+        for place, label in enumerate(record.words):
+            labels.append(_label(record, "misalignment", "published-majority", 1.0 - label, word=place))
         regions += _regions(record)
-    texts = dict.fromkeys(captions[record.uid] for record in records if record.uid in captions)
     rows: dict[str, list[dict[str, object]]] = {
-        "prompts": [{"prompt": prompt_id(text), "text": text} for text in texts],
+        "prompts": prompt_rows(captions.get(record.uid) for record in records),
         "images": images,
-        "labels": labels,
-        "regions": regions,
+        "published": labels,
+        "published_regions": regions,
     }
     return RichTables({name: TABLES[name].frame(part) for name, part in rows.items()}, tuple(mismatched))
 
@@ -67,7 +66,7 @@ def _label(
     record: RichRecord, aspect: str, method: str, value: float, *, word: int | None = None
 ) -> dict[str, object]:
     known = {"question": QUESTION, "aspect": aspect, "method": method, "image": record.uid}
-    return known | {"word": word, "value": value, "answers": PEOPLE, "raters": PEOPLE}
+    return known | {"word": word, "value": value, "raters": PEOPLE}
 
 
 def _regions(record: RichRecord) -> list[dict[str, object]]:

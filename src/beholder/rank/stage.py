@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from beholder.errors import StageError, StatisticsError
+from beholder.formats.imported import UNKNOWN
 from beholder.rank.error_rate import counted_error_rates, error_rates
 from beholder.rank.opinion import mean_opinions
 from beholder.rank.preference import preferences
@@ -65,7 +66,7 @@ def _rank(store: Store, study: Study) -> dict[str, pl.DataFrame]:
             more_ratings, more_separations = rows_of(question.name, piece, rated, study.analysis.level)
             ratings += more_ratings
             separations += more_separations
-    if not ratings:
+    if not ratings and not _nameless(images):
         raise _nothing_to_rank(store)
     return {
         "ratings": TABLES["ratings"].frame(ratings),
@@ -100,6 +101,11 @@ def _slices(tests: pl.DataFrame, images: pl.DataFrame) -> Iterator[tuple[str, pl
     for style in styles:
         part = styled.filter((pl.col("style") == style) | (pl.col("style").is_null() & pl.col("real")))
         yield f"{style} (style)" if style == WHOLE else style, part.select(tests.columns)
+
+
+def _nameless(images: pl.DataFrame) -> bool:
+    """Whether imported data does not say what made any of its images: then there is nothing to rank."""
+    return bool((images.filter(~pl.col("real"))["generator"] == UNKNOWN).all())
 
 
 def _nothing_to_rank(store: Store) -> StageError:

@@ -8,6 +8,8 @@ from statistics import median
 
 import polars as pl
 
+from beholder.formats.imported import NO_TIME
+
 MADE_UP = {"noisy": "ordinary"}
 """Habits of made-up people that need another word for a reader."""
 
@@ -118,8 +120,9 @@ def crowds(
 
 
 def days(sessions: pl.DataFrame) -> tuple[datetime, datetime] | None:
-    """When the first session began and the last began or ended."""
+    """When the first session began and the last began or ended; nothing where imported data does not tell."""
     moments = pl.concat([sessions["started"], sessions["ended"]]).drop_nulls()
+    moments = moments.filter(moments > NO_TIME)
     if moments.is_empty():
         return None
     return moments.sort()[0], moments.sort()[-1]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from beholder.formats.imported import UNKNOWN
 from beholder.report.leaderboard import Board
 from beholder.report.thumbnail import thumbnail
 from beholder.report.words import count, percent
@@ -61,6 +62,7 @@ WORDINGS: Mapping[str, Wording] = {
     "share": Wording("Most often taken for real", "Least often taken for real", "taken for real"),
     "preference": Wording("Preferred most", "Preferred least", "of votes won"),
     "mean": Wording("Rated best", "Rated worst", "points"),
+    "published-mean": Wording("Rated best", "Rated worst", "points"),
 }
 """By the method of the labels."""
 
@@ -88,13 +90,14 @@ def examples(
     if method is None:
         return ()
     verdicts = [_within(v, scale) for v in VERDICTS[method](mine.filter(pl.col("method") == method), board.level)]
-    about = {row["image"]: row for row in images.to_dicts()}
+    about = {row["image"]: row for row in images.filter(pl.col("sha256") != UNKNOWN).to_dicts()}
+    verdicts = [verdict for verdict in verdicts if verdict.image in about]
     found = []
     for generator in [*_some([row.generator for row in board.rows]), *([real] if real else [])]:
         wording = REAL_WORDING if generator == real else WORDINGS[method]
         its = [v for v in verdicts if about[v.image]["generator"] == generator]
         shown = tuple(
-            _example(role, verdict, wording, about[verdict.image], prompts, folder, points=method == "mean")
+            _example(role, verdict, wording, about[verdict.image], prompts, folder, points=method.endswith("mean"))
             for role, verdict in _extremes(its, wording)
         )
         if shown:
@@ -157,7 +160,7 @@ def _preferences(labels: pl.DataFrame, level: float) -> list[Verdict]:
     ]
 
 
-VERDICTS = {"share": _shares, "preference": _preferences, "mean": _means}
+VERDICTS = {"share": _shares, "preference": _preferences, "mean": _means, "published-mean": _means}
 """How the labels of each method judge an image."""
 
 

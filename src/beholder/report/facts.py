@@ -22,15 +22,21 @@ def facts(
     generators: Sequence[str],
     between: tuple[datetime, datetime] | None,
 ) -> tuple[Fact, ...]:
-    """People, answers, generators, images, and when."""
+    """People, answers, generators, images, and when; no people where only published scores were imported."""
     took_part = sessions["rater"].n_unique() or raters["rater"].n_unique()
     used = raters.filter("used")
     judged = images.filter(~pl.col("gold"))
     generated = judged.filter(~pl.col("real"))
     shown = len(generators) or generated["generator"].n_unique()
-    found = [
-        Fact(f"{took_part:,}", "person took part" if took_part == 1 else "people took part"),
-        Fact(f"{used['answers'].sum():,}", f"answers used, of {raters['answers'].sum():,}"),
+    found = (
+        []
+        if generators and not took_part
+        else [
+            Fact(f"{took_part:,}", "person took part" if took_part == 1 else "people took part"),
+            Fact(f"{used['answers'].sum():,}", f"answers used, of {raters['answers'].sum():,}"),
+        ]
+    )
+    found += [
         Fact(f"{shown:,}", "generator" if shown == 1 else "generators"),
         Fact(f"{generated.height:,}", "generated image" if generated.height == 1 else "generated images"),
     ]

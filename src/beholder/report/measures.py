@@ -27,6 +27,8 @@ class Measure:
     """… and its name."""
     headline: bool = True
     """Whether it leads its question; otherwise it stands in a second table."""
+    resampled: str = "people"
+    """What the draws behind the interval resample."""
     naive: str = "answers independent"
     """How the thin interval was made."""
     derived: str = ""
@@ -127,6 +129,17 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             name="mean opinion score",
             unit="points",
             about="The mean of all the points that people gave to the generator's images.",
+        ),
+        "published-mean": Measure(
+            name="mean of published scores",
+            unit="points",
+            about=(
+                "The mean of the scores that were published for the generator's images. Who gave which score was "
+                "not published, so people cannot be resampled: the interval is for other prompts judged by the "
+                "same people, and leaves out that other people might judge otherwise."
+            ),
+            resampled="prompts",
+            naive="images independent",
         ),
     }
 )

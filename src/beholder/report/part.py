@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from beholder.formats.imported import UNKNOWN
 from beholder.report.charts.chart import Chart
 from beholder.report.charts.matrix import matrix_chart
 from beholder.report.charts.ratings import Slim, ratings_chart
@@ -28,6 +29,8 @@ class BoardPart:
     matrix: Chart | None
     slices: tuple[tuple[Board, Chart], ...]
     examples: tuple[Examples, ...]
+    unseen: bool
+    """Whether no image file is at hand, as in imported data."""
     ties: str
 
 
@@ -68,11 +71,11 @@ def part(
         crowd=crowd,
         boards=tuple(_board_part(question, board, mine, tables, colour, folder) for board in led),
         secondary=tuple(board for board in mine if board.slice == WHOLE and not board.measure.headline),
-        silence=None if led else _silence(crowd),
+        silence=None if led else _silence(crowd, tables),
     )
 
 
-def _silence(crowd: Crowd) -> str:
+def _silence(crowd: Crowd, tables: Inputs) -> str:
     if not crowd.invited:
         return "Nobody has taken part yet."
     if not crowd.members:
@@ -80,6 +83,8 @@ def _silence(crowd: Crowd) -> str:
     if not crowd.used:
         whose = "the only person" if len(crowd.members) == 1 else f"any of the {people(len(crowd.members))}"
         return f"The answers of {whose} could not be used, so there is no rating."
+    if (tables.images["generator"] == UNKNOWN).all():
+        return "Which generator made which image is not known, so there is nothing to rate."
     return f"{people(len(crowd.used)).capitalize()} can be used, but the generators have not been rated yet."
 
 
@@ -117,6 +122,7 @@ def _board_part(
             real=real[0] if board.method == "error-rate" and real else None,
             scale=question.scale() if isinstance(question, ScaleQuestion) else (0.0, 1.0),
         ),
+        unseen=bool((tables.images["sha256"] == UNKNOWN).all()),
         ties=_ties(question, board),
     )
 

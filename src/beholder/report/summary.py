@@ -107,15 +107,17 @@ def _undecided(boards: Sequence[Board]) -> list[str]:
             closest = pairs[0]
             lines.append(
                 f"{where}{len(pairs):,} pairs cannot be told apart; the nearest to it are "
-                f"{closest.one} and {closest.other}: {_needed(closest)}"
+                f"{closest.one} and {closest.other}: {_needed(closest, board)}"
             )
             continue
-        clauses = [f"{p.one} and {p.other} cannot be told apart: {_needed(p)}" for p in pairs]
+        clauses = [f"{p.one} and {p.other} cannot be told apart: {_needed(p, board)}" for p in pairs]
         lines.append(where + "; ".join(clauses))
     return lines
 
 
-def _needed(pair: Pair) -> str:
+def _needed(pair: Pair, board: Board) -> str:
+    if board.measure.resampled != "people":
+        return f"it would take more {board.measure.resampled}"
     if pair.more_people is None:
         return "no difference was seen between them"
     if pair.more_people >= MANY_PEOPLE:

@@ -14,6 +14,7 @@ TABLES: dict[str, Table] = {
         collect.MARKS,
         imported.TOTALS,
         imported.PUBLISHED,
+        imported.PUBLISHED_REGIONS,
         consolidate.RATERS,
         consolidate.LABELS,
         consolidate.REGIONS,

@@ -17,7 +17,7 @@ from beholder.collect.researcher.raters import comment_rows, rater_rows
 from beholder.collect.routes.rater import Serving
 from beholder.errors import RefusedError
 
-FORMATS = ("parquet", "csv", "layer6", "hpd", "imagereward", "richhf", "jspsych")
+FORMATS = ("parquet", "csv", "layer6", "hpd", "imagereward", "pickapic", "agiqa", "aigciqa", "richhf", "jspsych")
 """As ``formats/catalogue.py`` has them; a test compares the two, since the server does not load that module."""
 
 NO_STORE = {"Cache-Control": "no-store"}
@@ -46,7 +46,7 @@ def may_change(
 
 
 router = APIRouter(prefix="/researcher/api", tags=["researcher"], dependencies=[Depends(signed_in)])
-changing = APIRouter(dependencies=[Depends(may_change)])
+changing = APIRouter(prefix="/researcher/api", tags=["researcher"], dependencies=[Depends(may_change)])
 
 
 @router.get("/overview")
@@ -181,4 +181,4 @@ def post_close(body: requests.Close, service: Serving) -> Part:
     return {"closed": body.session}
 
 
-router.include_router(changing)
+router.routes.extend(changing.routes)

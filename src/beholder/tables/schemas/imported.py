@@ -1,6 +1,9 @@
 """What data from elsewhere holds in place of answers: people's totals, and labels that were published."""
 
+from dataclasses import replace
+
 from beholder.tables.schema import FLAG, INTEGER, NUMBER, TEXT, Column, Reference, Table
+from beholder.tables.schemas.consolidate import REGIONS
 
 TOTALS = Table(
     name="totals",
@@ -38,4 +41,11 @@ PUBLISHED = Table(
     ),
     key=("question", "aspect", "method", "image", "among", "word"),
     references=(Reference(("image",), "images", ("image",)),),
+)
+
+PUBLISHED_REGIONS = replace(
+    REGIONS,
+    name="published_regions",
+    about="One row a heatmap that came with imported data; `consolidate` takes it over into `regions`.",
+    stage="import",
 )

@@ -1,0 +1,89 @@
+"""AIGCIQA2023 as one CSV file: a row an image with the mean and the spread of 28 people's scores from 0 to 100.
+
+The release has MATLAB and Excel files; this is the table that AAPMT made of them. It names no generator: images
+0 to 2399 are six blocks of 400, a model each. ``class`` (of prompts) has no place in our tables.
+"""
+
+from pathlib import Path
+
+import polars as pl
+
+from beholder.errors import TableError
+from beholder.formats.format import Imported, Tables, Written
+from beholder.formats.imported import UNKNOWN, Shown
+from beholder.formats.opinions import Layout, faults_in, study_from, write_means
+from beholder.formats.reading import read_csv
+from beholder.study.study import Study
+
+BLOCK, IMAGES = 400, 2400
+
+LAYOUT = Layout(
+    name="aigciqa2023",
+    title="AIGCIQA2023",
+    columns={
+        "": pl.Int64,
+        "name": pl.String,
+        "prompt": pl.String,
+        "style": pl.String,
+        "class": pl.String,
+        "quality_mos": pl.Float64,
+        "authenticity_mos": pl.Float64,
+        "correspondence_mos": pl.Float64,
+        "quality_std": pl.Float64,
+        "authenticity_std": pl.Float64,
+        "correspondence_std": pl.Float64,
+    },
+    aspects={
+        "quality": ("quality_mos", "quality_std"),
+        "authenticity": ("authenticity_mos", "authenticity_std"),
+        "alignment": ("correspondence_mos", "correspondence_std"),
+    },
+    scale=(0.0, 100.0),
+    people=28,
+)
+
+NOTES = ("class, a kind of prompt, is left out.", "correspondence is called alignment, as elsewhere.")
+BLOCKS = "The file names no generators: its six blocks of 400 images are called model-1 to model-6."
+NAMELESS = "The file names no generators, and is not the whole release of 2,400 images: nothing can be ranked."
+
+
+def write(study: Study, tables: Tables, folder: Path) -> Written:
+    """Means of every rating question with the aspects quality, authenticity and alignment."""
+    other = {
+        "": pl.int_range(pl.len(), dtype=pl.Int64),
+        "prompt": pl.col("text"),
+        "style": pl.col("style"),
+        "class": pl.lit(None, dtype=pl.String),
+    }
+    return write_means(LAYOUT, study, tables, folder, other)
+
+
+def read(path: Path) -> pl.DataFrame:
+    """The rows of the file; all that is wrong with it is said at once."""
+    rows = read_csv(path, LAYOUT.columns)
+    faults = faults_in(LAYOUT, rows)
+    if faults:
+        raise TableError(str(path), faults)
+    return rows
+
+
+def read_study(source: Path, *, images: Path | None = None) -> Imported:
+    """A study from the file, or from the only CSV file of a folder."""
+    path = _only(source) if source.is_dir() else source
+    rows = read(path)
+    names = rows["name"].to_list()
+    whole = names == [f"{number}.png" for number in range(IMAGES)]
+    shown = {
+        name: Shown(
+            prompt or None, generator=f"model-{1 + place // BLOCK}" if whole else UNKNOWN, style=style or None
+        )
+        for place, (name, prompt, style) in enumerate(rows.select("name", "prompt", "style").iter_rows())
+    }
+    return study_from(LAYOUT, rows, shown, images, (*NOTES, BLOCKS if whole else NAMELESS))
+
+
+def _only(folder: Path) -> Path:
+    files = sorted(folder.glob("*.csv"))
+    if len(files) != 1:
+        raise TableError(str(folder), [f"one CSV file was expected; found {len(files)}"])
+    return files[0]
