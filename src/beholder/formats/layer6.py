@@ -2,8 +2,8 @@
 
 Each person judges one model. With n answers, f of them to generated and r to real images:
 ``err_rt`` = 1 − right/n, ``f_err_rt`` and ``r_err_rt`` the same of either class, ``r_ans_rt`` = answers *real*/n,
-``soft_label`` = share of people who said *generated*. Totals cannot be taken apart into answers, so reading
-(``layer6_files``) gives a ``Layer6Set`` and not our tables.
+``soft_label`` = share of people who said *generated*. A set comes from a study's answers, or from the totals and
+shares of an imported one (``layer6_study``).
 """
 
 from pathlib import Path
@@ -21,7 +21,13 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
     """A set of two files for every realism question, from the people who completed it; the set has its name."""
     files, notes, faults = list[Path](), list[str](), list[str]()
     parts: dict[str, pl.DataFrame] = {}
+    paths = public_paths(tables["images"])
     for name in questions_of(study, ("realism", "timed-realism"), "Layer 6's format"):
+        if "totals" in tables and name in tables["totals"]["question"]:
+            files += write_set(
+                folder, name, counted_participants(tables["totals"], name), shares(tables, name, paths)
+            )
+            continue
         answers = _with_model(answered_tests(tables, name), tables["images"])
         whole = answers.filter(pl.col("status") == "complete")
         left = answers["session"].n_unique() - whole["session"].n_unique()
@@ -36,7 +42,6 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
         raise StudyError(
             "Layer 6's format cannot be written", faults, advice="Studies with between = true fit it."
         )
-    paths = public_paths(tables["images"])
     for name, answers in parts.items():
         files += write_set(folder, name, participants(answers), labelled_images(answers, paths))
     return Written(tuple(files), tuple(notes))
@@ -80,6 +85,44 @@ def labelled_images(answers: pl.DataFrame, paths: dict[str, str]) -> pl.DataFram
             number_guesses_generated="number_guesses_generated",
             soft_label=pl.col("number_guesses_generated") / pl.col("number_guesses"),
         )
+    )
+
+
+def counted_participants(totals: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The rows of people whose totals were imported, as they came."""
+    mine = totals.filter(pl.col("question") == name)
+    right = pl.col("answers") - pl.col("wrong")
+    fake, real = ~pl.col("real"), pl.col("real")
+    each = mine.group_by("rater", "generator", maintain_order=True).agg(
+        right=right.sum(),
+        answers=pl.col("answers").sum(),
+        said_real=(right.filter(real).sum() + pl.col("wrong").filter(fake).sum()),
+        f_err_rt=1 - (right / pl.col("answers")).filter(fake).first(),
+        r_err_rt=1 - (right / pl.col("answers")).filter(real).first(),
+        resp_time=pl.col("seconds").sum().round(2),
+        f_resp_time=pl.col("seconds").filter(fake).first(),
+        r_resp_time=pl.col("seconds").filter(real).first(),
+    )
+    return each.with_columns(
+        id=pl.col("rater").str.strip_prefix(f"{name}/"),
+        model="generator",
+        num_correct=pl.col("right").cast(pl.Float64),
+        err_rt=1 - pl.col("right") / pl.col("answers"),
+        r_ans_rt=pl.col("said_real") / pl.col("answers"),
+    )
+
+
+def shares(tables: Tables, name: str, paths: dict[str, str]) -> pl.DataFrame:
+    """The rows of images whose shares were imported, as they came."""
+    mine = tables["published"].filter(pl.col("question") == name)
+    real = tables["images"].select("image", "real")
+    return mine.join(real, on="image", maintain_order="left").select(
+        model="among",
+        generated=(~pl.col("real")).cast(pl.Int64),
+        image_path=pl.col("image").replace_strict(paths, return_dtype=pl.String),
+        number_guesses="raters",
+        number_guesses_generated=(pl.col("value") * pl.col("raters")).round().cast(pl.Int64),
+        soft_label="value",
     )
 
 

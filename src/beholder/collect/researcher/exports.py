@@ -20,6 +20,9 @@ from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
 from beholder.tables.store import Store
 
+IMPORTED = ("totals", "published", "published_regions")
+"""What data from elsewhere brought in place of answers."""
+
 LATER = (
     *("raters", "labels", "regions", "thresholds", "agreement"),
     *("ratings", "separations", "comparisons"),
@@ -50,6 +53,7 @@ def _tables(folder: Path, url: str | None) -> dict[str, pl.DataFrame]:
     if url is not None:
         return tables | collected(url)
     tables |= {name: store.read(name) for name in ("sessions", "answers", "marks")}
+    tables |= {name: store.read(name) for name in IMPORTED if store.has(name)}
     return {name: frame for name in TABLES if (frame := tables.get(name)) is not None} | {
         name: store.read(name) for name in LATER if store.has(name)
     }

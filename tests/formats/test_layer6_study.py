@@ -1,0 +1,232 @@
+"""Layer 6's release from its files to ratings: the published numbers, the way back, and what does not add up."""
+
+import csv
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from beholder.consolidate import stage as consolidate
+from beholder.design import stage as design
+from beholder.errors import TableError
+from beholder.formats import layer6
+from beholder.formats.folder import write_folder
+from beholder.formats.layer6_files import IMAGE, PERSON
+from beholder.formats.layer6_study import read_study
+from beholder.rank import stage as rank
+from beholder.study.study import load_study
+from beholder.tables.store import Store
+
+SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared"))
+RELEASE = SHARED / "data" / "layer6-realism"
+needs_release = pytest.mark.skipif(not RELEASE.exists(), reason=f"the Layer 6 release is not at {RELEASE}")
+METHODS = {"error-rate": "err_rt", "fake-error-rate": "f_err_rt", "real-error-rate": "r_err_rt"}
+
+
+@pytest.fixture(scope="module")
+def ranked(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The release, imported, consolidated and ranked."""
+    folder = tmp_path_factory.mktemp("layer6") / "study"
+    write_folder(read_study(RELEASE), folder, form="layer6", source=RELEASE)
+    assert design.run(folder).skipped
+    consolidate.run(folder)
+    rank.run(folder)
+    return Store(folder)
+
+
+def people(dataset: str) -> list[dict[str, str]]:
+    with (RELEASE / "data" / f"{dataset}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def expected() -> list[dict[str, str]]:
+    with (RELEASE / "expected_human_error_by_model.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@needs_release
+@pytest.mark.parametrize(("method", "column"), METHODS.items())
+def test_every_mean_and_standard_error_is_the_published_one(ranked: Store, method: str, column: str) -> None:
+    """The table has six digits; each person's row has all of them, and there the ninth agrees."""
+    ratings = ranked.read("ratings").filter((pl.col("method") == method) & (pl.col("slice") == "all"))
+    found = {(row["question"], row["generator"]): row for row in ratings.to_dicts()}
+    assert len(found) == len(expected()) == 24
+    for row in expected():
+        rated = found[row["dataset"], row["model"]]
+        values = [float(p[column]) for p in people(row["dataset"]) if p["model"] == row["model"]]
+        assert rated["raters"] == len(values) == int(row["n_participants"])
+        assert rated["answers"] == len(values) * (200 if method == "error-rate" else 100)
+        assert rated["rating"] == pytest.approx(np.mean(values), abs=1e-9)
+        assert rated["se"] == pytest.approx(stats.sem(values), abs=1e-9)
+        assert rated["rating"] == pytest.approx(float(row[f"{column}_mean"]), abs=5.1e-7)
+        assert rated["se"] == pytest.approx(float(row[f"{column}_sem"]), abs=5.1e-7)
+
+
+@needs_release
+def test_intervals_over_people_are_as_wide_as_published_and_naive_ones_too_narrow(ranked: Store) -> None:
+    """The published width is that of a percentile bootstrap; ours is widened for 25 people by about 1.08."""
+    ratings = ranked.read("ratings").filter((pl.col("method") == "error-rate") & (pl.col("slice") == "all"))
+    found = {(row["question"], row["generator"]): row for row in ratings.to_dicts()}
+    for row in expected():
+        rated = found[row["dataset"], row["model"]]
+        published = float(row["err_ci95_hi"]) - float(row["err_ci95_lo"])
+        assert 1.0 < (rated["high"] - rated["low"]) / published < 1.3
+    published_ratio = json.loads((RELEASE / "expected_statistics.json").read_text())
+    for dataset, numbers in published_ratio.items():
+        mine = [row for (question, _), row in found.items() if question == dataset]
+        # the naive interval is Wilson's, (high − low)/2 ≈ 1.96 · binomial SE
+        ratios = [row["se"] / ((row["naive_high"] - row["naive_low"]) / 2 / 1.959964) for row in mine]
+        assert np.mean(ratios) == pytest.approx(numbers["mean_ratio_clusterSE_to_binomialSE"], rel=1e-3)
+
+
+@needs_release
+def test_agreement_is_the_published_one(ranked: Store) -> None:
+    published = json.loads((RELEASE / "expected_statistics.json").read_text())
+    rows = ranked.read("agreement").filter(pl.col("people") == "all").to_dicts()
+    assert {row["question"] for row in rows} == set(published)
+    for row in rows:
+        numbers = published[row["question"]]
+        assert row["value"] == pytest.approx(numbers["krippendorff_alpha_nominal_all"], abs=1e-9)
+        assert row["items"] == numbers["images_ge2"]
+        assert row["raters"] == numbers["n"]
+        assert row["low"] is None
+
+
+@needs_release
+def test_group_statistics_of_the_imported_people(ranked: Store) -> None:
+    """F, H and the rest from the totals that were imported, by scipy."""
+    totals = ranked.read("totals")
+    for dataset, numbers in json.loads((RELEASE / "expected_statistics.json").read_text()).items():
+        mine = totals.filter(pl.col("question") == dataset)
+        each = mine.group_by("generator", "rater").agg(
+            error=pl.col("wrong").sum() / pl.col("answers").sum(), seconds=pl.col("seconds").sum()
+        )
+        groups = [part["error"].to_numpy() for _, part in each.group_by("generator")]
+        assert (each.height, len(groups)) == (numbers["n"], numbers["k"])
+        assert stats.f_oneway(*groups).statistic == pytest.approx(numbers["anova_F"], rel=1e-9)
+        assert stats.kruskal(*groups).statistic == pytest.approx(numbers["kruskal_H"], rel=1e-9)
+        assert stats.levene(*groups, center="median").statistic == pytest.approx(numbers["levene_W"], rel=1e-9)
+        assert (each["error"] > 0.45 + 1e-9).sum() == numbers["below_55pct_acc"]
+        assert (each["error"] >= 0.5).sum() == numbers["at_or_below_chance"]
+        assert (each["seconds"] < 100).sum() == numbers["fast_resp_lt_0.5s_per_trial"]
+
+
+@needs_release
+def test_soft_labels_are_pooled_over_the_models_that_share_real_images(ranked: Store) -> None:
+    labels = ranked.read("labels")
+    images = ranked.read("images")
+    assert images.filter("real").group_by(pl.col("image").str.split("/").list.first()).len()["len"].to_list() == [
+        2000,
+        2000,
+    ]
+    assert labels.height == images.height
+    with (RELEASE / "per-image-data" / "cifar10_labeled_data.csv").open(newline="") as file:
+        rows = [
+            row for row in csv.DictReader(file) if row["image_path"] == "9/2128.png" and row["generated"] == "0"
+        ]
+    guesses = sum(int(row["number_guesses"]) for row in rows)
+    said = sum(int(row["number_guesses_generated"]) for row in rows)
+    found = labels.row(by_predicate=pl.col("image") == "cifar10/real/9/2128.png", named=True)
+    assert (found["answers"], found["value"]) == (guesses, pytest.approx(said / guesses, abs=1e-12))
+
+
+@needs_release
+def test_the_release_comes_back_but_for_rounded_sums_of_times(ranked: Store, tmp_path: Path) -> None:
+    names = ("images", "prompts", "sessions", "answers", "trials", "totals", "published")
+    tables = {name: ranked.read(name) for name in names}
+    layer6.write(load_study(ranked.folder), tables, tmp_path)
+    for dataset, images in (("cifar10", "cifar10"), ("imagenet256", "imagenet")):
+        source = RELEASE / "per-image-data" / f"{images}_labeled_data.csv"
+        assert (tmp_path / "per-image-data" / f"{dataset}_labeled_data.csv").read_bytes() == source.read_bytes()
+        with (tmp_path / "data" / f"{dataset}.csv").open(newline="") as file:
+            written = list(csv.DictReader(file))
+        for before, after in zip(people(dataset), written, strict=True):
+            assert float(before.pop("resp_time")) == pytest.approx(float(after.pop("resp_time")), abs=0.011)
+            assert before == after
+
+
+@needs_release
+def test_what_does_not_add_up_is_told() -> None:
+    imported = read_study(RELEASE)
+    assert imported.differences == (
+        "cifar10: ACGAN has 25 people, but guesses of 26 in the file by image (+1)",
+        "cifar10: LSGM-ODE has 27 people, but guesses of 29 in the file by image (+2)",
+        "cifar10: MHGAN has 25 people, but guesses of 26 in the file by image (+1)",
+        "cifar10: StyleGAN-XL has 25 people, but guesses of 26 in the file by image (+1)",
+        "cifar10: StyleGAN2-ada has 25 people, but guesses of 27 in the file by image (+2)",
+        "imagenet256: ADMG has 25 people, but guesses of 26 in the file by image (+1)",
+    )
+    assert "Of the four sets of the release, ffhq256, lsun256 are not here." in imported.notes
+
+
+def release(folder: Path, people_rows: list[str], image_rows: list[str]) -> Path:
+    (folder / "data").mkdir(parents=True)
+    (folder / "data" / "s.csv").write_text("\n".join([",".join(PERSON), *people_rows]) + "\n")
+    (folder / "per-image-data").mkdir()
+    numbered = [f"{number},{row}" for number, row in enumerate(image_rows)]
+    (folder / "per-image-data" / "s_labeled_data.csv").write_text("\n".join([",".join(IMAGE), *numbered]) + "\n")
+    return folder
+
+
+RIGHT = "p{0},{1},3.0,0.25,0.5,0.0,0.75,4.0,2.0,2.0"
+"""Four answers: right on both real images and on one of two generated."""
+
+
+def test_totals_and_shares_by_hand(tmp_path: Path, sound: Callable[..., None]) -> None:
+    """n = 3 / (1 − .25) = 4 answers, 2 of them on generated images; of these 1 is wrong, of the real ones none."""
+    source = release(
+        tmp_path / "in",
+        [RIGHT.format(0, "m"), RIGHT.format(1, "m")],
+        ["m,0,r.png,4,0,0.0", "m,1,a.png,2,1,0.5", "m,1,b.png,2,1,0.5"],
+    )
+    imported = read_study(source)
+    sound(dict(imported.tables))
+    totals = imported.tables["totals"].filter(pl.col("rater") == "s/p0")
+    assert totals.select("real", "answers", "wrong", "seconds").rows() == [(False, 2, 1, 2.0), (True, 2, 0, 2.0)]
+    published = imported.tables["published"].select("image", "among", "value", "raters")
+    assert published.rows()[0] == ("s/real/r.png", "m", 0.0, 4)
+    assert imported.differences == ()
+    assert imported.study.question("s").design.trials == 4
+
+
+def test_models_rows_and_answers_that_do_not_add_up(tmp_path: Path) -> None:
+    """m: 4 answers on real images by image, as by person, but 1 of them wrong; c has no image, x no person."""
+    source = release(
+        tmp_path,
+        [RIGHT.format(0, "m"), RIGHT.format(1, "m"), RIGHT.format(2, "c")],
+        ["m,0,r.png,4,1,0.25", "m,1,a.png,2,1,0.5", "m,1,a.png,2,1,0.5", "x,1,y.png,8,0,0.0"],
+    )
+    assert read_study(source).differences == (
+        "s: c has 1 people, but no row in the file by image",
+        "s: x is in the file by image (2 people), but no person judged it",
+        "s: images with several rows, counted together: m a.png",
+        "s: m: 0 wrong answers on real images by person, 1 by image",
+    )
+    shared = read_study(source).tables["published"].filter(pl.col("image") == "s/m/a.png")
+    assert shared.select("value", "raters").rows() == [(0.5, 4)]
+
+
+def test_a_set_without_a_file_by_image_is_read(tmp_path: Path) -> None:
+    source = release(tmp_path, [RIGHT.format(0, "m"), RIGHT.format(1, "m")], [])
+    (source / "per-image-data" / "s_labeled_data.csv").unlink()
+    imported = read_study(source)
+    assert imported.differences == ("s: there is no file by image, so no image has a label",)
+    assert imported.tables["totals"].height == 4
+
+
+def test_the_faults_of_all_files_are_told_at_once(tmp_path: Path) -> None:
+    source = release(tmp_path, [RIGHT.format(0, "m"), RIGHT.format(0, "m")], ["m,2,r.png,4,0,0.5"])
+    (source / "data" / "t.csv").write_text("id\n")
+    with pytest.raises(TableError) as caught:
+        read_study(source)
+    said = "\n".join(caught.value.faults)
+    assert len(caught.value.faults) == 4
+    assert "the id occurs twice: p0" in said
+    assert "generated is neither 0 nor 1: r.png" in said
+    assert "soft_label is not the share" in said
+    assert "t.csv: columns id; expected" in said
