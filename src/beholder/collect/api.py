@@ -24,21 +24,13 @@ def create_app(folder: Path, url: str, *, limited: bool = True) -> FastAPI:
     app = FastAPI(title="beholder", version=__version__, docs_url=None, redoc_url=None)
     app.state.service = Service(folder, url)
     for router in (rater.router, images.router, pages.router, researcher_pages.router):
-        app.include_router(router)
+        app.router.routes.extend(router.routes)  # as they are: including a router would build each of them again
     app.mount("/static", pages.static_files(), name="static")
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(DBAPIError, _database_gone)
     app.add_middleware(Guard, limited=limited)
-    _build_routes(app)
     return app
-
-
-def _build_routes(app: FastAPI) -> None:
-    """FastAPI builds a route when it is first looked for; here, before several threads look at once."""
-    nowhere = {"type": "http", "method": "GET", "path": "/-", "root_path": "", "headers": []}
-    for route in app.routes:
-        route.matches(nowhere)
 
 
 async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - FastAPI's signature

@@ -90,6 +90,7 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
     raters, researcher = links(url, f"http://{host}:{port}")
     say(f"people:     {raters}\nresearcher: {researcher}\nStop with Ctrl-C; nothing is lost.")
     settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
+    settings |= {"ws": "none", "lifespan": "off"}
     settings |= {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}
     signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and what comes after it is still done
     if processes == 1:

@@ -33,7 +33,7 @@ HEADERS = {
 Held = Annotated[str | None, Cookie(alias=access.COOKIE)]
 
 router = APIRouter(tags=["researcher"])
-router.include_router(interface)
+router.routes.extend(interface.routes)
 
 
 @router.get(PLACE, include_in_schema=False)
