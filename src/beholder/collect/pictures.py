@@ -4,8 +4,6 @@ import io
 import tempfile
 from pathlib import Path
 
-from PIL import Image, ImageOps
-
 CACHE = "cache"
 CAP = 1024
 """Longest side where the study does not say."""
@@ -43,6 +41,8 @@ def served_bytes(folder: Path, path: str, sha256: str, side: int, quality: int) 
 
 def encode(path: Path, side: int, quality: int) -> bytes:
     """Decode, turn upright, flatten on grey, shrink, and encode without any metadata."""
+    from PIL import Image, ImageOps  # noqa: PLC0415 - after the server has started
+
     with Image.open(path) as raw:
         if raw.width * raw.height > LARGEST_PIXELS:
             raise OSError(f"{path} has {raw.width} × {raw.height} pixels; at most {LARGEST_PIXELS:,} are served")
