@@ -79,7 +79,8 @@ def bca_interval(
     acceleration = (pull**3).sum(axis=0) / (6 * np.where(still, 1.0, squares) ** 1.5)
     defined = np.maximum(np.isfinite(samples).sum(axis=0), 1)
     below = ((samples < point).sum(axis=0) + 0.5 * (samples == point).sum(axis=0)) / defined
-    bias = special.ndtri(np.clip(below, 1 / len(samples), 1 - 1 / len(samples)))
+    edge = 1 / (len(samples) + 1)
+    bias = special.ndtri(np.clip(below, edge, 1 - edge))
     ends = []
     for shift in (bias - reach, bias + reach):
         slope = 1 - acceleration * shift
