@@ -7,7 +7,8 @@ import numpy as np
 from harness import Comparison
 
 from beholder.stats.bootstrap import person_weights
-from beholder.stats.bradley_terry import bradley_terry, tally_votes
+from beholder.stats.bradley_terry import bradley_terry
+from beholder.stats.vote_table import tally_votes
 
 VOTES, ITEMS, PEOPLE, DRAWS = 100_000, 30, 500, 50
 
@@ -38,7 +39,7 @@ def comparisons() -> Iterator[Comparison]:
     def point() -> object:
         everyone = np.zeros(VOTES, dtype=np.int64)
         order, votes = tally_votes(everyone, first, second, lost)
-        return bradley_terry(order, votes[0], items=ITEMS)
+        return bradley_terry(order, votes, items=ITEMS)
 
     size = f"{VOTES:,} votes, {ITEMS} items"
     yield Comparison(

@@ -12,7 +12,7 @@ from scipy import optimize
 
 from beholder.errors import StatisticsError
 from beholder.stats.bootstrap import person_weights
-from beholder.stats.bradley_terry import bradley_terry, tally_votes
+from beholder.stats.bradley_terry import bradley_terry
 
 
 def simulate(
@@ -291,16 +291,6 @@ def test_side_and_tie_carry_intervals() -> None:
     assert (side.raters, side.answers, side.draws) == (40, counts.sum(), 500)
     with pytest.raises(StatisticsError, match="side effect was not fitted"):
         bradley_terry(pairs, counts, items=4, weights=weights).side_estimate()
-
-
-def test_tally_votes_counts() -> None:
-    pairs, counts = tally_votes([0, 1, 1, 1], [2, 0, 2, 2], [0, 1, 0, 0], [0, 2, 1, 1])
-    assert pairs.tolist() == [[0, 1], [2, 0]]
-    assert counts.tolist() == [[[0, 0, 0], [1, 0, 0]], [[0, 0, 1], [0, 2, 0]]]
-    with pytest.raises(StatisticsError, match="0, 1 or 2"):
-        tally_votes([0], [0], [1], [3])
-    with pytest.raises(StatisticsError, match="four integer columns"):
-        tally_votes([0], [0], [1], [0.5])
 
 
 def test_many_shapes_of_nonsense_are_refused() -> None:

@@ -9,11 +9,11 @@ from scipy.special import ndtri
 
 from beholder.errors import StatisticsError
 from beholder.rank.rated import Rated
+from beholder.rank.votes import votes_of
 from beholder.stats.bootstrap import person_weights
-from beholder.stats.bradley_terry import FIRST, SECOND, TIE, bradley_terry, tally_votes
+from beholder.stats.bradley_terry import bradley_terry
+from beholder.stats.vote_table import FIRST, OUTCOMES, SECOND, TIE, tally_votes
 from beholder.stats.win_graph import comparison_components
-from beholder.study.kinds.pair import LEFT, RIGHT
-from beholder.study.kinds.pair import TIE as TIED
 from beholder.study.study import Analysis
 
 TIE_RULE = "Davidson's model: a tie has a probability of its own"
@@ -23,14 +23,7 @@ def preferences(
     tests: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
 ) -> Iterator[Rated]:
     """Ratings in natural-log odds around 0; the side on which an image stood is allowed for."""
-    if tests.is_empty():
-        return
-    generator_of = images.select("image", "generator")
-    votes = (
-        tests.select("rater", "choice", left=pl.col("images").list.get(0), right=pl.col("images").list.get(1))
-        .join(generator_of.rename({"image": "left", "generator": "first"}), on="left", maintain_order="left")
-        .join(generator_of.rename({"image": "right", "generator": "second"}), on="right", maintain_order="left")
-    )
+    votes = votes_of(tests, images)
     generators = tuple(pl.concat([votes["first"], votes["second"]]).unique().sort().to_list())
     if len(generators) < 2:
         return
@@ -39,13 +32,14 @@ def preferences(
         votes[side].replace_strict(list(generators), list(range(len(generators)))).to_numpy()
         for side in ("first", "second")
     )
-    outcome = votes["choice"].replace_strict({LEFT: FIRST, RIGHT: SECOND, TIED: TIE}).to_numpy()
+    outcome = np.select([votes["leaning"] > 0, votes["leaning"] < 0], [FIRST, SECOND], TIE).astype(np.int64)
     pairs, counts = tally_votes(who, first, second, outcome)
     _require_connected(pairs, generators)
     both_orders = {(int(a), int(b)) for a, b in pairs} & {(int(b), int(a)) for a, b in pairs}
-    weights = person_weights(np.zeros(len(counts), dtype=np.int64), analysis.draws, rng)
+    weights = person_weights(np.zeros(counts.shape[0], dtype=np.int64), analysis.draws, rng)
     fit = bradley_terry(pairs, counts, items=len(generators), weights=weights, side_effect=bool(both_orders))
-    alone = bradley_terry(pairs, counts.sum(axis=0), items=len(generators), side_effect=bool(both_orders))
+    totals = np.asarray(counts.sum(axis=0)).reshape(-1, OUTCOMES)
+    alone = bradley_terry(pairs, totals, items=len(generators), side_effect=bool(both_orders))
     reach = float(ndtri((1 + analysis.level) / 2)) * alone.standard_errors
     yield Rated(
         aspect="preference",
@@ -58,6 +52,9 @@ def preferences(
         images=_images(votes, generators),
         within=True,
         ties=TIE_RULE,
+        se=fit.standard_errors,
+        prior_used=fit.prior_used,
+        prior_share=fit.prior_share,
     )
 
 

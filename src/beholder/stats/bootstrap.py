@@ -68,8 +68,14 @@ def person_weights(strata: ArrayLike, draws: int, rng: np.random.Generator) -> N
     weights = np.empty((draws, len(group)), np.int32)
     for stratum in np.unique(group):
         members = np.flatnonzero(group == stratum)
-        share = np.full(len(members), 1 / len(members))
-        weights[:, members] = rng.multinomial(len(members), share, size=draws)
+        size = len(members)
+        step = max(1, _BLOCK // size)
+        for start in range(0, draws, step):
+            rows = min(step, draws - start)
+            picked = rng.integers(size, size=(rows, size))  # who is drawn at each of the stratum's places
+            picked += size * np.arange(rows)[:, None]
+            counted = np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size)
+            weights[start : start + rows, members] = counted
     return weights
 
 

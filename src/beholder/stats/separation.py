@@ -9,6 +9,7 @@ from scipy import special
 from beholder.errors import StatisticsError
 from beholder.stats.bootstrap_intervals import UNDEFINED_LIMIT, expanded_tail, quantiles
 from beholder.stats.holm import holm
+from beholder.stats.rank_ranges import rank_ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ def separate(
     nₐ + n_b − 2 between people and min(nₐ, n_b) − 1 within. The interval is the expanded percentile one
     (:func:`beholder.stats.bootstrap_intervals.percentile_interval`) with the same SE and degrees of freedom.
 
-    rank_low = 1 + number of cells separated and better, rank_high = cells − number separated and worse.
+    Ranks are those of :func:`beholder.stats.rank_ranges.rank_ranges`; all of them hold together at ``level``.
     A pair with more than 5 % undefined draws, or a cell of fewer than two people, has nan and is not separated.
     """
     point, samples, n = _checked(values, draws, people)
@@ -67,9 +68,8 @@ def separate(
     p_value = np.where(unknown, np.nan, 2 * special.stdtr(degrees, -t))
     p_holm = holm(p_value)
     separated = p_holm <= 1 - level  # nan compares as False
-    rank_low, rank_high = _rank_ranges(
-        difference if higher_is_better else -difference, separated, first, second, len(point)
-    )
+    advantage = difference if higher_is_better else -difference
+    rank_low, rank_high = rank_ranges(first, second, advantage, separated, len(point))
     return Separation(
         first=first.astype(np.int64),
         second=second.astype(np.int64),
@@ -142,17 +142,3 @@ def _column_sd(samples: NDArray[np.float64]) -> NDArray[np.float64]:
     squares = (samples - _column_means(samples)) ** 2
     count = np.maximum((~np.isnan(samples)).sum(axis=0), 2)
     return np.asarray(np.sqrt(_column_means(squares) * count / (count - 1)), np.float64)
-
-
-def _rank_ranges(
-    advantage: NDArray[np.float64],
-    separated: NDArray[np.bool_],
-    first: NDArray[np.intp],
-    second: NDArray[np.intp],
-    cells: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rank_low and rank_high (cells,) from the advantage of first over second (pairs,)."""
-    ahead, behind = separated & (advantage > 0), separated & (advantage < 0)
-    better = np.bincount(second[ahead], minlength=cells) + np.bincount(first[behind], minlength=cells)
-    worse = np.bincount(first[ahead], minlength=cells) + np.bincount(second[behind], minlength=cells)
-    return (1 + better).astype(np.int64), (cells - worse).astype(np.int64)

@@ -5,6 +5,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from beholder.errors import StatisticsError
+
 
 def comparison_components(pairs: NDArray[np.int64], items: int) -> list[list[int]]:
     """Return the groups of items joined by comparisons (pairs, 2), each sorted; one group when connected."""
@@ -13,19 +15,50 @@ def comparison_components(pairs: NDArray[np.int64], items: int) -> list[list[int
     return [np.flatnonzero(label == group).tolist() for group in np.unique(label)]
 
 
-def strongly_connected(pairs: NDArray[np.int64], totals: NDArray[np.float64], items: int) -> NDArray[np.bool_]:
-    """Return for each draw of ``totals`` (draws, pairs, 3) whether every item reaches every other, as (draws,).
+def require_connected(pairs: NDArray[np.int64], items: int) -> None:
+    """Refuse items that no chain of comparisons (pairs, 2) joins."""
+    components = comparison_components(pairs, items)
+    if len(components) > 1:
+        groups = "; ".join("{" + ", ".join(str(i) for i in group) + "}" for group in components)
+        raise StatisticsError(
+            f"items that were never compared, even through others, cannot be rated together: found "
+            f"{len(components)} separate groups of item indices {groups}; collect votes between them, or rate "
+            "each group alone"
+        )
 
-    An edge goes from the loser to the winner; a tie goes both ways. All draws form one graph of
-    draws × items nodes, so one call finds the components of all of them.
+
+def strongly_connected(
+    pairs: NDArray[np.int64], upward: NDArray[np.bool_], downward: NDArray[np.bool_], items: int
+) -> NDArray[np.bool_]:
+    """Return for each draw whether every item reaches every other along "beat or tied with", as (draws,).
+
+    ``pairs`` (pairs, 2) are sorted and each there once. ``upward`` (draws, pairs) says whether the first of a
+    pair ever beat or tied with the second, ``downward`` whether the second did. A draw in which all pairs of one
+    spanning tree went both ways is connected; the tree is made of the pairs that did so in most draws, and only
+    the draws that break it are searched in full.
     """
-    draws = len(totals)
-    forward = (totals[:, :, 0] + totals[:, :, 2]) > 0  # (draws, pairs): second → first
-    backward = (totals[:, :, 1] + totals[:, :, 2]) > 0
+    both = upward & downward
+    share = both.mean(axis=0)
+    cost = sparse.coo_array((2 - share, (pairs[:, 0], pairs[:, 1])), shape=(items, items)).tocsr()
+    tree = csgraph.minimum_spanning_tree(cost).tocoo()
+    if tree.nnz < items - 1:
+        return np.zeros(len(upward), np.bool_)
+    chosen = np.searchsorted(pairs[:, 0] * items + pairs[:, 1], tree.row.astype(np.int64) * items + tree.col)
+    connected = np.asarray(both[:, chosen].all(axis=1), np.bool_)
+    broken = np.flatnonzero(~connected)
+    connected[broken] = _searched(pairs, upward[broken], downward[broken], items)
+    return connected
+
+
+def _searched(
+    pairs: NDArray[np.int64], upward: NDArray[np.bool_], downward: NDArray[np.bool_], items: int
+) -> NDArray[np.bool_]:
+    """Find the components of all draws in one graph of draws × items nodes; edges go from loser to winner."""
+    draws = len(upward)
     offset = items * np.arange(draws)[:, None]  # (draws, 1)
     first, second = offset + pairs[:, 0], offset + pairs[:, 1]  # (draws, pairs)
-    tail = np.concatenate([second[forward], first[backward]])
-    head = np.concatenate([first[forward], second[backward]])
+    tail = np.concatenate([second[upward], first[downward]])
+    head = np.concatenate([first[upward], second[downward]])
     nodes = draws * items
     graph = sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
     _, label = csgraph.connected_components(graph, directed=True, connection="strong")

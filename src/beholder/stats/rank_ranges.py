@@ -1,0 +1,31 @@
+"""The range of ranks that the comparisons of all pairs leave each cell (generator, say): "1–3"."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from beholder.errors import StatisticsError
+
+
+def rank_ranges(
+    first: ArrayLike, second: ArrayLike, advantage: ArrayLike, separated: ArrayLike, cells: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the best and the worst rank of each cell (cells,); rank 1 is best.
+
+        best = 1 + number of cells separated and better,    worst = cells − number of cells separated and worse
+
+    ``first`` and ``second`` (pairs,) are cells, ``advantage`` says by how much the first is better, ``separated``
+    whether the pair is told apart. If no pair is separated falsely, every true rank lies in its range; so where
+    the separations allow for all pairs (Holm), all ranges hold together at their level.
+    """
+    one, two = np.asarray(first, np.int64), np.asarray(second, np.int64)
+    ahead, apart = np.asarray(advantage, np.float64), np.asarray(separated, np.bool_)
+    if any(column.ndim != 1 or column.shape != one.shape for column in (one, two, ahead, apart)):
+        raise StatisticsError(
+            f"rank ranges need columns of one length; found {one.shape}, {two.shape}, {ahead.shape}, {apart.shape}"
+        )
+    if cells < 1 or (len(one) and (min(one.min(), two.min()) < 0 or max(one.max(), two.max()) >= cells)):
+        raise StatisticsError(f"rank ranges need cells of 0…{cells - 1}, at least one")
+    up, down = apart & (ahead > 0), apart & (ahead < 0)
+    better = np.bincount(two[up], minlength=cells) + np.bincount(one[down], minlength=cells)
+    worse = np.bincount(one[up], minlength=cells) + np.bincount(two[down], minlength=cells)
+    return (1 + better).astype(np.int64), (cells - worse).astype(np.int64)
