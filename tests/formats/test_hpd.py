@@ -12,7 +12,7 @@ from PIL import Image
 from tests.formats.conftest import Making, Tables, study_of
 
 from beholder.errors import ImageError, StudyError, TableError
-from beholder.formats import hpd, imagereward
+from beholder.formats import hpd, hpd_study, imagereward
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rating import RatingQuestion
@@ -190,3 +190,42 @@ def test_faults_of_imagereward(tmp_path: Path) -> None:
             imagereward.read(path)
     with pytest.raises(TableError, match="no such file"):
         imagereward.read(tmp_path / "none.json")
+
+
+def test_both_files_become_a_study(small: Making, tmp_path: Path, sound: Callable[[Tables], None]) -> None:
+    hpd.write(study_of(PAIRS, RANKING), small.tables(), tmp_path)
+    imported = hpd_study.read_study(tmp_path)
+    sound(dict(imported.tables))
+    assert [(q.name, q.kind, q.design.raters) for q in imported.study.questions] == [
+        ("hpd-pairs", "pair", 2),
+        ("hpd-ranking", "ranking", 2),
+    ]
+    assert hpd_study.read_study(tmp_path / "test.json").study.questions == imported.study.questions[1:]
+
+
+def test_what_is_odd_in_rankings_is_told(tmp_path: Path) -> None:
+    """Twice the same images by one person, an image under two prompts, and nobody named."""
+    entries = [
+        {"prompt": "p", "image_path": ["a", "b", "c"], "rank": [1, 2, 3], "raw_annotations": []},
+        {"prompt": "p", "image_path": ["c", "b", "a"], "rank": [1, 2, 3], "raw_annotations": []},
+        {"prompt": "q", "image_path": ["a", "d", "e", "f"], "rank": [1, 2, 3, 4], "raw_annotations": []},
+    ]
+    (tmp_path / "test.json").write_text(json.dumps(entries))
+    imported = hpd_study.read_study(tmp_path)
+    assert imported.differences == (
+        "hpd-ranking: 1 judgments of images that the same person had judged before",
+        "1 images stand under several prompts; the last counts",
+    )
+    said = "\n".join(imported.notes)
+    assert "Rankings differ in size: 2 of 3, 1 of 4 images." in said
+    assert "Rankings without raw_annotations" in said
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason=f"ImageReward's rankings are not at {SHARED}")
+def test_the_released_rankings_become_a_study(sound: Callable[[Tables], None]) -> None:
+    """The released file as a whole: 6,399 pairs of images that differ in rank and 831 that share one."""
+    imported = imagereward.read_study(SHARED / "imagereward" / "test.json")
+    sound(dict(imported.tables))
+    assert (imported.tables["answers"].height, imported.tables["images"].height) == (466, 2720)
+    assert imported.differences == ()
+    assert imported.study.question("imagereward").kind == "ranking"

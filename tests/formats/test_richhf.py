@@ -1,6 +1,7 @@
 """RichHF-18K: consolidation by hand, TFRecord there and back, and the release's oddities."""
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.formats.conftest import Making, Tables, study_of
 from beholder.errors import TableError
 from beholder.formats import richhf
 from beholder.formats.example import Value, encode_example
+from beholder.formats.richhf_study import read_study
 from beholder.formats.richhf_tables import tables_of
 from beholder.formats.tfrecord import frame_records
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
@@ -136,6 +138,39 @@ def test_all_faulty_records_are_told_at_once(tmp_path: Path) -> None:
     assert second == "record 2: prompt_misalignment_label holds '1 x'; zeros and ones were expected"
     assert third.startswith("record 3: cannot identify image")
     assert fourth == "record 4: overall_score: one number was expected"
+
+
+def test_a_file_becomes_a_study_and_comes_back(tmp_path: Path, sound: Callable[[Tables], None]) -> None:
+    """Two records, one of them without maps; the prompts come from Pick-a-Pic's rows beside the file."""
+    levels = np.zeros((512, 512), dtype=np.uint8)
+    levels[100:140, 200:260] = 170
+    buffer = io.BytesIO()
+    Image.fromarray(levels).save(buffer, "PNG")
+    file = write_records(
+        tmp_path / "train.tfrecord",
+        features(artifact_map=(buffer.getvalue(),)),
+        features(filename=(b"train/y.png",), prompt_misalignment_label=(b"1 1 0",), overall_score=(0.75,)),
+    )
+    row = {"image_0_uid": "x", "image_1_uid": "y", "label_0": 1, "label_1": 0, "caption": "a cat"}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    imported = read_study(file)
+    sound(dict(imported.tables))
+    assert imported.differences == ("prompts with another number of words than labels: y (2 words, 3 labels)",)
+    assert imported.tables["prompts"]["text"].to_list() == ["a cat"]
+    (tmp_path / "out").mkdir()
+    (written,) = richhf.write(imported.study, imported.tables, tmp_path / "out").files
+    for before, after in zip(richhf.read(file), richhf.read(written), strict=True):
+        assert (after.filename, after.words, after.scores) == (before.filename, before.words, before.scores)
+        for name in richhf.MAPS:
+            np.testing.assert_array_equal(after.maps[name], before.maps[name])
+
+
+def test_an_image_with_two_records_is_told(tmp_path: Path) -> None:
+    write_records(tmp_path / "a.tfrecord", features(), features())
+    imported = read_study(tmp_path)
+    assert imported.differences == ("1 records of images that have one before; the first counts",)
+    assert imported.tables["images"].height == 1
+    assert "The prompts of 1 of 1 images are not here" in "\n".join(imported.notes)
 
 
 def test_a_pointer_of_git_lfs_is_recognised(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ NEEDED = ("image_0_uid", "image_1_uid", "label_0", "label_1", "caption")
 WANTED = (*NEEDED, "user_id", "model_0", "model_1", "created_at", "has_label")
 NOBODY = "user-unknown"
 SHOWN = 5
+POINTER_SIZE = 1024
+"""Bytes that no pointer of git-LFS has."""
 
 
 def write(study: Study, tables: Tables, folder: Path) -> Written:
@@ -112,12 +114,12 @@ def _files(source: Path) -> list[Path]:
 
 
 def _parquet(path: Path) -> list[Any]:
-    read_bytes(path) if not path.is_file() else None
+    if not path.is_file() or path.stat().st_size < POINTER_SIZE:
+        read_bytes(path)  # an absent file and a pointer of git-LFS are told as such
     try:
         there = pl.read_parquet_schema(path)
         return pl.read_parquet(path, columns=[name for name in WANTED if name in there]).to_dicts()
     except (pl.exceptions.PolarsError, OSError) as error:
-        read_bytes(path)  # a pointer of git-LFS says so
         raise TableError(str(path), [f"not a readable Parquet file ({error})"]) from error
 
 

@@ -1,0 +1,173 @@
+"""AGIQA-3K and AIGCIQA2023: mean opinion scores by hand, there and back, and the real file."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from tests.formats.conftest import Making, study_of
+
+from beholder.consolidate import stage as consolidate
+from beholder.errors import StudyError, TableError
+from beholder.formats import agiqa, aigciqa
+from beholder.formats.folder import write_folder
+from beholder.rank import stage as rank
+from beholder.study.kinds.rating import RatingQuestion
+from beholder.study.question import Aspect
+from beholder.tables.store import Store
+
+SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "agiqa-3k"
+needs_release = pytest.mark.skipif(not SHARED.exists(), reason=f"AGIQA-3K is not at {SHARED}")
+
+AGIQA = ",".join(agiqa.LAYOUT.columns)
+AIGCIQA = ",".join(aigciqa.LAYOUT.columns)
+ASPECTS = {"quality": "Quality", "alignment": "Alignment", "authenticity": "Authenticity"}
+
+
+def rows_of(path: Path, head: str, *rows: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([head, *rows]) + "\n")
+    return path
+
+
+def rated(making: Making, *aspects: str) -> RatingQuestion:
+    """Two people on one image: 2 and 4, so a mean of 3 and a spread of √2."""
+    question = RatingQuestion(
+        name="opinion", aspects=tuple(Aspect(name=name, text=ASPECTS[name]) for name in aspects)
+    )
+    making.prompt("p1", "a cat, asleep")
+    making.image("x", "gen", prompt="p1")
+    for rater, value in (("r1", 2.0), ("r2", 4.0)):
+        making.session(rater, "opinion")
+        making.judged(rater, question, ["x"], {name: {"value": value} for name in aspects}, prompt="p1")
+    return question
+
+
+def test_agiqa_is_written_from_answers(making: Making, tmp_path: Path) -> None:
+    question = rated(making, "quality", "alignment")
+    written = agiqa.write(study_of(question), making.tables(), tmp_path)
+    assert [file.name for file in written.files] == ["opinion.csv"]
+    root = "1.4142135623730951"
+    assert (tmp_path / "opinion.csv").read_text() == (
+        f'{AGIQA}\nimages/x.png,"a cat, asleep",,,,3.0,{root},3.0,{root}\n'
+    )
+
+
+def test_aigciqa_is_written_from_answers(making: Making, tmp_path: Path) -> None:
+    question = rated(making, "quality", "alignment", "authenticity")
+    aigciqa.write(study_of(question), making.tables(), tmp_path)
+    root = "1.4142135623730951"
+    assert (tmp_path / "opinion.csv").read_text() == (
+        f'{AIGCIQA}\n0,images/x.png,"a cat, asleep",,,3.0,3.0,3.0,{root},{root},{root}\n'
+    )
+
+
+def test_a_study_that_lacks_an_aspect_cannot_be_written(making: Making, tmp_path: Path) -> None:
+    question = rated(making, "quality")
+    with pytest.raises(StudyError, match="opinion: nobody rated authenticity, alignment"):
+        aigciqa.write(study_of(question), making.tables(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_agiqa_becomes_tables(tmp_path: Path, sound: Callable[..., None]) -> None:
+    file = rows_of(
+        tmp_path / "data.csv",
+        AGIQA,
+        'sd1.5_lowstep_001.jpg,"a cat, warm color",warm color,,anime style,1.5,0.5,2.5,0.25',
+        "glide_normal_001.jpg,a dog,,,,0.5,,3.0,1.0",
+        "plain.jpg,a dog,,,,4.0,0.1,5.0,0.1",
+    )
+    imported = agiqa.read_study(file)
+    sound(dict(imported.tables))
+    images = imported.tables["images"]
+    assert images["generator"].to_list() == ["sd1.5-lowstep", "glide", "unknown"]
+    assert images["style"].to_list() == ["anime style", None, None]
+    published = imported.tables["published"]
+    assert published.filter(pl.col("aspect") == "quality").select("image", "value", "spread", "raters").rows() == [
+        ("sd1.5_lowstep_001.jpg", 1.5, 0.5, 21),
+        ("glide_normal_001.jpg", 0.5, None, 21),
+        ("plain.jpg", 4.0, 0.1, 21),
+    ]
+    assert published["method"].unique().to_list() == ["published-mean"]
+    assert agiqa.read_study(tmp_path).study == imported.study
+
+
+def test_the_faults_of_a_file_are_told_at_once(tmp_path: Path) -> None:
+    file = rows_of(
+        tmp_path / "x.csv",
+        AGIQA,
+        "a.jpg,p,,,,5.5,0.1,2.0,0.1",
+        "a.jpg,p,,,,,0.1,2.0,-1.0",
+    )
+    with pytest.raises(TableError) as caught:
+        agiqa.read(file)
+    assert caught.value.faults == (
+        "line 3: a.jpg occurs before",
+        "line 2: mos_quality is 5.5; a number from 0 to 5 was expected",
+        "line 3: mos_quality is None; a number from 0 to 5 was expected",
+        "line 3: std_align is -1.0; at least 0 was expected",
+    )
+    with pytest.raises(TableError, match="expected name, prompt, adj1"):
+        agiqa.read(rows_of(tmp_path / "y.csv", AIGCIQA))
+
+
+def test_aigciqa_comes_back_but_for_the_class(tmp_path: Path) -> None:
+    """All of the release's 2,400 images: six blocks of 400 are the six models."""
+    rows = [
+        f'{n},{n}.png,"prompt {n % 400 // 4}",style {n % 3},,{n / 24},{n / 48},{n / 96},1.5,2.5,3.5'
+        for n in range(2400)
+    ]
+    imported = aigciqa.read_study(rows_of(tmp_path / "in" / "a.csv", AIGCIQA, *rows))
+    models = imported.tables["images"].group_by("generator", maintain_order=True).len().rows()
+    assert models == [(f"model-{n}", 400) for n in range(1, 7)]
+    empty = {name: making_empty(name) for name in ("answers", "trials", "sessions")}
+    (tmp_path / "out").mkdir()
+    written = aigciqa.write(imported.study, dict(imported.tables) | empty, tmp_path / "out")
+    assert_frame_equal(aigciqa.read(written.files[0]), aigciqa.read(tmp_path / "in" / "a.csv"))
+    part = aigciqa.read_study(rows_of(tmp_path / "part.csv", AIGCIQA, *rows[:5]))
+    assert part.tables["images"]["generator"].unique().to_list() == ["unknown"]
+
+
+def making_empty(name: str) -> pl.DataFrame:
+    return Making().tables()[name]
+
+
+@needs_release
+def test_the_release_comes_back_but_for_its_adjectives(tmp_path: Path) -> None:
+    before = agiqa.read(SHARED / "data.csv")
+    imported = agiqa.read_study(SHARED / "data.csv")
+    empty = {name: making_empty(name) for name in ("answers", "trials", "sessions")}
+    written = agiqa.write(imported.study, dict(imported.tables) | empty, tmp_path)
+    after = agiqa.read(written.files[0])
+    assert_frame_equal(after.drop("adj1", "adj2"), before.drop("adj1", "adj2"))
+
+
+@needs_release
+def test_generators_are_ranked_by_mean_with_intervals_over_prompts(tmp_path: Path) -> None:
+    """The rating is the plain mean over images; the people are told, and none of them is resampled."""
+    folder = tmp_path / "study"
+    write_folder(agiqa.read_study(SHARED / "data.csv"), folder, form="agiqa", source=SHARED / "data.csv")
+    consolidate.run(folder)
+    rank.run(folder)
+    raw = agiqa.read(SHARED / "data.csv").with_columns(
+        generator=pl.col("name").map_elements(agiqa.generator_of, return_dtype=pl.String)
+    )
+    means = dict(raw.group_by("generator").agg(pl.col("mos_quality").mean()).iter_rows())
+    store = Store(folder)
+    ratings = store.read("ratings").filter((pl.col("aspect") == "quality") & (pl.col("slice") == "all"))
+    assert ratings.height == len(means) == 10
+    for row in ratings.to_dicts():
+        assert row["method"] == "published-mean"
+        assert row["rating"] == pytest.approx(means[row["generator"]], abs=1e-12)
+        assert row["low"] < row["rating"] < row["high"]
+        assert row["raters"] == 21
+        assert row["answers"] == 21 * row["images"]
+    assert store.read("separations")["more_raters"].null_count() == store.read("separations").height
+    label = store.read("labels").filter(pl.col("aspect") == "quality").row(0, named=True)
+    first = raw.row(0, named=True)
+    # t.975 with 20 degrees of freedom is 2.085963
+    half = 2.085963447265837 * first["std_quality"] / 21**0.5
+    assert (label["image"], label["value"]) == (first["name"], first["mos_quality"])
+    assert label["high"] - label["value"] == pytest.approx(half, abs=1e-12)
