@@ -1,0 +1,204 @@
+"""Prediction-powered inference: few labels from people and many automatic scores give a valid, narrower interval.
+
+With labels Y and predictions f on the n labelled rows, predictions f̃ on N further rows, and a weight λ,
+
+    θ = mean(Y) + λ (mean(f̃) − mean(f)),    V(λ) = V_Y − 2λ C_Yf + λ² (V_f + V_f̃),
+
+V_Y, C_Yf, V_f being the variances and covariance of the labelled means and V_f̃ = var(f̃)/N. λ = 0 is the
+classical mean, λ = 1 is PPI (Angelopoulos et al. 2023, Science), and the λ that makes V least, C_Yf/(V_f + V_f̃)
+within [0, 1], is PPI++ (2023): useless scores get a weight near 0 and do not widen the interval.
+
+Labels from several people or for the same items are not independent. ``clusters`` groups the labelled rows by
+person (few people, many answers each), by item (few items, many people each), or, with two columns, by both;
+variances then add up residuals within clusters first. The rows without labels must be drawn as the labelled ones
+were.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from beholder.errors import StatisticsError
+
+Reference = Literal["t", "normal"]
+"""Quantiles of the interval: t with (fewest clusters − 1) degrees of freedom, or normal, as in the papers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Powered:
+    """Labels with their predictions, and predictions alone: what the mean of one generator is estimated from."""
+
+    labels: NDArray[np.float64]  # (n,)
+    predictions: NDArray[np.float64]  # (n,)
+    unlabelled: NDArray[np.float64]  # (N,) predictions
+    clusters: NDArray[np.int64]  # (n, 1) or (n, 2)
+
+
+@dataclass(frozen=True)
+class PoweredEstimate:
+    """A mean or a difference of means, beside what the labels alone would have given."""
+
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    classical: float  # the same from labels alone
+    classical_low: float
+    classical_high: float
+    tuning: float  # λ; of a difference, that of the first generator
+    level: float
+    method: str
+    labels: int
+    unlabelled: int
+    clusters: int  # the fewest of either kind
+
+
+def powered(
+    labels: ArrayLike, predictions: ArrayLike, unlabelled: ArrayLike, *, clusters: ArrayLike | None = None
+) -> Powered:
+    """Check labels (n,), predictions (n,), further predictions (N,) and clusters (n,) or (n, 2); rows by
+    default."""
+    label, score, more = (np.asarray(x, np.float64) for x in (labels, predictions, unlabelled))
+    if label.ndim != 1 or label.shape != score.shape or more.ndim != 1 or len(label) < 2 or len(more) < 2:
+        raise StatisticsError(
+            "prediction-powered inference needs labels and predictions of one length and further predictions, at "
+            f"least two of each; found shapes {label.shape}, {score.shape}, {more.shape}"
+        )
+    if not all(np.all(np.isfinite(x)) for x in (label, score, more)):
+        raise StatisticsError("prediction-powered inference needs finite labels and predictions; leave others out")
+    group = np.arange(len(label)) if clusters is None else np.asarray(clusters)
+    group = group[:, None] if group.ndim == 1 else group
+    if group.ndim != 2 or len(group) != len(label) or group.shape[1] not in (1, 2) or group.dtype.kind not in "iu":
+        raise StatisticsError(
+            f"clusters need one integer, or two, a label; found {group.dtype} {group.shape} for {len(label)}"
+        )
+    if any(len(np.unique(column)) < 2 for column in group.T):
+        raise StatisticsError("one person (or one item) has no interval: labels need at least two clusters")
+    return Powered(label, score, more, group.astype(np.int64))
+
+
+def powered_mean(
+    data: Powered,
+    *,
+    tuning: float | None = None,
+    level: float = 0.95,
+    reference: Reference = "t",
+) -> PoweredEstimate:
+    """Return the mean of the labels' population; ``tuning`` is λ, by default the best one (PPI++)."""
+    return _estimate([data], [1.0], tuning, level, reference)
+
+
+def powered_proportion(
+    data: Powered,
+    *,
+    tuning: float | None = None,
+    level: float = 0.95,
+    reference: Reference = "t",
+) -> PoweredEstimate:
+    """The same for labels of 0 and 1; the interval is cut at 0 and 1."""
+    if not np.all(np.isin(data.labels, (0, 1))):
+        raise StatisticsError("a proportion needs labels of 0 or 1; found others")
+    found = powered_mean(data, tuning=tuning, level=level, reference=reference)
+    value, low, high, plain_low, plain_high = np.clip(
+        [found.value, found.low, found.high, found.classical_low, found.classical_high], 0.0, 1.0
+    ).tolist()
+    return replace(found, value=value, low=low, high=high, classical_low=plain_low, classical_high=plain_high)
+
+
+def powered_difference(
+    first: Powered,
+    second: Powered,
+    *,
+    tuning: float | None = None,
+    level: float = 0.95,
+    reference: Reference = "t",
+) -> PoweredEstimate:
+    """Return the first generator's mean less the second's, each with its own λ.
+
+    Clusters are matched by their numbers: person 3 of the first is person 3 of the second, and what they share
+    drops out of the difference. Give different people different numbers.
+    """
+    if first.clusters.shape[1] != second.clusters.shape[1]:
+        raise StatisticsError("a difference needs the same kinds of clusters for both generators")
+    return _estimate([first, second], [1.0, -1.0], tuning, level, reference)
+
+
+def best_tuning(data: Powered) -> float:
+    """Return the λ in [0, 1] with the least variance; 0 where the predictions are constant."""
+    label, score = (x - x.mean() for x in (data.labels, data.predictions))
+    both = label + score
+    variance_score = _variance(score, data.clusters)
+    covariance = (_variance(both, data.clusters) - _variance(label, data.clusters) - variance_score) / 2
+    below = variance_score + data.unlabelled.var(ddof=1) / len(data.unlabelled)
+    best = float(np.clip(covariance / below, 0.0, 1.0)) if below > 0 else 0.0
+    # two-way variances are bounded from below, so the parabola may be off: never wider than the labels alone
+    classical, tuned = (_combine([data], [1.0], [weight], data.clusters)[1] for weight in (0.0, best))
+    return best if tuned < classical else 0.0
+
+
+def _estimate(
+    parts: list[Powered], signs: list[float], tuning: float | None, level: float, reference: Reference
+) -> PoweredEstimate:
+    if not 0 < level < 1:
+        raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
+    if tuning is not None and not np.isfinite(tuning):
+        raise StatisticsError(f"λ must be finite; found {tuning}")
+    weights = [best_tuning(part) if tuning is None else float(tuning) for part in parts]
+    clusters = np.concatenate([part.clusters for part in parts])
+    fewest = min(len(np.unique(column)) for column in clusters.T)
+    reach = (
+        special.ndtri((1 + level) / 2) if reference == "normal" else special.stdtrit(fewest - 1, (1 + level) / 2)
+    )
+    value, error = _combine(parts, signs, weights, clusters)
+    plain, plain_error = _combine(parts, signs, [0.0] * len(parts), clusters)
+    kind = "PPI++" if tuning is None else "PPI" if tuning == 1 else "classical" if tuning == 0 else "PPI, λ given"
+    return PoweredEstimate(
+        value=value,
+        low=float(value - reach * error),
+        high=float(value + reach * error),
+        standard_error=error,
+        classical=plain,
+        classical_low=float(plain - reach * plain_error),
+        classical_high=float(plain + reach * plain_error),
+        tuning=weights[0],
+        level=level,
+        method=f"{kind}, {reference} quantiles",
+        labels=sum(len(part.labels) for part in parts),
+        unlabelled=sum(len(part.unlabelled) for part in parts),
+        clusters=fewest,
+    )
+
+
+def _combine(
+    parts: list[Powered], signs: list[float], weights: list[float], clusters: NDArray[np.int64]
+) -> tuple[float, float]:
+    """Return Σ sign · θ and its standard error. Rows of all parts are put together, so shared clusters meet."""
+    value, extra, pulls = 0.0, 0.0, []
+    for part, sign, weight in zip(parts, signs, weights, strict=True):
+        rest = part.labels - weight * part.predictions
+        value += sign * float(rest.mean() + weight * part.unlabelled.mean())
+        extra += weight**2 * float(part.unlabelled.var(ddof=1)) / len(part.unlabelled)
+        pulls.append(sign * (rest - rest.mean()) * (len(clusters) / len(rest)))
+    return value, float(np.sqrt(max(_variance(np.concatenate(pulls), clusters), 0.0) + extra))
+
+
+def _variance(residuals: NDArray[np.float64], clusters: NDArray[np.int64]) -> float:
+    """Return the variance of the mean of rows with these ``residuals``, clustered one or two ways.
+
+    One way: G/(G−1) Σ_g (Σ_{i∈g} rᵢ)² / n². Two ways: that of either, less that of their meeting (Cameron, Gelbach
+    and Miller 2011), and at least the larger of the two.
+    """
+    single = [_one_way(residuals, column) for column in clusters.T]
+    if len(single) == 1:
+        return single[0]
+    meeting = np.unique(clusters, axis=0, return_inverse=True)[1].ravel()
+    return max(single[0] + single[1] - _one_way(residuals, meeting), *single)
+
+
+def _one_way(residuals: NDArray[np.float64], clusters: NDArray[np.int64]) -> float:
+    _, place = np.unique(clusters, return_inverse=True)
+    sums = np.bincount(place, residuals)
+    return float(len(sums) / (len(sums) - 1) * np.sum(sums**2) / len(residuals) ** 2)
