@@ -39,6 +39,10 @@ class ImageError(FaultsError):
     """Images that cannot be read or used."""
 
 
+class WeightsError(UserError):
+    """Weights of a network that are missing, or not those of the network."""
+
+
 class StageError(UserError):
     """A stage cannot run now: an input is missing, or running it would destroy something."""
 

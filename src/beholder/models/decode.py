@@ -1,0 +1,107 @@
+"""From the bytes of an image file to the pixels that a network is shown: always (height, width, 3) bytes of RGB.
+
+The rules, all of them pinned by tests:
+
+- The rotation that EXIF asks for is done; a damaged EXIF block is passed over.
+- What is transparent is flattened on **white**.
+- 16 bits a channel are cut to the upper 8, in grey as in colour.
+- Grey, palette and CMYK become RGB by Pillow's plain formulas; ICC profiles are not applied.
+- JPEGs are decoded in full: the quicker decoding at a reduced size (*draft*) gives other pixels.
+- Animations are refused: a still image is expected.
+"""
+
+import io
+import struct
+import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+FORMATS = ("PNG", "JPEG", "WEBP", "AVIF", "BMP", "TIFF", "GIF")
+"""What Pillow may take a file for, whatever its name: nothing that runs another program."""
+
+LARGEST_PIXELS = 100_000_000
+WHITE = (255, 255, 255)
+
+DAMAGE = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    RuntimeError,
+    LookupError,
+    EOFError,
+    struct.error,
+    zlib.error,
+)
+"""What Pillow raises on damaged files."""
+
+
+class UndecodableError(Exception):
+    """An image that cannot be decoded; the message is the reason."""
+
+
+def decode(content: bytes) -> NDArray[np.uint8]:
+    """The pixels, upright and flat; call it within :func:`quiet_pillow`."""
+    if not content:
+        raise UndecodableError("the file is empty (0 bytes)")
+    try:
+        with Image.open(io.BytesIO(content), formats=FORMATS) as image:
+            frames = 1 if image.format == "MPO" else getattr(image, "n_frames", 1)
+            if frames > 1:
+                raise UndecodableError(f"holds {frames} frames; a still image is expected")
+            if image.width * image.height > LARGEST_PIXELS:
+                raise UndecodableError(_too_large())
+            image.load()
+            return np.asarray(flat(_upright(image)))
+    except UnidentifiedImageError as error:
+        raise UndecodableError(f"not an image that can be read; known: {', '.join(FORMATS)}") from error
+    except Image.DecompressionBombError as error:
+        raise UndecodableError(_too_large()) from error
+    except DAMAGE as error:
+        raise UndecodableError(f"damaged or cut short ({error})") from error
+
+
+def flat(image: Image.Image) -> Image.Image:
+    """The image in RGB, on white where it is transparent."""
+    if image.mode in ("I;16", "I;16L", "I;16B", "I;16N", "I"):
+        return _upper_bits(image).convert("RGB")
+    if image.mode == "F":
+        raise UndecodableError("holds floating-point pixels of unknown range; save it with 8 or 16 bits")
+    if image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info:
+        layer = image.convert("RGBA")
+        ground = Image.new("RGB", layer.size, WHITE)
+        ground.paste(layer, mask=layer.getchannel("A"))
+        return ground
+    return image if image.mode == "RGB" else image.convert("RGB")
+
+
+@contextmanager
+def quiet_pillow() -> Iterator[None]:
+    """Pillow's warnings silenced; set once around all threads, as the filters are those of the whole process."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"PIL\b")
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        yield
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    try:
+        return ImageOps.exif_transpose(image)
+    except DAMAGE:
+        return image
+
+
+def _upper_bits(image: Image.Image) -> Image.Image:
+    values = np.asarray(image)
+    if values.min() < 0 or values.max() > 0xFFFF:
+        raise UndecodableError("holds 32-bit pixels of unknown range; save it with 8 or 16 bits")
+    return Image.fromarray((values.astype(np.uint16) >> 8).astype(np.uint8))
+
+
+def _too_large() -> str:
+    return f"larger than {LARGEST_PIXELS // 1_000_000} megapixels"

@@ -1,0 +1,186 @@
+"""Where images come from: files, folders, globs, manifests, tar shards and arrays, all as one list of pictures."""
+
+import glob
+import hashlib
+import os
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from beholder.errors import ImageError
+from beholder.models.arrays import PlaceFault, open_arrays
+from beholder.models.decode import decode
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".tif", ".tiff", ".gif")
+MANIFESTS = (".csv", ".parquet")
+ARRAYS = (".npy", ".npz")
+
+
+class Picture(Protocol):
+    """An image that was pointed out, not yet read."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in results and messages."""
+        ...
+
+    def load(self) -> tuple[bytes, NDArray[np.uint8] | bytes]:
+        """Hash of the content (SHA-256), and the content: the bytes of a file, or pixels."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FilePicture:
+    """An image file."""
+
+    name: str
+    path: Path
+
+    def load(self) -> tuple[bytes, bytes]:
+        """The file's bytes and their hash."""
+        content = self.path.read_bytes()
+        return hashlib.sha256(content).digest(), content
+
+
+@dataclass(frozen=True, slots=True)
+class TarPicture:
+    """An image file inside a tar file that is not compressed: read where it lies, without the rest."""
+
+    name: str
+    path: Path
+    offset: int
+    size: int
+
+    def load(self) -> tuple[bytes, bytes]:
+        """The member's bytes and their hash."""
+        with self.path.open("rb") as file:
+            file.seek(self.offset)
+            content = file.read(self.size)
+        return hashlib.sha256(content).digest(), content
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayPicture:
+    """One image of an array."""
+
+    name: str
+    pixels: NDArray[np.uint8] = field(repr=False)
+
+    def load(self) -> tuple[bytes, NDArray[np.uint8]]:
+        """The pixels, and the hash of their shape and values."""
+        pixels = np.ascontiguousarray(self.pixels)
+        return hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).digest(), pixels
+
+
+def pixels_of(content: NDArray[np.uint8] | bytes) -> NDArray[np.uint8]:
+    """What :meth:`Picture.load` gave, decoded to (height, width, 3)."""
+    if isinstance(content, bytes):
+        return decode(content)
+    grey = content[..., None] if content.ndim == 2 else content
+    if grey.shape[2] == 4:
+        alpha = grey[..., 3:].astype(np.uint16)
+        mixed = grey[..., :3] * alpha + np.uint16(255) * (255 - alpha)
+        return ((mixed + 127) // 255).astype(np.uint8)
+    return np.repeat(grey, 3, axis=2) if grey.shape[2] == 1 else grey
+
+
+def find_pictures(*places: str | Path) -> list[Picture]:
+    """All images at the places, in a fixed order; an error lists every place that is wrong.
+
+    A place is an image file, a folder (searched with its subfolders), a glob (``out/**/*.png``), a manifest (CSV
+    or Parquet with the column ``path``, relative to the manifest, and maybe ``image`` for the names), a tar file,
+    or an array of bytes (npy, npz) with the shape (images, height, width, channels).
+    """
+    found: list[Picture] = []
+    faults: list[str] = []
+    for place in places:
+        try:
+            here = list(_at(place))
+        except PlaceFault as fault:
+            faults.append(f"{place}: {fault}")
+            continue
+        found += here
+        faults += [] if here else [f"{place}: no images here; looked for {' '.join(SUFFIXES)}"]
+    if not places:
+        faults.append("no place was named: give files, folders, globs, manifests, tar files or arrays")
+    if faults:
+        raise ImageError("images", faults)
+    return found
+
+
+def _at(place: str | Path) -> Iterator[Picture]:
+    path = Path(place)
+    if path.is_dir():
+        yield from (FilePicture(str(file), file) for file in _files_below(path))
+    elif path.is_file():
+        yield from _in_file(path)
+    elif glob.has_magic(str(place)):
+        for name in sorted(glob.glob(str(place), recursive=True)):  # noqa: PTH207 - Path.glob takes no whole path
+            if Path(name).is_file():
+                yield from _in_file(Path(name))
+    else:
+        raise PlaceFault("no such file or folder")
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Image files of a folder and its subfolders, by name; what begins with a dot is passed over."""
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES:
+                yield Path(root, name)
+
+
+def _in_file(path: Path) -> Iterator[Picture]:
+    suffix = path.suffix.lower()
+    if suffix in SUFFIXES:
+        yield FilePicture(str(path), path)
+    elif suffix in MANIFESTS:
+        yield from _in_manifest(path)
+    elif suffix == ".tar":
+        yield from _in_tar(path)
+    elif suffix in ARRAYS:
+        for name, images in open_arrays(path):
+            yield from (ArrayPicture(f"{name}[{row}]", images[row]) for row in range(len(images)))
+    else:
+        known = " ".join((*SUFFIXES, *MANIFESTS, *ARRAYS, ".tar"))
+        raise PlaceFault(f"'{suffix}' is not taken; known: {known}")
+
+
+def _in_manifest(path: Path) -> Iterator[Picture]:
+    try:
+        as_text = path.suffix.lower() == ".csv"
+        table = pl.read_csv(path, infer_schema=False) if as_text else pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise PlaceFault(f"cannot be read as a table ({error})") from error
+    if "path" not in table.columns:
+        raise PlaceFault(f"a column 'path' is expected; found: {', '.join(table.columns)}")
+    paths = table["path"].cast(pl.String)
+    empty = [str(row + 1) for row, one in enumerate(paths) if not one]
+    if empty:
+        raise PlaceFault(f"rows without a path: {', '.join(empty)}")
+    names = table["image"].cast(pl.String) if "image" in table.columns else paths
+    for name, one in zip(names, paths, strict=True):
+        yield FilePicture(name or one, path.parent / one)
+
+
+def _in_tar(path: Path) -> Iterator[Picture]:
+    try:
+        with tarfile.open(path, "r:") as archive:
+            members = [one for one in archive if one.isfile() and Path(one.name).suffix.lower() in SUFFIXES]
+    except tarfile.TarError as error:
+        raise PlaceFault(f"not a plain tar file ({error}); unpack one that is compressed") from error
+    for one in members:
+        if not Path(one.name).name.startswith("."):
+            yield TarPicture(f"{path}/{one.name}", path, one.offset_data, one.size)
+
+
+def named_files(names: Sequence[str], paths: Sequence[Path]) -> list[Picture]:
+    """Files under names of one's own, such as the images of a study."""
+    return [FilePicture(name, path) for name, path in zip(names, paths, strict=True)]

@@ -1,0 +1,87 @@
+"""From decoded pixels to what a network takes in: resize, centre crop, normalise; named by a version."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beholder.models.resize import resize, resize_floats, resize_tf1
+
+VERSION = 1
+"""To be raised when the arithmetic changes: features made before are then computed anew."""
+
+Method = Literal["box", "bilinear", "bicubic", "lanczos", "tf1"]
+Channels = tuple[float, float, float]
+
+HALF: Channels = (0.5, 0.5, 0.5)
+IMAGENET_MEAN: Channels = (0.485, 0.456, 0.406)
+IMAGENET_STD: Channels = (0.229, 0.224, 0.225)
+CLIP_MEAN: Channels = (0.48145466, 0.4578275, 0.40821073)
+CLIP_STD: Channels = (0.26862954, 0.26130258, 0.27577711)
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """How an image is brought to the size and range of a network."""
+
+    fit: Literal["shortest", "exact"]
+    """The shortest side gets the size, or both sides do (a picture that is not square is distorted)."""
+    size: int
+    method: Method
+    crop: int | None = None
+    """Side of the square cut from the middle."""
+    scale: float = 1 / 255
+    """What a byte is multiplied by, before mean and std."""
+    mean: Channels = (0.0, 0.0, 0.0)
+    std: Channels = (1.0, 1.0, 1.0)
+    whole: bool = True
+    """Whether resized pixels are rounded to bytes, as image libraries do; ``tf1`` never is."""
+
+    @property
+    def side(self) -> int:
+        """Side of the square that comes out."""
+        return self.crop or self.size
+
+    @property
+    def version(self) -> str:
+        """Everything that decides about the pixels, in one line."""
+        rounding = "" if self.whole and self.method != "tf1" else ":unrounded"
+        crop = f":crop{self.crop}" if self.crop else ""
+        numbers = ",".join(f"{number:.9g}" for number in (self.scale, *self.mean, *self.std))
+        return f"{VERSION}:{self.fit}{self.size}:{self.method}{rounding}{crop}:{numbers}"
+
+    def prepare(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """The image as (3, side, side)."""
+        cut = _centre(self._resized(image), self.crop) if self.crop else self._resized(image)
+        if cut.dtype == np.uint8:
+            return np.stack([self._table[c][cut[..., c]] for c in range(3)])
+        mean, std = np.array(self.mean, np.float32), np.array(self.std, np.float32)
+        return np.ascontiguousarray(((cut * np.float32(self.scale) - mean) / std).transpose(2, 0, 1))
+
+    def _resized(self, image: NDArray[np.uint8]) -> NDArray[np.uint8] | NDArray[np.float32]:
+        height, width = self._target(*image.shape[:2])
+        if self.method == "tf1":
+            return resize_tf1(image, height, width)
+        if self.whole:
+            return resize(image, height, width, self.method)
+        return resize_floats(image, height, width, self.method)
+
+    def _target(self, height: int, width: int) -> tuple[int, int]:
+        """Height and width after the resize; the longer side is rounded down."""
+        if self.fit == "exact":
+            return self.size, self.size
+        shorter = min(height, width)
+        return self.size * height // shorter, self.size * width // shorter
+
+    @cached_property
+    def _table(self) -> NDArray[np.float32]:
+        """What each of the 256 bytes becomes in each channel: (3, 256)."""
+        mean, std = np.array(self.mean)[:, None], np.array(self.std)[:, None]
+        return np.asarray((np.arange(256) * self.scale - mean) / std, np.float32)
+
+
+def _centre(image: NDArray[np.uint8] | NDArray[np.float32], side: int) -> NDArray[np.uint8] | NDArray[np.float32]:
+    top, left = (image.shape[0] - side) // 2, (image.shape[1] - side) // 2
+    return image[top : top + side, left : left + side]

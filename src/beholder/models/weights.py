@@ -1,0 +1,64 @@
+"""Weights from files: read, hashed, and fitted to a network by name and shape."""
+
+import hashlib
+import pickle
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+
+from beholder.errors import WeightsError
+
+
+def read_state(path: Path) -> dict[str, torch.Tensor]:
+    """The tensors of a file by name: safetensors, or a torch file without code in it."""
+    try:
+        if path.suffix == ".safetensors":
+            return load_file(path)
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError as error:
+        raise WeightsError(f"{path}: no such file") from error
+    except (SafetensorError, pickle.UnpicklingError, RuntimeError, EOFError, OSError) as error:
+        raise WeightsError(f"{path}: not a file of weights that can be read ({_first_line(error)})") from error
+    state = found.get("state_dict", found) if isinstance(found, Mapping) else {}
+    tensors = {str(name): one for name, one in state.items() if isinstance(one, torch.Tensor)}
+    if not tensors:
+        raise WeightsError(f"{path}: holds no named tensors; a state dictionary is expected")
+    return tensors
+
+
+def fit_state(network: torch.nn.Module, state: Mapping[str, torch.Tensor], source: str) -> None:
+    """Load the tensors into the network; every one it has must be there, in its shape, and no others."""
+    wanted = network.state_dict()
+    counters = {name for name in wanted if name.endswith("num_batches_tracked")}
+    faults = [f"lacks {name}" for name in wanted.keys() - state.keys() - counters]
+    faults += [f"has {name}, which is not in the network" for name in state.keys() - wanted.keys()]
+    faults += [
+        f"{name} has the shape {tuple(state[name].shape)}; {tuple(wanted[name].shape)} is expected"
+        for name in wanted.keys() & state.keys()
+        if wanted[name].shape != state[name].shape
+    ]
+    if faults:
+        shown = sorted(faults)[:FAULTS_SHOWN]
+        rest = f"\n  … and {len(faults) - len(shown)} more" if len(faults) > len(shown) else ""
+        listed = "".join(f"\n  - {fault}" for fault in shown)
+        raise WeightsError(f"{source}: these weights are not those of the network{listed}{rest}")
+    network.load_state_dict(dict(state), strict=not counters)
+
+
+FAULTS_SHOWN = 10
+
+
+def hash_files(paths: Iterable[Path]) -> str:
+    """SHA-256 over the names and contents of files."""
+    whole = hashlib.sha256()
+    for path in sorted(paths, key=lambda one: one.name):
+        with path.open("rb") as file:
+            whole.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
