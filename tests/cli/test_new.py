@@ -27,7 +27,7 @@ def test_a_study_is_made_and_the_next_step_named(run: Callable[..., Any], tmp_pa
     assert (ran.code, ran.err) == (0, "")
     assert "study 'my-study' with 6 images (2 real, 2 a, 2 b)" in ran.out
     assert "realism: realism, 60 people × 100 trials" in ran.out
-    assert f"beholder design {folder}" in ran.out
+    assert f"beholder collect {folder}" in ran.out
     study = load_study(folder)
     assert (study.name, study.title, study.seed) == ("my-study", "Which is real?", 3)
     assert (folder / "images/a/0.png").is_file()

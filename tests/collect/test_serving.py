@@ -19,7 +19,9 @@ import httpx
 import pytest
 
 from beholder.collect.database import default_url
-from beholder.collect.serve import is_ready, note_ready
+from beholder.collect.researcher.children import run_module
+from beholder.collect.serve import address_of, is_ready, listen, note_ready, prepare
+from beholder.errors import StageError
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 from beholder.tables.store import Store
@@ -27,7 +29,7 @@ from beholder.tables.store import Store
 StudyFolder = Callable[..., Path]
 
 QUESTION = PairQuestion(name="q", design=Design(raters=12, trials=30))
-HEAVY = ("polars", "scipy", "altair", "statsmodels", "torch", "httpx")
+HEAVY = ("polars", "numpy", "PIL", "scipy", "altair", "statsmodels", "torch", "httpx")
 
 
 def free_port() -> int:
@@ -158,3 +160,35 @@ def test_killed_under_load_nothing_acknowledged_is_lost_or_doubled(study_folder:
     assert len(acknowledged) >= 60
     assert [key for key in acknowledged if kept[key] != 1] == []
     assert twice == []
+
+
+def test_a_port_in_use_is_said_before_any_link() -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(StageError, match=f"port {port} .*Choose another with --port"):
+            listen("127.0.0.1", port)
+
+
+def test_links_lead_to_where_it_listens() -> None:
+    with listen("127.0.0.1", 0) as any_port:
+        port = any_port.getsockname()[1]
+        assert port > 0
+        assert address_of(any_port) == f"http://127.0.0.1:{port}"
+    with listen("0.0.0.0", 0) as everywhere:
+        assert "0.0.0.0" not in address_of(everywhere)
+
+
+def test_a_password_is_no_argument_of_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def run(command: list[str], env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:
+        seen.append((command, env))
+        return subprocess.CompletedProcess(command, 0, "{}", "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    url = "postgresql+psycopg://me:secret@127.0.0.1/db"
+    prepare(Path("study"), url)
+    run_module("beholder.collect.researcher.results", url, Path("study"))
+    for command, environment in seen:
+        assert not any("secret" in part for part in command)
+        assert environment["BEHOLDER_DATABASE"] == url

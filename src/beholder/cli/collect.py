@@ -12,7 +12,12 @@ from beholder.cli.options import database_url
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
-@click.option("--database", metavar="URL", help="PostgreSQL, as postgresql://… [default: SQLite in FOLDER]")
+@click.option(
+    "--database",
+    metavar="URL",
+    envvar="BEHOLDER_DATABASE",
+    help="PostgreSQL, as postgresql://…, or from BEHOLDER_DATABASE. [default: SQLite in FOLDER]",
+)
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="With PostgreSQL.")
 @click.option("--simulate", "people", type=click.IntRange(min=1), metavar="N", help="Play so many made-up people.")
 @click.option("--bad", type=click.IntRange(min=0), default=0, show_default=True, help="Of them, with bad habits.")
@@ -47,4 +52,4 @@ def collect(
         gc.enable()
         for line in rehearse(folder, url, people=people, bad=bad):
             click.echo(line)
-    click.echo(run_child("beholder.collect.export", folder, url))
+    click.echo(run_child("beholder.collect.export", folder, url=url))

@@ -97,5 +97,5 @@ def _say(made: NewStudy, folder: Path) -> None:
     for note in made.notes:
         click.echo(f"note: {note}")
     click.echo(
-        f"Next:\n  edit {folder / 'study.toml'} if the defaults do not suit you\n  beholder design {folder}"
+        f"Next:\n  edit {folder / 'study.toml'} if the defaults do not suit you\n  beholder collect {folder}"
     )

@@ -28,6 +28,8 @@ from sqlalchemy.pool import NullPool, QueuePool
 from beholder.collect.group_commit import GroupCommit
 
 FILE_NAME = "collect.sqlite"
+DATABASE = "BEHOLDER_DATABASE"
+"""Variable of the environment that holds the address of the database, for processes of the server."""
 
 metadata = MetaData()
 

@@ -3,6 +3,7 @@
 python -m beholder.collect.export FOLDER URL
 """
 
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from typing import Any
 import polars as pl
 from sqlalchemy import Row, select
 
-from beholder.collect.database import Database, persons, questions, responses, sessions, trials
+from beholder.collect.database import DATABASE, Database, persons, questions, responses, sessions, trials
 from beholder.collect.handover import complete_finished
 from beholder.errors import UserError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
@@ -136,7 +137,7 @@ def moment(seconds: float) -> datetime:
 
 def main() -> int:
     """The command of this module."""
-    folder, url = sys.argv[1:]
+    folder, url = sys.argv[1], os.environ[DATABASE]
     try:
         outcome = export(Path(folder), url)
     except UserError as error:

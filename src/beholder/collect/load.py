@@ -3,6 +3,7 @@
 python -m beholder.collect.load FOLDER URL
 """
 
+import os
 import secrets as randomness
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select
 
 from beholder.collect.database import (
+    DATABASE,
     Database,
     comments,
     control,
@@ -131,7 +133,7 @@ def _note_loaded(connection: Connection, store: Store) -> None:
 
 def main() -> int:
     """The command of this module."""
-    folder, url = sys.argv[1:]
+    folder, url = sys.argv[1], os.environ[DATABASE]
     try:
         load(Path(folder), url)
     except UserError as error:

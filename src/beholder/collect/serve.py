@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from beholder import __version__
 from beholder.collect.api import create_app
-from beholder.collect.database import Database, control, secrets
+from beholder.collect.database import DATABASE, Database, control, secrets
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME
 from beholder.tables.provenance import file_hash
@@ -29,10 +30,14 @@ KEEP_ALIVE_SECONDS = 75
 """Longer than someone looks at a trial, so that each answer does not need a connection of its own."""
 
 
-def run_child(*arguments: str | Path) -> str:
+def run_child(*arguments: str | Path, url: str = "") -> str:
     """Run ``python -m …`` and return what it prints: so work on the tables leaves the server small."""
     done = subprocess.run(
-        [sys.executable, "-m", *map(str, arguments)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {DATABASE: url},
     )
     if done.returncode == 2:
         raise StageError(done.stderr.strip().removeprefix("error: "))
@@ -43,7 +48,7 @@ def run_child(*arguments: str | Path) -> str:
 
 def prepare(folder: Path, url: str) -> None:
     """Fill the database from the tables of the study."""
-    run_child("beholder.collect.load", folder, url)
+    run_child("beholder.collect.load", folder, url=url)
 
 
 def is_ready(folder: Path, url: str) -> bool:
@@ -83,11 +88,36 @@ def links(url: str, address: str) -> tuple[str, str]:
     return f"{address}/", f"{address}/researcher?token={token}"
 
 
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that waits for browsers; a port of 0 is any free one."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise StageError(
+            f"cannot listen on port {port} of {host}: {error.strerror or error}. Choose another with --port, "
+            "or 0 for any that is free"
+        ) from error
+
+
+def address_of(listening: socket.socket) -> str:
+    """Where browsers find it; for all addresses of this machine, the one that others reach."""
+    host, port = listening.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(("192.0.2.1", 9))  # sends nothing: it only asks which way packets would leave
+                host = probe.getsockname()[0]
+            except OSError:
+                host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: Say) -> None:
     """Serve until interrupted; several processes share one PostgreSQL database."""
     if processes > 1 and url.startswith("sqlite"):
         raise StageError("several processes need PostgreSQL: --database postgresql+psycopg://…")
-    raters, researcher = links(url, f"http://{host}:{port}")
+    listening = listen(host, port)
+    raters, researcher = links(url, address_of(listening))
     say(f"people:     {raters}\nresearcher: {researcher}\nStop with Ctrl-C; nothing is lost.")
     settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
     settings |= {"ws": "none", "lifespan": "off"}
@@ -97,9 +127,11 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
         app = create_app(folder, url)
         gc.freeze()  # what is there now stays: looking through it for garbage would only hold up answers
         gc.enable()
-        uvicorn.run(app, **settings)
+        uvicorn.Server(uvicorn.Config(app, **settings)).run(sockets=[listening])
         return
-    os.environ["BEHOLDER_FOLDER"], os.environ["BEHOLDER_DATABASE"] = str(folder), url
+    settings["port"] = listening.getsockname()[1]
+    listening.close()
+    os.environ["BEHOLDER_FOLDER"], os.environ[DATABASE] = str(folder), url
     uvicorn.run(
         "beholder.collect.serve:worker",
         factory=True,
@@ -110,4 +142,4 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
 
 def worker() -> FastAPI:
     """The application of one of several processes; the folder and database come through the environment."""
-    return create_app(Path(os.environ["BEHOLDER_FOLDER"]), os.environ["BEHOLDER_DATABASE"])
+    return create_app(Path(os.environ["BEHOLDER_FOLDER"]), os.environ[DATABASE])

@@ -1,6 +1,7 @@
 """Work that needs the tables, done in processes of their own: the server stays small and goes on answering."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -8,14 +9,18 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
+from beholder.collect.database import DATABASE
 from beholder.errors import RefusedError
 
 USER_FAULT = 2
 LONGEST_SECONDS = 900
 
 
-def run_module(module: str, *arguments: str | Path | int) -> Any:  # noqa: ANN401 - whatever JSON the module prints
-    """Run ``python -m module`` and read the JSON it prints; its fault of the user becomes a refusal."""
+def run_module(module: str, url: str, *arguments: str | Path | int) -> Any:  # noqa: ANN401 - whatever JSON the module prints
+    """Run ``python -m module`` and read the JSON it prints; its fault of the user becomes a refusal.
+
+    The address of the database goes through the environment: it may hold a password, and others see arguments.
+    """
     try:
         done = subprocess.run(
             [sys.executable, "-m", module, *map(str, arguments)],
@@ -23,6 +28,7 @@ def run_module(module: str, *arguments: str | Path | int) -> Any:  # noqa: ANN40
             text=True,
             check=False,
             timeout=LONGEST_SECONDS,
+            env=os.environ | {DATABASE: url},
         )
     except subprocess.TimeoutExpired as error:
         raise RefusedError(504, "too-slow", f"this took more than {LONGEST_SECONDS // 60} minutes") from error
@@ -41,9 +47,9 @@ class Remembered:
         self._key: Hashable = None
         self._value: Any = None
 
-    def get(self, key: Hashable, module: str, *arguments: str | Path) -> Any:  # noqa: ANN401 - JSON
+    def get(self, key: Hashable, module: str, url: str, *arguments: str | Path) -> Any:  # noqa: ANN401 - JSON
         """The outcome for this key, computed if it is not the one at hand."""
         with self._turn:
             if self._key != key or self._value is None:
-                self._value, self._key = run_module(module, *arguments), key
+                self._value, self._key = run_module(module, url, *arguments), key
             return self._value

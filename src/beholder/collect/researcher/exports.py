@@ -4,6 +4,7 @@ python -m beholder.collect.researcher.exports FOLDER URL FORMAT FILE.zip
 """
 
 import json
+import os
 import sys
 import zipfile
 from pathlib import Path
@@ -11,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
+from beholder.collect.database import DATABASE
 from beholder.collect.export import collected
 from beholder.errors import StageError, UserError
 from beholder.formats.catalogue import FORMATS
@@ -69,7 +71,8 @@ def _zip(folder: Path, written: Written, out: Path) -> None:
 
 def main() -> int:
     """The command of this module."""
-    folder, url, name, out = sys.argv[1:]
+    folder, name, out = sys.argv[1:]
+    url = os.environ[DATABASE]
     try:
         written = write_export(Path(folder), url, name, Path(out))
     except UserError as error:

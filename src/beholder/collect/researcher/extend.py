@@ -8,6 +8,7 @@ file of the trials says under ``beholder-extensions`` what was added and by whic
 
 import hashlib
 import json
+import os
 import shutil
 import sys
 import time
@@ -19,7 +20,7 @@ import polars as pl
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from beholder.collect.database import Database, control
+from beholder.collect.database import DATABASE, Database, control
 from beholder.collect.load import LOADED, append
 from beholder.collect.researcher.actions import note
 from beholder.collect.researcher.snapshot import run_stage, write_study
@@ -132,7 +133,8 @@ def _write(store: Store, whole: pl.DataFrame, extension: Extension) -> None:
 
 def main() -> int:
     """The command of this module."""
-    folder, url, name, places, reason = sys.argv[1:]
+    folder, name, places, reason = sys.argv[1:]
+    url = os.environ[DATABASE]
     try:
         added = extend(Path(folder), url, name, int(places), reason=reason)
     except UserError as error:

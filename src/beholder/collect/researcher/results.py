@@ -4,12 +4,14 @@ python -m beholder.collect.researcher.results FOLDER URL
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from beholder.collect.database import DATABASE
 from beholder.collect.researcher.snapshot import run_stage, snapshot, write_study
 from beholder.errors import StageError, UserError
 from beholder.study.study import Study, load_study
@@ -74,7 +76,7 @@ def _cannot(question: str, why: str) -> Board:
 
 def main() -> int:
     """The command of this module."""
-    folder, url = sys.argv[1:]
+    folder, url = sys.argv[1], os.environ[DATABASE]
     try:
         found = results(Path(folder), url)
     except UserError as error:

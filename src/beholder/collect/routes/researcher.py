@@ -94,7 +94,7 @@ def get_results(request: Request, service: Serving) -> Part:
         request.app.state.results = Remembered()
     remembered: Remembered = request.app.state.results
     module = "beholder.collect.researcher.results"
-    found: Part = remembered.get(key, module, service.folder, service.database.url)
+    found: Part = remembered.get(key, module, service.database.url, service.folder)
     return found | {"responses": key[0]}
 
 
@@ -106,7 +106,7 @@ def get_export(name: str, service: Serving) -> FileResponse:
     with tempfile.NamedTemporaryFile(prefix="beholder-", suffix=".zip", delete=False) as file:
         path = Path(file.name)
     try:
-        run_module("beholder.collect.researcher.exports", service.folder, service.database.url, name, path)
+        run_module("beholder.collect.researcher.exports", service.database.url, service.folder, name, path)
     except (RefusedError, RuntimeError):
         path.unlink(missing_ok=True)
         raise
@@ -140,7 +140,7 @@ def post_resume(body: requests.Deed, service: Serving) -> Part:
 def post_extend(body: requests.Extend, service: Serving) -> Part:
     """More places for a question, drawn by the design and put after those that there are."""
     module = "beholder.collect.researcher.extend"
-    arguments = (service.folder, service.database.url, body.question, body.slots, body.reason)
+    arguments = (service.database.url, service.folder, body.question, body.slots, body.reason)
     added: Part = run_module(module, *arguments)
     return added
 
