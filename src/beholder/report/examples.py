@@ -81,8 +81,12 @@ def examples(
 ) -> tuple[Examples, ...]:
     """The examples of a board's generators in the order of the board, then those of the ``real`` images.
 
-    ``scale`` holds the lowest and the highest value that a label can have: an interval ends there.
+    ``scale`` holds the lowest and the highest value that a label can have: an interval ends there. Images whose files
+    did not come with imported data are not shown.
     """
+    about = {row["image"]: row for row in images.filter(pl.col("sha256") != UNKNOWN).to_dicts()}
+    if not about:
+        return ()
     mine = labels.filter(
         (pl.col("question") == board.question) & (pl.col("aspect") == board.aspect) & pl.col("word").is_null()
     )
@@ -90,7 +94,6 @@ def examples(
     if method is None:
         return ()
     verdicts = [_within(v, scale) for v in VERDICTS[method](mine.filter(pl.col("method") == method), board.level)]
-    about = {row["image"]: row for row in images.filter(pl.col("sha256") != UNKNOWN).to_dicts()}
     verdicts = [verdict for verdict in verdicts if verdict.image in about]
     found = []
     for generator in [*_some([row.generator for row in board.rows]), *([real] if real else [])]:
