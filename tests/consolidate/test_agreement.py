@@ -8,6 +8,7 @@ import pytest
 from beholder.consolidate.agreement import agreement_rows
 from beholder.consolidate.coding import Coded
 from beholder.stats.krippendorff import Scale
+from beholder.study.kinds.realism import RealismQuestion
 
 
 def coded(table: np.ndarray, scale: Scale) -> Coded:
@@ -24,7 +25,7 @@ def coded(table: np.ndarray, scale: Scale) -> Coded:
 
 
 def rows(table: np.ndarray, scale: Scale, used: set[str]) -> list[dict[str, object]]:
-    return agreement_rows("q", coded(table, scale), used, 0.95, np.random.default_rng(0))
+    return agreement_rows(RealismQuestion(name="q"), coded(table, scale), used, 0.95, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("scale", ["nominal", "ordinal"])

@@ -285,7 +285,7 @@ def test_conduct_hand_worked(answered: Answered) -> None:
         answered(("ann", ["g"], "real"), role="gold", expected="real"),
     ]
     rows = pl.concat(parts)
-    found = conduct_of(rows, list(code_answers(realism(), rows.filter(pl.col("role") == "test"))))
+    found = conduct_of(realism(), rows, list(code_answers(realism(), rows.filter(pl.col("role") == "test"))))
     row = found.row(0, named=True)
     assert row["answers"] == 3
     assert row["median_seconds"] == 2.0

@@ -8,12 +8,12 @@ import pytest
 
 from beholder.collect.stage import run_simulated
 from beholder.consolidate.coding import CODERS
+from beholder.consolidate.labels import LABELLERS
 from beholder.consolidate.stage import run
 from beholder.design.stage import run as design
 from beholder.errors import StageError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
-from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Aspect, Design, Screening
@@ -21,7 +21,7 @@ from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 
 Make = Callable[..., Path]
-WRITTEN = ("raters", "labels", "regions", "agreement")
+WRITTEN = ("raters", "labels", "regions", "thresholds", "agreement")
 THREE: tuple[AnyQuestion, ...] = (
     RealismQuestion(name="real", design=Design(raters=4, trials=8)),
     PairQuestion(name="pref", design=Design(raters=4, trials=8)),
@@ -52,10 +52,9 @@ def test_three_kinds(bare_study: Make) -> None:
         ("pref", 32),
         ("real", 32),
     ]
-    # each answer is in just one label
-    assert labels.group_by("question", "aspect").agg(pl.col("answers").sum()).sort(
-        "question", "aspect"
-    ).rows() == [
+    # by each method, each answer is in just one label
+    once = labels.filter(pl.col("method").is_in(["mean", "share", "preference"]))
+    assert once.group_by("question", "aspect").agg(pl.col("answers").sum()).sort("question", "aspect").rows() == [
         ("mos", "alignment", 32),
         ("mos", "quality", 32),
         ("pref", "preference", 32),
@@ -145,14 +144,8 @@ def test_answers_without_consent_count_nowhere(bare_study: Make) -> None:
     assert store.read("labels")["answers"].sum() == 24
 
 
-def test_kinds_that_cannot_be_consolidated_are_named(bare_study: Make) -> None:
-    folder = bare_study(THREE[0], RankingQuestion(name="order", images=3, design=Design(raters=2, trials=2)))
-    store = collected(folder)
-    with pytest.raises(StageError, match=r"cannot be consolidated yet: 'order' \(ranking\)") as caught:
-        run(folder)
-    assert "The answers are safe" in str(caught.value)
-    assert not any(store.has(name) for name in WRITTEN)
-    assert set(CODERS) < set(KINDS)
+def test_every_kind_has_its_coder_and_its_labels() -> None:
+    assert set(CODERS) == set(LABELLERS) == set(KINDS)
 
 
 def test_it_needs_answers(bare_study: Make) -> None:

@@ -8,7 +8,7 @@ import pytest
 from beholder.cli.main import COMMANDS
 from beholder.consolidate.coding import CODERS
 from beholder.consolidate.screening import RULES
-from beholder.rank.stage import METHODS
+from beholder.rank.methods import METHODS
 from beholder.simulate.composition import COMPOSITIONS
 from beholder.simulate.flaws import FLAWS
 from beholder.simulate.people import HABITS

@@ -44,7 +44,7 @@ def test_the_loop(painted_study: Callable[..., Path]) -> None:
         rank(folder)
         store, truth = Store(folder), Store(folder, TRUTH_ROOM)
         planted = truth.read("ratings").select(*CELL, planted="rating")
-        whole = store.read("ratings").filter(pl.col("slice") == "all")
+        whole = store.read("ratings").filter((pl.col("slice") == "all") & (pl.col("method") != "d-prime"))
         ratings.append(whole.join(planted, on=CELL, how="full", coalesce=True).with_columns(seed=pl.lit(seed)))
         habits = truth.read("raters").select("question", "rater", habit=pl.col("reasons").list.first())
         raters.append(store.read("raters").join(habits, on=["question", "rater"]).with_columns(seed=pl.lit(seed)))

@@ -10,14 +10,13 @@ from beholder.collect.stage import run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.errors import StageError
-from beholder.rank.stage import METHODS, run
+from beholder.rank.methods import METHODS
+from beholder.rank.stage import run
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
-from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design, Screening
-from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 
@@ -48,11 +47,12 @@ def test_three_kinds(bare_study: Make) -> None:
         ("real", "error-rate", ["a", "b", "c"]),
         ("real", "fake-error-rate", ["a", "b", "c"]),
         ("real", "real-error-rate", ["a", "b", "c"]),
+        ("real", "d-prime", ["a", "b", "c"]),
         ("pref", "bradley-terry", ["a", "b", "c"]),
         ("mos", "mean-opinion", ["a", "b", "c"]),
     ]
-    assert store.read("separations").height == 5 * 3
-    assert whole(store)["ties"].null_count() == 12  # only votes have a rule for ties
+    assert store.read("separations").height == 6 * 3
+    assert whole(store)["ties"].null_count() == 15  # only votes have a rule for ties
     assert set(whole(store)["draws"]) == {200}
     assert run(folder).skipped
     assert not run(folder, force=True).skipped
@@ -97,7 +97,7 @@ class TestSlices:
         methods = (
             ratings.filter(pl.col("question") == "real").group_by("slice").agg(pl.col("method").unique().sort())
         )
-        assert methods["method"].to_list() == [["error-rate", "fake-error-rate", "real-error-rate"]] * 3
+        assert methods["method"].to_list() == [["d-prime", "error-rate", "fake-error-rate", "real-error-rate"]] * 3
         fakes = (
             ratings.filter(pl.col("method") == "fake-error-rate").group_by("slice").agg(pl.col("answers").sum())
         )
@@ -203,14 +203,8 @@ def test_within_and_between(bare_study: Make) -> None:
     assert people == [[6, 6, 6], [2, 2, 2]]
 
 
-def test_kinds_that_cannot_be_ranked_are_named(bare_study: Make) -> None:
-    folder = bare_study(REALISM, RankingQuestion(name="order", images=3, design=Design(raters=2, trials=2)))
-    design(folder)
-    run_simulated(folder, people=4)
-    Store(folder).write({"raters": TABLES["raters"].empty()}, Provenance("consolidate", {}, 0, {}))
-    with pytest.raises(StageError, match=r"cannot be ranked yet: 'order' \(ranking\)"):
-        run(folder)
-    assert set(METHODS) < set(KINDS)
+def test_every_kind_has_a_method() -> None:
+    assert set(METHODS) == set(KINDS)
 
 
 def test_it_needs_raters(bare_study: Make) -> None:

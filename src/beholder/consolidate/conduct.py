@@ -3,14 +3,23 @@
 import numpy as np
 import polars as pl
 
-from beholder.consolidate.coding import EVEN, Coded
+from beholder.consolidate.coding import EVEN, LEANINGS, Coded
 from beholder.stats.leave_one_out import leave_one_out_agreement, leave_one_out_correlation
+from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.rating import ScaleQuestion
+from beholder.tables.ranked_pairs import pairs_of_rankings
 
 FLIPPED = {"left": "right", "right": "left"}
 """What the same answer reads when the sides are exchanged."""
 
+NEAR = 0.1
+"""Share of the scale by which a repeated rating may differ, if that is more than one point."""
 
-def conduct_of(answered: pl.DataFrame, coded: list[Coded]) -> pl.DataFrame:
+SHARE, CORRELATION = "majority-share", "correlation"
+"""What ``agreement`` is: of choices and of numbers."""
+
+
+def conduct_of(question: AnyQuestion, answered: pl.DataFrame, coded: list[Coded]) -> pl.DataFrame:
     """One row a person with the columns of ``raters`` that describe conduct, with ``agreement_p`` and
     ``agreement_typical``."""
     tests = answered.filter(pl.col("role") == "test")
@@ -21,7 +30,7 @@ def conduct_of(answered: pl.DataFrame, coded: list[Coded]) -> pl.DataFrame:
         _share_right(answered, "gold").rename({"right": "gold_share"}),
         _attention(answered),
         _qualification(answered),
-        _repeats(answered),
+        _repeats(question, answered),
         _agreement(coded),
     ]
     for part in parts:
@@ -30,10 +39,12 @@ def conduct_of(answered: pl.DataFrame, coded: list[Coded]) -> pl.DataFrame:
 
 
 def _same_share(tests: pl.DataFrame) -> pl.DataFrame:
-    """Share of the most frequent answer; of several aspects, where it is least."""
+    """Share of the most frequent answer; of several aspects, where it is least. One answer alone tells nothing."""
     counts = tests.group_by("rater", "aspect", "said").len()
-    shares = counts.group_by("rater", "aspect").agg(share=pl.col("len").max() / pl.col("len").sum())
-    return shares.group_by("rater").agg(same_share=pl.col("share").min())
+    shares = counts.group_by("rater", "aspect").agg(
+        share=pl.col("len").max() / pl.col("len").sum(), total=pl.col("len").sum()
+    )
+    return shares.filter(pl.col("total") > 1).group_by("rater").agg(same_share=pl.col("share").min())
 
 
 def _share_right(answered: pl.DataFrame, role: str) -> pl.DataFrame:
@@ -55,54 +66,83 @@ def _qualification(answered: pl.DataFrame) -> pl.DataFrame:
     return shares.group_by("rater").agg(qualification_share=pl.col("right").min())
 
 
-def _repeats(answered: pl.DataFrame) -> pl.DataFrame:
-    """Share of repeated trials answered as the first time, sides exchanged; a rating may differ by one point."""
-    first = answered.select("rater", "aspect", repeats="trial", before="said", value_before="value")
-    again = answered.filter(pl.col("role") == "repeat").join(first, on=["rater", "aspect", "repeats"])
+def _repeats(question: AnyQuestion, answered: pl.DataFrame) -> pl.DataFrame:
+    """Share of repeated trials answered as the first time, sides exchanged.
+
+    A rating may differ by one point or a tenth of the scale, whichever is more; one of five answers by one step.
+    Of a ranking the share of its pairs counts that stand in the same order. Sweeps cannot be compared.
+    """
+    again = answered.filter(pl.col("role") == "repeat")
+    if again.is_empty() or question.kind == "sweep":
+        return pl.DataFrame(schema={"rater": pl.String, "repeat_share": pl.Float64})
+    first = answered.join(again.select("rater", trial="repeats").unique(), on=["rater", "trial"], how="semi")
+    if question.kind == "ranking":
+        again, first = pairs_of_rankings(again), pairs_of_rankings(first)
+        on, alike = ["rater", "repeats", "images"], pl.col("choice") == pl.col("choice_before")
+    else:
+        on, alike = ["rater", "aspect", "repeats"], _alike(question)
+    before = first.drop("repeats").rename({"trial": "repeats", "choice": "choice_before"})
+    columns = [*on, "choice_before", *(["value_before"] if question.kind != "ranking" else [])]
+    both = again.join(before.rename({"value": "value_before"}, strict=False).select(columns), on=on)
+    return both.group_by("rater").agg(repeat_share=alike.cast(pl.Float64).mean())
+
+
+def _alike(question: AnyQuestion) -> pl.Expr:
+    """Whether ``choice`` or ``value`` says the same as ``choice_before`` or ``value_before``."""
+    if isinstance(question, ScaleQuestion):
+        low, high = question.scale()
+        return (pl.col("value") - pl.col("value_before")).abs() <= max(1.0, NEAR * (high - low))
+    if question.kind == "side-by-side-5":
+        now, then = (
+            pl.col(name).replace_strict(LEANINGS, return_dtype=pl.Float64) for name in ("choice", "choice_before")
+        )
+        return (now + then).abs() <= 1
     pair = pl.col("images").list.len() == 2
-    meant = pl.when(pair).then(pl.col("said").replace(FLIPPED)).otherwise(pl.col("said"))
-    near = (pl.col("value") - pl.col("value_before")).abs() <= 1
-    alike = pl.when(pl.col("value").is_not_null()).then(near).otherwise(meant == pl.col("before"))
-    return again.group_by("rater").agg(repeat_share=alike.mean())
+    meant = pl.when(pair).then(pl.col("choice").replace(FLIPPED)).otherwise(pl.col("choice"))
+    return meant == pl.col("choice_before")
 
 
 def _agreement(coded: list[Coded]) -> pl.DataFrame:
-    """Agreement with the others: of choices the share with their majority, of ratings the correlation.
+    """Agreement with the others: of choices the share with their majority, of numbers the correlation.
 
     Of several aspects the best counts: someone who follows one scale well is paying attention.
     ``agreement_p`` is the chance that someone who guesses agrees as often; ``agreement_typical`` says whether the
     share may be as high as the median person's (95 % Wilson interval); only choices have them.
     """
-    rows: list[dict[str, object]] = []
-    for aspect in coded:
-        decided = Coded(aspect.aspect, aspect.scale, aspect.frame.filter(pl.col("code") != EVEN))
-        if aspect.scale != "nominal":
-            decided = aspect
-        if decided.frame.is_empty():
-            continue
-        who, what, code, names = decided.arrays()
-        if aspect.scale == "nominal":
-            found = leave_one_out_agreement(who, what, code)
-            values, chances = found.share, found.p_value
-            typical = found.high >= np.nanmedian(found.share) if np.isfinite(found.share).any() else found.high > 1
-        else:
-            values = leave_one_out_correlation(who, what, code).correlation
-            chances, typical = np.full(len(values), np.nan), np.ones(len(values), dtype=np.bool_)
-        rows += [
-            {
-                "rater": name,
-                "agreement": _known(value),
-                "agreement_p": _known(chance),
-                "agreement_typical": float(usual),
-            }
-            for name, value, chance, usual in zip(names, values, chances, typical, strict=True)
-        ]
-    numbers = ("agreement", "agreement_p", "agreement_typical")
-    frame = pl.DataFrame(rows, schema={"rater": pl.String} | dict.fromkeys(numbers, pl.Float64))
+    parts = [_agreement_on(aspect) for aspect in coded if not _decided(aspect).frame.is_empty()]
+    schema = {"rater": pl.String, "agreement": pl.Float64, "agreement_kind": pl.String}
+    empty = pl.DataFrame(schema=schema | dict.fromkeys(("agreement_p", "agreement_typical"), pl.Float64))
+    frame = pl.concat([empty, *parts], how="diagonal").with_columns(
+        pl.col("agreement", "agreement_p", "agreement_typical").fill_nan(None)
+    )
     return frame.group_by("rater").agg(
-        pl.col("agreement").max(), pl.col("agreement_p").min(), pl.col("agreement_typical").max()
+        pl.col("agreement").max(),
+        pl.col("agreement_kind").first(),
+        pl.col("agreement_p").min(),
+        pl.col("agreement_typical").max(),
     )
 
 
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def _agreement_on(aspect: Coded) -> pl.DataFrame:
+    who, what, code, names = _decided(aspect).arrays()
+    if aspect.scale != "nominal":
+        values = leave_one_out_correlation(who, what, code).correlation
+        return pl.DataFrame({"rater": names, "agreement": values, "agreement_kind": CORRELATION})
+    found = leave_one_out_agreement(who, what, code)
+    typical = found.high >= np.nanmedian(found.share) if np.isfinite(found.share).any() else found.high > 1
+    return pl.DataFrame(
+        {
+            "rater": names,
+            "agreement": found.share,
+            "agreement_kind": SHARE,
+            "agreement_p": found.p_value,
+            "agreement_typical": typical.astype(np.float64),
+        }
+    )
+
+
+def _decided(aspect: Coded) -> Coded:
+    """Of choices those that are no tie; of numbers all."""
+    if aspect.scale != "nominal":
+        return aspect
+    return Coded(aspect.aspect, aspect.scale, aspect.frame.filter(pl.col("code") != EVEN))

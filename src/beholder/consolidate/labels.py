@@ -1,5 +1,7 @@
 """Labels of images and pairs, each with an interval and the number of people behind it."""
 
+from collections.abc import Callable
+
 import numpy as np
 import polars as pl
 from scipy import stats
@@ -10,14 +12,10 @@ from beholder.study.kinds.catalogue import AnyQuestion
 
 
 def label(question: AnyQuestion, coded: Coded, level: float) -> pl.DataFrame:
-    """The ``labels`` rows of one aspect."""
-    if question.kind == "realism":
-        rows = _shares(coded, level)
-    elif question.kind == "pair":
-        rows = _preferences(coded, level)
-    else:
-        rows = _means(coded, level)
-    return rows.with_columns(question=pl.lit(question.name), aspect=pl.lit(coded.aspect))
+    """The ``labels`` rows of one aspect, by every method that fits the kind."""
+    rows = [labeller(coded, level) for labeller in LABELLERS[question.kind]]
+    found = pl.concat(rows, how="diagonal")
+    return found.with_columns(question=pl.lit(question.name), aspect=pl.lit(coded.aspect))
 
 
 def _shares(coded: Coded, level: float) -> pl.DataFrame:
@@ -35,8 +33,16 @@ def _shares(coded: Coded, level: float) -> pl.DataFrame:
 
 def _preferences(coded: Coded, level: float) -> pl.DataFrame:
     """Share of votes for ``image`` over ``other``, a tie counting half; the hard label is the larger share."""
-    first = (pl.col("code") == FIRST).cast(pl.Float64)
-    tie = (pl.col("code") == EVEN).cast(pl.Float64)
+    return _votes(coded, pl.col("code") == FIRST, pl.col("code") == EVEN, level)
+
+
+def _leanings(coded: Coded, level: float) -> pl.DataFrame:
+    """The same from five answers: whether much or slightly better counts alike."""
+    return _votes(coded, pl.col("code") > 0, pl.col("code") == 0, level)
+
+
+def _votes(coded: Coded, won: pl.Expr, tied: pl.Expr, level: float) -> pl.DataFrame:
+    first, tie = won.cast(pl.Float64), tied.cast(pl.Float64)
     rows = coded.frame.group_by("image", "other").agg(
         value=(first + tie / 2).mean(),
         ties=tie.mean(),
@@ -57,25 +63,65 @@ def _preferences(coded: Coded, level: float) -> pl.DataFrame:
 
 def _means(coded: Coded, level: float) -> pl.DataFrame:
     """Mean opinion with a t interval over people; one answer alone has no interval."""
+    return _mean_of(coded.frame, "mean", level)
+
+
+def _mean_preferences(coded: Coded, level: float) -> pl.DataFrame:
+    """Mean of how far the answers lean to ``image``, from −2 to 2."""
+    return _mean_of(coded.frame, "mean-preference", level)
+
+
+def _credits(coded: Coded, level: float) -> pl.DataFrame:
+    """Mean credit from the presses: the higher, the more people pressed for the image."""
+    return _mean_of(coded.frame, "credit", level)
+
+
+def _z_means(coded: Coded, level: float) -> pl.DataFrame:
+    """Mean of the ratings, each person's own put to mean 0 and standard deviation 1 first.
+
+    A person who gave the same value throughout, or one value only, tells images apart in nothing: 0.
+    """
+    own = pl.col("code")
+    spread = own.std().over("rater")
+    z = pl.when(spread > 0).then((own - own.mean().over("rater")) / spread).otherwise(0.0)
+    return _mean_of(coded.frame.with_columns(code=z), "z-mean", level)
+
+
+def _mean_of(frame: pl.DataFrame, method: str, level: float) -> pl.DataFrame:
+    what = [name for name in ("image", "other") if name in frame.columns]
     rows = (
-        coded.frame.group_by("image")
+        frame.group_by(what)
         .agg(
             value=pl.col("code").mean(),
             spread=pl.col("code").std(),
             answers=pl.len().cast(pl.Int64),
             raters=pl.col("rater").n_unique().cast(pl.Int64),
         )
-        .sort("image")
+        .sort(what)
     )
     count = rows["answers"].to_numpy()
     reach = stats.t.ppf((1 + level) / 2, np.maximum(count - 1, 1)) / np.sqrt(count)
     half = pl.col("spread") * pl.Series(reach)
-    return rows.with_columns(low=pl.col("value") - half, high=pl.col("value") + half, method=pl.lit("mean")).drop(
-        "spread"
-    )
+    ends = {"low": pl.col("value") - half, "high": pl.col("value") + half}
+    return rows.with_columns(**ends, method=pl.lit(method)).drop("spread")
 
 
 def _with_wilson(rows: pl.DataFrame, level: float) -> pl.DataFrame:
     count = rows["answers"].to_numpy()
     low, high = wilson(rows["value"].to_numpy() * count, count, level)
     return rows.with_columns(low=pl.Series(low), high=pl.Series(high))
+
+
+Labeller = Callable[[Coded, float], pl.DataFrame]
+
+LABELLERS: dict[str, tuple[Labeller, ...]] = {
+    "realism": (_shares,),
+    "timed-realism": (_shares,),
+    "pair": (_preferences,),
+    "ranking": (_preferences,),
+    "side-by-side-5": (_leanings, _mean_preferences),
+    "rating": (_means, _z_means),
+    "rich-feedback": (_means, _z_means),
+    "sweep": (_credits,),
+}
+"""The labels of each question kind."""

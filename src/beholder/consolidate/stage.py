@@ -1,76 +1,131 @@
-"""The consolidate stage: from answers to raters, labels, regions and agreement."""
+"""The consolidate stage: from answers to raters, labels, regions, thresholds and agreement."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from beholder.consolidate.agreement import agreement_rows
-from beholder.consolidate.coding import CODERS, Coded, code_answers
+from beholder.consolidate.coding import code_answers
 from beholder.consolidate.imported import published_agreement, published_labels, screen_totals
 from beholder.consolidate.labels import label
+from beholder.consolidate.marked_places import region_rows
+from beholder.consolidate.marked_words import word_labels
+from beholder.consolidate.possible import faults_of_answers
 from beholder.consolidate.screening import screen
-from beholder.errors import StageError
+from beholder.consolidate.thresholds import threshold_rows
+from beholder.errors import TableError
+from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.joined import answered_trials
+from beholder.tables.provenance import Plain
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, perform
+
+IMPORTED = ("totals", "published", "published_regions")
+"""What data from elsewhere brings in place of answers."""
+
+OUTPUTS = ("raters", "labels", "regions", "thresholds", "agreement")
 
 
 def run(folder: Path, *, force: bool = False) -> Outcome:
     """Screen people, label items and measure agreement, for every question of the study."""
     study, store = load_study(folder), Store(folder)
+    heeded: dict[str, Plain] = {
+        q.name: q.model_dump(mode="json", exclude={"text", "design", "protocol"}) for q in study.questions
+    }
     work = Work(
         stage="consolidate",
-        settings={
-            "level": study.analysis.level,
-            "questions": {q.name: q.screening.model_dump(mode="json") for q in study.questions},
-        },
+        settings={"level": study.analysis.level, "questions": heeded},
         seed=study.seed,
-        inputs=("images", "trials", "sessions", "answers", "marks", "totals", "published"),
-        outputs=("raters", "labels", "regions", "agreement"),
+        inputs=("prompts", "images", "trials", "sessions", "answers", "marks", *IMPORTED),
+        outputs=OUTPUTS,
     )
     return perform(store, work, lambda: _consolidate(store, study), force=force)
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the questions give, part by part, for each table."""
+
+    raters: list[pl.DataFrame] = field(default_factory=list)
+    labels: list[pl.DataFrame] = field(default_factory=list)
+    regions: list[pl.DataFrame] = field(default_factory=list)
+    thresholds: list[pl.DataFrame] = field(default_factory=list)
+    agreement: list[pl.DataFrame] = field(default_factory=list)
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        parts = {name: getattr(self, name) for name in OUTPUTS}
+        return {name: pl.concat([TABLES[name].empty(), *part], how="diagonal") for name, part in parts.items()}
+
+
 def _consolidate(store: Store, study: Study) -> dict[str, pl.DataFrame]:
     answered = answered_trials(store)
-    _refuse_unknown_kinds(study)
-    raters, labels, agreement = [], [], list[dict[str, object]]()
-    totals, published = store.read_or_empty("totals"), store.read_or_empty("published")
-    for number, question in enumerate(study.questions):
-        mine = answered.filter(pl.col("question") == question.name)
-        counted = totals.filter(pl.col("question") == question.name)
-        given = published.filter(pl.col("question") == question.name)
-        counted_people = screen_totals(counted, question.screening)
-        raters.append(counted_people)
-        labels.append(published_labels(given, study.analysis.level))
-        agreement += published_agreement(given, counted_people)
-        if mine.is_empty():
-            continue
-        coded = list(code_answers(question, mine.filter(pl.col("role") == "test")))
-        screened = screen(question, mine, coded)
-        used = set(screened.filter(pl.col("used"))["rater"])
-        raters.append(screened)
-        rng = np.random.default_rng([study.seed, number])
-        for aspect in coded:
-            agreement += agreement_rows(question.name, aspect, used, study.analysis.level, rng)
-            kept = Coded(aspect.aspect, aspect.scale, aspect.frame.filter(pl.col("rater").is_in(list(used))))
-            if not kept.frame.is_empty():
-                labels.append(label(question, kept, study.analysis.level))
-    return {
-        "raters": pl.concat([TABLES["raters"].empty(), *raters], how="diagonal"),
-        "labels": pl.concat([TABLES["labels"].empty(), *labels], how="diagonal"),
-        "regions": TABLES["regions"].empty(),
-        "agreement": TABLES["agreement"].frame(agreement),
-    }
-
-
-def _refuse_unknown_kinds(study: Study) -> None:
-    unknown = [f"'{q.name}' ({q.kind})" for q in study.questions if q.kind not in CODERS]
-    if unknown:
-        raise StageError(
-            f"these questions cannot be consolidated yet: {', '.join(unknown)}. This version consolidates "
-            f"{', '.join(CODERS)}. The answers are safe in tables/answers.parquet."
+    by_question = {q.name: answered.filter(pl.col("question") == q.name) for q in study.questions}
+    del answered
+    faults = [fault for q in study.questions for fault in faults_of_answers(q, by_question[q.name])]
+    if faults:
+        raise TableError(
+            str(store.path("answers")),
+            faults,
+            advice="Nothing was written. Mend the answers, or mark them as not valid.",
         )
+    found = _Found()
+    for number, question in enumerate(study.questions):
+        _take_over(store, study, question, found)
+        mine = by_question.pop(question.name)
+        if not mine.is_empty():
+            _from_answers(store, study, question, mine, np.random.default_rng([study.seed, number]), found)
+    return found.tables()
+
+
+def _take_over(store: Store, study: Study, question: AnyQuestion, found: _Found) -> None:
+    """What imported data brought in place of answers."""
+    mine = pl.col("question") == question.name
+    published = store.read_or_empty("published").filter(mine)
+    people = screen_totals(store.read_or_empty("totals").filter(mine), question.screening)
+    found.raters.append(people)
+    found.labels.append(published_labels(published, study.analysis.level))
+    found.regions.append(store.read_or_empty("published_regions").filter(mine))
+    found.agreement.append(TABLES["agreement"].frame(published_agreement(published, people)))
+
+
+def _from_answers(
+    store: Store,
+    study: Study,
+    question: AnyQuestion,
+    answered: pl.DataFrame,
+    rng: np.random.Generator,
+    found: _Found,
+) -> None:
+    level = study.analysis.level
+    tests, marks = answered.filter(pl.col("role") == "test"), store.read_or_empty("marks")
+    coded = list(code_answers(question, tests, marks))
+    screened = screen(question, answered, coded)
+    used = set(screened.filter(pl.col("used"))["rater"])
+    found.raters.append(screened)
+    for aspect in coded:
+        found.agreement.append(TABLES["agreement"].frame(agreement_rows(question, aspect, used, level, rng)))
+        kept = aspect.of(used)
+        if not kept.frame.is_empty():
+            found.labels.append(label(question, kept, level))
+    if isinstance(question, TimedRealismQuestion) and not tests.is_empty():
+        found.thresholds.append(threshold_rows(question, tests, store.read("images")))
+    if isinstance(question, RichFeedbackQuestion):
+        judged = _judged(tests, used)
+        found.regions.append(region_rows(question, judged, marks, store.read("images")))
+        words = word_labels(judged, marks, store.read_or_empty("prompts"), level)
+        found.labels.append(words.with_columns(question=pl.lit(question.name)))
+
+
+def _judged(tests: pl.DataFrame, used: set[str]) -> pl.DataFrame:
+    """A row for each person used and image they judged; of several, the first."""
+    return (
+        tests.filter(pl.col("rater").is_in(list(used)))
+        .select("rater", "trial", "session", "prompt", image=pl.col("images").list.first())
+        .unique(["rater", "image"], keep="first", maintain_order=True)
+    )

@@ -6,16 +6,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from beholder.rank.cells import Support, cells_of, rated_cells
 from beholder.rank.rated import Rated
-from beholder.stats.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.detection import detection
 from beholder.stats.proportions import wilson
 from beholder.study.study import Analysis
+
+D_PRIME = "d-prime"
 
 
 def error_rates(
     tests: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
 ) -> Iterator[Rated]:
-    """The share wrong on both, on generated and on real images.
+    """The share wrong on both, on generated and on real images; and d′, by which lower is better.
 
     A person's error is the mean of their share wrong on the generator's images and on the real images they saw; a
     generator's rating is the mean over people, so people count alike however many trials they did. 50 % is chance;
@@ -40,23 +43,36 @@ def counted_error_rates(
     rng: np.random.Generator,
 ) -> Iterator[Rated]:
     """The same from people's totals; the images behind a rating are those with a published label."""
-    share = (pl.col("wrong") / pl.col("answers")).first()
-    people = totals.group_by("rater", "generator").agg(
-        share.filter(~pl.col("real")).alias("fake-error-rate"), share.filter("real").alias("real-error-rate")
+    wrong, answers, real = pl.col("wrong").cast(pl.Float64), pl.col("answers").cast(pl.Float64), pl.col("real")
+    people = (
+        totals.group_by("rater", "generator")
+        .agg(
+            missed=wrong.filter(~real).first(),
+            fakes=answers.filter(~real).first(),
+            alarms=wrong.filter(real).first(),
+            reals=answers.filter(real).first(),
+        )
+        .drop_nulls()
+        .with_columns(
+            (pl.col("missed") / pl.col("fakes")).alias("fake-error-rate"),
+            (pl.col("alarms") / pl.col("reals")).alias("real-error-rate"),
+        )
+        .with_columns(((pl.col("fake-error-rate") + pl.col("real-error-rate")) / 2).alias("error-rate"))
+        .sort("rater", "generator")
     )
-    both = (pl.col("fake-error-rate") + pl.col("real-error-rate")) / 2
-    people = people.drop_nulls().with_columns(both.alias("error-rate")).sort("rater", "generator")
     if people.is_empty():
         return
+    people = _with_d_prime(people)
     sums = totals.group_by("generator", "real").agg(pl.col("wrong").sum(), pl.col("answers").sum())
     seen = published.select("image", generator="among").join(images.select("image", "real"), on="image")
     shown = seen.group_by("generator", "real").agg(images=pl.col("image").n_unique())
     counts = sums.join(shown, on=["generator", "real"], how="left").fill_null(0).sort("generator")
-    fake, real = (
+    fake_tally, real_tally = (
         counts.filter(pl.col("real") == kind).drop("generator", "real").cast(pl.Float64).to_numpy()
         for kind in (False, True)
     )
-    tallies = {"error-rate": fake + real, "fake-error-rate": fake, "real-error-rate": real}
+    both = fake_tally + real_tally
+    tallies = {"error-rate": both, "fake-error-rate": fake_tally, "real-error-rate": real_tally, D_PRIME: both}
     yield from _rated(people, tallies, analysis, rng)
 
 
@@ -64,43 +80,56 @@ def _rated(
     people: pl.DataFrame, tallies: dict[str, NDArray[np.float64]], analysis: Analysis, rng: np.random.Generator
 ) -> Iterator[Rated]:
     """Ratings by every method, from a row a person and generator."""
-    generators = tuple(people["generator"].unique().sort().to_list())
-    raters = people["rater"].unique().sort().to_list()
-    row = people["rater"].replace_strict(raters, list(range(len(raters)))).to_numpy()
-    column = people["generator"].replace_strict(list(generators), list(range(len(generators)))).to_numpy()
-    seen = np.zeros((len(raters), len(generators)))
-    seen[row, column] = 1.0
-    within = bool((seen.sum(axis=1) > 1).any())
-    strata = np.zeros(len(raters), dtype=np.int64) if within else seen.argmax(axis=1)
-    weights = person_weights(strata, analysis.draws, rng)
+    weights: NDArray[np.int32] | None = None
     for method, tally in tallies.items():
-        scores = np.zeros_like(seen)
-        scores[row, column] = people[method].to_numpy()
-        yield Rated(
+        cells = cells_of(people.select("rater", "generator", total=method, count=pl.lit(1.0)))
+        if weights is None:
+            weights = cells.weights(analysis.draws, rng)
+        yield rated_cells(
+            cells,
+            weights,
+            Support(tally[:, 1].astype(np.int64), tally[:, 2].astype(np.int64), _naive(method, tally, analysis)),
             aspect="realism",
             method=method,
-            generators=generators,
-            estimates=clustered_ratio(scores, seen, weights, level=analysis.level),
-            draws=ratio_of_sums(scores, seen, weights),
-            naive=wilson(tally[:, 0], tally[:, 1], analysis.level),
-            answers=tally[:, 1].astype(np.int64),
-            images=tally[:, 2].astype(np.int64),
-            within=within,
+            level=analysis.level,
+            higher_is_better=method != D_PRIME,
         )
+
+
+def _naive(
+    method: str, tally: NDArray[np.float64], analysis: Analysis
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Wilson's interval of a share; d′ has none."""
+    if method == D_PRIME:
+        return np.full(len(tally), np.nan), np.full(len(tally), np.nan)
+    return wilson(tally[:, 0], tally[:, 1], analysis.level)
+
+
+def _with_d_prime(people: pl.DataFrame) -> pl.DataFrame:
+    """With each person's d′, from ``fakes`` and ``reals`` shown and ``missed`` and ``alarms`` among them."""
+    fakes, reals, missed, alarms = (people[name].to_numpy() for name in ("fakes", "reals", "missed", "alarms"))
+    found = detection(fakes - missed, fakes, alarms, reals)
+    return people.with_columns(pl.Series(D_PRIME, found.d_prime))
 
 
 def _people(judged: pl.DataFrame) -> pl.DataFrame:
     """One row a person and generator, with the person's share wrong as a column named by the method."""
+    wrong = pl.col("wrong")
     by_fake = (
         judged.filter(~pl.col("real"))
         .group_by("rater", "generator")
-        .agg(pl.col("wrong").mean().alias("fake-error-rate"))
+        .agg(wrong.mean().alias("fake-error-rate"), missed=wrong.sum(), fakes=pl.len().cast(pl.Float64))
     )
-    by_real = judged.filter("real").group_by("rater").agg(pl.col("wrong").mean().alias("real-error-rate"))
+    by_real = (
+        judged.filter("real")
+        .group_by("rater")
+        .agg(wrong.mean().alias("real-error-rate"), alarms=wrong.sum(), reals=pl.len().cast(pl.Float64))
+    )
     if by_real.is_empty():
         return by_fake.sort("rater", "generator")
     both = (pl.col("fake-error-rate") + pl.col("real-error-rate")) / 2
-    return by_fake.join(by_real, on="rater").with_columns(both.alias("error-rate")).sort("rater", "generator")
+    people = by_fake.join(by_real, on="rater").with_columns(both.alias("error-rate")).sort("rater", "generator")
+    return _with_d_prime(people)
 
 
 def _tallies(judged: pl.DataFrame, people: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
@@ -110,7 +139,7 @@ def _tallies(judged: pl.DataFrame, people: pl.DataFrame) -> dict[str, NDArray[np
     if "error-rate" not in people.columns:
         return {"fake-error-rate": fake}
     real = _tally(judged.filter("real").drop("generator").join(seen, on="rater"))
-    return {"error-rate": fake + real, "fake-error-rate": fake, "real-error-rate": real}
+    return {"error-rate": fake + real, "fake-error-rate": fake, "real-error-rate": real, D_PRIME: fake + real}
 
 
 def _tally(judged: pl.DataFrame) -> NDArray[np.float64]:

@@ -34,11 +34,31 @@ class Rated:
     ties: str | None = None
     people: NDArray[np.int64] | None = None  # (generators,)
     """People behind each rating where the draws resample something else, such as prompts."""
+    se: NDArray[np.float64] | None = None  # (generators,)
+    """Standard errors over people; without any, those of the draws."""
+    higher_is_better: bool = True
+    prior_used: bool | None = None
+    """Of strengths fitted to votes: whether they needed pseudo-votes to be finite …"""
+    prior_share: float | None = None
+    """… and the share of the draws that did."""
 
 
-def rows_of(question: str, piece: str, rated: Rated, level: float) -> tuple[list[Row], list[Row]]:
-    """The rows of ``ratings`` and of ``separations``; ``piece`` is the slice."""
-    apart = separate(rated.estimates.value, rated.draws, rated.estimates.raters, within=rated.within, level=level)
+def rows_of(
+    question: str, piece: str, rated: Rated, level: float, *, everyone: Rated | None = None
+) -> tuple[list[Row], list[Row]]:
+    """The rows of ``ratings`` and of ``separations``; ``piece`` is the slice.
+
+    ``everyone`` are the ratings with nobody set aside by screening, where they are known.
+    """
+    apart = separate(
+        rated.estimates.value,
+        rated.draws,
+        rated.estimates.raters,
+        within=rated.within,
+        level=level,
+        higher_is_better=rated.higher_is_better,
+    )
+    errors = _errors(rated)
     common: Row = {"question": question, "aspect": rated.aspect, "method": rated.method, "slice": piece}
     ratings = [
         common
@@ -47,6 +67,7 @@ def rows_of(question: str, piece: str, rated: Rated, level: float) -> tuple[list
             "rating": estimate.value,
             "low": _known(estimate.low),
             "high": _known(estimate.high),
+            "se": _known(errors[cell]),
             "naive_low": _known(rated.naive[0][cell]),
             "naive_high": _known(rated.naive[1][cell]),
             "level": level,
@@ -57,11 +78,37 @@ def rows_of(question: str, piece: str, rated: Rated, level: float) -> tuple[list
             "images": int(rated.images[cell]),
             "raters": estimate.raters if rated.people is None else int(rated.people[cell]),
             "draws": len(rated.draws),
+            "prior_used": rated.prior_used,
+            "prior_share": rated.prior_share,
         }
+        | _unscreened(generator, everyone)
         for cell, (generator, estimate) in enumerate(zip(rated.generators, rated.estimates, strict=True))
     ]
     separations = [common | _separation(rated, apart, pair, level) for pair in range(len(apart.first))]
     return ratings, separations
+
+
+def _errors(rated: Rated) -> NDArray[np.float64]:
+    """Standard errors (generators,): as given, or the spread of the draws widened by √(n/(n − 1))."""
+    if rated.se is not None:
+        return rated.se
+    n = rated.estimates.raters
+    defined = np.isfinite(rated.draws).all(axis=0) & (n >= 2)
+    spread = np.std(np.where(defined, rated.draws, 0.0), axis=0, ddof=1)
+    return np.where(defined, spread * np.sqrt(n / np.maximum(n - 1, 1)), np.nan)
+
+
+def _unscreened(generator: str, everyone: Rated | None) -> Row:
+    """What the rating would be, were nobody set aside."""
+    if everyone is None or generator not in everyone.generators:
+        return {}
+    estimate = everyone.estimates[everyone.generators.index(generator)]
+    return {
+        "rating_all": _known(estimate.value),
+        "low_all": _known(estimate.low),
+        "high_all": _known(estimate.high),
+        "raters_all": estimate.raters,
+    }
 
 
 def _separation(rated: Rated, apart: Separation, pair: int, level: float) -> Row:

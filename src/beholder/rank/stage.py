@@ -1,6 +1,7 @@
-"""The rank stage: from answers to ratings and separations of generators."""
+"""The rank stage: from answers to ratings, separations and comparisons of generators."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -8,25 +9,17 @@ import polars as pl
 
 from beholder.errors import StageError, StatisticsError
 from beholder.formats.imported import UNKNOWN
-from beholder.rank.error_rate import counted_error_rates, error_rates
-from beholder.rank.opinion import mean_opinions
-from beholder.rank.preference import preferences
+from beholder.rank.comparisons import comparison_rows
+from beholder.rank.error_rate import counted_error_rates
+from beholder.rank.methods import METHODS, Method
 from beholder.rank.published import published_means
 from beholder.rank.rated import Rated, Row, rows_of
-from beholder.study.study import Analysis, Study, load_study
+from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
-from beholder.tables.joined import used_answers
+from beholder.tables.joined import screened_answers
+from beholder.tables.provenance import Plain
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, perform
-
-Rater = Callable[[pl.DataFrame, pl.DataFrame, Analysis, np.random.Generator], Iterator[Rated]]
-
-METHODS: dict[str, Rater] = {
-    "realism": error_rates,
-    "pair": preferences,
-    "rating": mean_opinions,
-}
-"""How the answers of each question kind rate generators."""
 
 WHOLE = "all"
 
@@ -36,42 +29,89 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     study, store = load_study(folder), Store(folder)
     work = Work(
         stage="rank",
-        settings=study.analysis.model_dump(mode="json"),
+        settings=study.analysis.model_dump(mode="json") | {"questions": _sweeps(study)},
         seed=study.seed,
-        inputs=("images", "trials", "sessions", "answers", "totals", "published", "raters"),
-        outputs=("ratings", "separations"),
+        inputs=("images", "trials", "sessions", "answers", "totals", "published", "raters", "marks", "thresholds"),
+        outputs=("ratings", "separations", "comparisons"),
     )
     return perform(store, work, lambda: _rank(store, study), force=force)
 
 
+def _sweeps(study: Study) -> dict[str, Plain]:
+    """The settings of questions that matter here: how presses are shared among the images of a sweep."""
+    timing = {"each_ms", "latency_ms", "latency_sd_ms"}
+    return {q.name: q.model_dump(mode="json", include=timing) for q in study.questions if q.kind == "sweep"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Rows of the three tables."""
+
+    ratings: list[Row] = field(default_factory=list)
+    separations: list[Row] = field(default_factory=list)
+    comparisons: list[pl.DataFrame] = field(default_factory=list)
+
+    def add(self, question: str, piece: str, rated: Rated, level: float, *, everyone: Rated | None = None) -> None:
+        ratings, separations = rows_of(question, piece, rated, level, everyone=everyone)
+        self.ratings.extend(ratings)
+        self.separations.extend(separations)
+
+
 def _rank(store: Store, study: Study) -> dict[str, pl.DataFrame]:
-    _refuse_unknown_kinds(study)
-    answers, images = used_answers(store), store.read("images")
-    ratings, separations = list[Row](), list[Row]()
+    answers, images = screened_answers(store), store.read("images")
+    found = _Found()
     for number, question in enumerate(study.questions):
         tests = answers.filter(pl.col("question") == question.name)
-        for place, (piece, part) in enumerate(_slices(tests, images)):
-            rng = np.random.default_rng([study.seed, number, place])
-            try:
-                found = list(METHODS[question.kind](part, images, study.analysis, rng))
-            except StatisticsError as error:
-                if piece != WHOLE:
-                    continue  # too few answers of this style; the whole has its ratings
-                raise StageError(f"question '{question.name}': {error}") from error
-            for rated in found:
-                more_ratings, more_separations = rows_of(question.name, piece, rated, study.analysis.level)
-                ratings += more_ratings
-                separations += more_separations
+        _from_answers(store, study, number, tests, images, found)
         for piece, rated in _without_answers(store, study, number):
-            more_ratings, more_separations = rows_of(question.name, piece, rated, study.analysis.level)
-            ratings += more_ratings
-            separations += more_separations
-    if not ratings and not _nameless(images):
+            found.add(question.name, piece, rated, study.analysis.level)
+    if not found.ratings and not _nameless(images):
         raise _nothing_to_rank(store)
     return {
-        "ratings": TABLES["ratings"].frame(ratings),
-        "separations": TABLES["separations"].frame(separations),
+        "ratings": TABLES["ratings"].frame(found.ratings),
+        "separations": TABLES["separations"].frame(found.separations),
+        "comparisons": pl.concat([TABLES["comparisons"].empty(), *found.comparisons], how="diagonal"),
     }
+
+
+def _from_answers(
+    store: Store, study: Study, number: int, tests: pl.DataFrame, images: pl.DataFrame, found: _Found
+) -> None:
+    """The ratings by one question, as a whole and by style."""
+    question, analysis = study.questions[number], study.analysis
+    method = METHODS[question.kind]
+    everyone = method.prepare(question, tests, store)
+    used = everyone.filter("used").drop("used")
+    for place, (piece, part) in enumerate(_slices(used, images, sliced=method.sliced)):
+        rng = np.random.default_rng([study.seed, number, place])
+        try:
+            rated = list(method.rate(part, images, analysis, rng))
+        except StatisticsError as error:
+            if piece != WHOLE:
+                continue  # too few answers of this style; the whole has its ratings
+            raise StageError(f"question '{question.name}': {error}") from error
+        before = _unscreened(study, number, method, everyone, images, rated) if piece == WHOLE else {}
+        for one in rated:
+            key = (one.aspect, one.method)
+            found.add(question.name, piece, one, analysis.level, everyone=before.get(key))
+        if method.compared:
+            five = question.kind == "side-by-side-5"
+            found.comparisons.append(
+                comparison_rows(question.name, piece, part, images, five=five, level=analysis.level)
+            )
+
+
+def _unscreened(
+    study: Study, number: int, method: Method, everyone: pl.DataFrame, images: pl.DataFrame, rated: list[Rated]
+) -> dict[tuple[str, str], Rated]:
+    """The ratings with nobody set aside, by aspect and method; the same ones where nobody was."""
+    if not everyone["used"].all():
+        rng = np.random.default_rng([study.seed, number, 0])
+        try:
+            rated = list(method.rate(everyone.drop("used"), images, study.analysis, rng))
+        except StatisticsError:
+            return {}
+    return {(one.aspect, one.method): one for one in rated}
 
 
 def _without_answers(store: Store, study: Study, number: int) -> Iterator[tuple[str, Rated]]:
@@ -88,9 +128,11 @@ def _without_answers(store: Store, study: Study, number: int) -> Iterator[tuple[
     yield from published_means(published, images, study.analysis, rng)
 
 
-def _slices(tests: pl.DataFrame, images: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+def _slices(tests: pl.DataFrame, images: pl.DataFrame, *, sliced: bool) -> Iterator[tuple[str, pl.DataFrame]]:
     """All trials, then those of each style; real images without a style count in every slice."""
     yield WHOLE, tests
+    if not sliced:
+        return
     style_of = images.select(pl.col("image").alias("shown"), "style", "real")
     styled = tests.with_columns(shown=pl.col("images").list.first()).join(
         style_of, on="shown", how="left", maintain_order="left"
@@ -115,11 +157,3 @@ def _nothing_to_rank(store: Store) -> StageError:
         f"{store.folder}: no generator can be rated. Of {raters.height} people, the answers of {used} are used"
         + (f"; {store.path('raters')} has the reasons against the others." if used < raters.height else ".")
     )
-
-
-def _refuse_unknown_kinds(study: Study) -> None:
-    unknown = [f"'{q.name}' ({q.kind})" for q in study.questions if q.kind not in METHODS]
-    if unknown:
-        raise StageError(
-            f"cannot be ranked yet: {', '.join(unknown)}. This version ranks by {', '.join(METHODS)}."
-        )

@@ -112,6 +112,55 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             digits=1,
             headline=False,
         ),
+        "d-prime": Measure(
+            name="d′",
+            unit="",
+            about=(
+                "How well people tell the generator's images from real ones, whichever way they lean: 0 is not at "
+                "all, so lower is better for the generator."
+            ),
+            headline=False,
+        ),
+        "modal-exposure": Measure(
+            name="modal exposure",
+            unit="ms",
+            about=(
+                "The exposure at which people's staircases stood most often, averaged over their blocks and over "
+                "people (HYPE_time): the longer people need, the more realistic the images."
+            ),
+            digits=0,
+            naive="not defined",
+        ),
+        "exposure-threshold": Measure(
+            name="exposure threshold",
+            unit="ms",
+            about="The exposure for the staircase's target share right, by likelihood, averaged over people.",
+            digits=0,
+            headline=False,
+            naive="not defined",
+        ),
+        "pass-rate": Measure(
+            name="images passed over",
+            unit="%",
+            about=(
+                "100 % less the mean credit that the generator's images have from presses in a rapid series. A "
+                "press is shared by the images that may have caused it, so only differences tell something."
+            ),
+            factor=100,
+            digits=1,
+        ),
+        "mean-preference": Measure(
+            name="mean preference",
+            unit="steps",
+            about=(
+                "How far answers lean to the generator against its rivals, from −2 (the other much better) to 2 "
+                "(much better)."
+            ),
+            signed=True,
+            reference=0.0,
+            reference_word="even",
+            headline=False,
+        ),
         "bradley-terry": Measure(
             name="Bradley–Terry rating",
             unit="log odds",

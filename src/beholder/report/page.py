@@ -143,7 +143,8 @@ def _in_order(study: Study, leading: Sequence[Board]) -> tuple[Board, ...]:
 def _people(questions: Sequence[AnyQuestion], crowd_of: dict[str, Crowd]) -> Iterator[tuple[Crowd, Chart | None]]:
     for question in questions:
         crowd = crowd_of[question.name]
-        scale = "ordinal" if any("ordinal" in accord.statistic for accord in crowd.accords) else "nominal"
+        numbers = any(accord.statistic.endswith(("-ordinal", "-interval")) for accord in crowd.accords)
+        scale = "ordinal" if numbers else "nominal"
         drawn = len(crowd.members) > crowd.unplaced
         name = f"people-{question.name}"
         yield crowd, people_chart(crowd, question.screening, name, AGREES[scale]) if drawn else None

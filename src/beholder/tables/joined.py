@@ -22,7 +22,7 @@ def answered_trials(store: Store) -> pl.DataFrame:
 
     Answers of people who did not consent are left out.
     """
-    columns = ["trial", "kind", "slot", "position", "role", "images", "expected", "repeats"]
+    columns = ["trial", "kind", "slot", "position", "block", "role", "images", "prompt", "expected", "repeats"]
     trials = store.read("trials").select(columns)
     gone = store.read("sessions").filter(pl.col("status") == WITHOUT_CONSENT).select("session")
     valid = store.read("answers").filter(pl.col("valid"))
@@ -30,8 +30,13 @@ def answered_trials(store: Store) -> pl.DataFrame:
     return answers.join(trials, on="trial", how="left", maintain_order="left").with_columns(said=SAID)
 
 
+def screened_answers(store: Store) -> pl.DataFrame:
+    """The valid answers to test trials by people who were screened, and whether theirs are ``used``."""
+    raters = store.read("raters").select("question", "rater", "used")
+    tests = answered_trials(store).filter(pl.col("role") == "test")
+    return tests.join(raters, on=["question", "rater"], maintain_order="left")
+
+
 def used_answers(store: Store) -> pl.DataFrame:
     """The valid answers to test trials by people whose answers are used."""
-    used = store.read("raters").filter(pl.col("used")).select("question", "rater")
-    tests = answered_trials(store).filter(pl.col("role") == "test")
-    return tests.join(used, on=["question", "rater"], how="semi", maintain_order="left")
+    return screened_answers(store).filter("used").drop("used")

@@ -8,6 +8,9 @@ from beholder.report.charts.chart import Chart, Rows, finish
 from beholder.report.crowd import Accord, Crowd
 from beholder.report.theme import var
 
+ALPHA = "krippendorff-alpha"
+"""The statistic that the chart shows; others stand in the table ``agreement``."""
+
 
 def agreement_chart(crowds: Sequence[Crowd], name: str) -> Chart | None:
     """Two dots an aspect, hollow before screening and filled after, each with its interval; none if undefined."""
@@ -15,6 +18,8 @@ def agreement_chart(crowds: Sequence[Crowd], name: str) -> Chart | None:
     said = []
     for crowd in crowds:
         for accord in crowd.accords:
+            if not accord.statistic.startswith(ALPHA):
+                continue
             what = _name(crowd, accord)
             rows += [
                 {"what": what, "people": people, "value": value, "low": low, "high": high}

@@ -1,0 +1,71 @@
+"""Answers that nobody can have given: all of them are named before anything is computed."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.kinds.choosing import Choosing
+from beholder.study.kinds.ranking import RankingQuestion
+from beholder.study.kinds.rating import ScaleQuestion
+
+SHOWN = 5
+"""So many answers of one fault are named; the rest are counted."""
+
+
+def faults_of_answers(question: AnyQuestion, answered: pl.DataFrame) -> list[str]:
+    """All faults of the answers to a question: unknown aspects, and answers outside of what it asks for."""
+    aspects = KINDS[question.kind].aspects(question)
+    images = pl.col("images").list.len()
+    faults = []
+    for wrong, words in (
+        (~pl.col("aspect").is_in(list(aspects)), f"aspect must be {_either(aspects)}"),
+        (images != _shown(question, images), f"{_count(question)} images are asked about"),
+        *_outside(question),
+    ):
+        bad = answered.filter(wrong.fill_null(value=True))
+        if not bad.is_empty():
+            faults.append(f"question '{question.name}': {words}: {_named(bad)}")
+    return faults
+
+
+def _outside(question: AnyQuestion) -> Iterator[tuple[pl.Expr, str]]:
+    """What is wrong with an answer of this kind, and the words for it."""
+    kind = KINDS[question.kind]
+    if isinstance(kind, Choosing):
+        options = kind.options(question)
+        yield ~pl.col("choice").is_in(list(options)), f"choice must be {_either(options)}"
+    elif isinstance(question, RankingQuestion):
+        ranks, images = pl.col("ranking"), pl.col("images").list.len()
+        inside = (ranks.list.min() >= 1) & (ranks.list.max() <= images) & (ranks.list.len() == images)
+        yield ~inside, "ranking must have a rank for each image, from 1 to their number"
+    elif isinstance(question, ScaleQuestion):
+        low, high = question.scale()
+        yield ~pl.col("value").is_between(low, high), f"value must lie between {low:g} and {high:g}"
+    else:
+        yield ~(pl.col("value") >= 0), "value must be the number of presses"
+
+
+def _shown(question: AnyQuestion, images: pl.Expr) -> pl.Expr:
+    """How many images a trial shows; rankings and sweeps of imported data may have other lengths."""
+    return images.clip(lower_bound=2) if _any_number(question) else pl.lit(KINDS[question.kind].shows(question))
+
+
+def _count(question: AnyQuestion) -> str:
+    return "two or more" if _any_number(question) else str(KINDS[question.kind].shows(question))
+
+
+def _any_number(question: AnyQuestion) -> bool:
+    return question.kind in ("ranking", "sweep")
+
+
+def _either(words: tuple[str, ...]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _named(bad: pl.DataFrame) -> str:
+    """``found 'left' in trial t1 and '9' in trial t2 and 3 more``."""
+    rows = bad.select(pl.col("said").fill_null("nothing"), "trial", "rater").head(SHOWN).iter_rows()
+    shown = [f"{said!r} in trial {trial} by {rater}" for said, trial, rater in rows]
+    more = f" and {bad.height - len(shown):,} more" if bad.height > len(shown) else ""
+    return f"found {', '.join(shown)}{more}"
