@@ -47,7 +47,7 @@ def test_published_table() -> None:
     assert (round(found[2].low, 2), round(found[2].high, 2)) == (0.34, 0.95)
 
 
-@pytest.mark.filterwarnings("ignore:The inplace keyword")
+@pytest.mark.filterwarnings("ignore::pandas.errors.Pandas4Warning")  # in pingouin
 def test_against_pingouin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(pingouin.options, "round.column.CI95", None)
     for seed in range(4):

@@ -1,0 +1,106 @@
+"""Recovery of mean opinions by Recommendation ITU-T P.910: raters with a bias and an inconsistency of their own.
+
+The score of rater i for item j is ψⱼ + Δᵢ + υᵢ·noise: opinion, bias, inconsistency. The alternating projection
+takes turns: υᵢ is the deviation of i's residuals; ψⱼ the mean of scores less bias, weighted by 1/υᵢ²; Δᵢ the
+mean of scores less opinion; until ψ moves by less than 1e-8. Careless raters are not rejected but weigh little.
+Biases are shifted to a mean of 0. Li, Bampis, Krasula, Janowski and Katsavounidis, "A simple model for subject
+behavior in subjective experiments" (2020).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from beholder.errors import StatisticsError
+from beholder.stats.long_answers import long_answers
+
+_LEAST_VARIANCE = 1e-8  # added to υ², so that someone without residuals does not decide alone
+
+
+@dataclass(frozen=True, eq=False)
+class P910:
+    """Opinions of items with their errors, and bias and inconsistency of raters; nan where nothing was judged."""
+
+    opinion: NDArray[np.float64]  # (items,) ψ
+    standard_error: NDArray[np.float64]  # (items,) 1/√Συᵢ⁻² over the item's raters
+    low: NDArray[np.float64]  # (items,) opinion − z × standard error
+    high: NDArray[np.float64]  # (items,)
+    residual_error: NDArray[np.float64]  # (items,) deviation of the item's residuals/√raters, as ITU's code prints
+    bias: NDArray[np.float64]  # (people,) Δ
+    inconsistency: NDArray[np.float64]  # (people,) υ
+    level: float
+    iterations: int
+    converged: bool
+    collapsed: bool  # someone's inconsistency went to 0, and the opinions are that rater's alone
+
+
+def p910(
+    raters: ArrayLike,
+    items: ArrayLike,
+    scores: ArrayLike,
+    *,
+    level: float = 0.95,
+    iterations: int = 1000,
+    tolerance: float = 1e-8,
+) -> P910:
+    """Fit the model to long scores; raters and items may overlap in any way, but some item needs two raters.
+
+    With about a dozen raters or fewer, one who is a little more consistent than the others can draw the opinions
+    to their own scores until nothing of theirs is left over: the likelihood has no bound there. ``collapsed``
+    says so; the opinions are then of one person, their errors near 0, and the plain mean is the better choice.
+    """
+    if not 0 < level < 1 or iterations < 1:
+        raise StatisticsError(
+            f"the model needs a level between 0 and 1 and at least one iteration; found {level}, {iterations}"
+        )
+    answers = long_answers(raters, items, scores)
+    who, what, score = answers.raters, answers.items, answers.values
+    by_item, by_rater = np.bincount(what), np.bincount(who, minlength=answers.people)
+    if by_item.max() < 2:
+        raise StatisticsError("biases need at least one item with two answers; found none")
+    judged, present = by_item > 0, by_rater > 0
+    opinion = np.bincount(what, score) / np.maximum(by_item, 1)
+    bias = np.bincount(who, score - opinion[what], answers.people) / np.maximum(by_rater, 1)
+    converged, turn = False, 0
+    while turn < iterations and not converged:
+        turn += 1
+        before = opinion
+        residual = score - opinion[what] - bias[who]
+        variance = _variance(residual, who, by_rater)
+        weight = 1 / (variance + _LEAST_VARIANCE)
+        opinion = np.bincount(what, weight[who] * (score - bias[who])) / np.maximum(
+            np.bincount(what, weight[who]), np.finfo(float).tiny
+        )
+        bias = np.bincount(who, score - opinion[what], answers.people) / np.maximum(by_rater, 1)
+        converged = bool(np.linalg.norm(opinion - before) < tolerance)
+
+    shift = bias[present].mean()
+    certainty = np.bincount(what, 1 / np.maximum(variance, np.finfo(float).tiny)[who])
+    opinion = np.where(judged, opinion + shift, np.nan)
+    error = np.where(judged, 1 / np.sqrt(np.where(judged, certainty, 1.0)), np.nan)
+    reach = special.ndtri((1 + level) / 2) * error
+    spread = np.sqrt(_variance(residual, what, by_item) / np.maximum(by_item, 1))
+    return P910(
+        opinion=opinion,
+        standard_error=error,
+        low=opinion - reach,
+        high=opinion + reach,
+        residual_error=np.where(judged, spread, np.nan),
+        bias=np.where(present, bias - shift, np.nan),
+        inconsistency=np.where(present, np.sqrt(variance), np.nan),
+        level=level,
+        iterations=turn,
+        converged=converged,
+        collapsed=bool(variance[present].min() < _LEAST_VARIANCE < variance[present].max()),
+    )
+
+
+def _variance(
+    values: NDArray[np.float64], group: NDArray[np.int64], size: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the population variance of each group."""
+    held = np.maximum(size, 1)
+    off = values - (np.bincount(group, values, len(size)) / held)[group]
+    return np.asarray(np.bincount(group, off**2, len(size)) / held, np.float64)
