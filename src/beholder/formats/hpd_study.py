@@ -19,6 +19,7 @@ def read_study(source: Path, *, images: Path | None = None) -> Imported:
     study = Study(
         name="hpd-v2",
         title="HPD v2",
+        description="Published choices and rankings.",
         questions=tuple(question_of(name, judged, PROTOCOLS[name]) for name in names),
     )
     notes = [NO_GENERATORS, NO_TIMES, *notes_on(judged), *about_files(tables["images"])]

@@ -66,7 +66,12 @@ def read_study(source: Path, *, images: Path | None = None) -> Imported:
         *notes_on(judged),
         *about_files(tables["images"]),
     ]
-    study = Study(name=QUESTION, title="ImageReward", questions=(question_of(QUESTION, judged),))
+    study = Study(
+        name=QUESTION,
+        title="ImageReward",
+        description="Published rankings, each agreed on by all people.",
+        questions=(question_of(QUESTION, judged),),
+    )
     return Imported(study, tables, tuple(notes), tuple(differences_in(judged)))
 
 

@@ -59,12 +59,16 @@ def study_from(
     }
     question = RatingQuestion(
         name=layout.name,
-        protocol="mos",
         aspects=tuple(Aspect(name=aspect, text=aspect.capitalize()) for aspect in layout.aspects),
         points=0,
         design=Design(raters=layout.people, trials=rows.height),
     )
-    study = Study(name=layout.name, title=layout.title, questions=(question,))
+    study = Study(
+        name=layout.name,
+        title=layout.title,
+        description="Mean opinion scores as published; who gave which score is not known.",
+        questions=(question,),
+    )
     low, high = layout.scale
     common = (
         "No single person's scores are published, only their mean and spread over people. Ratings of generators "

@@ -97,10 +97,8 @@ def read_study(source: Path, *, images: Path | None = None) -> Imported:
     if any(entry.get("user_id") is None for entry in labelled):
         notes.append("Rows without user_id count as one person's.")
     most = max(Counter(one.rater for one in judged).values())
-    question = PairQuestion(
-        name=QUESTION, design=Design(raters=tables["sessions"].height, trials=most), protocol=None
-    )
-    study = Study(name=QUESTION, title="Pick-a-Pic", questions=(question,))
+    question = PairQuestion(name=QUESTION, design=Design(raters=tables["sessions"].height, trials=most))
+    study = Study(name=QUESTION, title="Pick-a-Pic", description="Published votes.", questions=(question,))
     return Imported(study, tables, (*notes, *about_files(tables["images"])), tuple(differences))
 
 

@@ -44,13 +44,19 @@ FAINTEST = 16
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RichRecord:
-    """One image's feedback; maps are (height, width) from 0 to 255, empty where there is none."""
+    """One image's feedback. Maps stay encoded, as those of a whole release would not fit into memory."""
 
     filename: str
     scores: Mapping[str, float]
-    maps: Mapping[str, NDArray[np.uint8]]
+    pictures: Mapping[str, bytes]
+    """the encoded maps, empty where there is none"""
     words: tuple[int, ...]
     """a number each word of the prompt, 0 where it is missed"""
+
+    @property
+    def maps(self) -> dict[str, NDArray[np.uint8]]:
+        """The maps (height, width) from 0 to 255, decoded now; (0, 0) where there is none."""
+        return {name: _decoded(picture) for name, picture in self.pictures.items()}
 
     @property
     def uid(self) -> str:
@@ -98,13 +104,16 @@ def consolidated(question: RichFeedbackQuestion, tables: Tables) -> list[RichRec
         theirs = marks.filter(pl.col("image") == image)
         means = dict(part.group_by("aspect").agg(pl.col("value").mean()).iter_rows())
         width, height = sizes[str(image)]
-        maps = {
-            name: _map(theirs.filter(pl.col("aspect") == aspect), people.height, question.radius, width / height)
+        pictures = {
+            name: encode_heatmap(
+                _map(theirs.filter(pl.col("aspect") == aspect), people.height, question.radius, width / height)
+                / 255
+            )
             for name, aspect in MAPS.items()
         }
         scores = {name: (means[aspect] - low) / (high - low) for name, aspect in SCORES.items() if aspect in means}
         words = _words(theirs, str(part["text"][0]), people.height)
-        records.append(RichRecord(f"{question.name}/{image}.png", scores, maps, words))
+        records.append(RichRecord(f"{question.name}/{image}.png", scores, pictures, words))
     return records
 
 
@@ -113,15 +122,14 @@ def published(question: str, tables: Tables) -> list[RichRecord]:
     if "published" not in tables:
         return []
     mine = tables["published"].filter(pl.col("question") == question)
-    maps = {
-        (image, aspect): _picture((heatmap,))
+    pictures = {
+        (image, aspect): heatmap
         for image, aspect, heatmap in tables.get("published_regions", TABLES["published_regions"].empty())
         .filter(pl.col("question") == question)
         .select("image", "aspect", "heatmap")
         .iter_rows()
     }
     paths = dict(tables["images"].select("image", "path").iter_rows())
-    empty = np.zeros((0, 0), dtype=np.uint8)
     records = []
     for (image,), part in mine.partition_by("image", as_dict=True, maintain_order=True).items():
         scores = dict(part.filter(pl.col("word").is_null()).select("aspect", "value").iter_rows())
@@ -131,7 +139,7 @@ def published(question: str, tables: Tables) -> list[RichRecord]:
             RichRecord(
                 filename=f"{question}/{image}.png" if Path(path).is_absolute() else path,
                 scores={name: scores[aspect] for name, aspect in SCORES.items() if aspect in scores},
-                maps={name: maps.get((str(image), aspect), empty) for name, aspect in MAPS.items()},
+                pictures={name: pictures.get((str(image), aspect), b"") for name, aspect in MAPS.items()},
                 words=tuple(int(1 - value) for value in words),
             )
         )
@@ -168,7 +176,7 @@ def _features(record: RichRecord) -> dict[str, Value]:
     return {
         "filename": (record.filename.encode(),),
         **{name: (float(value),) for name, value in record.scores.items()},
-        **{name: (encode_heatmap(levels / 255) if levels.size else b"",) for name, levels in record.maps.items()},
+        **{name: (picture,) for name, picture in record.pictures.items()},
         "prompt_misalignment_label": (" ".join(map(str, record.words)).encode(),),
     }
 
@@ -183,7 +191,7 @@ def _record(features: Mapping[str, Value]) -> RichRecord:
     return RichRecord(
         filename=_text(features["filename"]),
         scores={name: _score(features[name], name) for name in SCORES},
-        maps={name: _picture(features[name]) for name in MAPS},
+        pictures={name: _picture(features[name]) for name in MAPS},
         words=tuple(int(label) for label in labels),
     )
 
@@ -202,9 +210,18 @@ def _text(values: Sequence[object]) -> str:
     return values[0].decode()
 
 
-def _picture(values: Sequence[object]) -> NDArray[np.uint8]:
-    """The map in whichever encoding it came: the beginning of its bytes tells."""
-    if not values or not isinstance(values[0], bytes) or not values[0]:
+def _picture(values: Sequence[object]) -> bytes:
+    """The bytes of a map, tried whether they can be decoded."""
+    picture = values[0] if values else b""
+    if not isinstance(picture, bytes):
+        raise ValueError("bytes were expected")
+    _decoded(picture)
+    return picture
+
+
+def _decoded(picture: bytes) -> NDArray[np.uint8]:
+    """A map in whichever encoding it came: the beginning of its bytes tells."""
+    if not picture:
         return np.zeros((0, 0), dtype=np.uint8)
-    with Image.open(io.BytesIO(values[0])) as image:
+    with Image.open(io.BytesIO(picture)) as image:
         return np.asarray(image.convert("L"), dtype=np.uint8)

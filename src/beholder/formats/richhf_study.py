@@ -58,7 +58,12 @@ def read_study(source: Path, *, images: Path | None = None) -> Imported:
             f"The prompts of {lacking:,} of {len(shown):,} images are not here: put Pick-a-Pic's rows (.parquet "
             "or .jsonl) beside the TFRecord file to have them."
         )
-    study = Study(name=QUESTION, title="RichHF-18K", questions=(question,))
+    study = Study(
+        name=QUESTION,
+        title="RichHF-18K",
+        description="Rich feedback as published; who gave which is not known.",
+        questions=(question,),
+    )
     return Imported(study, tables, tuple(notes), tuple(differences))
 
 

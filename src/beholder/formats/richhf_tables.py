@@ -1,6 +1,6 @@
 """RichHF-18K's records as our tables: ``prompts``, ``images``, and labels and maps as published."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -69,17 +69,19 @@ def _label(
     return known | {"word": word, "value": value, "raters": PEOPLE}
 
 
-def _regions(record: RichRecord) -> list[dict[str, object]]:
-    return [
-        {
+def _regions(record: RichRecord) -> Iterator[dict[str, object]]:
+    """The maps as PNG, whatever they came as."""
+    maps = record.maps
+    for name, aspect in MAPS.items():
+        if not maps[name].size:
+            continue
+        height, width = maps[name].shape
+        yield {
             "question": QUESTION,
             "aspect": aspect,
             "image": record.uid,
-            "heatmap": encode_heatmap(record.maps[name] / 255),
-            "height": record.maps[name].shape[0],
-            "width": record.maps[name].shape[1],
+            "heatmap": encode_heatmap(maps[name] / 255),
+            "height": height,
+            "width": width,
             "raters": PEOPLE,
         }
-        for name, aspect in MAPS.items()
-        if record.maps[name].size
-    ]

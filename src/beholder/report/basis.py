@@ -88,10 +88,13 @@ def _word(value: Plain) -> str:
 
 
 def _commands(records: Mapping[str, Provenance | None]) -> tuple[str, ...]:
-    """The commands that make the tables again, from the drawing of trials on."""
+    """The commands that make the tables again, from the import or the drawing of trials on."""
     session = records.get("sessions")
     simulated = session.settings.get("simulate") if session else None
+    trials = records.get("trials")
     lines = ["beholder design FOLDER"]
+    if trials and trials.stage == "import":
+        lines = [f"beholder import {trials.settings.get('format')} {trials.settings.get('source')} FOLDER"]
     if isinstance(simulated, dict):
         people, bad = simulated.get("people"), simulated.get("bad", 0)
         lines.append(f"beholder collect FOLDER --simulate {people} --bad {bad}")

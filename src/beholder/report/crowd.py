@@ -143,7 +143,7 @@ def _crowd(
             used=row["used"],
             reasons=tuple(row["reasons"]),
             answers=row["answers"],
-            seconds=row["median_seconds"],
+            seconds=row["median_seconds"] or None,  # nobody takes no time: imported data does not tell
             agreement=row["agreement"],
             habit=next((MADE_UP.get(name, name) for name in habit_of.get(row["rater"], ())), None),
         )
