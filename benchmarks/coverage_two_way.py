@@ -1,0 +1,96 @@
+"""How often intervals over people and images hold the truth about all people and all images.
+
+    python benchmarks/coverage_two_way.py [--studies 2000] [--draws 1000] [--seed 1] [--workers 2]
+
+Prints a markdown table; ``docs/measured/two-way.md`` is a saved run.
+"""
+
+import argparse
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from beholder.stats.bootstrap import clustered_ratio, person_weights
+from beholder.stats.two_way_bootstrap import two_way_draws, two_way_ratio
+
+PEOPLE, IMAGES = (10, 30, 100), (30, 200)
+BATCH = 20  # independent studies that share one set of bootstrap weights
+
+
+@dataclass(frozen=True)
+class World:
+    """The log-odds of an answer are the sum of a base, a person's habit and an image's looks, both normal."""
+
+    name: str
+    base: float
+    habit: float
+    looks: float
+    seen: float  # share of the images each person judges
+
+    def truth(self) -> float:
+        """Return the rate over all people and images, by quadrature."""
+        nodes, masses = np.polynomial.hermite_e.hermegauss(81)
+        rates = special.expit(self.base + np.hypot(self.habit, self.looks) * nodes)
+        return float(rates @ masses / masses.sum())
+
+
+WORLDS = (
+    World("rate .50, both effects alike (sd .7), all images each", 0.0, 0.7, 0.7, 1.0),
+    World("rate .17, people differ more (1, .5), half of the images each", -2.0, 1.0, 0.5, 0.5),
+    World("rate .24, images differ more (.3, 1.2), half of the images each", -1.5, 0.3, 1.2, 0.5),
+)
+
+
+def batch(job: tuple[World, int, int, int, np.random.SeedSequence]) -> NDArray[np.float64]:
+    """Return (rules, studies): 1 where the interval holds the truth."""
+    world, people, images, draws, seed = job
+    rng = np.random.default_rng(seed)
+    truth = world.truth()
+    u = person_weights(np.zeros(people, np.int64), draws, rng)
+    v = person_weights(np.zeros(images, np.int64), draws, rng)
+    held = np.zeros((3, BATCH))
+    for number in range(BATCH):
+        habit, looks = rng.normal(0, world.habit, (people, 1)), rng.normal(0, world.looks, images)
+        answers = rng.random((people, images)) < special.expit(world.base + habit + looks)
+        seen = np.argsort(rng.random((people, images)), axis=1) < round(world.seen * images)
+        who, what = np.nonzero(seen)
+        wrong, one, cell = answers[who, what].astype(np.float64), np.ones(len(who)), np.zeros(len(who), np.int64)
+        over_people = clustered_ratio(
+            (answers & seen).sum(axis=1)[:, None], seen.sum(axis=1)[:, None], u, rule="bca"
+        )[0]
+        plain = np.quantile(two_way_draws(who, what, wrong, one, cell, u, v), [0.025, 0.975])
+        both = two_way_ratio(who, what, wrong, one, cell, u, v)[0]
+        ends = ((over_people.low, over_people.high), plain, (both.low, both.high))
+        held[:, number] = [low <= truth <= high for low, high in ends]
+    return held
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--studies", type=int, default=2000)
+    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    began = time.perf_counter()
+    root = np.random.SeedSequence(options.seed)
+    print("| world | people | images | over people only | pigeonhole percentile | calibrated BCa |")
+    print("|---|---|---|---|---|---|")
+    with ProcessPoolExecutor(options.workers) as pool:
+        for world in WORLDS:
+            for people in PEOPLE:
+                for images in IMAGES:
+                    seeds = root.spawn(-(-options.studies // BATCH))
+                    jobs = [(world, people, images, options.draws, seed) for seed in seeds]
+                    shares = np.concatenate(list(pool.map(batch, jobs)), axis=1).mean(axis=1)
+                    cells = " | ".join(f"{100 * share:.1f}" for share in shares)
+                    print(f"| {world.name} | {people} | {images} | {cells} |", flush=True)
+    print(f"\n{options.studies} studies a row, {options.draws} draws, {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
