@@ -1,36 +1,82 @@
-"""Krippendorff's α with bootstrap draws, against the package krippendorff in a loop."""
+"""Krippendorff's α with bootstrap draws, against the package krippendorff in a loop over the same draws."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import krippendorff
 import numpy as np
 from harness import Comparison
+from numpy.typing import NDArray
 
 from beholder.stats.bootstrap import person_weights
-from beholder.stats.krippendorff import krippendorff_alpha
+from beholder.stats.krippendorff import Scale, krippendorff_alpha
 
-PEOPLE, ITEMS, EACH, LOOPED = 60, 400, 100, 50
+DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A made-up study: everyone judges some of the items on a scale of so many points."""
+
+    people: int
+    items: int
+    each: int
+    points: int
+    scale: Scale
+
+
+PANELS = (
+    Panel(people=26, items=200, each=200, points=2, scale="nominal"),  # one model of the Layer 6 study
+    Panel(people=48, items=200, each=200, points=5, scale="ordinal"),
+    Panel(people=50, items=1000, each=100, points=2, scale="nominal"),
+    Panel(people=50, items=1000, each=100, points=5, scale="ordinal"),
+)
 
 
 def comparisons() -> Iterator[Comparison]:
-    """Five-point ratings of which everyone gave some."""
+    """One row a panel: α and its interval, 1,000 draws over people."""
+    for panel in PANELS:
+        who, what, values, weights = _answers(panel)
+        yield Comparison(
+            f"Krippendorff's α, {panel.scale}, {DRAWS:,} draws over people; {panel.people} people × {panel.each} "
+            f"of {panel.items} items",
+            _ours(panel, who, what, values, weights),
+            _looped(panel, who, what, values, weights),
+            "krippendorff",
+            turns=5,
+        )
+
+
+def _answers(
+    panel: Panel,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
     rng = np.random.default_rng(2)
-    truth = rng.uniform(1, 5, ITEMS)
-    who = np.repeat(np.arange(PEOPLE), EACH)
-    what = np.concatenate([rng.permutation(ITEMS)[:EACH] for _ in range(PEOPLE)])
-    values = np.clip(np.rint(truth[what] + rng.normal(0, 0.8, len(what))), 1, 5)
-    matrix = np.full((PEOPLE, ITEMS), np.nan)
+    truth = rng.uniform(0, panel.points - 1, panel.items)
+    who = np.repeat(np.arange(panel.people), panel.each)
+    what = np.concatenate([rng.permutation(panel.items)[: panel.each] for _ in range(panel.people)])
+    values = np.clip(np.rint(truth[what] + rng.normal(0, 0.2 * panel.points, len(what))), 0, panel.points - 1)
+    return who, what, values, person_weights(np.zeros(panel.people, np.int64), DRAWS, rng)
+
+
+def _ours(
+    panel: Panel,
+    who: NDArray[np.int64],
+    what: NDArray[np.int64],
+    values: NDArray[np.float64],
+    weights: NDArray[np.int32],
+) -> Callable[[], object]:
+    return lambda: krippendorff_alpha(who, what, values, weights, scale=panel.scale)
+
+
+def _looped(
+    panel: Panel,
+    who: NDArray[np.int64],
+    what: NDArray[np.int64],
+    values: NDArray[np.float64],
+    weights: NDArray[np.int32],
+) -> Callable[[], object]:
+    matrix = np.full((panel.people, panel.items), np.nan)
     matrix[who, what] = values
-    weights = person_weights(np.zeros(PEOPLE, dtype=np.int64), LOOPED, rng)
-
-    def looped() -> None:
-        for draw in weights:
-            krippendorff.alpha(np.repeat(matrix, draw, axis=0), level_of_measurement="ordinal")
-
-    yield Comparison(
-        f"Krippendorff's α, ordinal, {LOOPED} draws over people; {PEOPLE} people × {EACH} of {ITEMS} items",
-        lambda: krippendorff_alpha(who, what, values, weights, scale="ordinal"),
-        looped,
-        "krippendorff",
-        turns=3,
-    )
+    return lambda: [
+        krippendorff.alpha(np.repeat(matrix, draw, axis=0), level_of_measurement=panel.scale) for draw in weights
+    ]

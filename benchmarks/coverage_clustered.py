@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from beholder.stats.bootstrap import clustered_ratio, person_weights, ratio_of_sums
 from beholder.stats.bradley_terry import bradley_terry
-from beholder.stats.krippendorff import krippendorff_alpha
 from beholder.stats.proportions import wilson
 from beholder.stats.separation import separate
 
@@ -155,32 +154,6 @@ def separation_batch(job: tuple[None, int, int, np.random.SeedSequence]) -> NDAr
     return found
 
 
-def alpha_batch(job: tuple[float, int, int, np.random.SeedSequence]) -> NDArray[np.float64]:
-    """Return (1, studies): 1 where the interval of α holds the α of endless raters on the same 80 items."""
-    absent, people, draws, seed = job
-    rng = np.random.default_rng(seed)
-    kinds = np.random.default_rng(0).integers(0, 2, 80)
-    everyone = np.ones((1, 4000), np.int32)
-    truth = krippendorff_alpha(*simulate_labels(kinds, 4000, 0, rng), everyone, scale="nominal").value
-    held = np.zeros((1, BATCH))
-    for study in range(BATCH):
-        weights = person_weights(np.zeros(people, np.int64), draws, rng)
-        found = krippendorff_alpha(*simulate_labels(kinds, people, absent, rng), weights, scale="nominal")
-        held[0, study] = found.low <= truth <= found.high
-    return held
-
-
-def simulate_labels(
-    kinds: NDArray[np.int64], people: int, absent: float, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return raters, items and labels: a rater knows a share ~ beta(3, 2) of the answers and guesses the rest."""
-    shape = (people, len(kinds))
-    knows = rng.random(shape) < rng.beta(3, 2, size=(people, 1))
-    labels = np.where(knows, kinds, rng.integers(0, 2, shape))
-    who, what = np.nonzero(rng.random(shape) >= absent)
-    return who, what, labels[who, what]
-
-
 def table(title: str, header: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:
     names = tuple(header)
     lines = [f"### {title}", "", "| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
@@ -218,10 +191,6 @@ def main() -> None:
         rows = [("5 equal generators", str(n), *map(percent, run(separation_batch, None, n))) for n in PEOPLE]
         header = ("world", "people a generator", "between people", "within people")
         print(table("Any false separation, nominal at most 5 %", header, rows), flush=True)
-        worlds = (("80 items, all judged by all", 0.0), ("80 items, half of them by each", 0.5))
-        rows = [(name, str(n), *map(percent, run(alpha_batch, x, n))) for name, x in worlds for n in PEOPLE[:2]]
-        columns = ("world", "people", "expanded percentile")
-        print(table("Krippendorff's α (nominal), nominal 95 %", columns, rows), flush=True)
     print(f"{batches * BATCH} studies a row, {options.draws} draws, {time.perf_counter() - began:.0f} s")
 
 

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 
 import agreement
 import ratings
+import truth
 from harness import Comparison, measure, table
 
 SUITES: dict[str, Callable[[], Iterator[Comparison]]] = {
     "ratings": ratings.comparisons,
     "agreement": agreement.comparisons,
+    "truth": truth.comparisons,
 }
 """A file of comparisons is a line here."""
 
