@@ -19,6 +19,7 @@ from beholder.formats.folder import write_folder
 from beholder.formats.layer6_files import IMAGE, PERSON
 from beholder.formats.layer6_study import read_study
 from beholder.rank import stage as rank
+from beholder.stats.krippendorff import alpha_of_counts
 from beholder.study.study import load_study
 from beholder.tables.store import Store
 
@@ -98,22 +99,65 @@ def test_agreement_is_the_published_one(ranked: Store) -> None:
 
 
 @needs_release
-def test_group_statistics_of_the_imported_people(ranked: Store) -> None:
-    """F, H and the rest from the totals that were imported, by scipy."""
-    totals = ranked.read("totals")
-    for dataset, numbers in json.loads((RELEASE / "expected_statistics.json").read_text()).items():
-        mine = totals.filter(pl.col("question") == dataset)
-        each = mine.group_by("generator", "rater").agg(
-            error=pl.col("wrong").sum() / pl.col("answers").sum(), seconds=pl.col("seconds").sum()
+@pytest.mark.parametrize("dataset", ["cifar10", "imagenet256"])
+def test_group_statistics_of_the_imported_people(ranked: Store, dataset: str) -> None:
+    """Every entry of the published statistics that people's totals determine, by scipy from the imported table."""
+    numbers = json.loads((RELEASE / "expected_statistics.json").read_text())[dataset]
+    wrong, answers, real = pl.col("wrong"), pl.col("answers"), pl.col("real")
+    each = (
+        ranked.read("totals")
+        .filter(pl.col("question") == dataset)
+        .group_by("generator", "rater", maintain_order=True)
+        .agg(
+            error=wrong.sum() / answers.sum(),
+            fake=(wrong / answers).filter(~real).first(),
+            real=(wrong / answers).filter(real).first(),
+            said_real=(wrong.filter(~real).sum() + (answers - wrong).filter(real).sum()) / answers.sum(),
+            seconds=pl.col("seconds").sum(),
         )
-        groups = [part["error"].to_numpy() for _, part in each.group_by("generator")]
-        assert (each.height, len(groups)) == (numbers["n"], numbers["k"])
-        assert stats.f_oneway(*groups).statistic == pytest.approx(numbers["anova_F"], rel=1e-9)
-        assert stats.kruskal(*groups).statistic == pytest.approx(numbers["kruskal_H"], rel=1e-9)
-        assert stats.levene(*groups, center="median").statistic == pytest.approx(numbers["levene_W"], rel=1e-9)
-        assert (each["error"] > 0.45 + 1e-9).sum() == numbers["below_55pct_acc"]
-        assert (each["error"] >= 0.5).sum() == numbers["at_or_below_chance"]
-        assert (each["seconds"] < 100).sum() == numbers["fast_resp_lt_0.5s_per_trial"]
+    )
+    error, seconds = each["error"].to_numpy(), each["seconds"].to_numpy()
+    groups = [part["error"].to_numpy() for _, part in each.group_by("generator", maintain_order=True)]
+    assert (each.height, len(groups)) == (numbers["n"], numbers["k"])
+    assert [len(groups) - 1, each.height - len(groups)] == numbers["df"]
+    for name, statistic, test in (
+        ("anova", "F", stats.f_oneway(*groups)),
+        ("kruskal", "H", stats.kruskal(*groups)),
+        ("levene", "W", stats.levene(*groups, center="median")),
+    ):
+        assert test.statistic == pytest.approx(numbers[f"{name}_{statistic}"], rel=1e-9)
+        assert test.pvalue == pytest.approx(numbers[f"{name}_p"], rel=1e-6)
+    between = sum(len(group) * (group.mean() - error.mean()) ** 2 for group in groups)
+    assert between / ((error - error.mean()) ** 2).sum() == pytest.approx(numbers["eta2"], rel=1e-9)
+    p_values = stats.tukey_hsd(*groups).pvalue[np.triu_indices(len(groups), 1)]
+    assert (len(p_values), (p_values < 0.05).sum()) == (numbers["tukey_pairs"], numbers["tukey_sep_p05"])
+    t, p, difference = numbers["paired_t_fake_vs_real_err"]
+    paired = stats.ttest_rel(each["fake"], each["real"])
+    assert (paired.statistic, paired.pvalue) == pytest.approx((t, p), rel=1e-9)
+    assert (each["fake"] - each["real"]).mean() == pytest.approx(difference, rel=1e-9)
+    # the sum of both times is not imported, and differs from resp_time by up to .01 s
+    assert stats.pearsonr(seconds, error).statistic == pytest.approx(numbers["corr_time_err_pearson"], abs=1e-4)
+    assert stats.spearmanr(seconds, error).statistic == pytest.approx(numbers["corr_time_err_spearman"], abs=1e-4)
+    assert np.mean([group.std(ddof=1) for group in groups]) == pytest.approx(
+        numbers["mean_between_participant_sd"], rel=1e-9
+    )
+    assert (error > 0.45 + 1e-9).sum() == numbers["below_55pct_acc"]
+    assert (error >= 0.5).sum() == numbers["at_or_below_chance"]
+    assert (~each["said_real"].is_between(0.25, 0.75)).sum() == numbers["extreme_bias_r_ans<.25_or>.75"]
+    assert (seconds < 0.5 * 200).sum() == numbers["fast_resp_lt_0.5s_per_trial"]
+
+
+@needs_release
+@pytest.mark.parametrize("dataset", ["cifar10", "imagenet256"])
+def test_agreement_on_either_class_from_the_imported_shares(ranked: Store, dataset: str) -> None:
+    numbers = json.loads((RELEASE / "expected_statistics.json").read_text())[dataset]
+    shares = ranked.read("published").filter(pl.col("question") == dataset)
+    classed = shares.join(ranked.read("images").select("image", "real"), on="image")
+    for real, name in ((False, "fake"), (True, "real")):
+        part = classed.filter(pl.col("real") == real)
+        said = (part["value"] * part["raters"]).round().to_numpy()
+        alpha = alpha_of_counts(np.stack([part["raters"].to_numpy() - said, said], axis=1), scale="nominal")
+        assert alpha == pytest.approx(numbers[f"krippendorff_alpha_{name}"], abs=1e-9)
 
 
 @needs_release

@@ -1,15 +1,18 @@
 """RichHF-18K's records as our tables: ``prompts``, ``images``, and labels and maps as published."""
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from PIL import Image
 
 from beholder.formats.imported import UNKNOWN, prompt_id, prompt_rows
 from beholder.formats.richhf import MAPS, SCORES, RichRecord
 from beholder.study.words import split_words
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import encode_heatmap
 
 QUESTION = "richhf"
 PEOPLE = 3
@@ -80,8 +83,15 @@ def _regions(record: RichRecord) -> Iterator[dict[str, object]]:
             "question": QUESTION,
             "aspect": aspect,
             "image": record.uid,
-            "heatmap": encode_heatmap(maps[name] / 255),
+            "heatmap": _png(maps[name]),
             "height": height,
             "width": width,
             "raters": PEOPLE,
         }
+
+
+def _png(levels: NDArray[np.uint8]) -> bytes:
+    """As ``encode_heatmap`` has it, without a way through shares."""
+    buffer = io.BytesIO()
+    Image.fromarray(levels).save(buffer, "PNG")
+    return buffer.getvalue()

@@ -29,12 +29,17 @@ def published_means(
         .filter(~pl.col("real"))
         .with_columns(unit=pl.coalesce("prompt", "image"))
     )
-    styles = sorted(style for style in labelled["style"].unique() if style is not None)
-    pieces = [WHOLE, *(styles if len(styles) > 1 else [])]
-    for piece in pieces:
-        part = labelled if piece == WHOLE else labelled.filter(pl.col("style") == piece)
+    for piece, part in _pieces(labelled):
         for (aspect,), labels in sorted(part.partition_by("aspect", as_dict=True).items()):
             yield piece, _rated(str(aspect), labels, analysis, rng)
+
+
+def _pieces(labelled: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """All labels, then those of each style where there are several."""
+    yield WHOLE, labelled
+    styles = sorted(style for style in labelled["style"].unique() if style is not None)
+    for style in styles if len(styles) > 1 else ():
+        yield f"{style} (style)" if style == WHOLE else style, labelled.filter(pl.col("style") == style)
 
 
 def _rated(aspect: str, labels: pl.DataFrame, analysis: Analysis, rng: np.random.Generator) -> Rated:
