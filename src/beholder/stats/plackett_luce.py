@@ -70,7 +70,7 @@ def plackett_luce(
 
     draws, lacking = np.empty((0, items)), np.zeros(0, np.bool_)
     if weights is not None:
-        block = max(1, 8_000_000 // (model.member.size + choices.table.shape[1] + choices.table.shape[0]))
+        block = max(1, 8_000_000 // (items**2 + 4 * choices.table.shape[1] + choices.table.shape[0]))
         fits = [
             _fit(model, drawn, ratings, prior=prior) for drawn in weighted_totals(choices.table, weights, block)
         ]
@@ -138,26 +138,35 @@ class _Model:
     """The sets that are chosen from, those of the pseudo-votes last."""
 
     items: int
-    member: NDArray[np.bool_]  # (sets + pairs, items)
+    member: sparse.csr_array  # (sets + pairs, items) 1 for the items of a set
+    together: (
+        sparse.csr_array
+    )  # (sets + pairs, items · items) 1 for every two items of a set, and each with itself
     pairs: NDArray[np.int64]  # (pairs, 2)
 
     @classmethod
     def of(cls, choices: _Choices, items: int) -> "_Model":
         duels = np.zeros((len(choices.pairs), items), np.bool_)
         duels[np.arange(len(duels))[:, None], choices.pairs] = True
-        return cls(items, np.concatenate([choices.sets, duels]), choices.pairs)
+        member = sparse.csr_array(np.concatenate([choices.sets, duels]).astype(np.float64))
+        return cls(items, member, _squared(member), choices.pairs)
 
     @property
     def sets(self) -> int:
-        """The sets of the rankings themselves."""
-        return len(self.member) - len(self.pairs)
+        """The number of sets of the rankings themselves."""
+        return self.member.shape[0] - len(self.pairs)
 
 
 @dataclass(frozen=True, eq=False)
 class _Luce:
-    """The likelihood of each draw's choices: a :class:`beholder.stats.newton.Likelihood`."""
+    """The likelihood of each draw's choices: a :class:`beholder.stats.newton.Likelihood`.
 
-    member: NDArray[np.bool_]  # (sets, items)
+    With s = e^θ, N a set's times and Z its Σ s, items are expected to be chosen s · Σ N/Z over their sets, and two
+    items i, j of a set have the curvature −sᵢ sⱼ Σ N/Z² over the sets of both. So all is sums over sets.
+    """
+
+    member: sparse.csr_array  # (sets, items)
+    together: sparse.csr_array  # (sets, items · items)
     chosen: NDArray[np.float64]  # (draws, items)
     times: NDArray[np.float64]  # (draws, sets)
 
@@ -166,42 +175,42 @@ class _Luce:
         """Take the columns of :class:`_Choices`; pseudo-votes are added in the draws of ``prior`` (draws,)."""
         chosen, times = totals[:, : model.items], totals[:, model.items : model.items + model.sets]
         if not prior.any():
-            return cls(model.member[: model.sets], chosen, times)
+            return cls(model.member[: model.sets], model.together[: model.sets], chosen, times)
         meetings = np.bincount(model.pairs.ravel(), minlength=model.items)  # pairs of each item
         duels = np.broadcast_to(PSEUDO_VOTE * prior[:, None], (len(prior), len(model.pairs)))
         return cls(
             model.member,
+            model.together,
             chosen + PSEUDO_VOTE / 2 * meetings * prior[:, None],
             np.concatenate([times, duels], axis=1),
         )
 
     def take(self, draws: NDArray[np.int64]) -> "_Luce":
-        return _Luce(self.member, self.chosen[draws], self.times[draws])
+        return _Luce(self.member, self.together, self.chosen[draws], self.times[draws])
 
     def value(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        logits = np.where(self.member, beta[:, None, :], -np.inf)  # (draws, sets, items)
-        norm = special.logsumexp(logits, axis=2)
+        top = beta.max(axis=1, keepdims=True)
+        norm = top + np.log(_times(np.exp(beta - top), self.member.T))  # (draws, sets)
         return np.asarray((self.chosen * beta).sum(axis=1) - (self.times * norm).sum(axis=1), np.float64)
 
     def slope(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        expected = (self.times[:, :, None] * self._chances(beta)).sum(axis=1)
-        return np.asarray(self.chosen - expected, np.float64)
+        strength, whole = self._sums(beta)
+        return np.asarray(self.chosen - strength * _times(self.times / whole, self.member), np.float64)
 
     def curve(self, beta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the gradient, and the negative Hessian with 11ᵀ/items added, so that a step keeps Σθ."""
-        chance = self._chances(beta)  # (draws, sets, items)
-        weighted = self.times[:, :, None] * chance
-        expected = weighted.sum(axis=1)
-        matrix = 1 / self.member.shape[1] - chance.transpose(0, 2, 1) @ weighted
-        each = np.arange(self.member.shape[1])
-        matrix[:, each, each] += expected
-        return self.chosen - expected, np.asarray(matrix, np.float64)
+        strength, whole = self._sums(beta)
+        items = strength.shape[1]
+        expected = strength * _times(self.times / whole, self.member)  # (draws, items)
+        shared = _times(self.times / whole**2, self.together).reshape(-1, items, items)
+        matrix = 1 / items - shared * strength[:, :, None] * strength[:, None, :]
+        matrix[:, np.arange(items), np.arange(items)] += expected
+        return np.asarray(self.chosen - expected, np.float64), np.asarray(matrix, np.float64)
 
-    def _chances(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return P(item | set) as (draws, sets, items), 0 for items not in the set."""
-        strength = np.exp(beta - beta.max(axis=1, keepdims=True))  # (draws, items)
-        whole = strength @ self.member.T.astype(np.float64)
-        return np.asarray(np.where(self.member, strength[:, None, :], 0.0) / whole[:, :, None], np.float64)
+    def _sums(self, beta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return e^θ (draws, items), the largest 1, and its sum over each set (draws, sets)."""
+        strength = np.exp(beta - beta.max(axis=1, keepdims=True))
+        return strength, _times(strength, self.member.T)
 
 
 def _fit(
@@ -224,11 +233,29 @@ def _influence(
     model: _Model, ratings: NDArray[np.float64], table: sparse.csr_array, inverse: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return H⁻¹ u (people, items), u the score of one person's choices: chosen less expected."""
-    strength = np.exp(ratings - ratings.max()) * model.member[: model.sets]
+    strength = np.exp(ratings - ratings.max()) * model.member[: model.sets].toarray()
     chance = strength / strength.sum(axis=1, keepdims=True)  # (sets, items)
     unused = np.zeros((2 * len(model.pairs), model.items))
     scores = np.concatenate([np.eye(model.items), -chance, unused])
     return np.asarray(table @ (scores @ inverse), np.float64)
+
+
+def _squared(member: sparse.csr_array) -> sparse.csr_array:
+    """Return (sets, items · items): 1 where both items are in the set."""
+    sets, items = member.shape
+    size = np.diff(member.indptr)
+    row = np.repeat(np.arange(sets), size)
+    partners = size[row]  # each entry meets all of its set
+    begin = np.repeat(np.cumsum(partners) - partners, partners)
+    other = np.repeat(member.indptr[row], partners) + np.arange(partners.sum()) - begin
+    column = np.repeat(member.indices.astype(np.int64), partners) * items + member.indices[other]
+    ones = np.ones(len(column))
+    return sparse.coo_array((ones, (np.repeat(row, partners), column)), shape=(sets, items * items)).tocsr()
+
+
+def _times(dense: NDArray[np.float64], table: sparse.csr_array | sparse.csc_array) -> NDArray[np.float64]:
+    """Return dense @ table, laid out row by row."""
+    return np.ascontiguousarray((table.T @ dense.T).T)
 
 
 def _met(
