@@ -36,11 +36,11 @@ def test_asymptotic_by_hand() -> None:
     square = np.exp(np.linspace(-12, 6, 200_001))  # tρ²
     reach = np.sqrt(2 * (square + 1) / (50 * square) * np.log(np.sqrt(square + 1) / 0.05)).min()
     assert found.high[-1] == pytest.approx(reach, rel=1e-6)
-    assert np.isinf(found.high[8])
-    assert np.isfinite(found.high[9])
+    assert np.isinf(found.high[48])  # too few people to say anything
+    assert np.isfinite(found.high[49])
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 60))
+@given(st.integers(0, 2**32 - 1), st.integers(1, 90))
 @settings(max_examples=25)
 def test_laws(seed: int, n: int) -> None:
     scores = np.random.default_rng(seed).beta(2, 3, n)
@@ -97,7 +97,7 @@ def test_degenerate() -> None:
     assert (one.low[0], one.high[0]) == (0, 1)  # one person tells nothing
     constant = betting_sequence(np.full(200, 0.5))
     assert 0.4 < constant.low[-1] <= 0.5 <= constant.high[-1] < 0.6
-    assert np.all(np.isinf(asymptotic_sequence(np.full(20, 0.1)).high))
+    assert np.all(np.isinf(asymptotic_sequence(np.full(70, 0.1)).high))
     with pytest.raises(StatisticsError, match=r"within 0\.0 … 1\.0; found 0\.5 … 2\.0"):
         betting_sequence([0.5, 2.0])
     with pytest.raises(StatisticsError, match="finite"):

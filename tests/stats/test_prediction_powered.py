@@ -36,7 +36,7 @@ def test_by_hand() -> None:
     # t with two degrees of freedom: 4.302653
     assert whole.high - whole.value == pytest.approx(4.302653 * np.sqrt(4 / 3), abs=1e-5)
     # best λ: C = ((−1)(−1) + 0 + 1 · 2)/2/3 = .5, V_f = 3/3, V_f̃ = 2/2: .5/2
-    assert best_tuning(data) == pytest.approx(0.25)
+    assert best_tuning(data) == pytest.approx([0.25])
 
 
 def test_clusters_by_hand() -> None:
@@ -111,12 +111,16 @@ def test_differences() -> None:
     shared = powered_difference(*parts)
     others = replace(parts[1], clusters=parts[1].clusters + 100)
     apart = powered_difference(parts[0], others)
-    assert shared.value == pytest.approx(apart.value)
+    half = [powered_difference(parts[0], part, tuning=0.5).value for part in (parts[1], others)]
+    assert half[0] == pytest.approx(half[1])  # who the labels come from changes the interval alone
     assert shared.standard_error < 0.7 * apart.standard_error  # people's habits drop out
     one, two = (powered_mean(part) for part in parts)
     # different people: the larger groups' factor G/(G−1) is of 40, not of 20 clusters
     expected = np.hypot(one.standard_error, two.standard_error)
     assert apart.standard_error == pytest.approx(expected, rel=0.03)
+    assert best_tuning(parts[0], others) == pytest.approx([one.tuning, two.tuning], abs=0.02)
+    for tuning in (0.0, 0.5, 1.0):
+        assert shared.standard_error <= powered_difference(*parts, tuning=tuning).standard_error
     turned = powered_difference(parts[1], parts[0])
     assert (turned.low, turned.high) == pytest.approx((-shared.high, -shared.low))
 

@@ -28,7 +28,7 @@ from beholder.errors import StatisticsError
 
 _GRID = 1000  # candidate means between the bounds
 _CAUTION = 0.5  # c: the most of the capital that one bet may lose
-_LEAST = 10  # people before the asymptotic sequence says anything
+_LEAST = 50  # people before the asymptotic sequence says anything: with fewer, skewed scores miss too often
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +64,8 @@ def betting_sequence(
     return ConfidenceSequence(begin + span * low, begin + span * high, begin + span * mean, level, "betting")
 
 
-def asymptotic_sequence(scores: ArrayLike, *, level: float = 0.95, tightest_at: int = 50) -> ConfidenceSequence:
-    """Return the sequence for the mean of ``scores`` (people,) without bounds; infinite for the first nine people.
+def asymptotic_sequence(scores: ArrayLike, *, level: float = 0.95, tightest_at: int = 100) -> ConfidenceSequence:
+    """Return the sequence for the mean of ``scores`` (people,) without bounds; infinite for the first 49 people.
 
     ρ is chosen so that the interval is narrowest after ``tightest_at`` people. Where all scores so far are equal
     nothing is known of their spread, and the interval stays infinite.

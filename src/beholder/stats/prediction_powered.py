@@ -116,7 +116,7 @@ def powered_difference(
     level: float = 0.95,
     reference: Reference = "t",
 ) -> PoweredEstimate:
-    """Return the first generator's mean less the second's, each with its own λ.
+    """Return the first generator's mean less the second's, each with its own λ, found together.
 
     Clusters are matched by their numbers: person 3 of the first is person 3 of the second, and what they share
     drops out of the difference. Give different people different numbers.
@@ -126,17 +126,28 @@ def powered_difference(
     return _estimate([first, second], [1.0, -1.0], tuning, level, reference)
 
 
-def best_tuning(data: Powered) -> float:
-    """Return the λ in [0, 1] with the least variance; 0 where the predictions are constant."""
-    label, score = (x - x.mean() for x in (data.labels, data.predictions))
-    both = label + score
-    variance_score = _variance(score, data.clusters)
-    covariance = (_variance(both, data.clusters) - _variance(label, data.clusters) - variance_score) / 2
-    below = variance_score + data.unlabelled.var(ddof=1) / len(data.unlabelled)
-    best = float(np.clip(covariance / below, 0.0, 1.0)) if below > 0 else 0.0
-    # two-way variances are bounded from below, so the parabola may be off: never wider than the labels alone
-    classical, tuned = (_combine([data], [1.0], [weight], data.clusters)[1] for weight in (0.0, best))
-    return best if tuned < classical else 0.0
+def best_tuning(*parts: Powered) -> list[float]:
+    """Return the λ of each part, in [0, 1], that make the variance of their mean or difference least.
+
+    V(λ) is a quadratic function; for a difference whose people are shared it does not fall apart into the two.
+    Where no λ > 0 helps, or predictions are constant, λ is 0.
+    """
+    signs = [1.0, -1.0][: len(parts)]
+    clusters = np.concatenate([part.clusters for part in parts])
+    pulls = np.zeros((len(clusters), 1 + len(parts)))  # labels of all parts, then the predictions of each
+    begin = 0
+    for column, (part, sign) in enumerate(zip(parts, signs, strict=True), 1):
+        rows = slice(begin, begin + len(part.labels))
+        share = sign * len(clusters) / len(part.labels)
+        pulls[rows, 0] = share * (part.labels - part.labels.mean())
+        pulls[rows, column] = share * (part.predictions - part.predictions.mean())
+        begin += len(part.labels)
+    moments = _covariance(pulls, clusters)
+    curve = moments[1:, 1:] + np.diag([part.unlabelled.var(ddof=1) / len(part.unlabelled) for part in parts])
+    best = np.clip(np.linalg.lstsq(curve, moments[0, 1:], rcond=None)[0], 0.0, 1.0).tolist()
+    # cut at 0 and 1, or clustered both ways, the least may lie elsewhere: never wider than the labels alone
+    ends = [_combine(list(parts), signs, weights, clusters)[1] for weights in ([0.0] * len(parts), best)]
+    return best if ends[1] < ends[0] else [0.0] * len(parts)
 
 
 def _estimate(
@@ -146,7 +157,7 @@ def _estimate(
         raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
     if tuning is not None and not np.isfinite(tuning):
         raise StatisticsError(f"λ must be finite; found {tuning}")
-    weights = [best_tuning(part) if tuning is None else float(tuning) for part in parts]
+    weights = best_tuning(*parts) if tuning is None else [float(tuning)] * len(parts)
     clusters = np.concatenate([part.clusters for part in parts])
     fewest = min(len(np.unique(column)) for column in clusters.T)
     reach = (
@@ -186,19 +197,26 @@ def _combine(
 
 
 def _variance(residuals: NDArray[np.float64], clusters: NDArray[np.int64]) -> float:
-    """Return the variance of the mean of rows with these ``residuals``, clustered one or two ways.
+    """Return the clustered variance of the mean of rows with these residuals; two ways, at least that of
+    either."""
+    least = [_one_way(residuals[:, None], column)[0, 0] for column in clusters.T]
+    return float(max(_covariance(residuals[:, None], clusters)[0, 0], *least))
 
-    One way: G/(G−1) Σ_g (Σ_{i∈g} rᵢ)² / n². Two ways: that of either, less that of their meeting (Cameron, Gelbach
-    and Miller 2011), and at least the larger of the two.
+
+def _covariance(residuals: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the covariance of the means of several columns of ``residuals`` (rows, columns), clustered.
+
+    One way: G/(G−1) Σ_g s_g s_gᵀ / n² with s_g the sums within cluster g. Two ways: that of either, less that of
+    their meeting (Cameron, Gelbach and Miller 2011).
     """
-    single = [_one_way(residuals, column) for column in clusters.T]
-    if len(single) == 1:
-        return single[0]
+    if clusters.shape[1] == 1:
+        return _one_way(residuals, clusters[:, 0])
     meeting = np.unique(clusters, axis=0, return_inverse=True)[1].ravel()
-    return max(single[0] + single[1] - _one_way(residuals, meeting), *single)
+    first, second = (_one_way(residuals, column) for column in clusters.T)
+    return np.asarray(first + second - _one_way(residuals, meeting), np.float64)
 
 
-def _one_way(residuals: NDArray[np.float64], clusters: NDArray[np.int64]) -> float:
+def _one_way(residuals: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np.float64]:
     _, place = np.unique(clusters, return_inverse=True)
-    sums = np.bincount(place, residuals)
-    return float(len(sums) / (len(sums) - 1) * np.sum(sums**2) / len(residuals) ** 2)
+    sums = np.stack([np.bincount(place, column) for column in residuals.T], axis=1)  # (clusters, columns)
+    return np.asarray(len(sums) / (len(sums) - 1) * (sums.T @ sums) / len(residuals) ** 2, np.float64)
