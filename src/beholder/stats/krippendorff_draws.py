@@ -27,7 +27,8 @@ from beholder.stats.resampled_agreement import OfWeights
 Product = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Multiplication from the left by a fixed matrix."""
 
-_BLOCK = 100_000  # elements of the largest array held at a time
+_BLOCK = 100_000  # elements of the largest array held at a time: few enough to stay in the cache
+_FEWEST = 16  # draws done at a time, however many items there are
 _DENSE = 0.25  # share of entries above which a dense product is faster than a sparse one
 
 
@@ -79,7 +80,7 @@ def alpha_of_weights(
     """Return α as a function of weights (draws, people); ``kind`` (answers,) numbers each answer's value."""
     answered = _answered(answers, kind, kinds)
     sums = disagreement(answered)
-    step = max(1, _BLOCK // max(answered.items, len(answered.use_kind)))
+    step = max(_FEWEST, _BLOCK // max(answered.items, len(answered.use_kind)))
 
     def of_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         found = np.empty(len(weights))

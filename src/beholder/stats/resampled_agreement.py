@@ -25,6 +25,7 @@ OfCounts = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float
 """A statistic of Σw and Σw² of the raters, (items, categories, draws) each, to (draws,); nan where undefined."""
 
 _BLOCK = 500_000  # elements of weighted counts held at a time
+_FEWEST = 16  # draws done at a time, however many items there are
 _MOST_GROUPS = 200  # groups of people left out in turn
 
 
@@ -74,7 +75,7 @@ def on_counts(
     kept, item = np.unique(answers.items, return_inverse=True)
     shape = (len(kept) * categories, answers.people)
     gave = sparse.csr_array((np.ones(len(item)), (item * categories + category, answers.raters)), shape=shape)
-    step = max(1, _BLOCK // shape[0])
+    step = max(_FEWEST, _BLOCK // shape[0])
 
     def of_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         found = np.empty(len(weights))
