@@ -113,6 +113,15 @@ def test_the_faults_of_a_file_are_told_at_once(tmp_path: Path) -> None:
         agiqa.read(rows_of(tmp_path / "y.csv", AIGCIQA))
 
 
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"\xff\xfe", "not UTF-8 text"), (b"", "columns nothing"), (b"a\rb\n", "not a CSV file")]
+)
+def test_bytes_that_are_no_table_are_refused(content: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(content)
+    with pytest.raises(TableError, match=said):
+        agiqa.read(tmp_path / "x.csv")
+
+
 def test_aigciqa_comes_back_but_for_the_class(tmp_path: Path) -> None:
     """All of the release's 2,400 images: six blocks of 400 are the six models."""
     rows = [

@@ -96,3 +96,19 @@ def test_a_missing_file_is_told(name: str, tmp_path: Path) -> None:
         pickapic.read(tmp_path / name)
     with pytest.raises(TableError, match=r"no \.parquet or \.jsonl"):
         pickapic.read_study(tmp_path)
+
+
+def test_a_parquet_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    pl.DataFrame({"caption": ["a"] * 500, "other": range(500)}).write_parquet(tmp_path / "x.parquet")
+    with pytest.raises(TableError) as caught:
+        pickapic.read(tmp_path / "x.parquet")
+    assert caught.value.faults == (
+        "columns caption, other; also expected image_0_uid, image_1_uid, label_0, label_1",
+    )
+
+
+def test_a_file_in_which_every_row_is_wrong_does_not_flood_the_screen(tmp_path: Path) -> None:
+    with pytest.raises(TableError) as caught:
+        pickapic.read(lines(tmp_path / "x.jsonl", *[row(label_0=2.0)] * 250))
+    assert len(caught.value.faults) == 101
+    assert caught.value.faults[-1] == "and 150 more faults"

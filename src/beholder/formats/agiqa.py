@@ -12,7 +12,7 @@ from beholder.errors import TableError
 from beholder.formats.format import Imported, Tables, Written
 from beholder.formats.imported import UNKNOWN, Shown
 from beholder.formats.opinions import Layout, faults_in, study_from, write_means
-from beholder.formats.reading import read_csv
+from beholder.formats.reading import read_csv, shortened
 from beholder.study.study import Study
 
 FILE, IMAGES = "data.csv", "image"
@@ -56,7 +56,7 @@ def read(path: Path) -> pl.DataFrame:
     rows = read_csv(path, LAYOUT.columns)
     faults = faults_in(LAYOUT, rows)
     if faults:
-        raise TableError(str(path), faults)
+        raise TableError(str(path), shortened(faults))
     return rows
 
 

@@ -17,7 +17,7 @@ from beholder.errors import TableError
 from beholder.formats.answered import answered_tests, public_paths
 from beholder.formats.format import Imported, Tables, Written, questions_of
 from beholder.formats.imported import NO_TIME, UNKNOWN, Judged, Shown, about_files, tables_from
-from beholder.formats.reading import Entry, check_entries, read_all, read_bytes
+from beholder.formats.reading import Entry, check_entries, read_all, read_bytes, read_text
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 from beholder.study.study import Study
@@ -116,14 +116,18 @@ def _parquet(path: Path) -> list[Any]:
         read_bytes(path)  # an absent file and a pointer of git-LFS are told as such
     try:
         there = pl.read_parquet_schema(path)
-        return pl.read_parquet(path, columns=[name for name in WANTED if name in there]).to_dicts()
+        rows = pl.read_parquet(path, columns=[name for name in WANTED if name in there]).to_dicts()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise TableError(str(path), [f"not a readable Parquet file ({error})"]) from error
+    missing = [name for name in NEEDED if name not in there]
+    if missing:
+        raise TableError(str(path), [f"columns {', '.join(there)}; also expected {', '.join(missing)}"])
+    return rows
 
 
 def _lines(path: Path) -> list[Any]:
     found, faults = [], []
-    for number, line in enumerate(read_bytes(path).decode().splitlines()):
+    for number, line in enumerate(read_text(path).splitlines()):
         if not line.strip():
             continue
         try:

@@ -14,6 +14,9 @@ from beholder.errors import TableError
 POINTER = b"version https://git-lfs"
 """How a file begins that git-LFS has not fetched."""
 
+MOST_FAULTS = 100
+"""Faults of one file that are told one by one."""
+
 Entry = dict[str, Any]
 T = TypeVar("T")
 
@@ -42,6 +45,14 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
+def read_text(path: Path) -> str:
+    """All text of a file, in UTF-8 with or without a mark at its beginning."""
+    try:
+        return read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TableError(str(path), [f"not UTF-8 text: {error}"]) from error
+
+
 def read_all(subject: str, readers: Sequence[Callable[[], T]]) -> list[T]:
     """What each reader gives; where several of them refuse their file, the faults of all are raised together."""
     found: list[T] = []
@@ -66,7 +77,14 @@ def check_entries(path: Path, entries: list[Any], faults_of: Callable[[Entry], l
         found = faults_of(entry) if isinstance(entry, dict) else [f"not an object but {type(entry).__name__}"]
         faults += [f"entry {number}: {fault}" for fault in found]
     if faults:
-        raise TableError(str(path), faults)
+        raise TableError(str(path), shortened(faults))
+
+
+def shortened(faults: list[str]) -> list[str]:
+    """The first faults of a file in which nearly every row is wrong, and how many more there are."""
+    if len(faults) <= MOST_FAULTS:
+        return faults
+    return [*faults[:MOST_FAULTS], f"and {len(faults) - MOST_FAULTS:,} more faults"]
 
 
 def texts(value: object) -> TypeGuard[list[str]]:
@@ -81,7 +99,10 @@ def numbers(value: object) -> TypeGuard[list[int]]:
 
 def read_csv(path: Path, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
     """The rows of a CSV file with just these columns; every value that is not of its type is named."""
-    rows = list(csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"))))
+    try:
+        rows = list(csv.reader(io.StringIO(read_text(path))))
+    except csv.Error as error:
+        raise TableError(str(path), [f"not a CSV file: {error}"]) from error
     if not rows or rows[0] != list(columns):
         found = ", ".join(rows[0]) if rows else "nothing"
         raise TableError(str(path), [f"columns {found}; expected {', '.join(columns)}"])
@@ -97,7 +118,7 @@ def read_csv(path: Path, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFra
             except ValueError:
                 faults.append(f"line {number}: {name or 'the number'} is {value!r}; a number was expected")
     if faults:
-        raise TableError(str(path), faults)
+        raise TableError(str(path), shortened(faults))
     return pl.DataFrame(values, schema=dict(columns))
 
 

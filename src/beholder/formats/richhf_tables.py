@@ -29,7 +29,7 @@ class RichTables:
 
 def tables_of(records: Sequence[RichRecord], captions: Mapping[str, str]) -> RichTables:
     """Labels and maps; ``captions`` (uid → prompt) is Pick-a-Pic's, and an image without one has no prompt."""
-    images, labels, regions = [], [], []
+    images, labels, regions = [], [], list[dict[str, object]]()
     mismatched: list[tuple[str, int, int]] = []
     for record in records:
         text = captions.get(record.uid)
