@@ -92,7 +92,7 @@ class TestPreferences:
 
 class TestMeans:
     def test_hand_worked(self, answered: Answered) -> None:
-        row, _ = labels(
+        row, *_ = labels(
             RATING, answered(*[(f"p{n}", ["i"], v) for n, v in enumerate((2.0, 3.0, 4.0))], aspect="quality")
         )
         # mean 3, SD 1, t(.975; 2) = 4.303: 3 ± 4.303/√3
@@ -101,7 +101,7 @@ class TestMeans:
         assert (row["aspect"], row["method"], row["answers"]) == ("quality", "mean", 3)
 
     def test_one_answer_has_no_interval(self, answered: Answered) -> None:
-        row, _ = labels(RATING, answered(("p", ["i"], 4.0), aspect="quality"))
+        row, *_ = labels(RATING, answered(("p", ["i"], 4.0), aspect="quality"))
         assert (row["value"], row["low"], row["high"]) == (4.0, None, None)
 
     @given(st.lists(st.integers(1, 5), min_size=2, max_size=12).filter(lambda values: len(set(values)) > 1))

@@ -35,7 +35,7 @@ HEADLINES = {
     "hype-infinity": "error-rate",
     "layer6-realism": "error-rate",
     "hpd-pairs": "bradley-terry",
-    "hpd-ranking": "bradley-terry",
+    "hpd-ranking": "plackett-luce",
     "mos": "mean-opinion",
     "rich-feedback": "mean-opinion",
     "side-by-side": "mean-preference",

@@ -45,17 +45,37 @@ consolidate = stage_command(
     """Turn many people's answers into labels with intervals.
 
     Reads the answers of FOLDER, sets people aside by the study's screening rules, and writes the tables `raters`,
-    `labels`, `regions` and `agreement`.
+    `labels`, `regions`, `thresholds` and `agreement`.
     """,
 )
 
-rank = stage_command(
+_rank = stage_command(
     "rank",
     """Rate the generators and say which of them differ.
 
-    Reads the answers and raters of FOLDER and writes the tables `ratings` and `separations`.
+    Reads the answers and raters of FOLDER and writes the tables `ratings`, `separations` and `comparisons`.
     """,
 )
+
+
+@click.command("rank", help=_rank.help, params=list(_rank.params))
+@click.option(
+    "--like", "form", type=click.Choice(["hype", "layer6"]), help="Print the ratings as published there."
+)
+@click.pass_context
+def rank(context: click.Context, /, form: str | None, **given: object) -> None:
+    """The stage, and its ratings in the form of a published table where one is asked for."""
+    context.invoke(_rank, **given)
+    if form:
+        from beholder.rank.as_published import published_table
+        from beholder.tables.store import Store
+
+        folder = context.params["folder"]
+        lines = published_table(Store(folder).read("ratings"), form)
+        widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+        for line in lines:
+            click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
 
 report = stage_command(
     "report",

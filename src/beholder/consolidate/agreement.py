@@ -1,6 +1,7 @@
 """How far people agree, before and after screening."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -8,6 +9,9 @@ import polars as pl
 from beholder.consolidate.coding import Coded
 from beholder.errors import StatisticsError
 from beholder.stats.bootstrap import person_weights
+from beholder.stats.estimate import Estimate
+from beholder.stats.gwet import gwet_ac
+from beholder.stats.intraclass import intraclass
 from beholder.stats.krippendorff import krippendorff_alpha
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.rating import ScaleQuestion
@@ -29,25 +33,42 @@ def agreement_rows(
     return [
         common | {"people": people} | row
         for people, part in (("all", coded), ("used", coded.of(used)))
-        for row in (_alpha(_stepped(question, part), level, rng), *_max_diffs(question, part))
+        for row in _measures(question, part, level, rng)
     ]
 
 
-def _alpha(coded: Coded, level: float, rng: np.random.Generator) -> Row:
-    """Krippendorff's α, with an interval over people."""
-    row: Row = {"statistic": f"krippendorff-alpha-{coded.scale}"}
-    counts = _counts(coded)
+def _measures(question: AnyQuestion, coded: Coded, level: float, rng: np.random.Generator) -> Iterator[Row]:
+    """α of every kind; beside it what fits the kind and the design."""
+    stepped = _stepped(question, coded)
     if coded.frame.is_empty():
-        return row | counts
-    who, what, code, names = coded.arrays()
-    weights = person_weights(np.zeros(len(names), dtype=np.int64), DRAWS, rng)
+        yield {"statistic": f"krippendorff-alpha-{coded.scale}"} | _counts(coded)
+    else:
+        who, what, code, names = stepped.arrays()
+        weights = person_weights(np.zeros(len(names), dtype=np.int64), DRAWS, rng)
+        alpha = partial(krippendorff_alpha, who, what, code, weights, scale=coded.scale, level=level)
+        yield _row(f"krippendorff-alpha-{coded.scale}", alpha, coded)
+        if coded.scale == "nominal":
+            yield _row("gwet-ac1", partial(gwet_ac, who, what, code, weights, level=level), coded)
+        elif coded.scale == "ordinal":
+            ac = partial(gwet_ac, who, what, code, weights, credit="quadratic", level=level)
+            yield _row("gwet-ac2-quadratic", ac, coded)
+        if isinstance(question, ScaleQuestion) and len(who) == len(names) * (what.max() + 1):
+            scores = coded.frame["code"].to_numpy()
+            yield _row("icc-2-single", lambda: intraclass(who, what, scores, level=level).random, coded)
+            yield _row("icc-2-mean", lambda: intraclass(who, what, scores, level=level).random_mean, coded)
+    yield from _max_diffs(question, coded)
+
+
+def _row(statistic: str, measure: Callable[[], Estimate], coded: Coded) -> Row:
+    """A measure with its interval; its value stays empty where it is not defined."""
+    row: Row = {"statistic": statistic}
     try:
-        alpha = krippendorff_alpha(who, what, code, weights, scale=coded.scale, level=level)
+        found = measure()
     except StatisticsError:
-        return row | counts
-    numbers = {"value": alpha.value, "low": alpha.low, "high": alpha.high}
+        return row | _counts(coded)
+    numbers = {"value": found.value, "low": found.low, "high": found.high}
     known = {name: None if np.isnan(number) else number for name, number in numbers.items()}
-    return row | known | {"answers": alpha.answers, "items": alpha.items, "raters": alpha.raters}
+    return row | known | {"answers": found.answers, "items": found.items, "raters": found.raters}
 
 
 def _max_diffs(question: AnyQuestion, coded: Coded) -> Iterator[Row]:

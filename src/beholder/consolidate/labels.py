@@ -7,6 +7,9 @@ import polars as pl
 from scipy import stats
 
 from beholder.consolidate.coding import EVEN, FIRST, Coded
+from beholder.consolidate.doubt import with_doubt
+from beholder.errors import StatisticsError
+from beholder.stats.p910 import p910
 from beholder.stats.proportions import wilson
 from beholder.study.kinds.catalogue import AnyQuestion
 
@@ -14,7 +17,7 @@ from beholder.study.kinds.catalogue import AnyQuestion
 def label(question: AnyQuestion, coded: Coded, level: float) -> pl.DataFrame:
     """The ``labels`` rows of one aspect, by every method that fits the kind."""
     rows = [labeller(coded, level) for labeller in LABELLERS[question.kind]]
-    found = pl.concat(rows, how="diagonal")
+    found = with_doubt(pl.concat(rows, how="diagonal"), coded)
     return found.with_columns(question=pl.lit(question.name), aspect=pl.lit(coded.aspect))
 
 
@@ -87,6 +90,30 @@ def _z_means(coded: Coded, level: float) -> pl.DataFrame:
     return _mean_of(coded.frame.with_columns(code=z), "z-mean", level)
 
 
+def _p910(coded: Coded, level: float) -> pl.DataFrame:
+    """Opinions by ITU-T P.910: people differ in bias and inconsistency, and the careless weigh little.
+
+    No rows where no image has two answers, or the fit does not settle.
+    """
+    empty = pl.DataFrame(schema={"image": pl.String, "value": pl.Float64, "method": pl.String})
+    who, what, scores, _ = coded.arrays()
+    try:
+        found = p910(who, what, scores, level=level)
+    except StatisticsError:
+        return empty
+    if not found.converged:
+        return empty
+    rows = coded.frame.group_by("image").agg(
+        answers=pl.len().cast(pl.Int64), raters=pl.col("rater").n_unique().cast(pl.Int64)
+    )
+    return rows.sort("image").with_columns(
+        value=pl.Series(found.opinion),
+        low=pl.Series(found.low).fill_nan(None),
+        high=pl.Series(found.high).fill_nan(None),
+        method=pl.lit("p910"),
+    )
+
+
 def _mean_of(frame: pl.DataFrame, method: str, level: float) -> pl.DataFrame:
     what = [name for name in ("image", "other") if name in frame.columns]
     rows = (
@@ -120,8 +147,8 @@ LABELLERS: dict[str, tuple[Labeller, ...]] = {
     "pair": (_preferences,),
     "ranking": (_preferences,),
     "side-by-side-5": (_leanings, _mean_preferences),
-    "rating": (_means, _z_means),
-    "rich-feedback": (_means, _z_means),
+    "rating": (_means, _z_means, _p910),
+    "rich-feedback": (_means, _z_means, _p910),
     "sweep": (_credits,),
 }
 """The labels of each question kind."""

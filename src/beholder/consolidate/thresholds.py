@@ -1,72 +1,71 @@
 """Where each person's staircase settled, block by block: HYPE_time's modal exposure and what stands beside it."""
 
+import numpy as np
 import polars as pl
 
+from beholder.errors import StatisticsError
+from beholder.stats.psychometric import fit_psychometric
+from beholder.stats.staircase_analysis import summarise_staircase
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.tables.catalogue import TABLES
 
-LAST_REVERSALS = 6
-"""So many of the last turns, an even number, are averaged: as many upper as lower ones."""
+LAPSE = 0.02
+"""Share of slips that the likelihood allows for at any exposure; a block is too short to find it out."""
 
-LEAST_REVERSALS = 4
-MOST_AT_AN_END = 0.5
-"""A block with fewer turns than this, or a larger share of trials at one end, has not settled."""
-
-BLOCK = ["rater", "session", "block"]
+Row = dict[str, object]
 
 
 def threshold_rows(question: TimedRealismQuestion, tests: pl.DataFrame, images: pl.DataFrame) -> pl.DataFrame:
     """The ``thresholds`` rows of a question.
 
     The mode and the turns go by the exposure the staircase asked for; it has its steps, while what a screen
-    really showed is in frames.
+    really showed is in frames. The threshold by likelihood goes by what was really shown.
     """
     known = images.select("image", "generator", "real")
     trials = (
         tests.with_columns(image=pl.col("images").list.first())
         .join(known, on="image", maintain_order="left")
         .with_columns(
-            asked=pl.coalesce("intended_ms", "exposure_ms"), right=pl.col("choice") == pl.col("expected")
+            asked=pl.coalesce("intended_ms", "exposure_ms"),
+            shown=pl.coalesce("exposure_ms", "intended_ms"),
+            right=pl.col("choice") == pl.col("expected"),
         )
         .filter(pl.col("asked").is_not_null())
-        .sort(*BLOCK, "position")
     )
     fake = pl.col("generator").filter(~pl.col("real"))
-    blocks = trials.group_by(BLOCK, maintain_order=True).agg(
-        generator=pl.when(fake.n_unique() == 1).then(fake.first()),
-        answers=pl.len().cast(pl.Int64),
-        right_share=pl.col("right").mean(),
-        floor_share=(pl.col("asked") <= question.shortest_ms).mean(),
-        ceiling_share=(pl.col("asked") >= question.longest_ms).mean(),
+    blocks = (
+        trials.sort("rater", "session", "block", "position")
+        .group_by("rater", "session", "block", maintain_order=True)
+        .agg("asked", "shown", "right", generator=pl.when(fake.n_unique() == 1).then(fake.first()))
     )
-    found = blocks.join(_modes(trials), on=BLOCK, maintain_order="left").join(
-        _reversals(trials), on=BLOCK, how="left", maintain_order="left"
-    )
-    turned = pl.col("reversals").fill_null(0)
-    settled = (
-        (turned >= LEAST_REVERSALS)
-        & (pl.col("floor_share") <= MOST_AT_AN_END)
-        & (pl.col("ceiling_share") <= MOST_AT_AN_END)
-    )
-    return found.with_columns(question=pl.lit(question.name), reversals=turned, converged=settled)
+    return TABLES["thresholds"].frame([_row(question, block) for block in blocks.iter_rows(named=True)])
 
 
-def _modes(trials: pl.DataFrame) -> pl.DataFrame:
-    """The most frequent exposure of each block; of several as frequent, their mean."""
-    counts = trials.group_by(*BLOCK, "asked").len()
-    most = counts.filter(pl.col("len") == pl.col("len").max().over(BLOCK))
-    return most.group_by(BLOCK).agg(modal_ms=pl.col("asked").mean())
+def _row(question: TimedRealismQuestion, block: Row) -> Row:
+    right = np.asarray(block["right"], dtype=np.bool_)
+    asked = np.asarray(block["asked"], dtype=np.float64)
+    found = summarise_staircase(asked, right, floor=question.shortest_ms, ceiling=question.longest_ms)
+    return {
+        "question": question.name,
+        **{name: block[name] for name in ("rater", "session", "block", "generator")},
+        "answers": found.trials,
+        "right_share": found.share_right,
+        "modal_ms": found.mode,
+        "reversal_ms": None if np.isnan(found.reversal_mean) else found.reversal_mean,
+        "threshold_ms": _threshold(question, np.asarray(block["shown"], dtype=np.float64), right),
+        "reversals": found.reversals,
+        "floor_share": found.floor_share,
+        "ceiling_share": found.ceiling_share,
+        "converged": found.converged,
+    }
 
 
-def _reversals(trials: pl.DataFrame) -> pl.DataFrame:
-    """How often each block turned, and the mean exposure at its last turns."""
-    change = pl.col("asked").diff().over(BLOCK)
-    steps = trials.with_columns(change=change, step=change.sign()).filter(pl.col("step") != 0)
-    # a step against the one before it: the exposure it left was the turn
-    turns = steps.with_columns(
-        before=pl.col("step").shift().over(BLOCK), left=pl.col("asked") - pl.col("change")
-    ).filter(pl.col("before").is_not_null() & (pl.col("before") != pl.col("step")))
-    even = (pl.len().clip(upper_bound=LAST_REVERSALS) // 2) * 2
-    return turns.group_by(BLOCK, maintain_order=True).agg(
-        reversals=pl.len().cast(pl.Int64),
-        reversal_ms=pl.when(even > 0).then(pl.col("left").tail(even).mean()),
-    )
+def _threshold(question: TimedRealismQuestion, shown: np.ndarray, right: np.ndarray) -> float | None:
+    """The exposure at which the target share is right; empty where the answers do not tell."""
+    try:
+        fit = fit_psychometric(shown, right.astype(np.float64), lapse=LAPSE)
+        level = fit.level_at(question.target())
+    except StatisticsError:
+        return None
+    settled = not fit.doubtful and np.isfinite(level)
+    return float(np.clip(level, question.shortest_ms, question.longest_ms)) if settled else None

@@ -10,6 +10,7 @@ from beholder.rank.error_rate import error_rates
 from beholder.rank.exposure import exposures
 from beholder.rank.opinion import mean_opinions
 from beholder.rank.preference import preferences
+from beholder.rank.ranking import rankings
 from beholder.rank.rated import Rated
 from beholder.rank.side_by_side import leanings
 from beholder.rank.sweep import pass_rates
@@ -31,9 +32,8 @@ def _as_given(question: AnyQuestion, tests: pl.DataFrame, store: Store) -> pl.Da
     return tests
 
 
-def _pairs(question: AnyQuestion, tests: pl.DataFrame, store: Store) -> pl.DataFrame:  # noqa: ARG001
-    """Every two images of a ranking as a vote."""
-    return pairs_of_rankings(tests.select("rater", "used", "images", "ranking"))
+def _as_votes(tests: pl.DataFrame) -> pl.DataFrame:
+    return tests
 
 
 def _credits(question: AnyQuestion, tests: pl.DataFrame, store: Store) -> pl.DataFrame:
@@ -63,16 +63,16 @@ class Method:
     prepare: Prepare = _as_given
     sliced: bool = True
     """Whether the answers to some of the images can be rated by themselves: not those of one staircase."""
-    compared: bool = False
-    """Whether the answers are votes on two images, which ``comparisons`` counts."""
+    votes: Callable[[pl.DataFrame], pl.DataFrame] | None = None
+    """Of rows that say which of two images is better, the votes; ``comparisons`` counts them."""
 
 
 METHODS: dict[str, Method] = {
     "realism": Method(error_rates),
     "timed-realism": Method(exposures, prepare=_with_thresholds, sliced=False),
-    "pair": Method(preferences, compared=True),
-    "ranking": Method(preferences, prepare=_pairs, compared=True),
-    "side-by-side-5": Method(leanings, compared=True),
+    "pair": Method(preferences, votes=_as_votes),
+    "ranking": Method(rankings, votes=pairs_of_rankings),
+    "side-by-side-5": Method(leanings, votes=_as_votes),
     "rating": Method(mean_opinions),
     "rich-feedback": Method(mean_opinions),
     "sweep": Method(pass_rates, prepare=_credits),

@@ -1,10 +1,9 @@
 """Which generator people prefer: Bradley–Terry with ties and a side effect."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from beholder.errors import StatisticsError
@@ -34,7 +33,9 @@ def preferences(
     )
     outcome = np.select([votes["leaning"] > 0, votes["leaning"] < 0], [FIRST, SECOND], TIE).astype(np.int64)
     pairs, counts = tally_votes(who, first, second, outcome)
-    _require_connected(pairs, generators)
+    groups = comparison_components(pairs, len(generators))
+    if len(groups) > 1:
+        raise never_compared(groups, generators)
     both_orders = {(int(a), int(b)) for a, b in pairs} & {(int(b), int(a)) for a, b in pairs}
     weights = person_weights(np.zeros(counts.shape[0], dtype=np.int64), analysis.draws, rng)
     fit = bradley_terry(pairs, counts, items=len(generators), weights=weights, side_effect=bool(both_orders))
@@ -58,15 +59,14 @@ def preferences(
     )
 
 
-def _require_connected(pairs: NDArray[np.int64], generators: tuple[str, ...]) -> None:
-    groups = comparison_components(pairs, len(generators))
-    if len(groups) > 1:
-        named = "; ".join(", ".join(generators[cell] for cell in group) for group in groups)
-        raise StatisticsError(
-            "generators that were never compared, even through others, cannot be rated together: "
-            f"found {len(groups)} separate groups ({named}). Collect pairs between them, or ask about each group "
-            "in a question of its own"
-        )
+def never_compared(groups: Sequence[Sequence[int]], generators: tuple[str, ...]) -> StatisticsError:
+    """The error for generators that hang together in groups only."""
+    named = "; ".join(", ".join(generators[cell] for cell in group) for group in groups)
+    return StatisticsError(
+        "generators that were never compared, even through others, cannot be rated together: "
+        f"found {len(groups)} separate groups ({named}). Collect pairs between them, or ask about each group "
+        "in a question of its own"
+    )
 
 
 def _images(votes: pl.DataFrame, generators: tuple[str, ...]) -> np.ndarray:

@@ -94,10 +94,10 @@ def _from_answers(
         for one in rated:
             key = (one.aspect, one.method)
             found.add(question.name, piece, one, analysis.level, everyone=before.get(key))
-        if method.compared:
-            five = question.kind == "side-by-side-5"
+        if method.votes:
+            five, votes = question.kind == "side-by-side-5", method.votes(part)
             found.comparisons.append(
-                comparison_rows(question.name, piece, part, images, five=five, level=analysis.level)
+                comparison_rows(question.name, piece, votes, images, five=five, level=analysis.level)
             )
 
 

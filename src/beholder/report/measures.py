@@ -174,6 +174,19 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             derived="wins against the average",
             derive=_wins,
         ),
+        "plackett-luce": Measure(
+            name="Plackett–Luce rating",
+            unit="log odds",
+            about=(
+                "A strength fitted to all the rankings, in natural-log odds about an average of 0: of two "
+                "generators that differ by 1, the stronger is put first e : 1, or 73 % of the time."
+            ),
+            signed=True,
+            reference=0.0,
+            reference_word="average",
+            derived="put before the average",
+            derive=_wins,
+        ),
         "mean-opinion": Measure(
             name="mean opinion score",
             unit="points",
