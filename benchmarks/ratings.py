@@ -10,7 +10,7 @@ from beholder.stats.bootstrap import person_weights
 from beholder.stats.bradley_terry import bradley_terry
 from beholder.stats.vote_table import tally_votes
 
-VOTES, ITEMS, PEOPLE, DRAWS = 100_000, 30, 500, 50
+VOTES, ITEMS, PEOPLE, DRAWS = 100_000, 30, 500, 1000
 
 
 def comparisons() -> Iterator[Comparison]:
@@ -23,6 +23,7 @@ def comparisons() -> Iterator[Comparison]:
     lost = (rng.random(VOTES) > chance).astype(np.int64)  # 0: the first won
     people = rng.integers(0, PEOPLE, VOTES)
     winners = [evalica.Winner.Y if loss else evalica.Winner.X for loss in lost]
+    named = np.array(winners, dtype=object)
     pairs, counts = tally_votes(people, first, second, lost)
     weights = person_weights(np.zeros(PEOPLE, dtype=np.int64), DRAWS, rng)
     groups = [np.flatnonzero(people == person) for person in range(PEOPLE)]
@@ -31,7 +32,7 @@ def comparisons() -> Iterator[Comparison]:
         """evalica's point fit on resampled people, so many times."""
         for draw in weights:
             rows = np.concatenate([np.repeat(groups[p], times) for p, times in enumerate(draw) if times])
-            evalica.bradley_terry(first[rows], second[rows], [winners[row] for row in rows])
+            evalica.bradley_terry(first[rows], second[rows], named[rows].tolist())
 
     def ours() -> object:
         return bradley_terry(pairs, counts, items=ITEMS, weights=weights)
@@ -49,14 +50,14 @@ def comparisons() -> Iterator[Comparison]:
         "evalica",
     )
     yield Comparison(
-        f"Bradley–Terry, {DRAWS} draws over people against a loop over its point fit; {size}",
+        f"Bradley–Terry, {DRAWS:,} draws over people against a loop over its point fit; {size}",
         ours,
         looped,
         "evalica",
-        turns=3,
+        turns=1,  # a minute each
     )
     yield Comparison(
-        f"Bradley–Terry, {DRAWS} draws over people against its own bootstrap, over votes; {size}",
+        f"Bradley–Terry, {DRAWS:,} draws over people against its own bootstrap, over votes; {size}",
         ours,
         lambda: evalica.bootstrap(
             evalica.bradley_terry,
@@ -68,5 +69,5 @@ def comparisons() -> Iterator[Comparison]:
             random_state=1,
         ),
         "evalica",
-        turns=2,
+        turns=1,
     )

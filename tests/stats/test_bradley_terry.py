@@ -318,3 +318,12 @@ def test_blocks_of_draws_do_not_change_the_fit() -> None:
     fit = bradley_terry(pairs, counts, items=60, weights=weights)
     last = bradley_terry(pairs, np.tensordot(weights[-1], counts, 1), items=60)
     np.testing.assert_allclose(fit.rating_draws[-1], last.ratings, atol=1e-7)
+
+
+def test_one_person_has_ratings_but_no_intervals() -> None:
+    weights = person_weights(np.zeros(1, np.int64), 30, np.random.default_rng(10))
+    fit = bradley_terry([[0, 1]], [[[30, 10, 0]]], items=2, weights=weights)
+    assert fit.ratings[0] == pytest.approx(math.log(3) / 2)
+    assert np.isnan(fit.standard_errors).all()
+    found = fit.estimates()
+    assert np.isnan([found.low, found.high]).all()
