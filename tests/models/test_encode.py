@@ -49,7 +49,7 @@ class TestResult:
     def test_vectors_are_those_of_the_images_in_their_order(self, photographs: Path) -> None:
         found = encode(find_pictures(photographs), PIXEL)
         files = sorted(photographs.iterdir())
-        expected = PIXEL.encode(decode(file.read_bytes()) for file in files)
+        expected = PIXEL.encode(np.asarray(decode(file.read_bytes())) for file in files)
         np.testing.assert_array_equal(found.vectors, expected)
         assert found.names == tuple(str(file) for file in files)
         assert (found.file, found.broken) == (None, ())

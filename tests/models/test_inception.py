@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from PIL import Image
 
 from beholder.errors import WeightsError
 from beholder.models.catalogue import load_encoder
@@ -68,14 +69,14 @@ class TestNumbers:
 
 class TestPreprocessing:
     def test_fid_takes_tensorflows_resize_to_within_one(self, weights: Path) -> None:
-        prepared = load_encoder("inception-v3-fid", weights).preprocessing.prepare(picture())
+        prepared = load_encoder("inception-v3-fid", weights).preprocessing.prepare(Image.fromarray(picture()))
         expected = (resize_tf1(picture(), 299, 299) - 128) / 128
         np.testing.assert_allclose(prepared, expected.transpose(2, 0, 1), rtol=0, atol=1e-6)
 
     def test_clean_is_antialiased_and_not_rounded(self, weights: Path) -> None:
         clean = load_encoder("inception-v3-clean", weights).preprocessing
         checks = np.indices((598, 598)).sum(0)[..., None].repeat(3, 2) % 2 * np.uint8(255)
-        middle = clean.prepare(checks.astype(np.uint8))[:, 50:-50, 50:-50]
+        middle = clean.prepare(Image.fromarray(checks.astype(np.uint8)))[:, 50:-50, 50:-50]
         np.testing.assert_allclose(middle, (127.5 - 128) / 128, atol=1e-6)
         assert clean.version != load_encoder("inception-v3-fid", weights).preprocessing.version
 

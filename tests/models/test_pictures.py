@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from beholder.errors import ImageError
-from beholder.models.pictures import ArrayPicture, FilePicture, find_pictures, named_files, pixels_of
+from beholder.models.pictures import ArrayPicture, FilePicture, find_pictures, image_of, named_files
 
 
 def contents(*places: str | Path) -> list[bytes]:
@@ -101,7 +101,7 @@ class TestArrays:
         found = find_pictures(tmp_path / "a.npz")
         assert [one.name for one in found] == [f"{tmp_path}/a.npz/arr_0[{row}]" for row in range(5)]
         for one, image in zip(found, self.IMAGES, strict=True):
-            np.testing.assert_array_equal(pixels_of(one.load()[1]), image)
+            np.testing.assert_array_equal(image_of(one.load()[1]), image)
 
     def test_npy_in_either_order(self, tmp_path: Path) -> None:
         np.save(tmp_path / "a.npy", self.IMAGES)
@@ -110,10 +110,10 @@ class TestArrays:
 
     def test_grey_and_transparent(self) -> None:
         grey = np.array([[0, 9]], np.uint8)
-        assert pixels_of(grey).tolist() == [[[0] * 3, [9] * 3]]
-        assert pixels_of(grey[..., None]).tolist() == [[[0] * 3, [9] * 3]]
+        assert np.asarray(image_of(grey)).tolist() == [[[0] * 3, [9] * 3]]
+        assert np.asarray(image_of(grey[..., None])).tolist() == [[[0] * 3, [9] * 3]]
         clear = np.array([[[200, 0, 100, 51]]], np.uint8)
-        assert pixels_of(clear).tolist() == [[[244, 204, 224]]]  # on white, as in files
+        assert np.asarray(image_of(clear)).tolist() == [[[244, 204, 224]]]  # on white, as in files
 
     def test_the_hash_knows_the_shape(self) -> None:
         flat = np.zeros((2, 8, 3), np.uint8)

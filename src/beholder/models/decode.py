@@ -1,4 +1,4 @@
-"""From the bytes of an image file to the pixels that a network is shown: always (height, width, 3) bytes of RGB.
+"""From the bytes of an image file to the pixels that a network is shown: always 8 bits of RGB.
 
 The rules, all of them pinned by tests:
 
@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 FORMATS = ("PNG", "JPEG", "WEBP", "AVIF", "BMP", "TIFF", "GIF")
@@ -45,8 +44,8 @@ class UndecodableError(Exception):
     """An image that cannot be decoded; the message is the reason."""
 
 
-def decode(content: bytes) -> NDArray[np.uint8]:
-    """The pixels, upright and flat; call it within :func:`quiet_pillow`."""
+def decode(content: bytes) -> Image.Image:
+    """The image in RGB, upright and flat; call it within :func:`quiet_pillow`."""
     if not content:
         raise UndecodableError("the file is empty (0 bytes)")
     try:
@@ -57,7 +56,7 @@ def decode(content: bytes) -> NDArray[np.uint8]:
             if image.width * image.height > LARGEST_PIXELS:
                 raise UndecodableError(_too_large())
             image.load()
-            return np.asarray(flat(_upright(image)))
+            return flat(_upright(image))
     except UnidentifiedImageError as error:
         raise UndecodableError(f"not an image that can be read; known: {', '.join(FORMATS)}") from error
     except Image.DecompressionBombError as error:

@@ -22,7 +22,7 @@ from beholder.models.decode import UndecodableError, quiet_pillow
 from beholder.models.encoder import BATCH, Encoder, Vectors
 from beholder.models.features import open_features
 from beholder.models.in_order import batches, in_order
-from beholder.models.pictures import Picture, pixels_of
+from beholder.models.pictures import Picture, image_of
 
 MAX_WORKERS = 8
 
@@ -179,9 +179,9 @@ class _Work:
                 found, content = picture.load()
                 if found != identity:
                     raise UndecodableError("changed while it was being read")
-                pixels = pixels_of(content)
+                image = image_of(content)
                 if self.encoding.is_set():
-                    prepared[identity] = self._encoder.preprocessing.prepare(pixels)
+                    prepared[identity] = self._encoder.preprocessing.prepare(image)
             except (UndecodableError, OSError) as error:
                 faults[identity] = str(error)
         if not prepared or not self.encoding.is_set():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from beholder.models.in_order import batches
 from beholder.models.preprocessing import Preprocessing
@@ -39,7 +40,7 @@ class Encoder:
     def encode(self, images: Iterable[NDArray[np.uint8]]) -> Vectors:
         """Vectors of images in memory, each (height, width, 3), a batch at a time."""
         parts = [
-            self.network(np.stack([self.preprocessing.prepare(image) for image in batch]))
+            self.network(np.stack([self.preprocessing.prepare(Image.fromarray(image)) for image in batch]))
             for batch in batches(images, BATCH)
         ]
         return np.concatenate(parts) if parts else np.empty((0, self.dims), np.float32)

@@ -12,10 +12,11 @@ from typing import Protocol
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from PIL import Image
 
 from beholder.errors import ImageError
 from beholder.models.arrays import PlaceFault, open_arrays
-from beholder.models.decode import decode
+from beholder.models.decode import decode, flat
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".tif", ".tiff", ".gif")
 MANIFESTS = (".csv", ".parquet")
@@ -78,16 +79,12 @@ class ArrayPicture:
         return hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).digest(), pixels
 
 
-def pixels_of(content: NDArray[np.uint8] | bytes) -> NDArray[np.uint8]:
-    """What :meth:`Picture.load` gave, decoded to (height, width, 3)."""
+def image_of(content: NDArray[np.uint8] | bytes) -> Image.Image:
+    """What :meth:`Picture.load` gave, decoded to flat RGB."""
     if isinstance(content, bytes):
         return decode(content)
-    grey = content[..., None] if content.ndim == 2 else content
-    if grey.shape[2] == 4:
-        alpha = grey[..., 3:].astype(np.uint16)
-        mixed = grey[..., :3] * alpha + np.uint16(255) * (255 - alpha)
-        return ((mixed + 127) // 255).astype(np.uint8)
-    return np.repeat(grey, 3, axis=2) if grey.shape[2] == 1 else grey
+    grey = content.ndim == 3 and content.shape[2] == 1
+    return flat(Image.fromarray(content[..., 0] if grey else content))
 
 
 def find_pictures(*places: str | Path) -> list[Picture]:

@@ -1,11 +1,11 @@
 """From decoded pixels to what a network takes in: resize, centre crop, normalise; named by a version."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from beholder.models.resize import resize, resize_floats, resize_tf1
 
@@ -52,21 +52,22 @@ class Preprocessing:
         numbers = ",".join(f"{number:.9g}" for number in (self.scale, *self.mean, *self.std))
         return f"{VERSION}:{self.fit}{self.size}:{self.method}{rounding}{crop}:{numbers}"
 
-    def prepare(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def prepare(self, image: Image.Image) -> NDArray[np.float32]:
         """The image as (3, side, side)."""
-        cut = _centre(self._resized(image), self.crop) if self.crop else self._resized(image)
-        if cut.dtype == np.uint8:
-            return np.stack([self._table[c][cut[..., c]] for c in range(3)])
-        mean, std = np.array(self.mean, np.float32), np.array(self.std, np.float32)
-        return np.ascontiguousarray(((cut * np.float32(self.scale) - mean) / std).transpose(2, 0, 1))
+        resized = self._resized(image)
+        cut = _centre(resized, self.crop) if self.crop else resized
+        mean, std = (np.array(numbers)[:, None, None] for numbers in (self.mean, self.std))
+        prepared = np.multiply(cut.transpose(2, 0, 1), (self.scale / std).astype(np.float32), order="C")
+        prepared -= (mean / std).astype(np.float32)
+        return prepared
 
-    def _resized(self, image: NDArray[np.uint8]) -> NDArray[np.uint8] | NDArray[np.float32]:
-        height, width = self._target(*image.shape[:2])
+    def _resized(self, image: Image.Image) -> NDArray[np.uint8] | NDArray[np.float32]:
+        height, width = self._target(image.height, image.width)
         if self.method == "tf1":
-            return resize_tf1(image, height, width)
+            return resize_tf1(np.asarray(image), height, width)
         if self.whole:
             return resize(image, height, width, self.method)
-        return resize_floats(image, height, width, self.method)
+        return resize_floats(np.asarray(image), height, width, self.method)
 
     def _target(self, height: int, width: int) -> tuple[int, int]:
         """Height and width after the resize; the longer side is rounded down."""
@@ -74,12 +75,6 @@ class Preprocessing:
             return self.size, self.size
         shorter = min(height, width)
         return self.size * height // shorter, self.size * width // shorter
-
-    @cached_property
-    def _table(self) -> NDArray[np.float32]:
-        """What each of the 256 bytes becomes in each channel: (3, 256)."""
-        mean, std = np.array(self.mean)[:, None], np.array(self.std)[:, None]
-        return np.asarray((np.arange(256) * self.scale - mean) / std, np.float32)
 
 
 def _centre(image: NDArray[np.uint8] | NDArray[np.float32], side: int) -> NDArray[np.uint8] | NDArray[np.float32]:

@@ -27,13 +27,11 @@ Pixels = NDArray[np.uint8] | NDArray[np.float32]
 """(height, width, channels)"""
 
 
-def resize(image: Pixels, height: int, width: int, filter_name: str) -> Pixels:
-    """The image, antialiased, at another size; bytes stay bytes, floats stay floats (and may overshoot)."""
-    if image.dtype == np.uint8:
-        if pillow_agrees(filter_name):
-            return _resize_with_pillow(image, height, width, filter_name)
-        return resize_bytes(image, height, width, filter_name)
-    return resize_floats(image, height, width, filter_name)
+def resize(image: Image.Image, height: int, width: int, filter_name: str) -> NDArray[np.uint8]:
+    """The image, antialiased, at another size, as (height, width, channels)."""
+    if pillow_agrees(filter_name):
+        return _resize_with_pillow(image, height, width, filter_name)
+    return resize_bytes(np.asarray(image), height, width, filter_name)
 
 
 def resize_bytes(image: Pixels, height: int, width: int, filter_name: str) -> NDArray[np.uint8]:
@@ -47,7 +45,7 @@ def resize_bytes(image: Pixels, height: int, width: int, filter_name: str) -> ND
 
 
 def resize_floats(image: Pixels, height: int, width: int, filter_name: str) -> NDArray[np.float32]:
-    """The definition for other numbers: sums in double precision, each pass rounded to single."""
+    """The definition without rounding to bytes: sums in double precision; values may overshoot 0 and 255."""
     taken = np.asarray(image, np.float32)
     if width != taken.shape[1]:
         taken = _sum_floats(taken.transpose(1, 0, 2), width, filter_name).transpose(1, 0, 2)
@@ -151,18 +149,19 @@ def pillow_agrees(filter_name: str) -> bool:
     """Whether the Pillow at hand resizes a probe, made smaller and larger, exactly as the definition does."""
     noise = np.random.default_rng(0).integers(0, 256, (61, 47, 3), dtype=np.uint8)
     probe = np.where(noise < 60, np.uint8(0), np.where(noise > 195, np.uint8(255), noise))  # overshoot is clipped
+    image = Image.fromarray(probe)
     return all(
         np.array_equal(
-            _resize_with_pillow(probe, height, width, filter_name), resize_bytes(probe, height, width, filter_name)
+            _resize_with_pillow(image, height, width, filter_name), resize_bytes(probe, height, width, filter_name)
         )
         for height, width in ((20, 13), (97, 120), (33, 64), (61, 10))
     )
 
 
-def _resize_with_pillow(image: Pixels, height: int, width: int, filter_name: str) -> NDArray[np.uint8]:
+def _resize_with_pillow(image: Image.Image, height: int, width: int, filter_name: str) -> NDArray[np.uint8]:
     """Rows, then columns, in two calls: left to itself, Pillow 13 takes some tall images the other way."""
     kind = FILTERS[filter_name][2]
-    rows = Image.fromarray(image).resize((width, image.shape[0]), kind)
+    rows = image.resize((width, image.height), kind)
     return np.asarray(rows.resize((width, height), kind))
 
 

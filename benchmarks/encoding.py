@@ -1,0 +1,121 @@
+"""From a folder of JPEGs to features, against the network's own time: ``python benchmarks/encoding.py FOLDER``.
+
+The bare forward takes the same images, decoded and prepared beforehand; the whole way begins with the files and
+ends with vectors on the disk. All run by turns, after one of each to warm up, in one process. Prints a markdown
+table; ``docs/measured/encoding.md`` is a saved run.
+"""
+
+import argparse
+import os
+import platform
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from beholder.models.allocator import keep_freed_memory
+from beholder.models.catalogue import load_encoder
+from beholder.models.decode import decode
+from beholder.models.encode import encode
+from beholder.models.encoder import BATCH, Encoder
+from beholder.models.in_order import batches, in_order
+from beholder.models.pictures import find_pictures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--encoder", default="efficientnet-lite0")
+    parser.add_argument("--images", type=int, default=1000)
+    parser.add_argument("--turns", type=int, default=5)
+    arguments = parser.parse_args()
+    files = sorted(arguments.folder.glob("*.jpg"))[: arguments.images]
+    encoder = load_encoder(arguments.encoder)
+    stacks = _prepared(encoder, files)
+    ways: dict[str, Callable[[], object]] = {
+        "bare forward, torch's own threads": partial(_forward, encoder, stacks, 1),
+        "bare forward, a batch a core": partial(_forward, encoder, stacks, os.cpu_count() or 1),
+        "reading and preparing alone": partial(_read, encoder, files),
+        "folder to features on disk": partial(_whole, encoder, files),
+    }
+    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, torch {torch.__version__}")
+    print(
+        f"{arguments.encoder}, {len(files)} JPEGs, {arguments.turns} turns; memory kept: {keep_freed_memory()}\n"
+    )
+    taken = _by_turns(ways, arguments.turns)
+    whole = taken["folder to features on disk"]
+    print("| way | images/s | CPU time an image | whole way ÷ this: time (range) | CPU time (range) |")
+    print("|---|---|---|---|---|")
+    for name, times in taken.items():
+        rate = len(files) / statistics.median(one.wall for one in times)
+        each = statistics.median(one.cpu for one in times) / len(files) * 1000
+        wall = _ratios([one.wall for one in whole], [one.wall for one in times])
+        cpu = _ratios([one.cpu for one in whole], [one.cpu for one in times])
+        print(f"| {name} | {rate:.0f} | {each:.1f} ms | {wall} | {cpu} |")
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Seconds of one turn: by the clock, and of all cores together."""
+
+    wall: float
+    cpu: float
+
+
+def _ratios(whole: list[float], part: list[float]) -> str:
+    """Median and range of the ratios within a turn."""
+    ratios = sorted(one / other for one, other in zip(whole, part, strict=True))
+    return f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}–{ratios[-1]:.2f})"
+
+
+def _prepared(encoder: Encoder, files: list[Path]) -> list[NDArray[np.float32]]:
+    """As many batches as the files make, but only a few different ones, so that memory does not matter."""
+    few = files[: 8 * BATCH]
+    stacks = [
+        np.stack([encoder.preprocessing.prepare(decode(file.read_bytes())) for file in batch])
+        for batch in batches(few, BATCH)
+    ]
+    return [stacks[number % len(stacks)][: len(batch)] for number, batch in enumerate(batches(files, BATCH))]
+
+
+def _forward(encoder: Encoder, stacks: list[NDArray[np.float32]], workers: int) -> None:
+    with encoder.threads(workers) if workers > 1 else nullcontext():
+        for _ in in_order(encoder.network, stacks, workers):
+            pass
+
+
+def _read(encoder: Encoder, files: list[Path]) -> None:
+    def prepare(file: Path) -> None:
+        encoder.preprocessing.prepare(decode(file.read_bytes()))
+
+    for _ in in_order(prepare, files, os.cpu_count() or 1):
+        pass
+
+
+def _whole(encoder: Encoder, files: list[Path]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        found = encode(find_pictures(*files), encoder, folder=Path(folder))
+        assert found.vectors.shape == (len(files), encoder.dims)
+
+
+def _by_turns(ways: dict[str, Callable[[], object]], turns: int) -> dict[str, list[Taken]]:
+    taken: dict[str, list[Taken]] = {name: [] for name in ways}
+    for turn in range(turns + 1):
+        for name, way in ways.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            way()
+            if turn:  # the first is to warm up
+                taken[name].append(Taken(time.perf_counter() - wall, time.process_time() - cpu))
+    return taken
+
+
+if __name__ == "__main__":
+    main()

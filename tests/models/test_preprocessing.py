@@ -1,0 +1,75 @@
+"""Preprocessing: sizes, cuts and numbers by hand, and a version that changes with whatever changes the pixels."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from beholder.models.preprocessing import Preprocessing
+
+PLAIN = Preprocessing("exact", 4, "box")
+
+
+def even(height: int, width: int, colour: tuple[int, int, int]) -> Image.Image:
+    return Image.new("RGB", (width, height), colour)
+
+
+def test_normalisation_by_hand() -> None:
+    # (51/255 − .1) / .5 = .2, (255/255 − .5) / .25 = 2, (0 − 0) / 1 = 0
+    steps = replace(PLAIN, mean=(0.1, 0.5, 0.0), std=(0.5, 0.25, 1.0))
+    found = steps.prepare(even(9, 7, (51, 255, 0)))
+    assert found.shape == (3, 4, 4)
+    assert found.dtype == np.float32
+    assert found.flags.c_contiguous
+    np.testing.assert_allclose(found[:, 0, 0], [0.2, 2.0, 0.0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("fit", "height", "width", "expected"),
+    [
+        ("shortest", 100, 100, (4, 4)),
+        ("shortest", 100, 199, (4, 7)),  # 4 · 199/100 = 7.96, rounded down
+        ("shortest", 30, 20, (6, 4)),
+        ("exact", 100, 199, (4, 4)),
+    ],
+)
+def test_sizes(fit: str, height: int, width: int, expected: tuple[int, int]) -> None:
+    steps = Preprocessing("shortest" if fit == "shortest" else "exact", 4, "bilinear")
+    assert steps.prepare(even(height, width, (9, 9, 9))).shape == (3, *expected)
+
+
+def test_the_middle_is_cut_out() -> None:
+    image = np.zeros((4, 9, 3), np.uint8)
+    image[..., 0] = np.arange(9)
+    cut = Preprocessing("shortest", 4, "box", 4, scale=1.0).prepare(Image.fromarray(image))
+    assert cut[0, 0].tolist() == [2, 3, 4, 5]  # (9 − 4) // 2 = 2 from the left
+
+
+def test_unrounded_keeps_what_lies_between_bytes() -> None:
+    image = Image.fromarray(np.array([[[0] * 3, [1] * 3]], np.uint8))
+    steps = Preprocessing("exact", 1, "box", scale=1.0)
+    assert steps.prepare(image).ravel().tolist() == [1, 1, 1]
+    assert replace(steps, whole=False).prepare(image).ravel().tolist() == [0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(PLAIN, fit="shortest"),
+        replace(PLAIN, size=5),
+        replace(PLAIN, method="bicubic"),
+        replace(PLAIN, crop=3),
+        replace(PLAIN, scale=1.0),
+        replace(PLAIN, mean=(0.0, 0.0, 0.1)),
+        replace(PLAIN, std=(1.0, 1.0, 0.1)),
+        replace(PLAIN, whole=False),
+    ],
+)
+def test_the_version_changes_with_every_setting(other: Preprocessing) -> None:
+    assert other.version != PLAIN.version
+
+
+def test_the_version_in_words() -> None:
+    steps = Preprocessing("shortest", 256, "bicubic", 224, mean=(0.5, 0.5, 0.5), std=(0.25, 0.25, 0.25))
+    assert steps.version == "1:shortest256:bicubic:crop224:0.00392156863,0.5,0.5,0.5,0.25,0.25,0.25"
