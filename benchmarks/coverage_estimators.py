@@ -1,6 +1,7 @@
 """How often intervals of means, d′, correlations, prediction-powered means and rankings hold the truth.
 
-    python benchmarks/coverage_estimators.py [--studies 2000] [--draws 1000] [--seed 1] [--only NAME …]
+    python benchmarks/coverage_estimators.py [--studies 2000] [--draws 1000] [--seed 1] [--workers 2] [--only
+    NAME …]
 
 Prints markdown tables; ``docs/measured/coverage-estimators.md`` is a saved run. Shares, Bradley–Terry,
 Krippendorff's α and separations of a finished study are in ``coverage_clustered.py``. One process; each section
@@ -8,79 +9,71 @@ has a seed of its own.
 """
 
 import argparse
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import numpy as np
-from coverage_clustered import PEOPLE, percent, table
+from coverage_clustered import PEOPLE, RATINGS, percent, table
 from numpy.typing import NDArray
 from scipy import special
 
 from beholder.stats.bootstrap import clustered_ratio, person_weights
 from beholder.stats.confidence_sequence import asymptotic_sequence, log_capital
-from beholder.stats.correlation import KINDS, Kind, correlation
+from beholder.stats.correlation import Kind, correlation
 from beholder.stats.correlation_bootstrap import bootstrap_correlation
 from beholder.stats.detection import detection
 from beholder.stats.holm import holm
 from beholder.stats.plackett_luce import plackett_luce
+from beholder.stats.power import means_group
 from beholder.stats.prediction_powered import Powered, powered, powered_difference, powered_mean
 from beholder.stats.sequential_separation import sequential_separation
 
 BATCH = 20  # independent studies that share one set of bootstrap weights
-LEVEL = 0.95
+TRIALS = 50  # images of each kind for d′
+RHO, SIGMA = 0.6, 0.8
+
+CASES: tuple[tuple[str, Kind, float, bool], ...] = (
+    ("normal, Pearson", "pearson", RHO, False),
+    ("normal, Spearman", "spearman", 6 / np.pi * np.arcsin(RHO / 2), False),
+    ("normal, Kendall", "kendall", 2 / np.pi * np.arcsin(RHO), False),
+    ("log-normal, Pearson", "pearson", np.expm1(RHO * SIGMA**2) / np.expm1(SIGMA**2), True),
+)
+"""A world, a coefficient, its true value, and whether both columns are exponentials."""
 
 
-def one_group(people: int) -> NDArray[np.int64]:
-    return np.zeros(people, np.int64)
+Job = tuple[int, int, np.random.SeedSequence]
+"""People, draws, and the seed of one batch of studies."""
 
 
-def batches(studies: int, people: int, draws: int, rng: np.random.Generator) -> Iterator[NDArray[np.int32]]:
-    """Weights for each batch of studies."""
-    for _ in range(-(-studies // BATCH)):
-        yield person_weights(one_group(people), draws, rng)
+def weights_of(people: int, draws: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    return person_weights(np.zeros(people, np.int64), draws, rng)
 
 
-def mean_ratings(studies: int, draws: int, rng: np.random.Generator) -> str:
+def rating_batch(job: Job) -> NDArray[np.float64]:
     """Ratings 1–5: everyone has a mean of their own and 4–40 ratings; the truth is the mean over all people."""
-    rows = []
-    for people in PEOPLE:
-        held, width, naive = [], [], []
-        for weights in batches(studies, people, draws, rng):
-            answers = rng.integers(4, 40, (people, BATCH), endpoint=True)
-            leaning = rng.beta(3, 2, (people, BATCH))
-            sums = answers + rng.binomial(
-                4 * answers, leaning
-            )  # each rating is 1 + Bin(4, leaning): mean 1 + 4 · .6
-            found = clustered_ratio(sums, answers, weights)
-            held.append((found.low <= 3.4) & (found.high >= 3.4))
-            width.append(found.high - found.low)
-            total = answers.sum(axis=0)
-            reach = 1.96 * np.sqrt(4 * 0.6 * 0.4 / total)
-            naive.append(np.abs(sums.sum(axis=0) / total - 3.4) <= reach)
-        rows.append(
-            (str(people), percent(float(np.mean(naive))), percent(float(np.mean(held))), f"{np.mean(width):.2f}")
-        )
-    header = ("people", "answers as independent", "expanded BCa over people", "mean width")
-    return table("Mean rating 1–5, 4–40 ratings a person, nominal 95 %", header, rows)
+    people, draws, seed = job
+    rng = np.random.default_rng(seed)
+    answers = rng.integers(4, 40, (people, BATCH), endpoint=True)
+    sums = answers + rng.binomial(4 * answers, rng.beta(3, 2, (people, BATCH)))  # 1 + Bin(4, .6 on average) each
+    total, truth = answers.sum(axis=0), 3.4
+    naive = np.abs(sums.sum(axis=0) / total - truth) <= 1.96 * np.sqrt(4 * 0.6 * 0.4 / total)
+    found = clustered_ratio(sums, answers, weights_of(people, draws, rng))
+    return np.array([naive, (found.low <= truth) & (found.high >= truth), found.high - found.low], np.float64)
 
 
-def d_primes(studies: int, draws: int, rng: np.random.Generator) -> str:
+def d_prime_batch(job: Job) -> NDArray[np.float64]:
     """Everyone has a d′ and a criterion of their own; the truth is the mean of the corrected d′ over all
     people."""
-    rows = []
-    trials = 50
-    truth = _expected_d_prime(trials)
-    for people in PEOPLE:
-        held = []
-        for weights in batches(studies, people, draws, rng):
-            d, c = rng.normal(1.0, 0.5, (people, BATCH)), rng.normal(0, 0.3, (people, BATCH))
-            hits = rng.binomial(trials, special.ndtr(d / 2 - c))
-            alarms = rng.binomial(trials, special.ndtr(-d / 2 - c))
-            score = detection(hits, trials, alarms, trials).d_prime
-            found = clustered_ratio(score, np.ones_like(score), weights)
-            held.append((found.low <= truth) & (truth <= found.high))
-        rows.append((str(people), percent(float(np.mean(held)))))
-    return table(f"Mean d′, {trials} + {trials} images a person, nominal 95 %", ("people", "expanded BCa"), rows)
+    people, draws, seed = job
+    rng = np.random.default_rng(seed)
+    truth = _expected_d_prime(TRIALS)
+    d, c = rng.normal(1.0, 0.5, (people, BATCH)), rng.normal(0, 0.3, (people, BATCH))
+    hits = rng.binomial(TRIALS, special.ndtr(d / 2 - c))
+    alarms = rng.binomial(TRIALS, special.ndtr(-d / 2 - c))
+    score = detection(hits, TRIALS, alarms, TRIALS).d_prime
+    found = clustered_ratio(score, np.ones_like(score), weights_of(people, draws, rng))
+    return np.array([(found.low <= truth) & (truth <= found.high)], np.float64)
 
 
 def _expected_d_prime(trials: int) -> float:
@@ -101,59 +94,40 @@ def _expected_d_prime(trials: int) -> float:
     return float(np.outer(weights, weights).ravel() @ gap)
 
 
-def correlations(studies: int, draws: int, rng: np.random.Generator) -> str:
+def correlation_batch(job: Job) -> NDArray[np.float64]:
     """Normal pairs with ρ = .6, and their exponentials: the same ranks, but far from normal."""
-    rho, sigma = 0.6, 0.8
-    truths: dict[Kind, float] = {
-        "pearson": rho,
-        "spearman": 6 / np.pi * np.arcsin(rho / 2),
-        "kendall": 2 / np.pi * np.arcsin(rho),
-    }
-    skewed = np.expm1(rho * sigma**2) / np.expm1(sigma**2)
-    cases: list[tuple[str, Kind, float, bool]] = [(f"normal, {kind}", kind, truths[kind], False) for kind in KINDS]
-    cases.append(("log-normal, pearson", "pearson", skewed, True))
-    rows = []
-    for points in PEOPLE:
-        held = np.zeros((len(cases), 3))
-        count = 0
-        for weights in batches(studies, points, draws, rng):
-            for _ in range(BATCH):
-                x = rng.normal(size=points)
-                y = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=points)
-                count += 1
-                for case, (_, kind, truth, bent) in enumerate(cases):
-                    one, two = (np.exp(sigma * x), np.exp(sigma * y)) if bent else (x, y)
-                    closed = correlation(one, two, kind=kind)
-                    drawn = [
-                        bootstrap_correlation(one, two, weights, kind=kind, rule=rule)
-                        for rule in ("percentile", "bca")
-                    ]
-                    held[case] += [found.low <= truth <= found.high for found in (closed, *drawn)]
-        rows += [(name, str(points), *map(percent, held[i] / count)) for i, (name, *_) in enumerate(cases)]
-    header = ("world", "points", "closed form", "expanded percentile", "expanded BCa")
-    return table("Correlations, ρ = .6, nominal 95 %", header, rows)
+    points, draws, seed = job
+    rng = np.random.default_rng(seed)
+    weights = weights_of(points, draws, rng)
+    held = np.zeros((len(CASES), 3, BATCH))
+    for study in range(BATCH):
+        x = rng.normal(size=points)
+        y = RHO * x + np.sqrt(1 - RHO**2) * rng.normal(size=points)
+        for case, (_, kind, truth, bent) in enumerate(CASES):
+            one, two = (np.exp(SIGMA * x), np.exp(SIGMA * y)) if bent else (x, y)
+            found = [
+                correlation(one, two, kind=kind),
+                bootstrap_correlation(one, two, weights, kind=kind, rule="percentile"),
+                bootstrap_correlation(one, two, weights, kind=kind, rule="bca"),
+            ]
+            held[case, :, study] = [each.low <= truth <= each.high for each in found]
+    return held.reshape(-1, BATCH)
 
 
-def powered_means(studies: int, _: int, rng: np.random.Generator) -> str:
+def powered_batch(noise: float, job: Job) -> NDArray[np.float64]:
     """Ten labels a person beside 2,000 scored images; and the difference of two generators by the same people."""
-    rows = []
-    for name, noise in (("scores of r = .9", 0.48), ("scores of r = .5", 1.73), ("useless scores", np.inf)):
-        for people in PEOPLE:
-            held, ratio = np.zeros(5), np.zeros((3, studies))
-            for study in range(studies):
-                habit = rng.normal(0, 0.3, people)
-                first, second = (_labelled(habit, noise, rng) for _ in range(2))
-                found = [powered_mean(first, tuning=tuning) for tuning in (0.0, 1.0, None)]
-                gap = [powered_difference(first, second, tuning=tuning) for tuning in (0.0, None)]
-                held += [one.low <= 0 <= one.high for one in (*found, *gap)]
-                widths = [one.high - one.low for one in (*found, *gap)]
-                ratio[:, study] = widths[1] / widths[0], widths[2] / widths[0], widths[4] / widths[3]
-            change = [f"{100 * (value - 1):+.0f}" for value in ratio.mean(axis=1)]
-            shares = [percent(share) for share in held / studies]
-            rows.append((name, str(people), *shares[:3], *change[:2], *shares[3:], change[2]))
-    means = ("labels alone", "PPI", "PPI++", "PPI width, %", "PPI++ width, %")
-    header = ("world", "people", *means, "difference, labels alone", "difference, PPI++", "its width, %")
-    return table("Prediction-powered means, clustered by person, nominal 95 %", header, rows)
+    people, _, seed = job
+    rng = np.random.default_rng(seed)
+    rows = np.zeros((8, BATCH))
+    for study in range(BATCH):
+        habit = rng.normal(0, 0.3, people)
+        first, second = (_labelled(habit, noise, rng) for _ in range(2))
+        found = [powered_mean(first, tuning=tuning) for tuning in (0.0, 1.0, None)]
+        found += [powered_difference(first, second, tuning=tuning) for tuning in (0.0, None)]
+        width = [each.high - each.low for each in found]
+        rows[:5, study] = [each.low <= 0 <= each.high for each in found]
+        rows[5:, study] = width[1] / width[0], width[2] / width[0], width[4] / width[3]
+    return rows
 
 
 def _labelled(habit: NDArray[np.float64], noise: float, rng: np.random.Generator) -> Powered:
@@ -166,38 +140,32 @@ def _labelled(habit: NDArray[np.float64], noise: float, rng: np.random.Generator
     return powered(label, score[: len(who)], score[len(who) :], clusters=who)
 
 
-def rankings(studies: int, draws: int, rng: np.random.Generator) -> str:
+def ranking_batch(job: Job) -> NDArray[np.float64]:
     """Plackett–Luce: everyone ranks five sets of four out of five generators."""
-    truth = np.array([-0.8, -0.4, 0.0, 0.4, 0.8])
-    rows = []
-    for people in PEOPLE:
-        held = []
-        for weights in batches(studies, people, draws, rng):
-            for _ in range(BATCH):
-                who = np.repeat(np.arange(people), 5)
-                worth = truth + rng.gumbel(size=(len(who), 5))  # (rankings, items)
-                left_out = rng.integers(0, 5, len(worth))
-                worth[np.arange(len(worth)), left_out] = -np.inf
-                order = np.argsort(-worth, axis=1)[:, :4]
-                found = plackett_luce(who, order, items=5, weights=weights).estimates()
-                held.append((found.low <= truth) & (truth <= found.high))
-        rows.append(("5 generators, 5 rankings of 4 each", str(people), percent(float(np.mean(held)))))
-    return table("Plackett–Luce ratings, nominal 95 %", ("world", "people", "expanded BCa"), rows)
+    people, draws, seed = job
+    rng = np.random.default_rng(seed)
+    weights = weights_of(people, draws, rng)
+    who = np.repeat(np.arange(people), 5)
+    held = np.zeros((1, BATCH))
+    for study in range(BATCH):
+        worth = RATINGS + rng.gumbel(size=(len(who), 5))  # (rankings, items)
+        worth[np.arange(len(worth)), rng.integers(0, 5, len(worth))] = -np.inf
+        order = np.argsort(-worth, axis=1)[:, :4]
+        found = plackett_luce(who, order, items=5, weights=weights).estimates()
+        held[0, study] = np.mean((found.low <= RATINGS) & (found.high >= RATINGS))
+    return held
 
 
-def looking(studies: int, _: int, rng: np.random.Generator) -> str:
-    """Five equal generators, ten pairs, looked at after every person up to 150: any false separation, ever."""
-    people, cells = 150, 5
-    rows = []
-    for name, within in (("the same people judge all", True), ("different people", False)):
-        wrong = np.zeros(2)
-        for _ in range(studies):
-            habit = rng.normal(0, 0.1, (people, 1)) if within else 0.0
-            scores = np.clip(rng.normal(0.4, 0.12, (people, cells)) + habit, 0, 1)
-            wrong += [_ever_betting(scores, within=within), _ever_t_test(scores, within=within)]
-        rows.append((name, *map(percent, wrong / studies)))
-    header = ("world", "sequential separation", "t tests with Holm at every look")
-    return table("Any false separation at any look, nominal at most 5 %", header, rows)
+def looking_batch(within: bool, job: Job) -> NDArray[np.float64]:
+    """Five equal generators, ten pairs, looked at after every person: any false separation, ever."""
+    people, _, seed = job
+    rng = np.random.default_rng(seed)
+    wrong = np.zeros((2, BATCH))
+    for study in range(BATCH):
+        habit = rng.normal(0, 0.1, (people, 1)) if within else 0.0
+        scores = np.clip(rng.normal(0.4, 0.12, (people, 5)) + habit, 0, 1)
+        wrong[:, study] = _ever_betting(scores, within=within), _ever_t_test(scores, within=within)
+    return wrong
 
 
 def _ever_betting(scores: NDArray[np.float64], *, within: bool) -> bool:
@@ -230,33 +198,134 @@ def _ever_t_test(scores: NDArray[np.float64], *, within: bool) -> bool:
     return any(holm(row).min() <= 0.05 for row in p[smallest])
 
 
-def sequences(studies: int, _: int, rng: np.random.Generator) -> str:
-    """The mean of 300 people, looked at after each: any look that misses the truth."""
-    people, rows = 300, []
-    for name, a, b in (("rates .40, sd .12", 6, 9), ("rates .125, sd .08", 2, 14), ("rates .10, mode at 0", 1, 9)):
-        truth = a / (a + b)
-        scores = rng.binomial(40, rng.beta(a, b, (studies, people))) / 40
-        betting = [log_capital(row, np.array([truth])).max() >= np.log(20) for row in scores]
-        asymptotic = [asymptotic_sequence(row) for row in scores]
-        missed = [np.any((one.low > truth) | (one.high < truth)) for one in asymptotic]
-        n = np.arange(1, people + 1)
-        mean = np.cumsum(scores, axis=1) / n
-        spread = np.sqrt(np.maximum(np.cumsum(scores**2, axis=1) / n - mean**2, 1e-300) / np.maximum(n - 1, 1))
-        reach = special.stdtrit(np.maximum(n - 1, 1), 0.975) * spread
-        plain = np.any(np.abs(mean - truth)[:, 9:] > reach[:, 9:], axis=1)
-        rows.append((name, *map(percent, (np.mean(betting), np.mean(missed), plain.mean()))))
-    header = ("world", "betting", "asymptotic", "t interval at every look from the tenth on")
+def sequence_batch(shape: tuple[int, int], job: Job) -> NDArray[np.float64]:
+    """The mean of people's rates, looked at after each person: any look that misses the truth."""
+    people, _, seed = job
+    rng = np.random.default_rng(seed)
+    truth = shape[0] / sum(shape)
+    scores = rng.binomial(40, rng.beta(*shape, (BATCH, people))) / 40
+    betting = [log_capital(row, np.array([truth])).max() >= np.log(20) for row in scores]
+    asymptotic = [asymptotic_sequence(row) for row in scores]
+    missed = [bool(np.any((each.low > truth) | (each.high < truth))) for each in asymptotic]
+    n = np.arange(1, people + 1)
+    mean = np.cumsum(scores, axis=1) / n
+    spread = np.sqrt(np.maximum(np.cumsum(scores**2, axis=1) / n - mean**2, 1e-300) / np.maximum(n - 1, 1))
+    reach = special.stdtrit(np.maximum(n - 1, 1), 0.975) * spread
+    plain = np.any(np.abs(mean - truth)[:, 9:] > reach[:, 9:], axis=1)
+    return np.array([betting, missed, plain], np.float64)
+
+
+def stopping_batch(gap: float, job: Job) -> NDArray[np.float64]:
+    """One pair that does differ, judged by the same people: the person after whom it is separated, or infinity."""
+    people, _, seed = job
+    rng = np.random.default_rng(seed)
+    after = np.full((1, BATCH), np.inf)
+    for study in range(BATCH):
+        scores = np.clip(rng.normal([0.4 + gap, 0.4], 0.12, (people, 2)), 0, 1)
+        found = int(sequential_separation(scores, within=True).after[0])
+        after[0, study] = found if found > 0 else np.inf
+    return after
+
+
+class Runner:
+    """Runs batches of studies in several processes; the numbers do not depend on how many."""
+
+    def __init__(self, pool: ProcessPoolExecutor, studies: int, draws: int, seed: int) -> None:
+        self.pool, self.studies, self.draws, self.seed = pool, studies, draws, seed
+
+    def raw(self, work: Callable[[Job], NDArray[np.float64]], people: int, row: int = 0) -> NDArray[np.float64]:
+        """Return what the batches found, (measures, studies); ``row`` tells worlds of one section apart."""
+        seeds = np.random.SeedSequence([self.seed, people, row]).spawn(-(-self.studies // BATCH))
+        return np.concatenate(list(self.pool.map(work, [(people, self.draws, seed) for seed in seeds])), axis=1)
+
+    def __call__(self, work: Callable[[Job], NDArray[np.float64]], people: int, row: int = 0) -> list[float]:
+        return [float(value) for value in self.raw(work, people, row).mean(axis=1)]
+
+
+def ratings(run: Runner) -> str:
+    rows = []
+    for people in PEOPLE:
+        naive, held, width = run(rating_batch, people)
+        rows.append((str(people), percent(naive), percent(held), f"{width:.2f}"))
+    header = ("people", "answers as independent", "expanded BCa over people", "mean width")
+    return table("Mean rating 1–5, 4–40 ratings a person, nominal 95 %", header, rows)
+
+
+def d_primes(run: Runner) -> str:
+    rows = [(str(people), *map(percent, run(d_prime_batch, people))) for people in PEOPLE]
+    return table(f"Mean d′, {TRIALS} + {TRIALS} images a person, nominal 95 %", ("people", "expanded BCa"), rows)
+
+
+def correlations(run: Runner) -> str:
+    rows = []
+    for points in PEOPLE:
+        held = np.reshape(run(correlation_batch, points), (len(CASES), 3))
+        rows += [(case[0], str(points), *map(percent, row)) for case, row in zip(CASES, held, strict=True)]
+    header = ("world", "points", "closed form", "expanded percentile", "expanded BCa")
+    return table("Correlations, ρ = .6, nominal 95 %", header, rows)
+
+
+def powered_means(run: Runner) -> str:
+    rows = []
+    worlds = (("scores of r = .9", 0.48), ("scores of r = .5", 1.73), ("useless scores", np.inf))
+    for row, (name, noise) in enumerate(worlds):
+        for people in PEOPLE:
+            found = run(partial(powered_batch, noise), people, row)
+            held, width = [percent(x) for x in found[:5]], [f"{100 * (x - 1):+.0f}" for x in found[5:]]
+            rows.append((name, str(people), *held[:3], *width[:2], *held[3:], width[2]))
+    means = ("labels alone", "PPI", "PPI++", "PPI width, %", "PPI++ width, %")
+    header = ("world", "people", *means, "difference, labels alone", "difference, PPI++", "its width, %")
+    return table("Prediction-powered means, clustered by person, nominal 95 %", header, rows)
+
+
+def rankings(run: Runner) -> str:
+    rows = [(str(people), *map(percent, run(ranking_batch, people))) for people in PEOPLE]
+    return table(
+        "Plackett–Luce, 5 generators, 5 rankings of 4 a person, nominal 95 %", ("people", "expanded BCa"), rows
+    )
+
+
+def looking(run: Runner) -> str:
+    worlds = (("the same people judge all", True), ("different people", False))
+    rows = [
+        (name, *map(percent, run(partial(looking_batch, within), 150, row)))
+        for row, (name, within) in enumerate(worlds)
+    ]
+    header = ("5 equal generators, 150 people each", "sequential separation", "t tests with Holm at every look")
+    return table("Any false separation at any look, nominal at most 5 %", header, rows)
+
+
+def sequences(run: Runner) -> str:
+    worlds = (("rates .40, sd .12", (6, 9)), ("rates .125, sd .08", (2, 14)), ("rates .10, mode at 0", (1, 9)))
+    rows = [
+        (name, *map(percent, run(partial(sequence_batch, shape), 300, row)))
+        for row, (name, shape) in enumerate(worlds)
+    ]
+    header = ("300 people", "betting", "asymptotic", "t interval at every look from the tenth on")
     return table("Truth missed at any look, nominal at most 5 %", header, rows)
 
 
-SECTIONS: dict[str, Callable[[int, int, np.random.Generator], str]] = {
-    "ratings": mean_ratings,
+def stopping(run: Runner) -> str:
+    rows = []
+    for row, gap in enumerate((0.05, 0.1, 0.2)):
+        after = run.raw(partial(stopping_batch, gap), 600, row)[0]
+        points = [f"{people:.0f}" for people in np.quantile(after, (0.1, 0.5, 0.9), method="nearest")]
+        rows.append(
+            (f"{gap:.2f}", str(means_group(gap, 0.12)), *points, percent(float(np.isfinite(after).mean())))
+        )
+    header = ("difference", "planned: one look, power .8", "10 %", "half", "90 %", "separated within 600")
+    return table("People until a true difference is separated, looking after each", header, rows)
+
+
+SECTIONS: dict[str, Callable[[Runner], str]] = {
+    "ratings": ratings,
     "d-prime": d_primes,
     "correlations": correlations,
     "powered": powered_means,
     "rankings": rankings,
     "looking": looking,
     "sequences": sequences,
+    "stopping": stopping,
 }
 
 
@@ -265,13 +334,14 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=2000)
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", nargs="*", choices=list(SECTIONS), default=list(SECTIONS))
     options = parser.parse_args()
-    seeds = dict(zip(SECTIONS, np.random.SeedSequence(options.seed).spawn(len(SECTIONS)), strict=True))
-    for name in options.only:
-        began = time.process_time()
-        print(SECTIONS[name](options.studies, options.draws, np.random.default_rng(seeds[name])))
-        print(f"{options.studies} studies a row, {time.process_time() - began:.0f} s of one core\n", flush=True)
+    with ProcessPoolExecutor(options.workers) as pool:
+        run = Runner(pool, options.studies, options.draws, options.seed)
+        for name in options.only:
+            print(SECTIONS[name](run), flush=True)
+    print(f"{-(-options.studies // BATCH) * BATCH} studies a row, {options.draws} draws, seed {options.seed}")
 
 
 if __name__ == "__main__":

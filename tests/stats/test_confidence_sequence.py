@@ -14,19 +14,18 @@ from beholder.stats.confidence_sequence import (
 
 
 def test_capital_by_hand() -> None:
-    # one person at 1, m = ½: σ̂² = ¼, λ = √(2 ln 40/(¼ · 1 · ln 2)) = 6.525, cut to c/m = 1 both ways: ½ (1 + ½)
-    # + ½ (1 − ½) = 1. A second at 1: μ̂₁ = (½ + 1)/2 = ¾, σ̂²₁ = (¼ + 1/16)/2 = .15625, λ still cut to 1: ½ ·
-    # 1.5² + ½ · .5² = 1.25
+    # one person at 1, m = ½: σ̂² = ¼, λ = √(2 ln 40/(¼ · 1 · ln 2)) = 6.525, cut to c/m = 1.5 both ways:
+    # ½ (1 + ¾) + ½ (1 − ¾) = 1. A second at 1: μ̂₁ = (½ + 1)/2 = ¾, σ̂²₁ = (¼ + 1/16)/2 = .15625, λ is still cut:
+    # ½ · 1.75² + ½ · .25² = 1.5625
     found = np.exp(log_capital(np.array([1.0, 1.0]), np.array([0.5])))[:, 0]
-    assert found == pytest.approx([1, 1.25])
+    assert found == pytest.approx([1, 1.5625])
 
 
 def test_betting_by_hand() -> None:
-    # n people at 1: for m = 1 − ε bets are cut at c/m, K ≥ ½ (1 + (1 − m)/(2m))ⁿ; for m = .2 each person trebles
-    # the capital (1 + .5/.2 · .8 = 3): ½ · 3ⁿ ≥ 20 from n = 4 on (40.5), not at n = 3 (13.5 + what the other
-    # side has)
+    # people at 1, m = .2: each multiplies the capital of the bet upwards by 1 + .75/.2 · .8 = 4: ½ · 4² = 8
+    # after two, and ½ · 4³ = 32 ≥ 20 after three, so that .2 is bet away by the third
     found = betting_sequence(np.ones(6))
-    assert found.low[2] < 0.2 < found.low[3]
+    assert found.low[1] < 0.2 < found.low[2]
     assert np.all(found.high == 1)
 
 

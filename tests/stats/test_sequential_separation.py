@@ -16,16 +16,15 @@ def between(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def test_by_hand() -> None:
-    # cell 0 always 1, cell 1 always 0: x = 1 on the unit scale, m = ½, and a bet of 1 (while the least of it is
-    # cut) gives ½ (1.5ⁿ + .5ⁿ): 1, 1.25, 1.75, 2.56, 3.81, 5.70, 8.55, 12.8, 19.2, 28.8: p ≤ .05 after ten
-    # people
+    # cell 0 always 1, cell 1 always 0: x = 1 on the unit scale, m = ½ and a bet of 1.5, where bets are cut, give
+    # ½ (1.75ⁿ + .25ⁿ): 1, 1.56, 2.69, 4.69, 8.21, 14.4, 25.1: p ≤ .05 after seven people
     found = sequential_separation(np.tile([1.0, 0.0], (12, 1)), within=True)
-    assert found.after.tolist() == [10]
+    assert found.after.tolist() == [7]
     assert found.difference.tolist() == [1]
     assert found.separated.tolist() == [True]
-    # different people: the tenth pair is complete with the twentieth row
+    # different people: the seventh pair is complete with the fourteenth row
     apart = sequential_separation(between(np.tile([1.0, 0.0], (12, 1))), within=False)
-    assert (apart.after.tolist(), apart.people.tolist()) == ([20], [12])
+    assert (apart.after.tolist(), apart.people.tolist()) == ([14], [12])
 
 
 def test_it_agrees_with_the_confidence_sequence() -> None:

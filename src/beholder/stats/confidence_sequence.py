@@ -27,7 +27,7 @@ from scipy import optimize
 from beholder.errors import StatisticsError
 
 _GRID = 1000  # candidate means between the bounds
-_CAUTION = 0.5  # c: the most of the capital that one bet may lose
+_CAUTION = 0.75  # c: the most of the capital that one bet may lose
 _LEAST = 50  # people before the asymptotic sequence says anything: with fewer, skewed scores miss too often
 
 
