@@ -78,3 +78,17 @@ def posterior_of(
     posterior /= size
     likelihood = (highest + np.log(size))[answers.judged].sum()
     return posterior, float(likelihood)
+
+
+def most_probable(posterior: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the most probable class of each row (items,), −1 where it is not known."""
+    known = ~np.isnan(posterior).any(axis=1)
+    return np.where(known, np.argmax(np.nan_to_num(posterior), axis=1), -1)
+
+
+def check_turns(iterations: int, tolerance: float) -> None:
+    """Refuse fewer than one turn, and a tolerance that is not a number from 0."""
+    if iterations < 1 or not tolerance >= 0:
+        raise StatisticsError(
+            f"a fit needs at least one iteration and a tolerance from 0; found {iterations}, {tolerance}"
+        )

@@ -12,8 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beholder.errors import StatisticsError
-from beholder.stats.crowd_answers import FLOOR, CrowdAnswers, crowd_answers, posterior_of, vote_shares
+from beholder.stats.crowd_answers import (
+    FLOOR,
+    CrowdAnswers,
+    check_turns,
+    crowd_answers,
+    most_probable,
+    posterior_of,
+    vote_shares,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,20 +79,6 @@ def dawid_skene(
         iterations=turn,
         converged=converged,
     )
-
-
-def most_probable(posterior: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the most probable class of each row (items,), −1 where it is not known."""
-    known = ~np.isnan(posterior).any(axis=1)
-    return np.where(known, np.argmax(np.nan_to_num(posterior), axis=1), -1)
-
-
-def check_turns(iterations: int, tolerance: float) -> None:
-    """Refuse fewer than one turn, and a tolerance that is not a number from 0."""
-    if iterations < 1 or not tolerance >= 0:
-        raise StatisticsError(
-            f"a fit needs at least one iteration and a tolerance from 0; found {iterations}, {tolerance}"
-        )
 
 
 def _parameters(

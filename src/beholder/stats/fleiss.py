@@ -14,6 +14,7 @@ from beholder.errors import StatisticsError
 from beholder.stats.category_answers import category_counts, category_numbers
 from beholder.stats.estimate import Estimate
 from beholder.stats.long_answers import long_answers
+from beholder.stats.pair_agreement import beyond_chance, pair_agreement
 from beholder.stats.resampled_agreement import agreement_estimate, on_counts, pairable
 
 
@@ -43,33 +44,6 @@ def kappa_of_counts(counts: ArrayLike) -> float:
     """Return κ from ``counts`` (items, categories): how many people put each item in each category."""
     table = category_counts(counts, "κ")[:, :, None]
     return _defined(float(_kappas(table, table)[0]))
-
-
-def pair_agreement(
-    sums: NDArray[np.float64], squares: NDArray[np.float64], credit: NDArray[np.float64] | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean agreement of pairs (draws,) and the mean share of each category (categories, draws).
-
-    ``sums`` and ``squares`` (items, categories, draws) are Σw and Σw² of the raters. ``credit`` (categories,
-    categories) is what a pair counts, with 1 on the diagonal; 1 for equal and 0 for different ones where none is
-    given. Agreement is over items with two raters, shares are over items with one; nan where there is none.
-    """
-    size = sums.sum(axis=1)  # (items, draws)
-    copies = squares.sum(axis=1)
-    pairs = size**2 - copies
-    beside = sums if credit is None else np.einsum("ck,ikd->icd", credit, sums, optimize=True)
-    agree = np.einsum("icd,icd->id", sums, beside) - copies
-    shares = np.divide(sums, size[:, None], out=np.zeros_like(sums), where=size[:, None] > 0)
-    each = np.divide(agree, pairs, out=np.zeros_like(pairs), where=pairs > 0)
-    paired, judged = (pairs > 0).sum(axis=0), (size > 0).sum(axis=0)
-    observed = np.where(paired > 0, each.sum(axis=0) / np.maximum(paired, 1), np.nan)
-    return observed, shares.sum(axis=0) / np.maximum(judged, 1)
-
-
-def beyond_chance(observed: NDArray[np.float64], chance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return (observed − chance)/(1 − chance), nan where chance alone would agree on everything."""
-    defined = chance < 1 - 1e-12
-    return np.where(defined, (observed - chance) / np.where(defined, 1 - chance, 1.0), np.nan)
 
 
 def _kappas(sums: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:

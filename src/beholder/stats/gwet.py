@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from beholder.errors import StatisticsError
 from beholder.stats.category_answers import category_counts, category_numbers
 from beholder.stats.estimate import Estimate
-from beholder.stats.fleiss import beyond_chance, pair_agreement
 from beholder.stats.long_answers import long_answers
+from beholder.stats.pair_agreement import beyond_chance, pair_agreement
 from beholder.stats.resampled_agreement import agreement_estimate, on_counts, pairable
 
 Credit = Literal["identity", "linear", "quadratic", "ordinal", "radical", "ratio"]

@@ -15,8 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from beholder.errors import StatisticsError
-from beholder.stats.crowd_answers import CrowdAnswers, crowd_answers, posterior_of, vote_shares
-from beholder.stats.dawid_skene import check_turns, most_probable
+from beholder.stats.crowd_answers import (
+    CrowdAnswers,
+    check_turns,
+    crowd_answers,
+    most_probable,
+    posterior_of,
+    vote_shares,
+)
 
 Method = Literal["variational", "em"]
 """How parameters follow from expected counts: digamma means under the priors, or smoothed shares."""

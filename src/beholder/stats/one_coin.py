@@ -11,8 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beholder.stats.crowd_answers import FLOOR, CrowdAnswers, crowd_answers, posterior_of, vote_shares
-from beholder.stats.dawid_skene import check_turns, most_probable
+from beholder.stats.crowd_answers import (
+    FLOOR,
+    CrowdAnswers,
+    check_turns,
+    crowd_answers,
+    most_probable,
+    posterior_of,
+    vote_shares,
+)
 
 
 @dataclass(frozen=True, eq=False)
