@@ -2,9 +2,8 @@
 
 Two ways to find them, from a label and probabilities of all classes for each item:
 
-- :func:`doubtful_labels` lists items for which another class is more probable. For the posterior of a model of
-the
-  raters, such as :func:`beholder.stats.dawid_skene.dawid_skene`, whose probabilities can be taken as they are.
+- :func:`doubtful_labels` lists items for which another class is more probable. It is for the posterior of a model
+  of raters, such as :func:`beholder.stats.dawid_skene.dawid_skene`, whose chances can be taken as they are.
 - :func:`confident_errors` is confident learning, for a scorer's predictions of items it was not trained on. Such
   probabilities are biased, and differently by class, so a class gets a threshold of its own, tⱼ = the mean of pⱼ
   over items labelled j. An item labelled i with pⱼ ≥ tⱼ for a j ≠ i counts as a confident error; of several such
