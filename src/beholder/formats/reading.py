@@ -99,8 +99,12 @@ def numbers(value: object) -> TypeGuard[list[int]]:
 
 def read_csv(path: Path, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
     """The rows of a CSV file with just these columns; every value that is not of its type is named."""
+    text = read_text(path)
+    quick = _quick_csv(text, columns)
+    if quick is not None:
+        return quick
     try:
-        rows = list(csv.reader(io.StringIO(read_text(path))))
+        rows = list(csv.reader(io.StringIO(text)))
     except csv.Error as error:
         raise TableError(str(path), [f"not a CSV file: {error}"]) from error
     if not rows or rows[0] != list(columns):
@@ -120,6 +124,20 @@ def read_csv(path: Path, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFra
     if faults:
         raise TableError(str(path), shortened(faults))
     return pl.DataFrame(values, schema=dict(columns))
+
+
+def _quick_csv(text: str, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame | None:
+    """The rows by Polars, much faster; nothing where a line does not fit: it is then looked for by hand."""
+    if text.partition("\n")[0].rstrip("\r") != ",".join(columns):
+        return None
+    places = {f"column_{place}": kind for place, kind in enumerate(columns.values())}
+    try:
+        frame = pl.read_csv(io.BytesIO(text.encode()), has_header=False, skip_rows=1, schema=places)
+    except pl.exceptions.PolarsError:
+        return None
+    if any(kind is pl.Int64 and frame[name].null_count() for name, kind in places.items()):
+        return None
+    return frame.with_columns(pl.col(pl.String).fill_null("")).rename(dict(zip(places, columns, strict=True)))
 
 
 def write_csv(path: Path, columns: Sequence[str], frame: pl.DataFrame) -> None:
