@@ -47,9 +47,8 @@ def main() -> None:
         "folder to features on disk": partial(_whole, encoder, files),
     }
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, torch {torch.__version__}")
-    print(
-        f"{arguments.encoder}, {len(files)} JPEGs, {arguments.turns} turns; memory kept: {keep_freed_memory()}\n"
-    )
+    keep_freed_memory()
+    print(f"{arguments.encoder}, {len(files)} JPEGs, {arguments.turns} turns\n")
     taken = _by_turns(ways, arguments.turns)
     whole = taken["folder to features on disk"]
     print("| way | images/s | CPU time an image | whole way ÷ this: time (range) | CPU time (range) |")

@@ -16,6 +16,7 @@ from beholder.errors import WeightsError
 from beholder.models.catalogue import ENCODERS, load_encoder
 from beholder.models.encoder import Encoder
 from beholder.models.hub import FAMILIES
+from beholder.models.preprocessing import Preprocessing
 
 VIT = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
 DECODER = {"decoder_hidden_size": 16, "decoder_num_hidden_layers": 1, "decoder_num_attention_heads": 2}
@@ -146,6 +147,16 @@ def test_weights_name_the_encoder(saved: tuple[str, Path], tmp_path: Path) -> No
     assert before.weights != load_encoder(name, other).weights
 
 
+def test_without_its_preprocessing_a_network_gets_images_of_its_size(
+    saved: tuple[str, Path], images: list[NDArray[np.uint8]], tmp_path: Path
+) -> None:
+    name, folder = saved
+    bare = shutil.copytree(folder, tmp_path / "bare", ignore=shutil.ignore_patterns("preprocessor_config.json"))
+    encoder = load_encoder(name, bare)
+    assert encoder.preprocessing.side == (32 if FAMILIES[name].one_size else 224)
+    assert encoder.encode(images[:1]).shape == (1, encoder.dims)
+
+
 def test_every_network_of_the_hub_is_tried() -> None:
     assert {recipe.variant for recipe in ENCODERS.values() if recipe.module == "hub"} == set(MADE) == set(FAMILIES)
 
@@ -171,6 +182,16 @@ class TestPreprocessingRead:
         found = self.read(small_dinov2, said, tmp_path).preprocessing
         assert (found.size, found.crop, found.method) == (30, 28, "bilinear")
 
+    def test_steps_that_are_off(self, small_dinov2: Path, tmp_path: Path) -> None:
+        said: dict[str, object] = {
+            "size": {"height": 28, "width": 28},
+            "do_center_crop": False,
+            "do_rescale": False,
+            "do_normalize": False,
+        }
+        found = self.read(small_dinov2, said, tmp_path).preprocessing
+        assert found == Preprocessing("exact", 28, "bicubic", scale=1.0)
+
     @pytest.mark.parametrize(
         ("said", "told"),
         [
@@ -178,6 +199,8 @@ class TestPreprocessingRead:
             ({"size": {"height": 20, "width": 30}}, "20 × 30"),
             ({"size": {"shortest_edge": 20}, "crop_size": 28}, "a crop of 28 from images of 20"),
             ({"image_mean": [0.5]}, "cannot be understood"),
+            ({"do_resize": False}, "do_resize is off"),
+            ({"size": {"shortest_edge": 28}, "do_center_crop": False}, "cuts out no square"),
         ],
     )
     def test_what_is_not_known_is_refused(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from beholder.models.decode import UndecodableError
 from beholder.models.preprocessing import Preprocessing
 
 PLAIN = Preprocessing("exact", 4, "box")
@@ -37,6 +38,12 @@ def test_normalisation_by_hand() -> None:
 def test_sizes(fit: str, height: int, width: int, expected: tuple[int, int]) -> None:
     steps = Preprocessing("shortest" if fit == "shortest" else "exact", 4, "bilinear")
     assert steps.prepare(even(height, width, (9, 9, 9))).shape == (3, *expected)
+
+
+def test_an_image_that_would_become_endless_is_refused() -> None:
+    # 224 · 224 · 9,000 is over 100 megapixels: the middle square would be of one stretched row
+    with pytest.raises(UndecodableError, match="9000 × 1 pixels: too narrow"):
+        Preprocessing("shortest", 224, "bicubic", 224).prepare(even(1, 9000, (0, 0, 0)))
 
 
 def test_the_middle_is_cut_out() -> None:

@@ -6,7 +6,7 @@ The network is theirs; the preprocessing is ours, with the sizes and numbers of 
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -44,7 +44,10 @@ class Family:
     """``model_type`` in the configurations it takes."""
     output: Output
     preprocessing: Preprocessing
-    overrides: dict[str, float]
+    """Where the folder has none."""
+    one_size: bool
+    """Whether the network takes images of its configuration's ``image_size`` alone."""
+    overrides: dict[str, float] = field(default_factory=dict)
     """Changes to the configuration."""
 
 
@@ -53,12 +56,18 @@ def load(name: str, variant: str, weights: str) -> Encoder:
     family = FAMILIES[variant]
     folder = Path(weights) if Path(weights).is_dir() else _fetched(name, weights)
     model = _model(folder, family, name)
-    preprocessing = read_preprocessing(folder, family.preprocessing)
+    usual = _at_own_size(family.preprocessing, model) if family.one_size else family.preprocessing
+    preprocessing = read_preprocessing(folder, usual)
     files = [file for pattern in ("config.json", "*.safetensors", "*.bin") for file in folder.glob(pattern)]
     network = as_network(model, lambda images: family.output(model, images))
     side = preprocessing.side
     dims = network(torch.zeros(1, 3, side, side).numpy()).shape[1]
     return Encoder(name, hash_files(files), dims, preprocessing, network, share_cores)
+
+
+def _at_own_size(usual: Preprocessing, model: transformers.PreTrainedModel) -> Preprocessing:
+    side = int(model.config.image_size)
+    return replace(usual, size=side, crop=side if usual.crop else None)
 
 
 def _pooled(model: transformers.PreTrainedModel, images: torch.Tensor) -> torch.Tensor:
@@ -90,35 +99,36 @@ FAMILIES = {
         ("dinov2",),
         _pooled,
         Preprocessing("shortest", 256, "bicubic", 224, mean=IMAGENET_MEAN, std=IMAGENET_STD),
-        {},
+        one_size=False,
     ),
     "clip": Family(
         transformers.CLIPVisionModelWithProjection,
         ("clip", "clip_vision_model"),
         _projected,
         Preprocessing("shortest", 224, "bicubic", 224, mean=CLIP_MEAN, std=CLIP_STD),
-        {},
+        one_size=True,
     ),
     "siglip": Family(
         transformers.SiglipVisionModel,
         ("siglip", "siglip_vision_model"),
         _pooled,
         Preprocessing("exact", 224, "bicubic", mean=HALF, std=HALF),
-        {},
+        one_size=True,
     ),
     "convnext": Family(
         transformers.ConvNextModel,
         ("convnext",),
         _pooled,
         Preprocessing("shortest", 256, "bicubic", 224, mean=IMAGENET_MEAN, std=IMAGENET_STD),
-        {},
+        one_size=False,
     ),
     "mae": Family(
         transformers.ViTMAEModel,
         ("vit_mae",),
         _unmasked_class_token,
         Preprocessing("exact", 224, "bilinear", mean=IMAGENET_MEAN, std=IMAGENET_STD),
-        {"mask_ratio": 0.0},
+        one_size=True,
+        overrides={"mask_ratio": 0.0},
     ),
 }
 

@@ -25,6 +25,8 @@ def read_preprocessing(folder: Path, usual: Preprocessing) -> Preprocessing:
         found = _translated(said, usual)
     except (ValueError, KeyError, TypeError) as error:
         raise WeightsError(f"{path}: cannot be understood ({error})") from error
+    if found.fit == "shortest" and found.crop is None:
+        raise WeightsError(f"{path}: gives the shortest side a size but cuts out no square; images must be alike")
     if (found.crop or 0) > found.size:
         raise WeightsError(f"{path}: a crop of {found.crop} from images of {found.size}; it must not be larger")
     return found
@@ -33,11 +35,14 @@ def read_preprocessing(folder: Path, usual: Preprocessing) -> Preprocessing:
 def _translated(said: dict[str, Any], usual: Preprocessing) -> Preprocessing:
     found = usual
     size = said.get("size")
+    if not said.get("do_resize", True):
+        raise ValueError("do_resize is off, but images come in all sizes")
     if isinstance(size, dict) and "shortest_edge" in size:
         found = replace(found, fit="shortest", size=size["shortest_edge"], crop=None)
+    elif isinstance(size, dict):
+        found = replace(found, fit="exact", size=_square(size), crop=None)
     elif size is not None:
-        side = _square(size)
-        found = replace(found, size=side, crop=None)
+        found = replace(found, size=size, crop=None)
     if "crop_pct" in said and size is not None:
         found = _convnext(found, said["crop_pct"])
     elif said.get("do_center_crop", usual.crop is not None):
@@ -46,11 +51,11 @@ def _translated(said: dict[str, Any], usual: Preprocessing) -> Preprocessing:
         if said["resample"] not in METHODS:
             raise ValueError(f"resample is {said['resample']}; known: {METHODS}")
         found = replace(found, method=METHODS[said["resample"]])
+    found = replace(found, scale=said.get("rescale_factor", usual.scale) if said.get("do_rescale", True) else 1.0)
     if not said.get("do_normalize", True):
         return replace(found, mean=(0.0, 0.0, 0.0), std=(1.0, 1.0, 1.0))
     return replace(
         found,
-        scale=said.get("rescale_factor", usual.scale),
         mean=_channels(said.get("image_mean", usual.mean)),
         std=_channels(said.get("image_std", usual.std)),
     )

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from beholder.models.decode import LARGEST_PIXELS, UndecodableError
 from beholder.models.resize import resize, resize_floats, resize_tf1
 
 VERSION = 1
@@ -73,7 +74,9 @@ class Preprocessing:
         """Height and width after the resize; the longer side is rounded down."""
         if self.fit == "exact":
             return self.size, self.size
-        shorter = min(height, width)
+        shorter, longer = sorted((height, width))
+        if self.size * self.size * longer // shorter > LARGEST_PIXELS:
+            raise UndecodableError(f"{width} × {height} pixels: too narrow to get a shortest side of {self.size}")
         return self.size * height // shorter, self.size * width // shorter
 
 

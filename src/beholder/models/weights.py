@@ -11,6 +11,8 @@ from safetensors.torch import load_file
 
 from beholder.errors import WeightsError
 
+FAULTS_SHOWN = 10
+
 
 def read_state(path: Path) -> dict[str, torch.Tensor]:
     """The tensors of a file by name: safetensors, or a torch file without code in it."""
@@ -46,9 +48,6 @@ def fit_state(network: torch.nn.Module, state: Mapping[str, torch.Tensor], sourc
         listed = "".join(f"\n  - {fault}" for fault in shown)
         raise WeightsError(f"{source}: these weights are not those of the network{listed}{rest}")
     network.load_state_dict(dict(state), strict=not counters)
-
-
-FAULTS_SHOWN = 10
 
 
 def hash_files(paths: Iterable[Path]) -> str:
