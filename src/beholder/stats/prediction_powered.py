@@ -6,7 +6,8 @@ With labels Y and predictions f on the n labelled rows, predictions f̃ on N fur
 
 V_Y, C_Yf, V_f being the variances and covariance of the labelled means and V_f̃ = var(f̃)/N. λ = 0 is the
 classical mean, λ = 1 is PPI (Angelopoulos et al. 2023, Science), and the λ that makes V least, C_Yf/(V_f + V_f̃)
-within [0, 1], is PPI++ (2023): useless scores get a weight near 0 and do not widen the interval.
+within [0, 1], is PPI++ (2023). A λ that is fitted costs a degree of freedom, and is 0 wherever it would not narrow
+the interval: useless scores do not widen it.
 
 Labels from several people or for the same items are not independent. ``clusters`` groups the labelled rows by
 person (few people, many answers each), by item (few items, many people each), or, with two columns, by both;
@@ -24,7 +25,7 @@ from scipy import special
 from beholder.errors import StatisticsError
 
 Reference = Literal["t", "normal"]
-"""Quantiles of the interval: t with (fewest clusters − 1) degrees of freedom, or normal, as in the papers."""
+"""Quantiles: t with (fewest clusters − 1) degrees, less one for each λ fitted; or normal, as published."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +131,7 @@ def best_tuning(*parts: Powered) -> list[float]:
     """Return the λ of each part, in [0, 1], that make the variance of their mean or difference least.
 
     V(λ) is a quadratic function; for a difference whose people are shared it does not fall apart into the two.
-    Where no λ > 0 helps, or predictions are constant, λ is 0.
+    0 where predictions are constant.
     """
     signs = [1.0, -1.0][: len(parts)]
     clusters = np.concatenate([part.clusters for part in parts])
@@ -144,10 +145,8 @@ def best_tuning(*parts: Powered) -> list[float]:
         begin += len(part.labels)
     moments = _covariance(pulls, clusters)
     curve = moments[1:, 1:] + np.diag([part.unlabelled.var(ddof=1) / len(part.unlabelled) for part in parts])
-    best = np.clip(np.linalg.lstsq(curve, moments[0, 1:], rcond=None)[0], 0.0, 1.0).tolist()
-    # cut at 0 and 1, or clustered both ways, the least may lie elsewhere: never wider than the labels alone
-    ends = [_combine(list(parts), signs, weights, clusters)[1] for weights in ([0.0] * len(parts), best)]
-    return best if ends[1] < ends[0] else [0.0] * len(parts)
+    best: list[float] = np.clip(np.linalg.lstsq(curve, moments[0, 1:], rcond=None)[0], 0.0, 1.0).tolist()
+    return best
 
 
 def _estimate(
@@ -157,23 +156,29 @@ def _estimate(
         raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
     if tuning is not None and not np.isfinite(tuning):
         raise StatisticsError(f"λ must be finite; found {tuning}")
-    weights = best_tuning(*parts) if tuning is None else [float(tuning)] * len(parts)
     clusters = np.concatenate([part.clusters for part in parts])
     fewest = min(len(np.unique(column)) for column in clusters.T)
-    reach = (
-        special.ndtri((1 + level) / 2) if reference == "normal" else special.stdtrit(fewest - 1, (1 + level) / 2)
-    )
+    nothing = [0.0] * len(parts)
+    plain, plain_reach = _combine(parts, signs, nothing, clusters)
+    plain_reach *= _quantile(level, fewest - 1, reference)
+    weights = best_tuning(*parts) if tuning is None else [float(tuning)] * len(parts)
     value, error = _combine(parts, signs, weights, clusters)
-    plain, plain_error = _combine(parts, signs, [0.0] * len(parts), clusters)
+    spare = fewest - 1 - (len(parts) if tuning is None else 0)  # each λ that is fitted costs a degree of freedom
+    if spare > 0:
+        error *= np.sqrt((fewest - 1) / spare)
+    reach = error * _quantile(level, spare, reference) if spare > 0 else np.inf
+    if tuning is None and reach >= plain_reach:
+        weights, value, reach = nothing, plain, plain_reach
+        error = plain_reach / _quantile(level, fewest - 1, reference)
     kind = "PPI++" if tuning is None else "PPI" if tuning == 1 else "classical" if tuning == 0 else "PPI, λ given"
     return PoweredEstimate(
         value=value,
-        low=float(value - reach * error),
-        high=float(value + reach * error),
-        standard_error=error,
+        low=float(value - reach),
+        high=float(value + reach),
+        standard_error=float(error),
         classical=plain,
-        classical_low=float(plain - reach * plain_error),
-        classical_high=float(plain + reach * plain_error),
+        classical_low=float(plain - plain_reach),
+        classical_high=float(plain + plain_reach),
         tuning=weights[0],
         level=level,
         method=f"{kind}, {reference} quantiles",
@@ -181,6 +186,11 @@ def _estimate(
         unlabelled=sum(len(part.unlabelled) for part in parts),
         clusters=fewest,
     )
+
+
+def _quantile(level: float, degrees: int, reference: Reference) -> float:
+    upper = (1 + level) / 2
+    return float(special.ndtri(upper) if reference == "normal" else special.stdtrit(degrees, upper))
 
 
 def _combine(
