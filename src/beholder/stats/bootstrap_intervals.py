@@ -77,16 +77,31 @@ def bca_interval(
     squares = (pull**2).sum(axis=0)
     still = squares == 0  # everyone answered alike: nothing to correct
     acceleration = (pull**3).sum(axis=0) / (6 * np.where(still, 1.0, squares) ** 1.5)
-    defined = np.maximum(np.isfinite(samples).sum(axis=0), 1)
-    below = ((samples < point).sum(axis=0) + 0.5 * (samples == point).sum(axis=0)) / defined
-    edge = 1 / (len(samples) + 1)
+    return accelerated_interval(
+        point, samples, np.where(usable, np.where(still, 0.0, reach), np.nan), acceleration
+    )
+
+
+def accelerated_interval(
+    values: NDArray[np.float64],
+    draws: NDArray[np.float64],
+    reach: NDArray[np.float64],
+    acceleration: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the quantiles Φ(z₀ + (z₀ ± z)/(1 − a (z₀ ± z))) of ``draws`` (draws, cells), low and high (cells,).
+
+    z is the ``reach`` in normal deviations (nan gives nan), a the ``acceleration``; each is (cells,).
+    """
+    defined = np.maximum(np.isfinite(draws).sum(axis=0), 1)
+    below = ((draws < values).sum(axis=0) + 0.5 * (draws == values).sum(axis=0)) / defined
+    edge = 1 / (len(draws) + 1)
     bias = special.ndtri(np.clip(below, edge, 1 - edge))
     ends = []
     for shift in (bias - reach, bias + reach):
         slope = 1 - acceleration * shift
         bent = bias + shift / np.where(slope > 0, slope, 1.0)
-        bent = np.where(slope > 0, bent, np.sign(shift) * np.inf)
-        ends.append(quantiles(samples, np.where(usable, special.ndtr(np.where(still, 0.0, bent)), np.nan)))
+        bent = np.where(slope > 0, bent, np.copysign(np.inf, shift))
+        ends.append(quantiles(draws, np.where(np.isnan(reach), np.nan, special.ndtr(bent))))
     return ends[0], ends[1]
 
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
 from beholder.errors import StatisticsError
-from beholder.stats.bootstrap_intervals import quantiles
+from beholder.stats.bootstrap_intervals import accelerated_interval
 from beholder.stats.estimate import Estimates
 
 METHOD = "calibrated BCa bootstrap over people and images"
@@ -61,7 +61,7 @@ def two_way_ratio(
     value = table.point()
     draws = table.draws(person_weights, image_weights)
     spread = _spread(table, value, level)
-    low, high = _interval(value, draws, spread)
+    low, high = accelerated_interval(value, draws, spread.reach, spread.acceleration)
     return Estimates(
         value=value,
         low=low,
@@ -218,22 +218,6 @@ def _spread(table: _Table, value: NDArray[np.float64], level: float) -> _Spread:
         reach=np.where(usable, reach, np.nan),
         acceleration=np.where(still, 0.0, acceleration),
     )
-
-
-def _interval(
-    value: NDArray[np.float64], draws: NDArray[np.float64], spread: _Spread
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return low and high (cells,): quantiles of the draws moved by bias and acceleration, as in BCa."""
-    defined = np.maximum(np.isfinite(draws).sum(axis=0), 1)
-    below = ((draws < value).sum(axis=0) + 0.5 * (draws == value).sum(axis=0)) / defined
-    bias = special.ndtri(np.clip(below, 1 / len(draws), 1 - 1 / len(draws)))
-    ends = []
-    for shift in (bias - spread.reach, bias + spread.reach):
-        slope = 1 - spread.acceleration * shift
-        bent = bias + shift / np.where(slope > 0, slope, 1.0)
-        bent = np.where(slope > 0, bent, np.sign(shift) * np.inf)
-        ends.append(quantiles(draws, special.ndtr(bent)))
-    return ends[0], ends[1]
 
 
 def _kish(total: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
