@@ -8,6 +8,7 @@ import pytest
 from beholder.cli.main import COMMANDS
 from beholder.consolidate.coding import CODERS
 from beholder.consolidate.screening import RULES
+from beholder.models.catalogue import ENCODERS
 from beholder.rank.methods import METHODS
 from beholder.simulate.composition import COMPOSITIONS
 from beholder.simulate.flaws import FLAWS
@@ -30,6 +31,7 @@ NAMED: dict[str, tuple[str, ...]] = {
     "rank.md": (*METHODS, "ratings", "separations", "more_raters"),
     "collect.md": (*HABITS, *STATUSES, "sessions", "answers", "marks"),
     "simulate.md": (*HABITS, *FLAWS, *COMPOSITIONS),
+    "encoders.md": tuple(ENCODERS),
     "design.md": tuple(role for role in ROLES if role != "test"),
 }
 """A page -> the names it must explain."""
