@@ -35,5 +35,5 @@ def test_win_share_of_log_odds() -> None:
 
 
 def test_a_method_that_is_not_known_is_plain_and_leads() -> None:
-    measure = measure_of("plackett-luce")
-    assert (measure.name, measure.headline, measure.show(1.234)) == ("plackett luce", True, "1.23")
+    measure = measure_of("coin-toss")
+    assert (measure.name, measure.headline, measure.show(1.234)) == ("coin toss", True, "1.23")

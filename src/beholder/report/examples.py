@@ -63,6 +63,7 @@ WORDINGS: Mapping[str, Wording] = {
     "preference": Wording("Preferred most", "Preferred least", "of votes won"),
     "mean": Wording("Rated best", "Rated worst", "points"),
     "published-mean": Wording("Rated best", "Rated worst", "points"),
+    "credit": Wording("Passed over most", "Pressed for most", "passed over"),
 }
 """By the method of the labels."""
 
@@ -81,8 +82,8 @@ def examples(
 ) -> tuple[Examples, ...]:
     """The examples of a board's generators in the order of the board, then those of the ``real`` images.
 
-    ``scale`` holds the lowest and the highest value that a label can have: an interval ends there. Images whose files
-    did not come with imported data are not shown.
+    ``scale`` holds the lowest and the highest value that a label can have: an interval ends there. Images whose
+    files did not come with imported data are not shown.
     """
     about = {row["image"]: row for row in images.filter(pl.col("sha256") != UNKNOWN).to_dicts()}
     if not about:
@@ -131,7 +132,7 @@ def _extremes(verdicts: Sequence[Verdict], wording: Wording) -> Iterator[tuple[s
 
 
 def _shares(labels: pl.DataFrame, level: float) -> list[Verdict]:  # noqa: ARG001 - the shape of VERDICTS
-    """The share who took the image for real: the label counts those who did not."""
+    """The share who took the image for real, or did not press for it: the label counts the others."""
     return [
         Verdict(r["image"], 1 - r["value"], 1 - _or(r["high"], 1.0), 1 - _or(r["low"], 0.0), r["answers"])
         for r in labels.to_dicts()
@@ -163,7 +164,13 @@ def _preferences(labels: pl.DataFrame, level: float) -> list[Verdict]:
     ]
 
 
-VERDICTS = {"share": _shares, "preference": _preferences, "mean": _means, "published-mean": _means}
+VERDICTS = {
+    "share": _shares,
+    "preference": _preferences,
+    "mean": _means,
+    "published-mean": _means,
+    "credit": _shares,
+}
 """How the labels of each method judge an image."""
 
 

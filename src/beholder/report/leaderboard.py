@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -16,6 +17,16 @@ Key = tuple[str, str, str, str]
 
 Record = dict[str, Any]
 """A row of a checked table, by column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """A rating with nobody set aside by screening."""
+
+    rating: float
+    low: float | None
+    high: float | None
+    people: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,20 @@ class Standing:
     images: int
     planted: float | None = None
     """What honest people would give on average: known only of made-up people."""
+    se: float | None = None
+    """Standard error over people."""
+    before: Before | None = None
+    """The rating, were nobody set aside by screening."""
+    prior_share: float | None = None
+    """Share of the draws that needed pseudo-votes to be finite."""
+
+    @property
+    def narrowness(self) -> float | None:
+        """How many times wider the interval over people is than the one that takes answers as independent."""
+        low, high, naive_low, naive_high = self.low, self.high, self.naive_low, self.naive_high
+        if low is None or high is None or naive_low is None or naive_high is None or naive_high <= naive_low:
+            return None
+        return (high - low) / (naive_high - naive_low)
 
     @property
     def rank(self) -> str:
@@ -79,6 +104,11 @@ class Board:
     pairs: tuple[Pair, ...]
 
     @property
+    def key(self) -> Key:
+        """What it is about."""
+        return self.question, self.aspect, self.method, self.slice
+
+    @property
     def measure(self) -> Measure:
         """How its numbers are read and written."""
         return measure_of(self.method)
@@ -92,6 +122,17 @@ class Board:
     def planted(self) -> bool:
         """Whether the planted value of any generator is known."""
         return any(row.planted is not None for row in self.rows)
+
+    @property
+    def narrowness(self) -> tuple[float, float, float] | None:
+        """Smallest, median and largest :attr:`Standing.narrowness` of its rows."""
+        found = [row.narrowness for row in self.rows if row.narrowness is not None]
+        return (min(found), median(found), max(found)) if found else None
+
+    @property
+    def screened(self) -> bool:
+        """Whether screening set anyone aside whose answers would have entered the ratings."""
+        return any(row.before is not None and row.before.people != row.people for row in self.rows)
 
     @property
     def leaders(self) -> tuple[str, ...]:
@@ -135,6 +176,15 @@ def boards(
 def headlines(every: Iterable[Board]) -> tuple[Board, ...]:
     """The boards that lead: of all images, by the measure that leads its question."""
     return tuple(board for board in every if board.slice == WHOLE and board.measure.headline)
+
+
+def slugs(leading: Iterable[Board]) -> dict[Key, str]:
+    """A name for the files of each board: its question and aspect, and its method where another has both."""
+    found: dict[Key, str] = {}
+    for board in leading:
+        slug = board.question if board.aspect == board.question else f"{board.question}-{board.aspect}"
+        found[board.key] = f"{slug}-{board.method}" if slug in found.values() else slug
+    return found
 
 
 def text(board: Board) -> str:
@@ -201,7 +251,16 @@ def _standing(record: Record, planted: float | None) -> Standing:
         answers=record["answers"],
         images=record["images"],
         planted=planted,
+        se=record["se"],
+        before=_before(record),
+        prior_share=record["prior_share"],
     )
+
+
+def _before(record: Record) -> Before | None:
+    if record["rating_all"] is None:
+        return None
+    return Before(record["rating_all"], record["low_all"], record["high_all"], record["raters_all"] or 0)
 
 
 def _pair(record: Record) -> Pair:

@@ -47,6 +47,17 @@ class Measure:
             return "–"
         return _number(value * self.factor, self.digits, signed=True)
 
+    @property
+    def naive_clause(self) -> str:
+        """``answers were independent``."""
+        return self.naive.replace(" independent", " were independent")
+
+    def show_error(self, value: float | None) -> str:
+        """A standard error, with one digit more than a rating and never a sign."""
+        if value is None or math.isnan(value):
+            return "–"
+        return f"{value * self.factor:.{self.digits + 1}f}"
+
     def show_interval(self, low: float | None, high: float | None) -> str:
         """``42.4 to 50.3``; a dash where the interval is not known."""
         if low is None or high is None:

@@ -2,26 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import jinja2
-import vl_convert
 from altair.utils.schemapi import debug_mode
 
+from beholder.report.accuracy import accuracies
+from beholder.report.agreement_names import statistic_name
 from beholder.report.basis import Basis, basis
 from beholder.report.charts.agreement import agreement_chart
-from beholder.report.charts.chart import VEGA_LITE, Chart
-from beholder.report.charts.people import people_chart
+from beholder.report.charts.chart import Chart
+from beholder.report.charts.people import SHAPE_PATHS, people_chart, rules_drawn
+from beholder.report.charts.screening import screening_chart
+from beholder.report.comparisons import SIGNS, WORDS
 from beholder.report.crowd import Crowd, crowds, days
+from beholder.report.effect import effect_of_screening
 from beholder.report.facts import Fact, facts
 from beholder.report.glance import Glance, glance
 from beholder.report.inputs import Inputs
-from beholder.report.leaderboard import Board, boards, headlines
+from beholder.report.leaderboard import Board, boards, headlines, slugs
 from beholder.report.part import Part, part
 from beholder.report.summary import findings
 from beholder.report.theme import DARK, LIGHT, PALETTE, SANS, SERIF, colours
-from beholder.report.words import count, listed, people
+from beholder.report.vega import vega_bundle
+from beholder.report.words import count, listed, people, percent
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.study import Study
@@ -48,6 +52,8 @@ class Page:
     crowds: tuple[Crowd, ...]
     people: tuple[tuple[Crowd, Chart | None], ...]
     agreement: Chart | None
+    screening: tuple[tuple[Board, str, Chart], ...]
+    """Boards that screening changed, in words and drawn."""
     basis: Basis
     colour: dict[str, str]
     level: float
@@ -63,6 +69,7 @@ class Page:
         """Every chart, in the order of the page."""
         found = [chart for part in self.parts for chart in part.charts]
         found += [chart for _, chart in self.people if chart]
+        found += [chart for _, _, chart in self.screening]
         return (*found, *([self.agreement] if self.agreement else []))
 
 
@@ -74,7 +81,8 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
     generators = list(dict.fromkeys(row.generator for board in leading for row in board.rows))
     colour = colours(generators)
     aspects = {question.name: KINDS[question.kind].aspects(question) for question in study.questions}
-    found = crowds(aspects, tables.sessions, tables.raters, tables.agreement, true_raters)
+    accuracy = accuracies(tables.judged, tables.totals)
+    found = crowds(aspects, tables.sessions, tables.raters, tables.agreement, true_raters, accuracy)
     crowd_of = {crowd.question: crowd for crowd in found}
     with debug_mode(False):  # the charts are checked against Vega-Lite's schema by the tests, not at every build
         parts = tuple(
@@ -83,6 +91,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         )
         people_charts = tuple(_people(study.questions, crowd_of))
         agreement = agreement_chart(found, "agreement")
+        screening = tuple(_screening(leading))
     return Page(
         study=study,
         simulated=tables.simulated,
@@ -94,6 +103,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         crowds=found,
         people=people_charts,
         agreement=agreement,
+        screening=screening,
         basis=basis(Store(folder), study),
         colour=colour,
         level=study.analysis.level,
@@ -111,6 +121,8 @@ def render(page: Page, provenance: str, stills: dict[str, str]) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.globals |= {"count": count, "listed": listed, "number_of_people": people, "protocols": PROTOCOLS}
+    environment.globals |= {"percent": percent, "signs": SIGNS, "outcome_words": WORDS, "rules_drawn": rules_drawn}
+    environment.globals |= {"statistic_name": statistic_name, "shape_paths": SHAPE_PATHS}
     return environment.get_template("report.html.j2").render(
         page=page,
         provenance=provenance,
@@ -119,14 +131,8 @@ def render(page: Page, provenance: str, stills: dict[str, str]) -> str:
         dark=DARK,
         sans=SANS,
         serif=SERIF,
-        vega=_vega(),
+        vega=vega_bundle(),
     )
-
-
-@cache
-def _vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script, so that the page needs no network."""
-    return str(vl_convert.javascript_bundle(vl_version=VEGA_LITE))  # type: ignore[call-arg]  # its stub errs
 
 
 def _in_order(study: Study, leading: Sequence[Board]) -> tuple[Board, ...]:
@@ -148,3 +154,11 @@ def _people(questions: Sequence[AnyQuestion], crowd_of: dict[str, Crowd]) -> Ite
         drawn = len(crowd.members) > crowd.unplaced
         name = f"people-{question.name}"
         yield crowd, people_chart(crowd, question.screening, name, AGREES[scale]) if drawn else None
+
+
+def _screening(leading: Sequence[Board]) -> Iterator[tuple[Board, str, Chart]]:
+    slug = slugs(leading)
+    for board in leading:
+        words = effect_of_screening(board)
+        if words:
+            yield board, words, screening_chart(board, f"{slug[board.key]}-screening")

@@ -6,16 +6,30 @@ from pathlib import Path
 
 from beholder.formats.imported import UNKNOWN
 from beholder.report.charts.chart import Chart
+from beholder.report.charts.comparisons import comparisons_chart
+from beholder.report.charts.errors import errors_chart
 from beholder.report.charts.matrix import matrix_chart
+from beholder.report.charts.precision import precision_chart
 from beholder.report.charts.ratings import Slim, ratings_chart
+from beholder.report.charts.staircases import places_chart, traces_chart
+from beholder.report.comparisons import Comparisons, comparisons
 from beholder.report.crowd import Crowd
+from beholder.report.doubts import Doubts, doubts
+from beholder.report.errors import Errors, errors
 from beholder.report.examples import Examples, examples
+from beholder.report.heatmaps import Heatmaps, heatmaps
+from beholder.report.hits import Hits, hits
 from beholder.report.inputs import Inputs
-from beholder.report.leaderboard import WHOLE, Board
+from beholder.report.leaderboard import WHOLE, Board, slugs
+from beholder.report.precision import Precision, precision
+from beholder.report.staircases import Staircases, staircases
+from beholder.report.theme import var
 from beholder.report.words import people
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import ScaleQuestion
+from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from beholder.study.kinds.timed_realism import TimedRealismQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +41,9 @@ class BoardPart:
     """The words of the aspect, where the question has several."""
     ratings: Chart
     matrix: Chart | None
+    precision: tuple[Precision, Chart] | None
+    comparisons: tuple[Comparisons, Chart] | None
+    hits: tuple[Hits, ...]
     slices: tuple[tuple[Board, Chart], ...]
     examples: tuple[Examples, ...]
     unseen: bool
@@ -42,6 +59,10 @@ class Part:
     crowd: Crowd
     boards: tuple[BoardPart, ...]
     secondary: tuple[Board, ...]
+    errors: tuple[Errors, Chart] | None
+    staircases: tuple[Staircases, Chart, tuple[Chart, ...]] | None
+    heatmaps: Heatmaps | None
+    doubts: Doubts | None
     silence: str | None
     """Why there are no boards."""
 
@@ -50,7 +71,13 @@ class Part:
         """Every chart of the question."""
         found: list[Chart] = []
         for one in self.boards:
-            found += [one.ratings, *([one.matrix] if one.matrix else []), *(chart for _, chart in one.slices)]
+            found += [one.ratings, *([one.matrix] if one.matrix else [])]
+            found += [extra[1] for extra in (one.precision, one.comparisons) if extra]
+            found += [chart for _, chart in one.slices]
+        if self.errors:
+            found.append(self.errors[1])
+        if self.staircases:
+            found += [self.staircases[1], *self.staircases[2]]
         return tuple(found)
 
 
@@ -66,13 +93,48 @@ def part(
     """The part of one question."""
     mine = [board for board in every if board.question == question.name]
     led = [board for board in leading if board.question == question.name]
+    secondary = tuple(board for board in mine if board.slice == WHOLE and not board.measure.headline)
+    slug, wrong = slugs(led), errors(mine)
+    prompts = dict(tables.prompts.select("prompt", "text").iter_rows())
     return Part(
         question=question,
         crowd=crowd,
-        boards=tuple(_board_part(question, board, mine, tables, colour, folder) for board in led),
-        secondary=tuple(board for board in mine if board.slice == WHOLE and not board.measure.headline),
+        boards=tuple(_board_part(question, board, slug[board.key], mine, tables, colour, folder) for board in led),
+        secondary=secondary,
+        errors=(wrong, errors_chart(wrong, f"{question.name}-errors")) if wrong else None,
+        staircases=_staircases(question, crowd, led, secondary, tables, colour),
+        heatmaps=heatmaps(led[0], tables.labels, tables.images, prompts, tables.regions, folder, question.scale())
+        if led and isinstance(question, RichFeedbackQuestion)
+        else None,
+        doubts=doubts(question.name, tables.labels, tables.images, prompts, folder),
         silence=None if led else _silence(crowd, tables),
     )
+
+
+def _staircases(
+    question: AnyQuestion,
+    crowd: Crowd,
+    led: Sequence[Board],
+    secondary: Sequence[Board],
+    tables: Inputs,
+    colour: dict[str, str],
+) -> tuple[Staircases, Chart, tuple[Chart, ...]] | None:
+    """Traces and places of a timed question, and their charts."""
+    if not isinstance(question, TimedRealismQuestion):
+        return None
+    used = [member.rater for member in crowd.used]
+    level = led[0].level if led else 0.95
+    found = staircases(question.name, tables.thresholds, tables.judged, used, [*led, *secondary], level)
+    if found is None or not found.settled:
+        return None
+    limits = (float(question.shortest_ms), float(question.longest_ms))
+    traces = tuple(
+        traces_chart(one, colour.get(one.generator, var("accent")), limits, f"{question.name}-traces-{number}")
+        for number, one in enumerate(found.traces)
+        if one.shown
+    )
+    names = [one.generator for one in found.settled]
+    return found, places_chart(found, names, colour, f"{question.name}-places"), traces
 
 
 def _silence(crowd: Crowd, tables: Inputs) -> str:
@@ -91,12 +153,12 @@ def _silence(crowd: Crowd, tables: Inputs) -> str:
 def _board_part(
     question: AnyQuestion,
     board: Board,
+    slug: str,
     mine: Iterable[Board],
     tables: Inputs,
     colour: dict[str, str],
     folder: Path,
 ) -> BoardPart:
-    slug = board.question if board.aspect == board.question else f"{board.question}-{board.aspect}"
     sliced = [
         one for one in mine if one.slice != WHOLE and (one.aspect, one.method) == (board.aspect, board.method)
     ]
@@ -107,11 +169,15 @@ def _board_part(
     )
     prompts = dict(tables.prompts.select("prompt", "text").iter_rows())
     real = tables.images.filter("real")["generator"].unique().sort().to_list()
+    wide, votes = precision(board), comparisons(board, tables.comparisons)
     return BoardPart(
         board=board,
         asked=_asked(question, board.aspect),
         ratings=ratings_chart(board, colour, f"{slug}-ratings"),
         matrix=matrix_chart(board, f"{slug}-pairs") if board.pairs else None,
+        precision=(wide, precision_chart(board, wide, colour, f"{slug}-precision")) if wide else None,
+        comparisons=(votes, comparisons_chart(board, votes, f"{slug}-votes")) if votes else None,
+        hits=hits(board, tables.labels, tables.images) if board.method == "pass-rate" else (),
         slices=slices if len(slices) > 1 else (),
         examples=examples(
             board,

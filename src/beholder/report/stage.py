@@ -30,7 +30,7 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     record = _record(folder, study.seed)
     if not force and _is_fresh(folder, record):
         return Outcome("report", skipped=True)
-    page = compose(study, read_inputs(folder), folder)
+    page = compose(study, read_inputs(folder, study), folder)
     stills = {chart.name: chart.svg() for chart in page.charts}
     _write_stills(folder / STILLS, stills)
     html = render(page, record.to_json(), stills)
@@ -82,11 +82,13 @@ class _MetaReader(HTMLParser):
 
 
 def _write_stills(folder: Path, stills: dict[str, str]) -> None:
-    """One SVG file a chart; those of charts that are no more are removed."""
+    """One SVG file a chart; those of charts that are no more are removed.
+
+    They are written before the page, which alone says that the work is done: a torn one is drawn again.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for name, svg in stills.items():
-        with write_atomically(folder / f"{name}.svg") as file:
-            file.write(in_daylight(svg).encode())
+        (folder / f"{name}.svg").write_text(in_daylight(svg), encoding="utf-8")
     for path in folder.glob("*.svg"):
         if path.stem not in stills:
             path.unlink()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from beholder.report.charts.chart import Chart, Rows, finish
+from beholder.report.charts.chart import Chart, Rows, finish, known
 from beholder.report.crowd import Accord, Crowd
 from beholder.report.theme import var
 
@@ -51,7 +51,7 @@ def agreement_chart(crowds: Sequence[Crowd], name: str) -> Chart | None:
     )
     after = base.transform_filter("datum.people == 'used'").mark_point(size=80, filled=True, opacity=1)
     layers = [
-        bars.encode(x=low, x2="high:Q", y=y, yOffset=dodge, color=tint),
+        *([bars.encode(x=low, x2="high:Q", y=y, yOffset=dodge, color=tint)] if known(rows, "low") else []),
         before.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
         after.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
     ]

@@ -48,6 +48,11 @@ def finish(layers: Sequence[alt.Chart], rows: Rows, name: str, alt_text: str, *,
     return Chart(name, alt_text, spec)
 
 
+def known(rows: Rows, field: str) -> bool:
+    """Whether any row has the field: a layer that draws nothing would have no scale, and Vega warns of it."""
+    return any(row.get(field) is not None for row in rows)
+
+
 def data(rows: Rows) -> alt.InlineData:
     """Rows inside the specification."""
     return alt.InlineData(values=rows)

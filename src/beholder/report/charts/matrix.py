@@ -15,6 +15,8 @@ MANY = 12
 SHORT_NAME = 9
 ROOM = 50
 """Pixels that a cell must have for its number to be written."""
+MANY_PEOPLE = 1000
+SMALL_P = 0.001
 TINY = 12
 """Below this neither the mark in a cell nor the name above it has room; columns stand in the order of the rows."""
 
@@ -48,16 +50,19 @@ def matrix_chart(board: Board, name: str) -> Chart:
     )
     tips = _tooltip(board)
     layers = [apart.encode(x=x, y=y, fillOpacity=strength, tooltip=tips), close.encode(x=x, y=y, tooltip=tips)]
-    lift = -7 if board.method == "bradley-terry" and not many else 0
+    rows = [_cell(board, pair) for pair in board.pairs]
     roomy = f"bandwidth('x') > {ROOM}"
     number = alt.ExprRef(f"{roomy} ? datum.label : bandwidth('x') < {TINY} ? '' : datum.mark")
     size = alt.ExprRef(f"{roomy} ? {TEXT_SIZE} : 11")
-    layers.append(base.mark_text(text=number, fontSize=size, dy=lift).encode(x=x, y=y))
-    if lift:
-        wins = alt.ExprRef(f"{roomy} ? datum.wins : ''")
-        layers.append(base.mark_text(text=wins, dy=9, fontSize=11.5).encode(x=x, y=y))
+    below = "" if many else "datum.below"
+    single = base.transform_filter(f"!{below}") if below else base
+    layers.append(single.mark_text(text=number, fontSize=size).encode(x=x, y=y))
+    if below and any(row["below"] for row in rows):
+        double = base.transform_filter(below)
+        layers.append(double.mark_text(text=number, fontSize=size, dy=-7).encode(x=x, y=y))
+        under = alt.ExprRef(f"{roomy} ? {below} : ''")
+        layers.append(double.mark_text(text=under, dy=9, fontSize=11.5).encode(x=x, y=y))
     height = (len(order) - 1) * (CROWDED if many else ROOMY)
-    rows = [_cell(board, pair) for pair in board.pairs]
     return finish(layers, rows, name, _words(board), height=height)
 
 
@@ -66,6 +71,7 @@ def _cell(board: Board, pair: Pair) -> dict[str, object]:
     largest = max(abs(other.difference) for other in board.pairs) or 1.0
     shown = measure.show_difference(pair.difference)
     people = "–" if pair.more_people is None else f"about {pair.more_people:,}"
+    wins = f"{100 * win_share(pair.difference):.0f} %"
     return {
         "one": pair.one,
         "other": pair.other,
@@ -73,12 +79,27 @@ def _cell(board: Board, pair: Pair) -> dict[str, object]:
         "strength": round(abs(pair.difference) / largest, 4),
         "label": shown if pair.apart else f"≈ {shown}",
         "mark": "" if pair.apart else "≈",
-        "wins": f"{100 * win_share(pair.difference):.0f} %",
+        "wins": wins,
+        "below": _below(board, pair, wins),
         "shown": shown,
         "interval": measure.show_interval(pair.low, pair.high),
         "verdict": "told apart" if pair.apart else "not told apart",
+        "p": "–"
+        if pair.p_adjusted is None
+        else "< 0.001"
+        if pair.p_adjusted < SMALL_P
+        else f"{pair.p_adjusted:.3f}",
         "more": "none" if pair.apart else people,
     }
+
+
+def _below(board: Board, pair: Pair, wins: str) -> str:
+    """The second line of a cell: the people still needed, or else how often the row would win."""
+    if not pair.apart:
+        if pair.more_people is None:
+            return ""
+        return f"{pair.more_people:,} more" if pair.more_people < MANY_PEOPLE else f"> {MANY_PEOPLE:,} more"
+    return wins if board.measure.derive else ""
 
 
 def _tooltip(board: Board) -> list[alt.Tooltip]:
@@ -88,9 +109,10 @@ def _tooltip(board: Board) -> list[alt.Tooltip]:
         "shown": f"difference ({board.measure.unit})" if board.measure.unit else "difference",
         "interval": f"{100 * board.level:g} % interval",
         "verdict": "verdict",
+        "p": "p, adjusted for all pairs",
         "more": "more people needed",
     }
-    if board.method == "bradley-terry":
+    if board.measure.derive:
         heads["wins"] = "wins, ties aside"
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in heads.items()]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from beholder.report.charts.chart import Chart, data, finish
+from beholder.report.charts.chart import Chart, data, finish, known
 from beholder.report.leaderboard import Board, Standing
 from beholder.report.theme import var
 from beholder.report.words import count
@@ -44,8 +44,9 @@ def ratings_chart(board: Board, colour: dict[str, str], name: str, *, slim: Slim
     y = alt.Y("generator:N", sort=order, title=None, axis=alt.Axis(labelLimit=90 if slim else NAME_LIMIT))
     tint = alt.Color("colour:N", scale=None)
     base = alt.Chart()
+    rows = [_row(board, row, colour) for row in board.rows]
     layers = _reference(board, scale, slim=bool(slim))
-    if not slim:
+    if not slim and known(rows, "naive_low"):
         thin = base.transform_filter("datum.naive_low != null").mark_rule(
             strokeWidth=1.5, yOffset=7 if crowded else 11, color=var("soft")
         )
@@ -53,7 +54,8 @@ def ratings_chart(board: Board, colour: dict[str, str], name: str, *, slim: Slim
     thick = base.transform_filter("datum.low != null").mark_rule(
         strokeWidth=4 if slim else 6, opacity=0.45, strokeCap="round"
     )
-    layers.append(thick.encode(x=_at("low:Q", x), x2="high:Q", y=y, color=tint))
+    if known(rows, "low"):
+        layers.append(thick.encode(x=_at("low:Q", x), x2="high:Q", y=y, color=tint))
     dots = base.mark_point(size=45 if slim else 95, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
     layers.append(dots.encode(x=x, y=y, fill=tint, tooltip=_tooltip(board)))
     if board.planted:
@@ -61,7 +63,6 @@ def ratings_chart(board: Board, colour: dict[str, str], name: str, *, slim: Slim
             shape="diamond", size=150, filled=False, color=var("ink"), strokeWidth=1.4
         )
         layers.append(diamond.encode(x=_at("planted:Q", x), y=y))
-    rows = [_row(board, row, colour) for row in board.rows]
     height = max(len(order) * (CROWDED_ROW if crowded else ROW), 40)
     return finish(layers, rows, name, _words(board), height=height)
 

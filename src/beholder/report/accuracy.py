@@ -1,0 +1,37 @@
+"""How often each person was right, where an answer can be right: from their answers, or from imported totals."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """The answers of one person to one question."""
+
+    right: int
+    answers: int
+    seconds: float | None = None
+    """Mean time for an answer, where only totals are known."""
+
+    @property
+    def share(self) -> float:
+        """Share right."""
+        return self.right / self.answers
+
+
+def accuracies(judged: pl.DataFrame, totals: pl.DataFrame) -> dict[tuple[str, str], Accuracy]:
+    """By question and person; ``judged`` has a row an answer, ``totals`` is the table of that name."""
+    answered = judged.group_by("question", "rater").agg(
+        right=pl.col("right").sum().cast(pl.Int64), answers=pl.len().cast(pl.Int64)
+    )
+    timed = pl.col("seconds").is_not_null().all()
+    counted = totals.group_by("question", "rater").agg(
+        right=(pl.col("answers") - pl.col("wrong")).sum().cast(pl.Int64),
+        answers=pl.col("answers").sum().cast(pl.Int64),
+        seconds=pl.when(timed).then(pl.col("seconds").sum() / pl.col("answers").sum()),
+    )
+    rows = pl.concat([counted, answered], how="diagonal").iter_rows()
+    return {
+        (question, rater): Accuracy(right, answers, seconds) for question, rater, right, answers, seconds in rows
+    }

@@ -1,0 +1,30 @@
+"""Names of the measures of agreement, as the table ``agreement`` has them."""
+
+MAX_DIFF = "max-diff-at-most-"
+"""Of rich feedback: the share of images whose highest and lowest score differ by no more than this."""
+
+STEMS = {
+    "krippendorff-alpha": "Krippendorff’s α",
+    "gwet-ac1": "Gwet’s AC₁",
+    "gwet-ac2": "Gwet’s AC₂",
+    "gwet-ac": "Gwet’s AC",
+    "fleiss-kappa": "Fleiss’ κ",
+    "icc": "ICC",
+    "kendall-w": "Kendall’s W",
+}
+"""The beginning of a name, and how a reader knows the measure."""
+
+
+def statistic_name(statistic: str) -> str:
+    """``krippendorff-alpha-ordinal`` → ``Krippendorff’s α, ordinal``; a name not known here is left as it is."""
+    for stem, name in STEMS.items():
+        if statistic == stem:
+            return name
+        if statistic.startswith(f"{stem}-"):
+            return f"{name}, {statistic.removeprefix(f'{stem}-').replace('-', ' ')}"
+    return statistic.replace("-", " ")
+
+
+def max_diff_edge(statistic: str) -> float | None:
+    """The edge of a step of max_diff; nothing for another statistic."""
+    return float(statistic.removeprefix(MAX_DIFF)) if statistic.startswith(MAX_DIFF) else None

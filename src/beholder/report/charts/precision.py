@@ -1,0 +1,62 @@
+"""How the width of intervals falls with the number of people."""
+
+import altair as alt
+
+from beholder.report.charts.chart import Chart, Rows, data, finish
+from beholder.report.leaderboard import Board
+from beholder.report.precision import Precision
+from beholder.report.theme import var
+
+
+def precision_chart(board: Board, precision: Precision, colour: dict[str, str], name: str) -> Chart:
+    """A dot a generator where it stands; a line for the median by 1/√n, and a band from narrowest to widest."""
+    factor = board.measure.factor
+    curve: Rows = [
+        {"people": people, "low": low * factor, "width": middle * factor, "high": high * factor}
+        for people, low, middle, high in precision.curve
+    ]
+    rows: Rows = [
+        {
+            "generator": one.generator,
+            "people": one.people,
+            "width": round(one.width * factor, 6),
+            "colour": colour[one.generator],
+        }
+        for one in precision.now
+    ]
+    unit = "percentage points" if board.measure.unit == "%" else board.measure.unit
+    title = f"width of the interval ({unit})" if unit else "width of the interval"
+    x = alt.X(
+        "people:Q",
+        scale=alt.Scale(type="log", nice=False),
+        title="people a generator",
+        axis=alt.Axis(values=[2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000], format="~s", grid=False),
+    )
+    axis = alt.Axis(tickCount=5, format="~f")
+    scale = alt.Scale(zero=True, nice=True)
+    y = alt.Y("width:Q", title=title, scale=scale, axis=axis)
+    base = alt.Chart(data(curve))
+    band = base.mark_area(color=var("tint"), opacity=0.22).encode(
+        x=x, y=alt.Y("low:Q", title=title, scale=scale, axis=axis), y2="high:Q"
+    )
+    line = base.mark_line(color=var("accent"), strokeWidth=1.8).encode(x=x, y=y)
+    tips = [
+        alt.Tooltip("generator:N"),
+        alt.Tooltip("people:Q", format=","),
+        alt.Tooltip("width:Q", title="width", format=".3~g"),
+    ]
+    dots = (
+        alt.Chart()
+        .mark_point(size=70, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
+        .encode(x=x, y=y, fill=alt.Color("colour:N", scale=None), tooltip=tips)
+    )
+    return finish([band, line, dots], rows, name, _words(board, precision), height=200)
+
+
+def _words(board: Board, precision: Precision) -> str:
+    last_people, _, last, _ = precision.curve[-1]
+    factor = board.measure.factor
+    return (
+        f"Width of the intervals by {board.name} against the number of people: {precision.width * factor:.3g} "
+        f"with {precision.people} people a generator, about {last * factor:.3g} with {last_people}."
+    )

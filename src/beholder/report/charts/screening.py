@@ -1,0 +1,72 @@
+"""What screening changed: ratings with nobody set aside, and after."""
+
+import altair as alt
+
+from beholder.report.charts.chart import Chart, Rows, finish, known
+from beholder.report.charts.ratings import CROWDED_ROW
+from beholder.report.leaderboard import Board
+from beholder.report.theme import var
+
+BEFORE, AFTER = "all", "used"
+
+
+def screening_chart(board: Board, name: str) -> Chart:
+    """Two dots a generator, hollow with everyone and filled with the people used, each with its interval."""
+    measure = board.measure
+    rows: Rows = []
+    for row in board.rows:
+        sides = [(AFTER, row.rating, row.low, row.high, row.people)]
+        if row.before:
+            sides.insert(0, (BEFORE, row.before.rating, row.before.low, row.before.high, row.before.people))
+        rows += [
+            {
+                "generator": row.generator,
+                "people": people,
+                "rating": round(rating * measure.factor, 6),
+                "low": None if low is None else round(low * measure.factor, 6),
+                "high": None if high is None else round(high * measure.factor, 6),
+                "shown": measure.with_unit(measure.show(rating)),
+                "number": number,
+            }
+            for people, rating, low, high, number in sides
+        ]
+    order = [row.generator for row in board.rows]
+    base = alt.Chart()
+    scale = alt.Scale(zero=False, nice=True, padding=8)
+    title = f"{measure.name} ({measure.unit})" if measure.unit else measure.name
+    axis = alt.Axis(tickCount=4, format="~f")
+    x = alt.X("rating:Q", scale=scale, title=title, axis=axis)
+    low_end = alt.X("low:Q", scale=scale, title=title, axis=axis)
+    y = alt.Y("generator:N", sort=order, title=None, axis=alt.Axis(labelLimit=90))
+    sides_scale = alt.Scale(domain=[BEFORE, AFTER], paddingOuter=0.6)
+    dodge = alt.YOffset("people:N", sort=[BEFORE, AFTER], scale=sides_scale)
+    tint = alt.Color(
+        "people:N", scale=alt.Scale(domain=[BEFORE, AFTER], range=[var("soft"), var("accent")]), legend=None
+    )
+    tips = [
+        alt.Tooltip("generator:N"),
+        alt.Tooltip("people:N", title="whose answers"),
+        alt.Tooltip("shown:N", title=measure.name),
+        alt.Tooltip("number:Q", title="people", format=","),
+    ]
+    bars = base.transform_filter("datum.low != null").mark_rule(strokeWidth=3, opacity=0.45, strokeCap="round")
+    hollow = base.transform_filter(f"datum.people == '{BEFORE}'").mark_point(
+        size=40, fill=var("paper"), strokeWidth=1.6, opacity=1
+    )
+    filled = base.transform_filter(f"datum.people == '{AFTER}'").mark_point(size=45, filled=True, opacity=1)
+    layers = [
+        *([bars.encode(x=low_end, x2="high:Q", y=y, yOffset=dodge, color=tint)] if known(rows, "low") else []),
+        hollow.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
+        filled.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
+    ]
+    return finish(layers, rows, name, _words(board), height=max(len(order) * (CROWDED_ROW + 6), 60))
+
+
+def _words(board: Board) -> str:
+    measure = board.measure
+    said = [
+        f"{row.generator} {measure.show(row.before.rating)} before and {measure.show(row.rating)} after"
+        for row in board.rows[:12]
+        if row.before
+    ]
+    return f"Ratings by {board.name} before and after screening: {'; '.join(said)}."

@@ -1,0 +1,37 @@
+"""Vega, Vega-Lite and Vega-Embed as one script, so that the page needs no network.
+
+Bundling takes seconds and gives the same bytes for the same versions, so the script is kept in the user's cache.
+"""
+
+import os
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import vl_convert
+
+from beholder.report.charts.chart import VEGA_LITE
+from beholder.tables.atomic import write_atomically
+
+
+@cache
+def vega_bundle() -> str:
+    """The script; from the cache if these versions have been bundled before."""
+    kept = cache_folder() / f"vega-{VEGA_LITE}-vl-convert-{version('vl-convert-python')}.js"
+    try:
+        return kept.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        script = str(vl_convert.javascript_bundle(vl_version=VEGA_LITE))  # type: ignore[call-arg]  # its stub errs
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with write_atomically(kept) as file:
+            file.write(script.encode())
+    except OSError:
+        pass  # a home that cannot be written to costs time, no more
+    return script
+
+
+def cache_folder() -> Path:
+    """``$XDG_CACHE_HOME/beholder``, or ``~/.cache/beholder``."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "beholder"
