@@ -55,6 +55,10 @@ def world() -> dict[str, pl.DataFrame]:
             {"question": "q", "aspect": "realism", "method": "share", "image": "i1", "among": "alpha"}
             | {"value": 0.25, "raters": 4}
         ],
+        "published_regions": [
+            {"question": "q", "aspect": "implausibility", "image": "i1", "heatmap": b"\x89PNG\x00", "raters": 3}
+            | {"width": 8, "height": 6}
+        ],
         "raters": [
             {"question": "q", "rater": "r1", "used": True, "reasons": [], "answers": 2, "same_share": 0.5},
             {"question": "q", "rater": "r2", "used": False, "reasons": ["too fast", "gold"], "answers": 0},
@@ -94,7 +98,12 @@ def world() -> dict[str, pl.DataFrame]:
         ],
         "correlations": [
             {"metric": "sharp", "question": "q", "aspect": "preference", "level": "image", "statistic": "kendall"}
-            | {"slice": "all", "value": -1.0, "items": 2, "raters": 1}
+            | {"method": "preference", "slice": "all", "value": None, "items": 2}
+        ],
+        "metric_separations": [
+            {"question": "q", "aspect": "preference", "method": "preference", "level": "image", "slice": "all"}
+            | {"statistic": "kendall", "metric": "sharp", "other": "frechet", "other_encoder": "e"}
+            | {"other_reference": "real", "difference": 0.5, "separated": False, "items": 2}
         ],
         "ratings": [
             dict[str, object](

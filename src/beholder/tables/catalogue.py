@@ -24,6 +24,7 @@ TABLES: dict[str, Table] = {
         measure.FEATURES,
         measure.DISTANCES,
         measure.CORRELATIONS,
+        measure.METRIC_SEPARATIONS,
         rank.RATINGS,
         rank.SEPARATIONS,
         rank.COMPARISONS,

@@ -1,6 +1,6 @@
-"""What machines say, and how far people agree with it: scores, features, distances, correlations."""
+"""What machines say, and how far people agree with it: scores, features, distances, agreement."""
 
-from beholder.tables.schema import INTEGER, NUMBER, TEXT, Column, Reference, Table
+from beholder.tables.schema import FLAG, INTEGER, NUMBER, TEXT, Column, Reference, Table
 
 SCORES = Table(
     name="scores",
@@ -51,25 +51,73 @@ DISTANCES = Table(
     key=("distance", "encoder", "generator", "reference", "slice"),
 )
 
+LEVELS = ("image", "pair", "generator")
+"""What a metric and people are compared on: single images, pairs that people were shown, or generators."""
+
+DIRECTIONS = ("lower", "higher", "zero")
+"""Which values of a metric are better: low ones, high ones, or those near 0."""
+
 CORRELATIONS = Table(
     name="correlations",
     about="One row an agreement between an automatic metric and people.",
     stage="measure",
     columns=(
         Column("metric", TEXT, "The scorer or distance."),
+        Column("encoder", TEXT, "Features it is taken over, where there are any.", nullable=True),
+        Column("reference", TEXT, "The set a distance compares with, or `published`.", nullable=True),
+        Column("better", TEXT, "Which of its values are better, where known.", nullable=True, allowed=DIRECTIONS),
         Column("question", TEXT, "The question people answered."),
         Column("aspect", TEXT, "What they judged."),
-        Column("level", TEXT, "Over images or over generators.", allowed=("image", "generator")),
-        Column("statistic", TEXT, "pearson, spearman, kendall, pair-accuracy, …"),
+        Column("method", TEXT, "What people's rating or label is: error-rate, mean, …"),
+        Column("level", TEXT, "Over what both are compared.", allowed=LEVELS),
+        Column("statistic", TEXT, "Which agreement: pearson, spearman, kendall, pair-accuracy, …"),
         Column("slice", TEXT, "Style or category; `all` for the whole."),
-        Column("value", NUMBER, "The agreement."),
+        Column("value", NUMBER, "The agreement; above 0 (or ½) where more of the metric pleases.", nullable=True),
+        Column("low", NUMBER, "Lower end of its interval over generators, prompts or images.", nullable=True),
+        Column("high", NUMBER, "Upper end of that interval.", nullable=True),
+        Column("people_low", NUMBER, "Lower end of its interval over people, items as they are.", nullable=True),
+        Column("people_high", NUMBER, "Upper end of that interval.", nullable=True),
+        Column("p", NUMBER, "Two-sided p-value of no agreement, items independent.", nullable=True, low=0, high=1),
+        Column("floor", NUMBER, "What knowing the generator alone would give.", nullable=True),
+        Column("ceiling", NUMBER, "What as many other people (of pairs: one) would give.", nullable=True),
+        Column("items", INTEGER, "Images, pairs or generators it rests on.", low=2),
+        Column("raters", INTEGER, "People it rests on, where known.", nullable=True, low=0),
+        Column("ties", TEXT, "The rule for ties.", nullable=True),
+        Column("interval", TEXT, "How the interval was made.", nullable=True),
+    ),
+    key=(
+        *("metric", "encoder", "reference"),
+        *("question", "aspect", "method", "level", "statistic", "slice"),
+    ),
+)
+
+METRIC_SEPARATIONS = Table(
+    name="metric_separations",
+    about="One row two metrics held against the same people: does one agree better?",
+    stage="measure",
+    columns=(
+        Column("question", TEXT, "The question people answered."),
+        Column("aspect", TEXT, "What they judged."),
+        Column("method", TEXT, "What people's rating or label is."),
+        Column("level", TEXT, "Over what they are compared.", allowed=LEVELS),
+        Column("statistic", TEXT, "Which agreement."),
+        Column("slice", TEXT, "Style or category; `all` for the whole."),
+        Column("metric", TEXT, "One metric: the one that agrees better."),
+        Column("encoder", TEXT, "Features it is taken over.", nullable=True),
+        Column("reference", TEXT, "The set it compares with.", nullable=True),
+        Column("other", TEXT, "The other metric."),
+        Column("other_encoder", TEXT, "Features that one is taken over.", nullable=True),
+        Column("other_reference", TEXT, "The set that one compares with.", nullable=True),
+        Column("difference", NUMBER, "Agreement of the one minus the other, both with the better values up."),
         Column("low", NUMBER, "Lower end of its interval.", nullable=True),
         Column("high", NUMBER, "Upper end of its interval.", nullable=True),
-        Column("floor", NUMBER, "What knowing the generator alone would give.", nullable=True),
-        Column("ceiling", NUMBER, "What one person against the others gives.", nullable=True),
+        Column("p", NUMBER, "Two-sided p-value.", nullable=True, low=0, high=1),
+        Column("p_adjusted", NUMBER, "The same, Holm-adjusted over the pairs.", nullable=True, low=0, high=1),
+        Column("separated", FLAG, "Whether the adjusted p-value is below 1 − level."),
         Column("items", INTEGER, "Images or generators it rests on.", low=2),
-        Column("raters", INTEGER, "People it rests on.", low=1),
-        Column("ties", TEXT, "The rule for ties.", nullable=True),
     ),
-    key=("metric", "question", "aspect", "level", "statistic", "slice"),
+    key=(
+        *("question", "aspect", "method", "level", "statistic", "slice"),
+        *("metric", "encoder", "reference", "other", "other_encoder", "other_reference"),
+    ),
 )

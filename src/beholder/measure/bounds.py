@@ -1,0 +1,72 @@
+"""What a metric's agreement with people lies between: the floor of knowing the generator, the ceiling of people.
+
+A scorer that has learnt no more than which generator made an image agrees with people as far as generators differ
+(the *floor*). And no metric can be expected to agree with people better than other people do (the *ceiling*).
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from beholder.measure.agreement import Opinions, single_value
+
+
+def generator_floor(
+    values: ArrayLike, generators: NDArray[np.int64], halves: NDArray[np.bool_], statistic: str
+) -> float:
+    """Return the agreement of people's opinions with the mean opinion of each image's generator.
+
+    The mean is taken over the images of the other half, so that no image speaks for itself. Images whose generator
+    is not in the other half are left out; nan where fewer than two generators remain.
+    """
+    y = np.asarray(values, np.float64)
+    size = int(generators.max()) + 1
+    known = np.full(len(y), np.nan)
+    for mine in (halves, ~halves):
+        count = np.bincount(generators[~mine], minlength=size)
+        total = np.bincount(generators[~mine], y[~mine], size)
+        means = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        known[mine] = means[generators[mine]]
+    there = np.isfinite(known)
+    if len(np.unique(generators[there])) < 2:
+        return float(np.nan)
+    return single_value(known[there], y[there], statistic)
+
+
+def crowd_ceiling(opinions: Opinions, statistic: str, noise: NDArray[np.float64]) -> float:
+    """Return the mean agreement of two crowds, each as large as the one asked.
+
+    What is true is taken to be the opinions, drawn towards their mean until their variance is what is left of it
+    after that of the errors: √(1 − mean SE²/variance). Rows of ``noise`` (draws, items) serve two and two as the
+    errors of the crowds. Nan where errors are not known, and 0 (or ½) where they explain all there is.
+    """
+    if not opinions.vary or len(opinions.values) < 2:
+        return float(np.nan)
+    spread = float(np.var(opinions.values, ddof=1))
+    if spread == 0:
+        return float(np.nan)
+    share = max(1 - float(np.mean(opinions.errors**2)) / spread, 0.0)
+    middle = opinions.values.mean()
+    truth = middle + np.sqrt(share) * (opinions.values - middle)
+    found = [
+        single_value(truth + opinions.errors * one, truth + opinions.errors * two, statistic)
+        for one, two in zip(noise[::2], noise[1::2], strict=False)
+    ]
+    known = [value for value in found if np.isfinite(value)]
+    return float(np.mean(known)) if known else float(np.nan)
+
+
+def person_ceiling(shares: ArrayLike, answers: ArrayLike) -> float:
+    """Return how often one person's vote on a pair is the majority of the others' votes on it.
+
+    From the share of votes for the first and the number of votes; an even split of the others counts half. Pairs
+    with one vote have no others. Nan where no pair has two, or shares are not of whole votes (ties).
+    """
+    n = np.asarray(answers, np.float64)
+    votes = np.asarray(shares, np.float64) * n
+    whole = np.isclose(votes, np.rint(votes)) & (n >= 2)
+    if not whole.any():
+        return float(np.nan)
+    k, n = np.rint(votes[whole]), n[whole]
+    for_first = np.sign(2 * (k - 1) - (n - 1)) / 2 + 0.5  # a voter for the first, by the others' majority
+    for_second = np.sign((n - 1) - 2 * k) / 2 + 0.5
+    return float(np.sum(k * for_first + (n - k) * for_second) / np.sum(n))
