@@ -12,6 +12,7 @@ from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.realism import RealismQuestion
+from beholder.study.kinds.side_by_side import SideBySideQuestion
 from beholder.study.question import Screening
 from beholder.tables.catalogue import TABLES
 
@@ -295,3 +296,56 @@ def test_conduct_hand_worked(answered: Answered) -> None:
     assert row["qualification_share"] is None
     assert row["repeat_share"] is None
     assert row["agreement"] is None  # nobody else judged
+
+
+class TestRulesWithNothingToLookAt:
+    def test_they_say_so_and_pass_nobody(self, answered: Answered) -> None:
+        rules = {"min_gold": 0.5, "min_repeat": 0.5, "max_attention_failures": 0, "min_qualification": 0.5}
+        found = screened(realism(**rules, min_correlation=0.5), answered(("ann", ["i"], "real"))).row(
+            0, named=True
+        )
+        assert found["used"]
+        assert found["notes"] == [
+            "min_qualification: not applicable: no qualification trial was answered",
+            "min_gold: not applicable: no gold trial was answered",
+            "max_attention_failures: not applicable: no attention check was answered",
+            "min_repeat: not applicable: no repeated trial was answered",
+            "min_correlation: not applicable: there are no numbers, or too few, that others gave too",
+        ]
+
+    def test_bt500_is_for_ratings(self, answered: Answered) -> None:
+        question = RealismQuestion(name="q", screening=Screening(bt500=True))
+        found = screened(question, answered(("ann", ["i"], "real"))).row(0, named=True)
+        assert found["notes"] == ["bt500: not applicable: it is for ratings, and these are choices"]
+
+    def test_rules_left_out_leave_no_note(self, answered: Answered) -> None:
+        assert screened(realism(), answered(("ann", ["i"], "real"))).row(0, named=True)["notes"] == []
+
+
+def test_what_agreement_is_stands_beside_it(answered: Answered) -> None:
+    choices = answered(*[(who, ["i"], "real") for who in "abc"])
+    assert set(screened(realism(), choices)["agreement_kind"]) == {"majority-share"}
+    numbers = answered(*[(who, [i], float(n)) for who in "abc" for n, i in enumerate("ijk", 1)], aspect="quality")
+    assert set(screened(rating(), numbers)["agreement_kind"]) == {"correlation"}
+
+
+def test_a_repeat_on_a_scale_of_a_hundred_may_differ_by_ten(answered: Answered) -> None:
+    question = RatingQuestion(name="q", points=0)
+    parts = [
+        answered(("ann", ["i"], 30.0), ("ann", ["j"], 30.0), aspect="quality", trials=["t0", "t1"]),
+        answered(("ann", ["i"], 40.0), aspect="quality", role="repeat", repeats="t0"),
+        answered(("ann", ["j"], 40.5), aspect="quality", role="repeat", repeats="t1"),
+    ]
+    assert screened(question, *parts)["repeat_share"].to_list() == [0.5]
+
+
+def test_a_repeated_five_way_answer_may_differ_by_a_step(answered: Answered) -> None:
+    question = SideBySideQuestion(name="q")
+    parts = [
+        answered(
+            ("ann", ["x", "y"], "left-much"), ("ann", ["x", "z"], "left"), aspect="preference", trials=["t", "u"]
+        ),
+        answered(("ann", ["y", "x"], "right"), aspect="preference", role="repeat", repeats="t"),  # a step less
+        answered(("ann", ["z", "x"], "left"), aspect="preference", role="repeat", repeats="u"),  # the other side
+    ]
+    assert screened(question, *parts)["repeat_share"].to_list() == [0.5]

@@ -10,7 +10,7 @@ from beholder.consolidate.coding import Coded
 from beholder.errors import StatisticsError
 from beholder.stats.bootstrap import person_weights
 from beholder.stats.estimate import Estimate
-from beholder.stats.gwet import gwet_ac
+from beholder.stats.gwet import Credit, gwet_ac
 from beholder.stats.intraclass import intraclass
 from beholder.stats.krippendorff import krippendorff_alpha
 from beholder.study.kinds.catalogue import AnyQuestion
@@ -22,6 +22,15 @@ DRAWS = 1000
 LEVELS = 20
 """Into so many steps a continuous scale is cut before α: its distances go by ranks, and steps are fine enough."""
 
+CREDITS: dict[str, tuple[str, Credit]] = {
+    "nominal": ("gwet-ac1", "identity"),
+    "ordinal": ("gwet-ac2-quadratic", "quadratic"),
+}
+"""Gwet's measure for each scale, and what it gives to a pair of different answers."""
+
+MOST_RESAMPLED = 100_000
+"""Beyond so many answers Gwet's AC has no interval: its draws would take longer than all the rest."""
+
 Row = dict[str, object]
 
 
@@ -30,10 +39,12 @@ def agreement_rows(
 ) -> list[Row]:
     """The ``agreement`` rows of one aspect, of all people and of those used; empty values where not defined."""
     common: Row = {"question": question.name, "aspect": coded.aspect}
+    everyone = list(_measures(question, coded, level, rng))
+    kept = coded.of(used)
+    same = kept.frame.height == coded.frame.height
+    after = everyone if same else list(_measures(question, kept, level, rng))
     return [
-        common | {"people": people} | row
-        for people, part in (("all", coded), ("used", coded.of(used)))
-        for row in _measures(question, part, level, rng)
+        common | {"people": people} | row for people, rows in (("all", everyone), ("used", after)) for row in rows
     ]
 
 
@@ -47,11 +58,12 @@ def _measures(question: AnyQuestion, coded: Coded, level: float, rng: np.random.
         weights = person_weights(np.zeros(len(names), dtype=np.int64), DRAWS, rng)
         alpha = partial(krippendorff_alpha, who, what, code, weights, scale=coded.scale, level=level)
         yield _row(f"krippendorff-alpha-{coded.scale}", alpha, coded)
-        if coded.scale == "nominal":
-            yield _row("gwet-ac1", partial(gwet_ac, who, what, code, weights, level=level), coded)
-        elif coded.scale == "ordinal":
-            ac = partial(gwet_ac, who, what, code, weights, credit="quadratic", level=level)
-            yield _row("gwet-ac2-quadratic", ac, coded)
+        if coded.scale in CREDITS:
+            statistic, credit = CREDITS[coded.scale]
+            few = coded.frame.height <= MOST_RESAMPLED
+            drawn = weights if few else np.ones((1, len(names)), dtype=np.int32)
+            ac = _row(statistic, partial(gwet_ac, who, what, code, drawn, credit=credit, level=level), coded)
+            yield ac if few else ac | {"low": None, "high": None}
         if isinstance(question, ScaleQuestion) and len(who) == len(names) * (what.max() + 1):
             scores = coded.frame["code"].to_numpy()
             yield _row("icc-2-single", lambda: intraclass(who, what, scores, level=level).random, coded)

@@ -19,7 +19,8 @@ def comparison_rows(
     """The ``comparisons`` rows of one slice: of every pair of generators the share of each outcome.
 
     Votes of one person are alike, so Wilson's interval takes not the number of votes but the number of independent
-    ones that would vary as much between people: p(1 − p)/SE², with SE the linearised standard error over people.
+    ones that would vary as much between people: p(1 − p)/SE², with SE the linearised standard error over people;
+    where all votes are alike, the number of people.
     """
     ends = (2, 1, 0, -1, -2) if five else (1, 0, -1)
     votes = votes_of(tests, images).with_columns(in_order=pl.col("first") < pl.col("second"))
@@ -58,7 +59,9 @@ def _shares(votes: pl.DataFrame, leaning: int, level: float) -> pl.DataFrame:
     p, votes_count, raters = (rows[name].to_numpy() for name in ("share", "answers", "raters"))
     variance = rows["variance"].to_numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
-        independent = np.where(variance > 0, p * (1 - p) / variance, raters)
+        independent = np.where(
+            variance > 0, p * (1 - p) / variance, np.where((p > 0) & (p < 1), votes_count, raters)
+        )
     independent = np.clip(np.nan_to_num(independent, nan=1.0), 1, votes_count)
     low, high = wilson(p * independent, independent, level)
     alone = pl.col("raters") < 2
