@@ -10,6 +10,7 @@ from PIL import Image
 
 from beholder.errors import WeightsError
 from beholder.models.catalogue import load_encoder
+from beholder.models.encoder import Encoder
 from beholder.models.inception import WRAPPED, FidInception, fid_names
 from beholder.models.resize import resize_tf1
 
@@ -45,6 +46,11 @@ def weights(state: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFac
     return path
 
 
+@pytest.fixture(scope="module")
+def fid(weights: Path) -> Encoder:
+    return load_encoder("inception-v3-fid", weights)
+
+
 def picture() -> NDArray[np.uint8]:
     down, across = np.mgrid[:90, :120]
     return np.stack([across * 2 % 256, (down * 3 + across) % 256, across * down // 7 % 256], 2).astype(np.uint8)
@@ -53,8 +59,8 @@ def picture() -> NDArray[np.uint8]:
 class TestNumbers:
     """What torch-fidelity 0.4.0 gave for the made-up weights and the picture above, its own resize included."""
 
-    def test_features(self, weights: Path) -> None:
-        found = load_encoder("inception-v3-fid", weights).encode([picture()])
+    def test_features(self, fid: Encoder) -> None:
+        found = fid.encode([picture()])
         assert found.shape == (1, 2048)
         expected = [0.2047461, 0.31162864, 2.5402815, 0.5678605, 0.38665503]
         np.testing.assert_allclose(found[0, [0, 1, 2, 500, 1000]], expected, rtol=0, atol=1e-5)
@@ -68,17 +74,17 @@ class TestNumbers:
 
 
 class TestPreprocessing:
-    def test_fid_takes_tensorflows_resize_to_within_one(self, weights: Path) -> None:
-        prepared = load_encoder("inception-v3-fid", weights).preprocessing.prepare(Image.fromarray(picture()))
+    def test_fid_takes_tensorflows_resize_to_within_one(self, fid: Encoder) -> None:
+        prepared = fid.preprocessing.prepare(Image.fromarray(picture()))
         expected = (resize_tf1(picture(), 299, 299) - 128) / 128
         np.testing.assert_allclose(prepared, expected.transpose(2, 0, 1), rtol=0, atol=1e-6)
 
-    def test_clean_is_antialiased_and_not_rounded(self, weights: Path) -> None:
+    def test_clean_is_antialiased_and_not_rounded(self, fid: Encoder, weights: Path) -> None:
         clean = load_encoder("inception-v3-clean", weights).preprocessing
         checks = np.indices((598, 598)).sum(0)[..., None].repeat(3, 2) % 2 * np.uint8(255)
         middle = clean.prepare(Image.fromarray(checks.astype(np.uint8)))[:, 50:-50, 50:-50]
         np.testing.assert_allclose(middle, (127.5 - 128) / 128, atol=1e-6)
-        assert clean.version != load_encoder("inception-v3-fid", weights).preprocessing.version
+        assert clean.version != fid.preprocessing.version
 
 
 class TestNames:
@@ -96,7 +102,7 @@ class TestNames:
         assert shapes["Mixed_7c.branch3x3dbl_3b.conv.weight"] == (384, 384, 3, 1)
 
     def test_those_of_pytorch_fids_wrapper_are_translated(
-        self, state: dict[str, torch.Tensor], weights: Path, tmp_path: Path
+        self, state: dict[str, torch.Tensor], fid: Encoder, tmp_path: Path
     ) -> None:
         places = {layer: f"blocks.{b}.{p}" for b, block in enumerate(WRAPPED) for p, layer in enumerate(block)}
         wrapped = {
@@ -107,7 +113,7 @@ class TestNames:
         assert set(fid_names(wrapped, "here")) == {name for name in state if not name.startswith("fc.")}
         torch.save(wrapped, tmp_path / "wrapped.pth")
         found = load_encoder("inception-v3-fid", tmp_path / "wrapped.pth").encode([picture()])
-        np.testing.assert_array_equal(found, load_encoder("inception-v3-fid", weights).encode([picture()]))
+        np.testing.assert_array_equal(found, fid.encode([picture()]))
 
     def test_those_of_torchvision_are_refused(self, state: dict[str, torch.Tensor]) -> None:
         other = state | {"fc.weight": torch.zeros(1000, 2048), "AuxLogits.fc.weight": torch.zeros(1000, 768)}

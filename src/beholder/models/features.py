@@ -42,12 +42,13 @@ class FeatureFile:
         self._vectors = vectors
         self._hashes = hashes
         self._start = len(_header(0, dims))
-        self.rows = self._recover()
+        self._count = self._recover()
+        self.rows = self._known()
         """Hash of an image -> its row."""
 
     def append(self, hashes: Sequence[bytes], vectors: Vectors) -> None:
         """Add rows; when this returns they are on the disk."""
-        first = len(self.rows)
+        first = self._count
         self._vectors.seek(self._start + first * self.dims * 4)
         self._vectors.write(np.ascontiguousarray(vectors, "<f4").tobytes())
         _flush(self._vectors)
@@ -55,7 +56,8 @@ class FeatureFile:
         self._hashes.write(b"".join(hashes))
         _flush(self._hashes)
         self.rows |= {one: first + place for place, one in enumerate(hashes)}
-        self._write_header()
+        self._count += len(hashes)
+        self._write_header(self._count)
 
     def take(self, rows: NDArray[np.intp]) -> Vectors:
         """The vectors of these rows, in this order: a view of the file where they lie one after the other."""
@@ -66,22 +68,23 @@ class FeatureFile:
             return mapped[rows[0] : rows[0] + rows.size]
         return np.asarray(mapped[rows])
 
-    def _recover(self) -> dict[bytes, int]:
-        """Cut off what has no counterpart in the other file; hash -> row of the rest."""
+    def _recover(self) -> int:
+        """Cut off what has no counterpart in the other file; how many rows are left."""
         whole = max(self._vectors.seek(0, os.SEEK_END) - self._start, 0) // (self.dims * 4)
         count = min(whole, self._hashes.seek(0, os.SEEK_END) // HASH_BYTES)
         self._hashes.truncate(count * HASH_BYTES)
         self._vectors.truncate(self._start + count * self.dims * 4)
-        self._hashes.seek(0)
-        known = self._hashes.read()
-        rows = {known[row * HASH_BYTES : (row + 1) * HASH_BYTES]: row for row in range(count)}
-        self.rows = rows
-        self._write_header()
-        return rows
+        self._write_header(count)
+        return count
 
-    def _write_header(self) -> None:
+    def _known(self) -> dict[bytes, int]:
+        self._hashes.seek(0)
+        content = self._hashes.read()
+        return {content[row * HASH_BYTES : (row + 1) * HASH_BYTES]: row for row in range(self._count)}
+
+    def _write_header(self, rows: int) -> None:
         """The number of rows, where ``np.load`` looks for it; whatever the number, the length is the same."""
-        header = _header(len(self.rows), self.dims)
+        header = _header(rows, self.dims)
         if len(header) != self._start:
             raise RuntimeError(f"a header of {len(header)} bytes, not {self._start}: numpy has changed its format")
         self._vectors.seek(0)
