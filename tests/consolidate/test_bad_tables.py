@@ -127,7 +127,7 @@ def test_all_ties(bare_study: Make, question: AnyQuestion) -> None:
     assert set(shares) == {1.0}
 
 
-@pytest.mark.parametrize("question", EVERY[2:5], ids=lambda question: question.kind)
+@pytest.mark.parametrize("question", [EVERY[2], EVERY[4]], ids=lambda question: question.kind)
 def test_generators_never_compared(bare_study: Make, question: AnyQuestion) -> None:
     folder = bare_study(question, generators=("a", "b", "c", "d", "e", "f"))
     store = collected(folder)
@@ -138,19 +138,11 @@ def test_generators_never_compared(bare_study: Make, question: AnyQuestion) -> N
         if any({image[0] for image in images} <= group for group in apart)
     ]
     rest = store.read("answers").filter(pl.col("trial").is_in(keep))
-    together = {image[0] for t in keep for image in _images(store, t)}
-    if len(together) < 4 or rest.is_empty():
-        pytest.skip("the draw left no two groups")
     store.write({"answers": rest}, BY_HAND)
     run(folder)
     with pytest.raises(StageError, match="never compared, even through others"):
         rank(folder)
     assert not store.has("ratings")
-
-
-def _images(store: Store, trial: str) -> list[str]:
-    found: list[str] = store.read("trials").filter(pl.col("trial") == trial)["images"].to_list()[0]
-    return found
 
 
 def test_one_item(bare_study: Make) -> None:
