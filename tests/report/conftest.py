@@ -1,13 +1,25 @@
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from PIL import Image
+from tests.conftest import SmallWorld
 
+from beholder.collect.stage import run_simulated
+from beholder.consolidate.stage import run as consolidate
+from beholder.design.stage import run as design
+from beholder.rank.stage import run as rank
 from beholder.report.leaderboard import Board, boards
+from beholder.report.stage import run as report
+from beholder.simulate import expectation
+from beholder.simulate.world import write_truth
+from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.sweep import SweepQuestion
 from beholder.study.protocols.catalogue import PROTOCOLS
-from beholder.study.study import FILE_NAME, Study, dump_study
+from beholder.study.question import Design
+from beholder.study.study import FILE_NAME, Analysis, Study, dump_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import TRUTH_ROOM, Store
@@ -185,6 +197,54 @@ def _write_answers(folder: Path, generators: Sequence[str], questions: Sequence[
     ]
     truth = {"ratings": TABLES["ratings"].frame(whole), "raters": TABLES["raters"].frame(habits)}
     Store(folder, TRUTH_ROOM).write(truth, RECORD)
+
+
+FEWER: dict[str, dict[str, object]] = {
+    "hype-time": {"raters": 15, "trials": 16, "blocks": 2, "qualification": 0},
+    "hpd-ranking": {"raters": 6, "trials": 6, "raters_per_item": None, "attention_every": None},
+    "rich-feedback": {"raters": 10, "trials": 36, "attention_every": None, "raters_per_item": None},
+    "side-by-side": {"raters": 8, "trials": 16, "repeats": 0, "attention_every": None},
+}
+"""The kinds that :func:`make_study` leaves out, with few people and trials."""
+
+
+@pytest.fixture(scope="session")
+def every_kind(small_world: SmallWorld, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study by all the other kinds, from its design to its report, answered by made-up people."""
+    folder = tmp_path_factory.mktemp("every-kind")
+    study = Study(
+        name="kinds", title="Every kind", seed=3, analysis=Analysis(draws=200), questions=tuple(_few_questions())
+    )
+    (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")
+    ids = {p.prompt: hashlib.sha256(p.prompt.encode()).hexdigest()[:12] for p in small_world.painted}
+    images: list[Row] = [
+        {"image": p.image, "path": str(small_world.folder / "images" / p.file), "generator": p.generator}
+        | {"real": p.real, "gold": p.gold, "prompt": ids[p.prompt], "width": 32, "height": 32, "sha256": p.image}
+        for p in small_world.painted
+    ]
+    prompts: list[Row] = [{"prompt": key, "text": text} for text, key in ids.items()]
+    frames = {"prompts": TABLES["prompts"].frame(prompts), "images": TABLES["images"].frame(images)}
+    Store(folder).write(frames, RECORD)
+    write_truth(Store(folder), small_world.world, list(small_world.painted))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(expectation, "CROWD", 4)  # for speed: planted values are compared elsewhere
+        design(folder)
+        run_simulated(folder, people=15, bad=2)
+    consolidate(folder)
+    rank(folder)
+    report(folder)
+    return folder
+
+
+def _few_questions() -> list[AnyQuestion]:
+    found: list[AnyQuestion] = [SweepQuestion(name="sweep", images=20, design=Design(raters=8, trials=3))]
+    for protocol, fewer in FEWER.items():
+        for question in PROTOCOLS[protocol].questions():
+            changed: dict[str, object] = {"design": question.design.model_copy(update=fewer)}
+            if protocol == "hpd-ranking":
+                changed["images"] = 5
+            found.append(question.model_copy(update=changed))
+    return found
 
 
 def _labels(generators: Sequence[str]) -> list[Row]:

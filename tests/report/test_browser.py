@@ -36,6 +36,11 @@ def crowded(make_study: MakeStudy) -> Path:
     return folder / PAGE
 
 
+@pytest.fixture(scope="module")
+def kinds(every_kind: Path) -> Path:
+    return every_kind / PAGE
+
+
 def opened(browser: Browser, path: Path, width: int) -> tuple[Page, list[str], list[str]]:
     """The page once all charts are drawn, with what it complained of and what it asked the network for."""
     context = browser.new_context(viewport={"width": width, "height": 900}, offline=True)
@@ -51,7 +56,7 @@ def opened(browser: Browser, path: Path, width: int) -> tuple[Page, list[str], l
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("which", ["report", "crowded"])
+@pytest.mark.parametrize("which", ["report", "crowded", "kinds"])
 def test_every_chart_is_drawn_and_nothing_overflows(
     browser: Browser, request: pytest.FixtureRequest, which: str, width: int
 ) -> None:
@@ -75,8 +80,11 @@ def test_charts_are_set_in_the_type_of_the_page(browser: Browser, report: Path) 
     assert page.evaluate(f"({fonts})('.plot text')") == page.evaluate(f"({fonts})('table td')")
 
 
-def test_a_reader_without_sight_has_landmarks_and_words(browser: Browser, report: Path) -> None:
-    page, _, _ = opened(browser, report, 1280)
+@pytest.mark.parametrize("which", ["report", "kinds"])
+def test_a_reader_without_sight_has_landmarks_and_words(
+    browser: Browser, request: pytest.FixtureRequest, which: str
+) -> None:
+    page, _, _ = opened(browser, request.getfixturevalue(which), 1280)
     assert page.locator("main").count() == page.locator("h1").count() == 1
     assert page.evaluate(
         "[...document.querySelectorAll('.plot')].every(p => p.getAttribute('aria-label').length > 20)"

@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.formats.imported import UNKNOWN
-from beholder.report.leaderboard import Board
 from beholder.report.thumbnail import SIDE, data_uri, opened, thumbnail
 from beholder.report.words import count, percent
-from beholder.study.kinds.rich_feedback import MARKED
+from beholder.study.kinds.rich_feedback import MARKED, RichFeedbackQuestion
 from beholder.study.words import split_words
 from beholder.tables.heatmap import decode_heatmap
 
 MOST = 6
 """Images shown, to keep the file small."""
+
+MEANS = ("mean", "published-mean")
+"""Labels by which an image counts as badly rated."""
 
 CANDIDATES = 8
 """Of each generator's worst rated images, the one with the most marked is shown."""
@@ -82,26 +84,26 @@ class Heatmaps:
 
 
 def heatmaps(
-    board: Board,
+    question: RichFeedbackQuestion,
+    order: Sequence[str],
     labels: pl.DataFrame,
     images: pl.DataFrame,
     prompts: Mapping[str, str],
     regions: Path,
     folder: Path,
-    scale: tuple[float, float],
 ) -> Heatmaps | None:
     """For each generator the badly rated image with the most marked; nothing where no places were marked.
 
-    An interval of a rating ends with its ``scale``.
+    Generators stand in the given ``order``; where there is only one, or none is known, several images are shown.
     """
     if not regions.is_file():
         return None
-    mine = labels.filter(pl.col("question") == board.question)
-    candidates = _candidates(board, mine, images)
-    maps = _maps(regions, board.question, [image for own in candidates.values() for image in own])
+    mine = labels.filter(pl.col("question") == question.name)
+    candidates = _candidates(question.aspects[0].name, order, mine, images)
+    maps = _maps(regions, question.name, [image for own in candidates.values() for image in own])
     chosen = list(_chosen(candidates, maps))[:MOST]
     about = {row["image"]: row for row in images.filter(pl.col("image").is_in(chosen)).to_dicts()}
-    shown = tuple(_marked(board, about[image], mine, prompts, maps, folder, scale) for image in chosen)
+    shown = tuple(_marked(question, about[image], mine, prompts, maps, folder) for image in chosen)
     aspects = [aspect for aspect in MARKED if any(layer.aspect == aspect for m in shown for layer in m.layers)]
     return Heatmaps(shown, tuple((aspect, RAMPS[aspect]) for aspect in aspects)) if shown else None
 
@@ -117,16 +119,15 @@ def overlay(heatmap: NDArray[np.float64], image: NDArray[np.float64] | None, ram
     return Image.fromarray(np.rint(cover * colours + (1 - cover) * grey).astype(np.uint8))
 
 
-def _candidates(board: Board, labels: pl.DataFrame, images: pl.DataFrame) -> dict[str, list[str]]:
-    """The images rated worst, by generator in the order of the board."""
-    rated = labels.filter(
-        (pl.col("aspect") == board.aspect) & pl.col("method").is_in(["mean", "published-mean"])
-    ).select("image", "value")
+def _candidates(
+    aspect: str, order: Sequence[str], labels: pl.DataFrame, images: pl.DataFrame
+) -> dict[str, list[str]]:
+    """The images rated worst by one aspect, by generator."""
+    rated = labels.filter((pl.col("aspect") == aspect) & pl.col("method").is_in(MEANS)).select("image", "value")
     known = rated.join(images.select("image", "generator"), on="image").sort("value", "image")
     found = known.group_by("generator", maintain_order=True).agg(pl.col("image").head(CANDIDATES))
     by_generator = dict(found.iter_rows())
-    order = [row.generator for row in board.rows] or sorted(by_generator)
-    return {name: by_generator[name] for name in order if name in by_generator}
+    return {name: by_generator[name] for name in order or sorted(by_generator) if name in by_generator}
 
 
 def _maps(regions: Path, question: str, wanted: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
@@ -142,10 +143,10 @@ def _maps(regions: Path, question: str, wanted: Sequence[str]) -> dict[tuple[str
 def _chosen(
     candidates: Mapping[str, Sequence[str]], maps: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> Iterator[str]:
+    each = 1 if len(candidates) > 1 else MOST
     for own in candidates.values():
         mapped = [image for image in own if any((image, aspect) in maps for aspect in MARKED)]
-        if mapped:
-            yield max(mapped, key=lambda image: (_marks(image, maps), image))
+        yield from sorted(mapped, key=lambda image: (-_marks(image, maps), image))[:each]
 
 
 def _marks(image: str, maps: Mapping[tuple[str, str], Mapping[str, Any]]) -> float:
@@ -154,13 +155,12 @@ def _marks(image: str, maps: Mapping[tuple[str, str], Mapping[str, Any]]) -> flo
 
 
 def _marked(
-    board: Board,
+    question: RichFeedbackQuestion,
     image: Mapping[str, Any],
     labels: pl.DataFrame,
     prompts: Mapping[str, str],
     maps: Mapping[tuple[str, str], Mapping[str, Any]],
     folder: Path,
-    scale: tuple[float, float],
 ) -> Marked:
     name, prompt = image["image"], prompts.get(image["prompt"] or "", "")
     path = folder / image["path"] if image["sha256"] != UNKNOWN else None
@@ -169,7 +169,7 @@ def _marked(
     alt = f"{image['generator']}: {prompt}" if prompt else f"an image of {image['generator']}"
     return Marked(
         generator=image["generator"],
-        rated=_rated(board, mine, scale),
+        rated=_rated(question, mine),
         source=thumbnail(path) if path else None,
         alt=alt,
         layers=tuple(_layer(row, path, alt) for row in regions),
@@ -178,16 +178,16 @@ def _marked(
     )
 
 
-def _rated(board: Board, labels: pl.DataFrame, scale: tuple[float, float]) -> str:
-    found = labels.filter(
-        (pl.col("aspect") == board.aspect) & pl.col("method").is_in(["mean", "published-mean"])
-    ).to_dicts()
+def _rated(question: RichFeedbackQuestion, labels: pl.DataFrame) -> str:
+    """The image's mean by the first aspect; its interval ends with the scale."""
+    aspect, (lowest, highest) = question.aspects[0].name, question.scale()
+    found = labels.filter((pl.col("aspect") == aspect) & pl.col("method").is_in(MEANS)).to_dicts()
     if not found:
         return ""
     row = found[0]
     known = row["low"] is not None and row["high"] is not None
-    interval = f" ({max(row['low'], scale[0]):.1f} to {min(row['high'], scale[1]):.1f})" if known else ""
-    return f"{board.aspect} {row['value']:.2f}{interval}, {count(row['answers'], 'answer')}"
+    interval = f" ({max(row['low'], lowest):.1f} to {min(row['high'], highest):.1f})" if known else ""
+    return f"{aspect} {row['value']:.2f}{interval}, {count(row['answers'], 'answer')}"
 
 
 def _layer(region: Mapping[str, Any], path: Path | None, alt: str) -> Layer:

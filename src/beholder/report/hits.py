@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import polars as pl
-from scipy import stats
+from scipy.special import stdtrit
 
 from beholder.report.leaderboard import Board
 
@@ -46,7 +46,7 @@ def hits(board: Board, labels: pl.DataFrame, images: pl.DataFrame) -> tuple[Hits
         mean = float(real.mean())
         reach = math.nan
         if len(real) > 1:
-            t = float(stats.t.ppf((1 + board.level) / 2, len(real) - 1))
+            t = float(stdtrit(len(real) - 1, (1 + board.level) / 2))
             reach = t * float(real.std(ddof=1)) / math.sqrt(len(real))
         ends = (None, None) if math.isnan(reach) else (max(mean - reach, 0.0), min(mean + reach, 1.0))
         found.append(Hits("real", True, mean, ends[0], ends[1], len(real), "images"))

@@ -96,6 +96,7 @@ def part(
     secondary = tuple(board for board in mine if board.slice == WHOLE and not board.measure.headline)
     slug, wrong = slugs(led), errors(mine)
     prompts = dict(tables.prompts.select("prompt", "text").iter_rows())
+    order = [row.generator for row in led[0].rows] if led else []
     return Part(
         question=question,
         crowd=crowd,
@@ -103,8 +104,8 @@ def part(
         secondary=secondary,
         errors=(wrong, errors_chart(wrong, f"{question.name}-errors")) if wrong else None,
         staircases=_staircases(question, crowd, led, secondary, tables, colour),
-        heatmaps=heatmaps(led[0], tables.labels, tables.images, prompts, tables.regions, folder, question.scale())
-        if led and isinstance(question, RichFeedbackQuestion)
+        heatmaps=heatmaps(question, order, tables.labels, tables.images, prompts, tables.regions, folder)
+        if isinstance(question, RichFeedbackQuestion)
         else None,
         doubts=doubts(question.name, tables.labels, tables.images, prompts, folder),
         silence=None if led else _silence(crowd, tables),
@@ -131,7 +132,6 @@ def _staircases(
     traces = tuple(
         traces_chart(one, colour.get(one.generator, var("accent")), limits, f"{question.name}-traces-{number}")
         for number, one in enumerate(found.traces)
-        if one.shown
     )
     names = [one.generator for one in found.settled]
     return found, places_chart(found, names, colour, f"{question.name}-places"), traces

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy import stats
+from scipy.special import stdtrit
 
 from beholder.report.leaderboard import Board, Standing
 
@@ -97,9 +97,10 @@ def staircases(
     rated = {(board.method, row.generator): row for board in boards for row in board.rows}
     kept = blocks.filter(pl.col("rater").is_in(list(used)))
     trials = judged.filter((pl.col("question") == question) & pl.col("ms").is_not_null())
+    drawn = [_traces(name, part, trials) for name, part in _parts(kept, in_order[:MOST_GENERATORS])]
     return Staircases(
         settled=tuple(_settled(name, part, rated, level) for name, part in _parts(kept, in_order)),
-        traces=tuple(_traces(name, part, trials) for name, part in _parts(kept, in_order[:MOST_GENERATORS])),
+        traces=tuple(traces for traces in drawn if traces.shown),
         people=_people(blocks, set(used)),
         level=level,
     )
@@ -140,7 +141,7 @@ def _over_people(blocks: pl.DataFrame, column: str, level: float) -> Mean:
     mean = float(own.mean())
     if len(own) < 2:
         return Mean(mean, None, None)
-    reach = float(stats.t.ppf((1 + level) / 2, len(own) - 1)) * float(own.std(ddof=1)) / math.sqrt(len(own))
+    reach = float(stdtrit(len(own) - 1, (1 + level) / 2)) * float(own.std(ddof=1)) / math.sqrt(len(own))
     return Mean(mean, mean - reach, mean + reach)
 
 

@@ -93,8 +93,6 @@ def places_chart(found: Staircases, order: list[str], colour: dict[str, str], na
 
 
 def _trace_words(traces: Traces) -> str:
-    if not traces.middle:
-        return f"Staircases of {traces.generator}: the single trials are not known."
     return (
         f"Staircases of {traces.generator}: the median exposure of {traces.blocks} blocks goes from "
         f"{traces.middle[0]:.0f} to {traces.middle[-1]:.0f} ms in {len(traces.middle)} trials."
