@@ -163,7 +163,7 @@ def _model(folder: Path, family: Family, name: str) -> transformers.PreTrainedMo
             raise WeightsError(f"encoder '{name}': {folder} holds a network of type {kind}; expected: {expected}")
         # the vision part of a network of two parts has its own configuration, but for the size of what they share
         shared = {key: config[key] for key in ("projection_dim",) if "vision_config" in config and key in config}
-        with _quiet_transformers():  # it would list the text part, which is left out, at length
+        with quiet_transformers():  # it would list the text part, which is left out, at length
             model, info = family.model.from_pretrained(
                 folder,
                 local_files_only=True,
@@ -186,7 +186,8 @@ def _model(folder: Path, family: Family, name: str) -> transformers.PreTrainedMo
 
 
 @contextmanager
-def _quiet_transformers() -> Iterator[None]:
+def quiet_transformers() -> Iterator[None]:
+    """Without its progress bars, and its list of what a file holds beyond the network that is loaded."""
     before, bars = transformers.logging.get_verbosity(), transformers.logging.is_progress_bar_enabled()
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()

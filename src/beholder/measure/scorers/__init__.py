@@ -1,0 +1,1 @@
+"""Automatic judges of one image that need no training, each in a file of its own."""

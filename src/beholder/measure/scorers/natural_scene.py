@@ -1,0 +1,110 @@
+"""Natural scene statistics: the features of BRISQUE (Mittal, Moorthy and Bovik 2012), without its trained quality.
+
+Luma, less its local mean and divided by its local spread, is distributed in photographs by a generalised Gaussian
+whose shape distortions change: noise brings it to 2 and above, blur and compression below that. BRISQUE feeds 36
+such numbers to a regression that was trained on people's scores of distorted photographs. That regression is not
+here, so none of these numbers is a quality: they say how an image departs from photographs, not whether it is bad.
+"""
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage, special
+
+from beholder.measure.scorers.luminance import luma
+from beholder.measure.scorers.scorer import Pixels
+
+SPREAD = 7 / 6
+"""Standard deviation of the 7 × 7 window, in pixels."""
+
+FLAT = 1e-20
+"""A variance below this is rounding: the image is flat."""
+
+SHIFTS = ((0, 1), (1, 0), (1, 1), (1, -1))
+"""Neighbours: right, below, below right, below left."""
+
+Field = NDArray[np.float64]
+
+
+def shape(pixels: Pixels) -> float:
+    """Shape of the normalised luma: 2 for a Gaussian, 1 for a Laplacian; BRISQUE's first feature."""
+    return generalised_gaussian(normalised(luma(pixels)))[0]
+
+
+def spread(pixels: Pixels) -> float:
+    """Variance of the normalised luma: BRISQUE's second feature."""
+    return generalised_gaussian(normalised(luma(pixels)))[1]
+
+
+def features(pixels: Pixels) -> NDArray[np.float64]:
+    """The 36 features: at full and at half size, shape and variance, then four numbers for each neighbour.
+
+    Those four are of the product of neighbours: shape, mean, and the variances left and right of 0.
+    """
+    full = luma(pixels)
+    found: list[float] = []
+    for scale in (full, _half(full)):
+        field = normalised(scale)
+        found += generalised_gaussian(field)
+        for down, right in SHIFTS:
+            found += asymmetric_gaussian(field * np.roll(field, (-down, -right), (0, 1)))
+    return np.array(found)
+
+
+def normalised(y: Field) -> Field:
+    """(y − local mean) / (local standard deviation + 1), with a Gaussian window of 7 × 7 pixels."""
+    mean = _window(y)
+    variance = np.maximum(_window(y * y) - mean * mean, 0.0)
+    return np.asarray((y - mean) / (np.sqrt(variance) + 1))
+
+
+def generalised_gaussian(values: Field) -> tuple[float, float]:
+    """Shape and variance of the generalised Gaussian with these moments (Sharifi and Leon-Garcia 1995).
+
+    The shape α solves Γ(2/α)² / (Γ(1/α) Γ(3/α)) = (E|x|)²/E x². Values that are all 0 have the largest shape.
+    """
+    variance, size = float(np.mean(values**2)), float(np.mean(np.abs(values)))
+    return _shape_of(size**2 / variance if variance > FLAT else 1.0), variance
+
+
+def asymmetric_gaussian(values: Field) -> tuple[float, float, float, float]:
+    """Shape, mean, left and right variance of the asymmetric generalised Gaussian (Lasmar et al. 2009)."""
+    left, right = values[values < 0], values[values > 0]
+    below = float(np.sqrt(np.mean(left**2))) if left.size else 0.0
+    above = float(np.sqrt(np.mean(right**2))) if right.size else 0.0
+    whole = float(np.mean(values**2))
+    if whole <= FLAT:
+        return _shape_of(1.0), 0.0, 0.0, 0.0
+    lean = below / above if above > 0 else np.inf
+    skewed = 1.0 if np.isinf(lean) else (lean**3 + 1) * (lean + 1) / (lean**2 + 1) ** 2
+    alpha = _shape_of(float(np.mean(np.abs(values))) ** 2 / whole * skewed)
+    scale = np.exp((special.gammaln(1 / alpha) - special.gammaln(3 / alpha)) / 2)
+    mean = (above - below) * scale * np.exp(special.gammaln(2 / alpha) - special.gammaln(1 / alpha))
+    return alpha, float(mean), below**2, above**2
+
+
+def _shape_of(ratio: float) -> float:
+    """The shape with that ratio of moments, from 0.2 to 10 in steps of 0.001."""
+    shapes, ratios = _ratios()
+    return float(shapes[min(int(np.searchsorted(ratios, ratio)), len(shapes) - 1)])
+
+
+@cache
+def _ratios() -> tuple[Field, Field]:
+    """Shapes, and Γ(2/α)² / (Γ(1/α) Γ(3/α)) of each, which grows with the shape."""
+    shapes = np.arange(0.2, 10.001, 0.001)
+    log = 2 * special.gammaln(2 / shapes) - special.gammaln(1 / shapes) - special.gammaln(3 / shapes)
+    return shapes, np.exp(log)
+
+
+def _window(y: Field) -> Field:
+    return np.asarray(ndimage.gaussian_filter(y, SPREAD, mode="nearest", radius=3))
+
+
+def _half(y: Field) -> Field:
+    """Half the size, by means of 2 × 2 pixels; an odd last row or column is left out, one alone is kept."""
+    if min(y.shape) < 2:
+        return y
+    even = y[: y.shape[0] // 2 * 2, : y.shape[1] // 2 * 2]
+    return np.asarray((even[::2, ::2] + even[1::2, ::2] + even[::2, 1::2] + even[1::2, 1::2]) / 4)

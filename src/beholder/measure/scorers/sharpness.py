@@ -1,0 +1,16 @@
+"""Sharpness: the variance of the Laplacian of luma. Blur lowers it; noise raises it."""
+
+import numpy as np
+
+from beholder.measure.scorers.luminance import luma
+from beholder.measure.scorers.scorer import Pixels
+
+
+def sharpness(pixels: Pixels) -> float:
+    """Variance over the inner pixels of: left + right + above + below − 4 × itself; 0 under 3 × 3 pixels."""
+    y = luma(pixels)
+    if min(y.shape) < 3:
+        return 0.0
+    inner = y[1:-1, 1:-1]
+    laplacian = y[:-2, 1:-1] + y[2:, 1:-1] + y[1:-1, :-2] + y[1:-1, 2:] - 4 * inner
+    return float(np.var(laplacian))

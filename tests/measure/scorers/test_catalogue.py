@@ -1,0 +1,35 @@
+"""Every scorer keeps what its line in the catalogue says."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from beholder.errors import UserError, WeightsError
+from beholder.measure.scorers.catalogue import DEFAULT, SCORERS, check_names, load_scorer
+from beholder.measure.scorers.scorer import Shown
+
+
+@pytest.mark.parametrize("name", DEFAULT)
+def test_a_score_is_a_finite_number_an_image_whatever_the_size(name: str) -> None:
+    rng = np.random.default_rng(0)
+    shown = [
+        Shown(Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8)), "a b")
+        for height, width in ((1, 1), (2, 9), (24, 17))
+    ]
+    scores = load_scorer(name).judge(shown)
+    assert scores.shape == (3,)
+    assert np.isfinite(scores).all()
+
+
+def test_what_needs_weights_is_not_run_by_default() -> None:
+    assert set(SCORERS) - set(DEFAULT) == {"clip-score", "aesthetic"}
+
+
+def test_unknown_names_are_told_at_once() -> None:
+    with pytest.raises(UserError, match=r"(?s)'sharp' is not known; known: sharpness.*'dino'.*aesthetic, clip"):
+        check_names(["sharp"], {"dino": "x"})
+
+
+def test_the_aesthetic_head_must_be_given() -> None:
+    with pytest.raises(WeightsError, match="needs a file"):
+        load_scorer("aesthetic")
