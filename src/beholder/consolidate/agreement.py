@@ -17,7 +17,9 @@ from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.rating import ScaleQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 
-DRAWS = 1000
+FEWEST_DRAWS, MOST_DRAWS = 200, 1000
+DRAWN_ANSWERS = 100_000_000
+"""Of large studies fewer draws are made, so many answers in all: thousands of people hardly differ."""
 
 LEVELS = 20
 """Into so many steps a continuous scale is cut before α: its distances go by ranks, and steps are fine enough."""
@@ -55,7 +57,8 @@ def _measures(question: AnyQuestion, coded: Coded, level: float, rng: np.random.
         yield {"statistic": f"krippendorff-alpha-{coded.scale}"} | _counts(coded)
     else:
         who, what, code, names = stepped.arrays()
-        weights = person_weights(np.zeros(len(names), dtype=np.int64), DRAWS, rng)
+        draws = int(np.clip(DRAWN_ANSWERS // len(who), FEWEST_DRAWS, MOST_DRAWS))
+        weights = person_weights(np.zeros(len(names), dtype=np.int64), draws, rng)
         alpha = partial(krippendorff_alpha, who, what, code, weights, scale=coded.scale, level=level)
         yield _row(f"krippendorff-alpha-{coded.scale}", alpha, coded)
         if coded.scale in CREDITS:
