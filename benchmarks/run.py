@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 import agreement
+import distances
 import ratings
 import truth
 from harness import Comparison, measure, table
@@ -14,6 +15,7 @@ from harness import Comparison, measure, table
 SUITES: dict[str, Callable[[], Iterator[Comparison]]] = {
     "ratings": ratings.comparisons,
     "agreement": agreement.comparisons,
+    "distances": distances.comparisons,
     "truth": truth.comparisons,
 }
 """A file of comparisons is a line here."""

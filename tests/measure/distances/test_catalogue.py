@@ -1,0 +1,79 @@
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from beholder.errors import StatisticsError
+from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
+
+ROOT = Path(__file__).parents[3]
+
+
+def some_sets(shift: float = 0.0, seed: int = 0, generated: int = 300) -> Sets:
+    rng = np.random.default_rng(1)
+    real, train = rng.normal(size=(300, 6)), rng.normal(size=(300, 6))
+    made = rng.normal(shift, 1, (generated, 6))
+    return Sets(real, made, train=train, logits=made, seed=seed)
+
+
+@pytest.mark.parametrize("name", DISTANCES)
+def test_every_distance(name: str) -> None:
+    sets = some_sets()
+    found = measured([name], sets)[name]
+    assert found.name == name
+    assert found.low <= found.value <= found.high
+    assert found.level == 0.95
+    assert found.method
+    assert (found.generated, found.dims) == (300, 6)
+    assert found.real == (300 if "real" in DISTANCES[name].needs else 0)
+    assert found == measured([name], some_sets())[name]  # the seed reproduces it
+    assert DISTANCES[name].compute(Sets(**(vars(some_sets()) | {"level": 0.5}))).level == 0.5
+
+
+@pytest.mark.parametrize("name", [name for name, each in DISTANCES.items() if "real" in each.needs])
+def test_worse_when_further(name: str) -> None:
+    near, far = (DISTANCES[name].compute(some_sets(shift)).value for shift in (0.3, 4.0))
+    if name == "authenticity":  # of a distance to real images it knows nothing but that there is one
+        assert far >= near
+    elif DISTANCES[name].better == "higher":
+        assert far < near
+    else:
+        assert abs(far) > abs(near)
+
+
+@pytest.mark.parametrize("name", DISTANCES)
+def test_faults_are_told(name: str) -> None:
+    sets = some_sets()
+    spoiled = sets.generated.copy()
+    spoiled[7, 2] = np.nan
+    for bad, message in [
+        (spoiled, "1 of 300 generated images have NaN or infinite features, the first is row 7"),
+        (spoiled[:0], "0 generated images; needed are at least"),
+        (spoiled[:1], "1 generated images; needed are at least"),
+    ]:
+        with pytest.raises(StatisticsError, match=message):
+            DISTANCES[name].compute(Sets(sets.real, bad, train=sets.train, logits=bad))
+
+
+def test_neighbours_are_searched_once() -> None:
+    sets = some_sets()
+    measured(["precision"], sets)
+    assert sets.neighbours is sets.neighbours
+    assert measured(["recall"], sets)["recall"].settings == {"k": 5}
+
+
+def test_unknown_names_and_missing_sets() -> None:
+    sets = Sets(np.ones((3, 2)), np.ones((3, 2)))
+    with pytest.raises(
+        StatisticsError, match=r"'fid' is not known; known: frechet, .*; 'ct' needs train features"
+    ):
+        measured(["fid", "ct", "frechet"], sets)
+    with pytest.raises(StatisticsError, match="'inception_score' needs logits"):
+        measured(["inception_score"], sets)
+
+
+def test_every_distance_is_written_up() -> None:
+    page = (ROOT / "docs/measure.md").read_text(encoding="utf-8").partition("### Intervals")[0]
+    rows = re.findall(r"^\| `(\w+)` \|", page, re.M)
+    assert rows == list(DISTANCES)
