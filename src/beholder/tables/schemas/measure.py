@@ -81,7 +81,7 @@ CORRELATIONS = Table(
         Column("floor", NUMBER, "What knowing the generator alone would give.", nullable=True),
         Column("ceiling", NUMBER, "What as many other people (of pairs: one) would give.", nullable=True),
         Column("items", INTEGER, "Images, pairs or generators it rests on.", low=2),
-        Column("raters", INTEGER, "People it rests on, where known.", nullable=True, low=0),
+        Column("raters", INTEGER, "People behind an item, at most.", nullable=True, low=0),
         Column("ties", TEXT, "The rule for ties.", nullable=True),
         Column("interval", TEXT, "How the interval was made.", nullable=True),
     ),

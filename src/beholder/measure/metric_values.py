@@ -1,0 +1,122 @@
+"""What metrics say, of images and of generators, in one long form: scores, distances and published figures."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from beholder.errors import TableError
+from beholder.measure.directions import direction
+from beholder.measure.opinions import WHOLE
+
+PUBLISHED = "published"
+"""The reference of figures that were computed elsewhere."""
+
+ARROWS = {"↓": "lower", "↑": "higher"}
+"""Marks at the end of a column's name that say which values are better."""
+
+SCHEMA = {
+    **dict.fromkeys(("metric", "encoder", "reference", "better", "slice", "item"), pl.String()),
+    "value": pl.Float64(),
+}
+"""Columns of metric values; ``item`` is a generator or an image."""
+
+
+def of_scores(scores: pl.DataFrame, images: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Scores by image, and their means by generator; as a whole and by style.
+
+    A scorer of several aspects is one metric an aspect, named ``scorer:aspect``.
+    """
+    several = pl.col("aspect").n_unique().over("scorer") > 1
+    made = images.filter(~pl.col("real") & ~pl.col("gold")).select("image", "generator", "style")
+    named = (
+        scores.with_columns(
+            metric=pl.when(several).then(pl.concat_str("scorer", "aspect", separator=":")).otherwise("scorer")
+        )
+        .join(made, on="image", maintain_order="left")
+        .filter(pl.col("generator").is_not_null())
+    )
+    whole = named.with_columns(slice=pl.lit(WHOLE))
+    sliced = pl.concat([whole, named.filter(pl.col("style").is_not_null()).with_columns(slice="style")])
+    better = {name: direction(name) for name in sliced["scorer"].unique()}
+    ready = sliced.with_columns(
+        encoder=pl.lit(None, pl.String),
+        reference=pl.lit(None, pl.String),
+        better=pl.col("scorer").replace_strict(better, return_dtype=pl.String)
+        if better
+        else pl.lit(None, pl.String),
+    )
+    by_image = ready.select(*("metric", "encoder", "reference", "better", "slice"), item="image", value="score")
+    by_generator = ready.group_by(
+        "metric", "encoder", "reference", "better", "slice", "generator", maintain_order=True
+    ).agg(value=pl.col("score").mean())
+    return by_image, by_generator.rename({"generator": "item"}).select(list(SCHEMA))
+
+
+def of_distances(distances: pl.DataFrame) -> pl.DataFrame:
+    """Distances by generator."""
+    better = {name: direction(name) for name in distances["distance"].unique()}
+    return distances.select(
+        *("encoder", "reference", "slice", "value"),
+        metric="distance",
+        item="generator",
+        better=pl.col("distance").replace_strict(better, return_dtype=pl.String)
+        if better
+        else pl.lit(None, pl.String),
+    ).select(list(SCHEMA))
+
+
+def of_file(path: Path, generators: set[str]) -> pl.DataFrame:
+    """Figures that were computed elsewhere: a CSV file with the column ``generator``, each other a metric.
+
+    A column may end in ↓ or ↑ to say which values are better; empty cells are left out. So are rows of generators
+    that the study does not have; a file without any of its generators is refused.
+    """
+    try:
+        table = pl.read_csv(path, infer_schema=False)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise TableError(str(path), [f"cannot be read as CSV ({error})"]) from error
+    if "generator" not in table.columns:
+        raise TableError(str(path), [f"a column 'generator' is expected; found: {', '.join(table.columns)}"])
+    mine = table.filter(pl.col("generator").is_in(list(generators)))
+    faults: list[str] = []
+    if mine.is_empty():
+        faults.append(f"names none of the study's generators: {', '.join(sorted(generators))}")
+    twice = mine.filter(pl.col("generator").is_duplicated())["generator"].unique(maintain_order=True)
+    faults += [f"generator '{name}' has several rows" for name in twice]
+    parts = []
+    for name in (name for name in table.columns if name != "generator"):
+        values = mine[name].cast(pl.Float64, strict=False)
+        wrong = mine.filter(mine[name].is_not_null() & ~values.is_finite().fill_null(value=False))
+        faults += [
+            f"column '{name}' of {g}: '{v}' is no number" for g, v in wrong.select("generator", name).rows()
+        ]
+        parts.append(_published(name, mine["generator"], values))
+    if faults:
+        raise TableError(str(path), faults)
+    return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
+
+
+def _published(name: str, generators: pl.Series, values: pl.Series) -> pl.DataFrame:
+    plain = name.rstrip("".join(ARROWS)).strip()
+    marked = ARROWS.get(name.strip()[-1:])
+    return (
+        pl.DataFrame({"item": generators, "value": values})
+        .drop_nulls()
+        .with_columns(
+            metric=pl.lit(plain),
+            encoder=pl.lit(None, pl.String),
+            reference=pl.lit(PUBLISHED),
+            better=pl.lit(marked or direction(plain), pl.String),
+            slice=pl.lit(WHOLE),
+        )
+        .select(list(SCHEMA))
+    )
+
+
+def oriented(values: pl.Series, better: str | None) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The values turned so that higher is better; as they are where that is not known."""
+    found = values.to_numpy().astype(np.float64)
+    if better == "lower":
+        return -found
+    return -np.abs(found) if better == "zero" else found

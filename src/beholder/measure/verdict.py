@@ -1,0 +1,158 @@
+"""Which metric to trust for this study, in words: from the tables ``correlations`` and ``metric_separations``.
+
+A metric can be trusted to order the generators where the interval of its rank correlation with people, over
+generators, lies above nothing; it runs against people where the interval lies below; otherwise nobody knows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+STATISTIC = "spearman"
+ASKED = ("question", "aspect", "method")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is said of the metrics for one question."""
+
+    question: str
+    aspect: str
+    method: str
+    trusted: tuple[str, ...]
+    """From the best agreement down."""
+    against: tuple[str, ...]
+    alongside: tuple[str, ...]
+    """Those that go with people's ratings one way or the other, without it being known which is better."""
+    unknown: tuple[str, ...]
+    not_told_apart: tuple[str, ...]
+    """Trusted ones that agree no worse than the best, as far as can be told."""
+    sentences: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join((f"{self.question} · {self.aspect} ({self.method})", *(f"  {s}" for s in self.sentences)))
+
+
+def verdicts(correlations: pl.DataFrame, separations: pl.DataFrame) -> list[Verdict]:
+    """One for each rating of each question that a metric of generators was held against."""
+    whole = pl.col("slice") == "all"
+    rows = correlations.filter(whole & (pl.col("level") == "generator") & (pl.col("statistic") == STATISTIC))
+    pairs = separations.filter(whole & (pl.col("level") == "generator"))
+    found = []
+    for key, part in rows.partition_by(ASKED, as_dict=True, maintain_order=True).items():
+        same = pl.all_horizontal(pl.col(name) == value for name, value in zip(ASKED, key, strict=True))
+        found.append(_verdict([str(name) for name in key], part, pairs.filter(same)))
+    return found
+
+
+def _verdict(key: list[str], rows: pl.DataFrame, pairs: pl.DataFrame) -> Verdict:
+    judged = [_Judged.of(row) for row in rows.iter_rows(named=True)]
+    ordered = sorted(judged, key=lambda one: -one.value)
+    agreeing = [one for one in ordered if one.low is not None and one.low > 0]
+    trusted, alongside = ([one for one in agreeing if one.directed is known] for known in (True, False))
+    against = [one for one in ordered if one.high is not None and one.high < 0]
+    unknown = [one for one in ordered if one not in agreeing and one not in against]
+    alike = _alike(trusted, pairs)
+    sentences = tuple(_sentences(trusted, alike, alongside, unknown, against, max(rows["items"])))
+    return Verdict(
+        question=key[0],
+        aspect=key[1],
+        method=key[2],
+        trusted=_names(trusted),
+        against=_names(against),
+        alongside=_names(alongside),
+        unknown=_names(unknown),
+        not_told_apart=_names(alike),
+        sentences=sentences,
+    )
+
+
+def _names(judged: list["_Judged"]) -> tuple[str, ...]:
+    return tuple(one.name for one in judged)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A metric, with its agreement turned so that better values count up; unknown directions count as they lie."""
+
+    name: str
+    key: tuple[object, ...]
+    directed: bool
+    value: float
+    low: float | None
+    high: float | None
+    raw: float | None
+    ends: tuple[float | None, float | None]
+
+    @classmethod
+    def of(cls, row: dict[str, object]) -> "_Judged":
+        value, low, high = (_number(row[name]) for name in ("value", "low", "high"))
+        raw, ends = value, (low, high)
+        down = row["better"] == "lower" or (row["better"] != "higher" and value is not None and value < 0)
+        if down:
+            value, low, high = _less(value), _less(high), _less(low)
+        encoder = f" ({row['encoder']})" if row["encoder"] else ""
+        key = (row["metric"], row["encoder"], row["reference"])
+        directed = row["better"] in ("lower", "higher")
+        return cls(
+            f"{row['metric']}{encoder}", key, directed, -2.0 if value is None else value, low, high, raw, ends
+        )
+
+    def __str__(self) -> str:
+        if self.raw is None:
+            return f"{self.name} (the same for all)"
+        low, high = self.ends
+        interval = "" if low is None or high is None else f" [{low:+.2f}, {high:+.2f}]"
+        return f"{self.name}: ρ = {self.raw:+.2f}{interval}"
+
+
+def _alike(trusted: list[_Judged], pairs: pl.DataFrame) -> list[_Judged]:
+    """The best one, and those that are not told apart from it."""
+    if not trusted:
+        return []
+    best, columns = trusted[0], ("metric", "encoder", "reference")
+    apart = {
+        tuple(row[f"other{tail}"] for tail in ("", "_encoder", "_reference"))
+        for row in pairs.filter("separated").iter_rows(named=True)
+        if tuple(row[name] for name in columns) == best.key
+    }
+    return [one for one in trusted if one.key not in apart]
+
+
+def _sentences(
+    trusted: list[_Judged],
+    alike: list[_Judged],
+    alongside: list[_Judged],
+    unknown: list[_Judged],
+    against: list[_Judged],
+    items: int,
+) -> Iterator[str]:
+    if trusted:
+        yield f"Trust {trusted[0]} over {items} generators."
+        rest = [one for one in alike if one is not trusted[0]]
+        if rest:
+            yield f"Not told apart from it: {_listed(rest)}."
+        worse = [one for one in trusted if one not in alike]
+        if worse:
+            yield f"Agrees with people, but less: {_listed(worse)}."
+    else:
+        yield f"No metric can be told to order these {items} generators as people do."
+    if alongside:
+        yield f"Goes with people's ratings, though no value of it is better as such: {_listed(alongside)}."
+    if unknown:
+        yield f"Cannot be trusted here: {_listed(unknown)}."
+    if against:
+        yield f"Runs against people: {_listed(against)}."
+
+
+def _listed(judged: list[_Judged]) -> str:
+    return "; ".join(str(one) for one in judged)
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _less(value: float | None) -> float | None:
+    return None if value is None else -value
