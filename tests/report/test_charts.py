@@ -3,12 +3,13 @@ from collections.abc import Callable
 import altair as alt
 import pytest
 
+from beholder.report.accuracy import Accuracy
 from beholder.report.charts.agreement import agreement_chart
 from beholder.report.charts.chart import Chart, Spec
 from beholder.report.charts.matrix import matrix_chart
-from beholder.report.charts.people import people_chart
+from beholder.report.charts.people import people_chart, rules_drawn
 from beholder.report.charts.ratings import Slim, ratings_chart
-from beholder.report.crowd import Accord, Crowd, Member
+from beholder.report.crowd import Accord, Crowd, Member, Reason
 from beholder.report.leaderboard import Board
 from beholder.report.theme import colours
 from beholder.study.question import Screening
@@ -90,6 +91,31 @@ def test_people_and_agreement_are_valid() -> None:
     drawn = agreement_chart([crowd(accord)], "agreement")
     assert drawn is not None
     assert check(drawn).alt == "Agreement before and after screening: realism 0.30 before and 0.50 after."
+
+
+def test_people_set_aside_have_the_shape_of_their_rule() -> None:
+    accuracy = Accuracy(6, 10)
+    members = (
+        Member("p1", True, (), 10, 1.5, None, None, Accuracy(9, 10)),
+        Member("p2", False, ("fast: 0.1 s",), 10, 0.1, None, None, accuracy),
+        Member("p3", False, ("same answer: 99%",), 10, 0.5, None, None, accuracy),
+    )
+    reasons = (Reason("fast", "0.1 s", 1, 1), Reason("same answer", "99%", 1, 1))
+    people = Crowd("realism", 3, members, reasons, (), ())
+    assert rules_drawn(people) == [("fast", "cross"), ("same answer", "triangle-up")]
+    chart = check(people_chart(people, Screening(), "people", "agreement"))
+    assert [(row["height"], row["rule"]) for row in rows_of(chart.spec)] == [
+        (0.9, ""),
+        (0.6, "fast"),
+        (0.6, "same answer"),
+    ]
+    assert "share right in realism: 1 used, 2 set aside" in chart.alt
+
+
+def test_undecided_cells_say_how_many_more_people(make_board: MakeBoard) -> None:
+    undecided = {("a", "b"): 4, ("b", "c"): 2500}
+    cells = rows_of(check(matrix_chart(make_board(THREE, undecided=undecided), "pairs")).spec)
+    assert [cell["below"] for cell in cells] == ["4 more", "", "> 1,000 more"]
 
 
 def test_agreement_that_is_nowhere_defined_is_not_drawn() -> None:

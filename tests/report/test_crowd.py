@@ -1,5 +1,6 @@
 from datetime import UTC, datetime
 
+from beholder.report.accuracy import Accuracy
 from beholder.report.crowd import Crowd, Reason, crowds, days
 from beholder.tables.catalogue import TABLES
 
@@ -74,6 +75,41 @@ def test_habits_of_made_up_people() -> None:
         ("lazy", True, 1, 1),
         ("ordinary", False, 1, 0),
     ]
+
+
+def test_people_who_can_be_right_are_placed_by_it() -> None:
+    raters = TABLES["raters"].frame([rater("a"), rater("b", "fast: 0.1 s"), rater("c", answers=0, seconds=None)])
+    known = {("q", "a"): Accuracy(9, 10), ("q", "b"): Accuracy(5, 10), ("other", "c"): Accuracy(1, 1)}
+    (crowd,) = crowds(
+        {"q": ["realism"]}, TABLES["sessions"].empty(), raters, TABLES["agreement"].empty(), None, known
+    )
+    assert [crowd.height(member) for member in crowd.members] == [0.9, 0.5, None]
+    assert [member.rule for member in crowd.members] == ["", "fast", "no answers"]
+    assert (crowd.by_accuracy, crowd.timing, crowd.unplaced) == (True, "median", 1)
+
+
+def test_totals_tell_the_mean_time() -> None:
+    raters = TABLES["raters"].frame([rater("a", seconds=None)])
+    (crowd,) = crowds(
+        {"q": ["realism"]},
+        TABLES["sessions"].empty(),
+        raters,
+        TABLES["agreement"].empty(),
+        None,
+        {("q", "a"): Accuracy(9, 10, 1.5)},
+    )
+    assert (crowd.seconds, crowd.timing, crowd.unplaced) == (1.5, "mean", 0)
+
+
+def test_steps_of_max_diff_stand_apart_from_measures() -> None:
+    counts: Row = {"question": "q", "aspect": "quality", "people": "used", "answers": 30, "items": 10, "raters": 3}
+    names = ("krippendorff-alpha-ordinal", "max-diff-at-most-0", "max-diff-at-most-0.25", "icc-1-1")
+    crowd = crowd_of([], [counts | {"statistic": name, "value": 0.5} for name in names])
+    ((aspect, measures),) = crowd.measures
+    assert (aspect, [one.statistic for one in measures]) == ("quality", [names[0], names[3]])
+    assert (measures[0].answers, measures[0].items, measures[0].people) == (30, 10, 3)
+    assert crowd.step_edges == (0.0, 0.25)
+    assert [len(steps) for _, steps in crowd.steps] == [2]
 
 
 def test_days_span_all_sessions() -> None:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from beholder.formats.imported import UNKNOWN
 from beholder.report.charts.chart import Chart
 from beholder.report.charts.comparisons import comparisons_chart
@@ -138,15 +140,18 @@ def _staircases(
 
 
 def _silence(crowd: Crowd, tables: Inputs) -> str:
-    if not crowd.invited:
+    published = tables.labels.filter(pl.col("question") == crowd.question)
+    if not crowd.invited and published.is_empty():
         return "Nobody has taken part yet."
+    if (tables.images["generator"] == UNKNOWN).all() and (crowd.used or not crowd.members):
+        return "Which generator made which image is not known, so there is nothing to rate."
+    if not crowd.invited:
+        return "The generators have not been rated yet."
     if not crowd.members:
         return f"{people(crowd.invited).capitalize()} took part; their answers have not been consolidated yet."
     if not crowd.used:
         whose = "the only person" if len(crowd.members) == 1 else f"any of the {people(len(crowd.members))}"
         return f"The answers of {whose} could not be used, so there is no rating."
-    if (tables.images["generator"] == UNKNOWN).all():
-        return "Which generator made which image is not known, so there is nothing to rate."
     return f"{people(len(crowd.used)).capitalize()} can be used, but the generators have not been rated yet."
 
 
