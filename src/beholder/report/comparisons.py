@@ -1,12 +1,12 @@
 """What people said of every two generators: the shares of ≫ > ≈ < ≪, or of > ≈ <."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import polars as pl
 
-from beholder.report.leaderboard import WHOLE, Board
+from beholder.report.leaderboard import WHOLE, Board, Record
 from beholder.tables.schemas.rank import OUTCOMES
 
 MOST_PAIRS = 21
@@ -64,7 +64,7 @@ def comparisons(board: Board, table: pl.DataFrame) -> Comparisons | None:
     )
     if mine.is_empty():
         return None
-    found: dict[tuple[str, str], list[dict[str, object]]] = {}
+    found: dict[tuple[str, str], list[Record]] = {}
     for row in mine.to_dicts():
         found.setdefault((row["generator"], row["other"]), []).append(row)
     order = [row.generator for row in board.rows]
@@ -78,26 +78,15 @@ def comparisons(board: Board, table: pl.DataFrame) -> Comparisons | None:
     )
 
 
-def _compared(one: str, other: str, found: dict[tuple[str, str], list[dict[str, object]]]) -> Compared | None:
-    rows, swap = found.get((one, other)), False
-    if rows is None:
-        rows, swap = found.get((other, one)), True
-    if rows is None:
+def _compared(one: str, other: str, found: Mapping[tuple[str, str], Sequence[Record]]) -> Compared | None:
+    """The votes on two generators, seen from the one; nothing where nobody compared them."""
+    swap = (one, other) not in found
+    rows = found.get((other, one) if swap else (one, other))
+    if not rows:
         return None
-    shares = [_share(row, swap=swap) for row in rows]
-    frame: Sequence[Share] = sorted(shares, key=lambda share: OUTCOMES.index(share.outcome))
-    return Compared(one, other, tuple(frame), _whole(rows[0]["answers"]), _whole(rows[0]["raters"]))
-
-
-def _share(row: dict[str, object], *, swap: bool) -> Share:
-    outcome, share, low, high = (row[name] for name in ("outcome", "share", "low", "high"))
-    assert isinstance(outcome, str)
-    assert isinstance(share, float)
-    assert low is None or isinstance(low, float)
-    assert high is None or isinstance(high, float)
-    return Share(SWAPPED[outcome] if swap else outcome, share, low, high)
-
-
-def _whole(value: object) -> int:
-    assert isinstance(value, int)
-    return value
+    shares = [
+        Share(SWAPPED[row["outcome"]] if swap else row["outcome"], row["share"], row["low"], row["high"])
+        for row in rows
+    ]
+    in_order = sorted(shares, key=lambda share: OUTCOMES.index(share.outcome))
+    return Compared(one, other, tuple(in_order), rows[0]["answers"], rows[0]["raters"])

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from beholder.formats.imported import UNKNOWN
+from beholder.report.leaderboard import Record
 from beholder.report.thumbnail import thumbnail
 from beholder.report.words import count, percent
 from beholder.study.words import split_words
@@ -72,42 +73,34 @@ def doubts(
 
 
 def _doubtful(
-    row: Mapping[str, object],
-    about: Mapping[str, Mapping[str, object]],
+    row: Record,
+    about: Mapping[str, Record],
     prompts: Mapping[str, str],
     folder: Path,
 ) -> Doubtful:
-    names = [str(row[column]) for column in ("image", "other") if row[column] is not None]
-    prompt = prompts.get(str(about[names[0]]["prompt"]), "")
-    word = row["word"]
+    names = [row[column] for column in ("image", "other") if row[column] is not None]
+    prompt = prompts.get(about[names[0]]["prompt"] or "", "")
     what = f"{row['aspect']}: {' and '.join(names)}"
-    if isinstance(word, int):
-        words = split_words(prompt)
-        what += f", the word “{words[word] if word < len(words) else word}”"
-    low, high = row["low"], row["high"]
-    interval = ""
-    if isinstance(low, float) and isinstance(high, float):
-        interval = f", {100 * low:.0f} to {100 * high:.0f} %"
-    says = SAYS.get(str(row["method"]), "say so")
-    value, doubt, answers = row["value"], row["doubt"], row["answers"]
-    assert isinstance(value, float)
-    assert isinstance(doubt, float)
-    assert isinstance(answers, int)
+    if row["word"] is not None:
+        what += f", the word “{dict(enumerate(split_words(prompt))).get(row['word'], row['word'])}”"
+    known = row["low"] is not None and row["high"] is not None
+    interval = f", {100 * row['low']:.0f} to {100 * row['high']:.0f} %" if known else ""
+    says = SAYS.get(row["method"], "say so")
     return Doubtful(
         what=what,
         pictures=tuple(_picture(about[name], prompt, folder) for name in names),
         choice=_said(row["choice"]),
         suggested=_said(row["suggested"]),
-        doubt=percent(doubt),
-        rests_on=f"{percent(value)} {says}{interval}; {count(answers, 'answer')}",
+        doubt=percent(row["doubt"]),
+        rests_on=f"{percent(row['value'])} {says}{interval}; {count(row['answers'], 'answer')}",
     )
 
 
-def _said(choice: object) -> str:
-    return "undecided" if choice is None else OF_PAIRS.get(str(choice), str(choice))
+def _said(choice: str | None) -> str:
+    return "undecided" if choice is None else OF_PAIRS.get(choice, choice)
 
 
-def _picture(image: Mapping[str, object], prompt: str, folder: Path) -> Picture:
+def _picture(image: Record, prompt: str, folder: Path) -> Picture:
     known = image["sha256"] != UNKNOWN
     generator = image["generator"]
     alt = f"{generator}: {prompt}" if prompt else f"an image of {generator}"

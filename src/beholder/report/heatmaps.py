@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.formats.imported import UNKNOWN
+from beholder.report.leaderboard import Record
 from beholder.report.thumbnail import SIDE, data_uri, opened, thumbnail
 from beholder.report.words import count, percent
 from beholder.study.kinds.rich_feedback import MARKED, RichFeedbackQuestion
@@ -130,7 +130,7 @@ def _candidates(
     return {name: by_generator[name] for name in order or sorted(by_generator) if name in by_generator}
 
 
-def _maps(regions: Path, question: str, wanted: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
+def _maps(regions: Path, question: str, wanted: Sequence[str]) -> dict[tuple[str, str], Record]:
     """The rows of ``regions`` of some images, by image and aspect."""
     rows = (
         pl.scan_parquet(regions)
@@ -140,26 +140,24 @@ def _maps(regions: Path, question: str, wanted: Sequence[str]) -> dict[tuple[str
     return {(row["image"], row["aspect"]): row for row in rows.to_dicts()}
 
 
-def _chosen(
-    candidates: Mapping[str, Sequence[str]], maps: Mapping[tuple[str, str], Mapping[str, Any]]
-) -> Iterator[str]:
+def _chosen(candidates: Mapping[str, Sequence[str]], maps: Mapping[tuple[str, str], Record]) -> Iterator[str]:
     each = 1 if len(candidates) > 1 else MOST
     for own in candidates.values():
         mapped = [image for image in own if any((image, aspect) in maps for aspect in MARKED)]
         yield from sorted(mapped, key=lambda image: (-_marks(image, maps), image))[:each]
 
 
-def _marks(image: str, maps: Mapping[tuple[str, str], Mapping[str, Any]]) -> float:
+def _marks(image: str, maps: Mapping[tuple[str, str], Record]) -> float:
     found = [maps[image, aspect]["heatmap"] for aspect in MARKED if (image, aspect) in maps]
     return sum(float(decode_heatmap(png).mean()) for png in found)
 
 
 def _marked(
     question: RichFeedbackQuestion,
-    image: Mapping[str, Any],
+    image: Record,
     labels: pl.DataFrame,
     prompts: Mapping[str, str],
-    maps: Mapping[tuple[str, str], Mapping[str, Any]],
+    maps: Mapping[tuple[str, str], Record],
     folder: Path,
 ) -> Marked:
     name, prompt = image["image"], prompts.get(image["prompt"] or "", "")
@@ -190,7 +188,7 @@ def _rated(question: RichFeedbackQuestion, labels: pl.DataFrame) -> str:
     return f"{aspect} {row['value']:.2f}{interval}, {count(row['answers'], 'answer')}"
 
 
-def _layer(region: Mapping[str, Any], path: Path | None, alt: str) -> Layer:
+def _layer(region: Record, path: Path | None, alt: str) -> Layer:
     heatmap = decode_heatmap(region["heatmap"])
     peak, marked = float(heatmap.max()), float((heatmap > 0).mean())
     small = Image.fromarray(np.rint(255 * heatmap).astype(np.uint8))
