@@ -24,7 +24,7 @@ from beholder.measure.distances.neighbours import neighbours
 
 Features = NDArray[np.float32]
 
-IMAGES, FEWER, NEIGHBOURS_IMAGES = 10_000, 5_000, 20_000
+IMAGES, FEWER, MANY = 10_000, 5_000, 20_000
 
 
 class AsGiven(torch.nn.Module):
@@ -100,20 +100,20 @@ def comparisons() -> Iterator[Comparison]:
         1,
     )
 
-    real, generated = two_sets(FEWER, 1024)
-    sizes = subset_sizes(FEWER)
+    many_real, many_generated = two_sets(MANY, 1024)
+    sizes = subset_sizes(MANY)
 
     def all_sizes() -> object:
-        return frechet_by_size(real, generated, sizes)
+        return frechet_by_size(many_real, many_generated, sizes)
 
     def one_by_one() -> list[float]:
-        return [frechet_value(real, generated[:size]) for size in sizes]
+        return [frechet_value(many_real, many_generated[:size]) for size in sizes]
 
     def one_by_one_by_torchmetrics() -> None:
         for size in sizes:
-            _torchmetrics_fid(real, generated[:size])()
+            _torchmetrics_fid(many_real, many_generated[:size])()
 
-    task = f"FD at 15 sizes for FD∞, 1,024 dims, {FEWER:,} images a side"
+    task = f"FD at 15 sizes for FD∞, 1,024 dims, {MANY:,} images a side"
     yield Comparison(f"{task}; 15 separate ones", all_sizes, one_by_one_by_torchmetrics, "torchmetrics", 1)
     yield Comparison(f"{task}; 15 separate ones of ours", all_sizes, one_by_one, "beholder", 1)
 
@@ -126,9 +126,8 @@ def comparisons() -> Iterator[Comparison]:
         2,
     )
 
-    many_real, many_generated = two_sets(NEIGHBOURS_IMAGES, 1024)
     yield Comparison(
-        f"precision, recall, density, coverage (ours: and authenticity), 1,024 dims, {NEIGHBOURS_IMAGES:,} a side",
+        f"precision, recall, density, coverage (ours: and authenticity), 1,024 dims, {MANY:,} a side",
         lambda: neighbours(many_real, many_generated),
         lambda: _prdc(many_real, many_generated),
         "prdc",

@@ -127,9 +127,15 @@ def _combined(first: Moments, second: Moments, root: float) -> float:
 
 def _symmetric_trace(one: NDArray[np.float64] | None, two: NDArray[np.float64] | None) -> float | None:
     """tr (Σ₁Σ₂)^½ by Cholesky and symmetric eigenvalues; None where a covariance is missing or singular."""
-    if one is None or two is None or triangle(one) is None or triangle(two) is None:
+    if one is None or two is None:
         return None
-    return _sum_of_roots(np.asarray(linalg.eigvalsh(two, one, type=2, check_finite=False), np.float64))
+    upper = triangle(one)
+    if upper is None or triangle(two) is None:
+        return None
+    # LᵀΣ₂L, its lower triangle: reduced from the upper one, small eigenvalues come out with fewer digits.
+    inner = linalg.lapack.dsygst(two, upper.T, itype=2, lower=1)[0]
+    squares = linalg.eigvalsh(inner, lower=True, overwrite_a=True, check_finite=False)
+    return _sum_of_roots(np.asarray(squares, np.float64))
 
 
 def _sum_of_roots(squares: NDArray[np.float64]) -> float:

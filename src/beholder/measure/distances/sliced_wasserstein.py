@@ -77,9 +77,8 @@ def _on_a_line(
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """W₂² of two sorted samples, and the potentials at their values."""
     gap = x[at_x] - y[at_y]
-    mean_x = np.asarray(
-        np.bincount(at_x, weights=mass * gap) * len(x), np.float64
-    )  # mean of x − T(x) over the mass of each x
+    # The mean of x − T(x) over the mass of each x, and the same from the other side.
+    mean_x = np.asarray(np.bincount(at_x, weights=mass * gap) * len(x), np.float64)
     mean_y = np.asarray(np.bincount(at_y, weights=-mass * gap) * len(y), np.float64)
     return float(mass @ gap**2), _potential(x, mean_x), _potential(y, mean_y)
 
