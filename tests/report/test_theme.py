@@ -47,6 +47,15 @@ def test_numbers_read_on_the_strongest_tint(theme: Mapping[str, str]) -> None:
     assert contrast(theme["ink"], mixed) >= 4.5
 
 
+@THEMES
+@pytest.mark.parametrize(
+    ("text", "ground"),
+    [("paper", "accent"), ("ink", "better"), ("ink", "line"), ("ink", "worse"), ("paper", "warn")],
+)
+def test_shares_read_on_their_bars(theme: Mapping[str, str], text: str, ground: str) -> None:
+    assert contrast(theme[text], theme[ground]) >= 4.5
+
+
 def test_both_themes_name_the_same_colours() -> None:
     assert list(LIGHT) == list(DARK)
 

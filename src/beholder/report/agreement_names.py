@@ -9,7 +9,9 @@ STEMS = {
     "gwet-ac2": "Gwet’s AC₂",
     "gwet-ac": "Gwet’s AC",
     "fleiss-kappa": "Fleiss’ κ",
-    "icc": "ICC",
+    "icc-1": "ICC(1)",
+    "icc-2": "ICC(2)",
+    "icc-3": "ICC(3)",
     "kendall-w": "Kendall’s W",
 }
 """The beginning of a name, and how a reader knows the measure."""
