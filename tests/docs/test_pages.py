@@ -8,6 +8,8 @@ import pytest
 from beholder.cli.main import COMMANDS
 from beholder.consolidate.coding import CODERS
 from beholder.consolidate.screening import RULES
+from beholder.measure.distances.catalogue import DISTANCES
+from beholder.measure.scorers.catalogue import SCORERS
 from beholder.models.catalogue import ENCODERS
 from beholder.rank.methods import METHODS
 from beholder.simulate.composition import COMPOSITIONS
@@ -32,6 +34,7 @@ NAMED: dict[str, tuple[str, ...]] = {
     "collect.md": (*HABITS, *STATUSES, "sessions", "answers", "marks"),
     "simulate.md": (*HABITS, *FLAWS, *COMPOSITIONS),
     "encoders.md": tuple(ENCODERS),
+    "measure.md": (*DISTANCES, *SCORERS, "correlations", "metric_separations"),
     "design.md": tuple(role for role in ROLES if role != "test"),
 }
 """A page -> the names it must explain."""

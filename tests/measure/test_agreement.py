@@ -41,6 +41,12 @@ class TestByHand:
         assert np.isnan([found.low, found.high]).all()
         assert found.interval == "none"
 
+    def test_a_perfect_order_has_no_interval(self) -> None:
+        # every draw is perfect as well: [1, 1] would be false certainty
+        found = agree([1, 2, 3, 5, 9, 10], range(6), "spearman")
+        assert found.value == pytest.approx(1)
+        assert np.isnan([found.low, found.high]).all()
+
     def test_a_constant_metric_has_no_agreement_but_is_no_error(self) -> None:
         found = agree([2.0] * 6, range(6), "pearson")
         assert np.isnan([found.value, found.low, found.people_low]).all()

@@ -27,9 +27,8 @@ MARKS = {
 
 
 def metric(name: str, values: dict[str, float], better: str | None = "higher") -> pl.DataFrame:
-    rows = [
-        {"metric": name, "encoder": None, "reference": None, "better": better, "slice": "all"}
-        | {"item": item, "value": value}
+    rows: list[dict[str, object]] = [
+        {"metric": name, "better": better, "slice": "all", "item": item, "value": value}
         for item, value in values.items()
     ]
     return pl.DataFrame(rows, schema=metric_values.SCHEMA)
@@ -119,6 +118,13 @@ class TestMetricFiles:
         better = dict(found.select("metric", "better").unique().iter_rows())
         assert better == {"fd": "lower", "is": "higher", "frechet": "lower", "note": None}
         assert found.filter(pl.col("metric") == "is")["item"].to_list() == ["b"]
+
+    def test_rows_may_count_for_one_question(self, tmp_path: Path) -> None:
+        path = tmp_path / "figures.csv"
+        path.write_text("question,generator,fd↓\nq,a,3\nq,b,1\nother,a,1\nother,b,3\n")
+        figures = metric_values.of_file(path, {"a", "b"})
+        found = generator_rows(judged({"a": 1.0, "b": 2.0}), figures, QUICK)
+        assert one(found, "kendall", "fd")["value"] == -1
 
     def test_all_faults_at_once(self, tmp_path: Path) -> None:
         path = tmp_path / "figures.csv"
@@ -227,6 +233,16 @@ def test_no_metric_agrees() -> None:
     (verdict,) = verdicts(TABLES["correlations"].frame(rows.correlations), TABLES["metric_separations"].empty())
     assert verdict.trusted == ()
     assert verdict.sentences[0] == "No metric can be told to order these 8 generators as people do."
+
+
+@pytest.mark.parametrize(("generators", "trusted"), [(4, False), (5, True)])
+def test_a_perfect_order_is_trusted_where_chance_would_not_give_it(generators: int, trusted: bool) -> None:
+    # 2/4! = .083, 2/5! = .017
+    values = {f"g{place}": float(place) for place in range(generators)}
+    rows = generator_rows(judged(values), metric("m", values), QUICK)
+    (verdict,) = verdicts(TABLES["correlations"].frame(rows.correlations), TABLES["metric_separations"].empty())
+    assert (verdict.trusted == ("m",)) is trusted
+    assert ("m: ρ = +1.00 (with so few generators this may be chance)" in str(verdict)) is not trusted
 
 
 def test_a_metric_without_a_direction_is_not_trusted_but_named() -> None:

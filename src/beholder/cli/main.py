@@ -22,6 +22,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "collect": ("beholder.cli.collect:collect", "Ask people: serve the pages on which they judge."),
     "consolidate": ("beholder.cli.stages:consolidate", "Turn many people's answers into labels with intervals."),
     "rank": ("beholder.cli.stages:rank", "Rate the generators and say which of them differ."),
+    "measure": (
+        "beholder.cli.measure:measure",
+        "Compute metrics of the images, and see which agree with people.",
+    ),
+    "distance": ("beholder.cli.distance:distance", "How far sets of generated images are from real ones."),
+    "score": ("beholder.cli.score:score_images", "What automatic judges say of single images."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
     "forget": ("beholder.cli.forget:forget", "Delete a person's name and answers, and give a receipt."),

@@ -89,7 +89,8 @@ def agreement(
     enough = len(np.unique(group)) >= LEAST_CLUSTERS and bool(np.isfinite(value[0]))
     draws = drawn(weights) if enough else np.empty(0)
     left_out = leave_one_out(drawn, group) if enough and group.max() < MANY_CLUSTERS else np.empty(0)
-    low, high = interval_of(value, draws, left_out, group, level) if enough else (np.nan, np.nan)
+    told = enough and bool(np.nanmax(draws) > np.nanmin(draws))  # a perfect order is perfect in every draw
+    low, high = interval_of(value, draws, left_out, group, level) if told else (np.nan, np.nan)
     people = _people_interval(x, opinions, statistic, float(value[0]), noise, level)
     alone = clusters is None and statistic != PAIR_ACCURACY
     return Agreement(
@@ -101,7 +102,7 @@ def agreement(
         people_high=people[1],
         p_value=correlation(x, y, kind=_kind(statistic)).p_value if alone else float(np.nan),
         items=len(x),
-        interval=_method(enough, left_out, clusters is not None),
+        interval=_method(told, left_out, clusters is not None),
         draws=draws,
         left_out=left_out,
     )
@@ -179,8 +180,8 @@ def _people_interval(
     return float(low), float(high)
 
 
-def _method(enough: bool, left_out: NDArray[np.float64], clustered: bool) -> str:
-    if not enough:
+def _method(told: bool, left_out: NDArray[np.float64], clustered: bool) -> str:
+    if not told:
         return "none"
     return (
         f"expanded {'BCa' if len(left_out) else 'percentile'} bootstrap over {'prompts' if clustered else 'items'}"

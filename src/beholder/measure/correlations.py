@@ -55,7 +55,7 @@ def generator_rows(opinions: pl.DataFrame, metrics: pl.DataFrame, settings: Sett
     """Metrics of generators against ratings. The interval resamples generators; there is no floor."""
     found = Rows([], [])
     for asked, people in _by_question(opinions):
-        for shared in _on_same_items(people, _of_slice(metrics, asked)):
+        for shared in _on_same_items(people, _counting_for(metrics, asked)):
             rng = np.random.default_rng(settings.seed)
             count = shared.people.height
             weights = person_weights(np.zeros(count, np.int64), settings.draws, rng)
@@ -72,7 +72,7 @@ def image_rows(opinions: pl.DataFrame, metrics: pl.DataFrame, settings: Settings
     """
     found = Rows([], [])
     for asked, people in _by_question(opinions):
-        for shared in _on_same_items(people, _of_slice(metrics, asked)):
+        for shared in _on_same_items(people, _counting_for(metrics, asked)):
             rng = np.random.default_rng(settings.seed)
             clusters = _clusters(shared.people)
             count = int(clusters.max()) + 1
@@ -124,8 +124,9 @@ def _by_metric(metrics: pl.DataFrame) -> Iterator[tuple[Row, pl.DataFrame]]:
         yield dict(zip(METRIC, key, strict=True)), part
 
 
-def _of_slice(metrics: pl.DataFrame, asked: Row) -> pl.DataFrame:
-    return metrics.filter(pl.col("slice") == asked["slice"])
+def _counting_for(metrics: pl.DataFrame, asked: Row) -> pl.DataFrame:
+    here = pl.col("question").is_null() | (pl.col("question") == asked["question"])
+    return metrics.filter(here & (pl.col("slice") == asked["slice"]))
 
 
 def _on_same_items(people: pl.DataFrame, metrics: pl.DataFrame) -> Iterable[_Shared]:

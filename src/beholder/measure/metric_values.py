@@ -16,10 +16,10 @@ ARROWS = {"↓": "lower", "↑": "higher"}
 """Marks at the end of a column's name that say which values are better."""
 
 SCHEMA = {
-    **dict.fromkeys(("metric", "encoder", "reference", "better", "slice", "item"), pl.String()),
+    **dict.fromkeys(("metric", "encoder", "reference", "better", "question", "slice", "item"), pl.String()),
     "value": pl.Float64(),
 }
-"""Columns of metric values; ``item`` is a generator or an image."""
+"""Columns of metric values; ``item`` is a generator or an image, ``question`` the only one they count for."""
 
 
 def of_scores(scores: pl.DataFrame, images: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -42,13 +42,14 @@ def of_scores(scores: pl.DataFrame, images: pl.DataFrame) -> tuple[pl.DataFrame,
     ready = sliced.with_columns(
         encoder=pl.lit(None, pl.String),
         reference=pl.lit(None, pl.String),
+        question=pl.lit(None, pl.String),
         better=pl.col("scorer").replace_strict(better, return_dtype=pl.String)
         if better
         else pl.lit(None, pl.String),
     )
-    by_image = ready.select(*("metric", "encoder", "reference", "better", "slice"), item="image", value="score")
+    by_image = ready.with_columns(item="image", value="score").select(list(SCHEMA))
     by_generator = ready.group_by(
-        "metric", "encoder", "reference", "better", "slice", "generator", maintain_order=True
+        *("metric", "encoder", "reference", "better", "question", "slice", "generator"), maintain_order=True
     ).agg(value=pl.col("score").mean())
     return by_image, by_generator.rename({"generator": "item"}).select(list(SCHEMA))
 
@@ -60,6 +61,7 @@ def of_distances(distances: pl.DataFrame) -> pl.DataFrame:
         *("encoder", "reference", "slice", "value"),
         metric="distance",
         item="generator",
+        question=pl.lit(None, pl.String),
         better=pl.col("distance").replace_strict(better, return_dtype=pl.String)
         if better
         else pl.lit(None, pl.String),
@@ -70,7 +72,8 @@ def of_file(path: Path, generators: set[str]) -> pl.DataFrame:
     """Figures that were computed elsewhere: a CSV file with the column ``generator``, each other a metric.
 
     A column may end in ↓ or ↑ to say which values are better; empty cells are left out. So are rows of generators
-    that the study does not have; a file without any of its generators is refused.
+    that the study does not have; a file without any of its generators is refused. With a column ``question``, a
+    row counts for that question alone.
     """
     try:
         table = pl.read_csv(path, infer_schema=False)
@@ -78,31 +81,33 @@ def of_file(path: Path, generators: set[str]) -> pl.DataFrame:
         raise TableError(str(path), [f"cannot be read as CSV ({error})"]) from error
     if "generator" not in table.columns:
         raise TableError(str(path), [f"a column 'generator' is expected; found: {', '.join(table.columns)}"])
+    if "question" not in table.columns:
+        table = table.with_columns(question=pl.lit(None, pl.String))
     mine = table.filter(pl.col("generator").is_in(list(generators)))
     faults: list[str] = []
     if mine.is_empty():
         faults.append(f"names none of the study's generators: {', '.join(sorted(generators))}")
-    twice = mine.filter(pl.col("generator").is_duplicated())["generator"].unique(maintain_order=True)
+    again = mine.select(pl.struct("question", "generator").is_duplicated()).to_series()
+    twice = mine.filter(again)["generator"].unique(maintain_order=True)
     faults += [f"generator '{name}' has several rows" for name in twice]
     parts = []
-    for name in (name for name in table.columns if name != "generator"):
+    for name in (name for name in table.columns if name not in ("generator", "question")):
         values = mine[name].cast(pl.Float64, strict=False)
         wrong = mine.filter(mine[name].is_not_null() & ~values.is_finite().fill_null(value=False))
         faults += [
             f"column '{name}' of {g}: '{v}' is no number" for g, v in wrong.select("generator", name).rows()
         ]
-        parts.append(_published(name, mine["generator"], values))
+        parts.append(_published(name, mine.select("question", item="generator").with_columns(value=values)))
     if faults:
         raise TableError(str(path), faults)
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
 
 
-def _published(name: str, generators: pl.Series, values: pl.Series) -> pl.DataFrame:
+def _published(name: str, figures: pl.DataFrame) -> pl.DataFrame:
     plain = name.rstrip("".join(ARROWS)).strip()
     marked = ARROWS.get(name.strip()[-1:])
     return (
-        pl.DataFrame({"item": generators, "value": values})
-        .drop_nulls()
+        figures.drop_nulls("value")
         .with_columns(
             metric=pl.lit(plain),
             encoder=pl.lit(None, pl.String),

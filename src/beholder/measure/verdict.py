@@ -1,15 +1,21 @@
 """Which metric to trust for this study, in words: from the tables ``correlations`` and ``metric_separations``.
 
 A metric can be trusted to order the generators where the interval of its rank correlation with people, over
-generators, lies above nothing; it runs against people where the interval lies below; otherwise nobody knows.
+generators, lies above 0; it runs against people where the interval lies below; otherwise nobody knows. A perfect
+order has no interval: it counts where chance would hardly give one to any of the metrics, 2/n! for each.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polars as pl
 
 STATISTIC = "spearman"
+PERFECT = 1 - 1e-9
+CHANCE = 0.05
+"""The chance of being wrong that is taken with a perfect order."""
+
 ASKED = ("question", "aspect", "method")
 
 
@@ -47,7 +53,7 @@ def verdicts(correlations: pl.DataFrame, separations: pl.DataFrame) -> list[Verd
 
 
 def _verdict(key: list[str], rows: pl.DataFrame, pairs: pl.DataFrame) -> Verdict:
-    judged = [_Judged.of(row) for row in rows.iter_rows(named=True)]
+    judged = [_Judged.of(row, rows.height) for row in rows.iter_rows(named=True)]
     ordered = sorted(judged, key=lambda one: -one.value)
     agreeing = [one for one in ordered if one.low is not None and one.low > 0]
     trusted, alongside = ([one for one in agreeing if one.directed is known] for known in (True, False))
@@ -86,13 +92,15 @@ class _Judged:
     ends: tuple[float | None, float | None]
 
     @classmethod
-    def of(cls, row: dict[str, object]) -> "_Judged":
+    def of(cls, row: dict[str, object], metrics: int) -> "_Judged":
         value, low, high = (_number(row[name]) for name in ("value", "low", "high"))
         raw, ends = value, (low, high)
+        if value is not None and low is None and _is_no_chance(value, int(str(row["items"])), metrics):
+            low = high = value
         down = row["better"] == "lower" or (row["better"] != "higher" and value is not None and value < 0)
         if down:
             value, low, high = _less(value), _less(high), _less(low)
-        encoder = f" ({row['encoder']})" if row["encoder"] else ""
+        encoder = f" ({str(row['encoder']).partition('@')[0]})" if row["encoder"] else ""
         key = (row["metric"], row["encoder"], row["reference"])
         directed = row["better"] in ("lower", "higher")
         return cls(
@@ -103,8 +111,15 @@ class _Judged:
         if self.raw is None:
             return f"{self.name} (the same for all)"
         low, high = self.ends
-        interval = "" if low is None or high is None else f" [{low:+.2f}, {high:+.2f}]"
-        return f"{self.name}: ρ = {self.raw:+.2f}{interval}"
+        if low is None and self.low is None and abs(self.raw) > PERFECT:
+            return f"{self.name}: ρ = {_signed(self.raw)} (with so few generators this may be chance)"
+        interval = "" if low is None or high is None else f" [{_signed(low)}, {_signed(high)}]"
+        return f"{self.name}: ρ = {_signed(self.raw)}{interval}"
+
+
+def _is_no_chance(value: float, items: int, metrics: int) -> bool:
+    """Whether a perfect order is too unlikely to come about by chance, however many metrics are looked at."""
+    return abs(value) > PERFECT and metrics * 2 / math.factorial(items) < CHANCE
 
 
 def _alike(trusted: list[_Judged], pairs: pl.DataFrame) -> list[_Judged]:
@@ -148,6 +163,10 @@ def _sentences(
 
 def _listed(judged: list[_Judged]) -> str:
     return "; ".join(str(one) for one in judged)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
 
 
 def _number(value: object) -> float | None:

@@ -22,13 +22,8 @@ from beholder.models.weights import hash_files, read_state
 LAYER = re.compile(r"(?:layers\.(\d+)\.)?weight")
 
 
-def load(name: str, head: str | None, clip: str | None) -> Scorer:
+def load(name: str, head: str, clip: str | None) -> Scorer:
     """The scorer with the head of a file, on the CLIP of a folder or hub name, or the usual one."""
-    if head is None:
-        raise WeightsError(
-            f"scorer '{name}' needs a file as weights 'aesthetic': LAION's sac+logos+ava1-l14-linearMSE.pth, "
-            "or sa_0_4_vit_l_14_linear.pth"
-        )
     path = Path(head)
     weight, bias = as_one_map(read_state(path), str(path))
     encoder = load_encoder("clip", clip)

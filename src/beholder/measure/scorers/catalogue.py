@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
 
-from beholder.errors import UserError
+from beholder.errors import UserError, WeightsError
 from beholder.measure.scorers import natural_scene
 from beholder.measure.scorers.brightness import brightness
 from beholder.measure.scorers.chrominance import chroma_mean, chroma_spread
@@ -44,7 +44,12 @@ def _clip_score(name: str, weights: Weights) -> Scorer:
 
 
 def _aesthetic(name: str, weights: Weights) -> Scorer:
-    return _loader("aesthetic", name)(name, weights.get("aesthetic"), weights.get("clip"))
+    if "aesthetic" not in weights:
+        raise WeightsError(
+            f"scorer '{name}' needs a file as weights 'aesthetic': LAION's sac+logos+ava1-l14-linearMSE.pth, "
+            "or sa_0_4_vit_l_14_linear.pth"
+        )
+    return _loader("aesthetic", name)(name, weights["aesthetic"], weights.get("clip"))
 
 
 SCORERS: dict[str, Recipe] = {

@@ -1,0 +1,133 @@
+"""``beholder distance``: how far sets of generated images are from real ones, without a study."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from beholder.cli.output import show_json, show_table
+from beholder.cli.progress import progress_bar
+from beholder.errors import UserError
+from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
+from beholder.measure.settings import OFFLINE
+from beholder.models.catalogue import ENCODERS, load_encoder
+from beholder.models.encode import Features, encode
+from beholder.models.encoder import Encoder
+from beholder.models.pictures import find_pictures
+
+USUAL = ("frechet", "kernel", "precision", "recall", "density", "coverage")
+
+
+@click.command(
+    epilog=f"Encoders: {', '.join(ENCODERS)}. Metrics: {', '.join(DISTANCES)}. "
+    "A set is a folder, a glob, a manifest, a tar file or an array."
+)
+@click.argument("real")
+@click.argument("generated", nargs=-1, required=True)
+@click.option("--encoder", default=OFFLINE, show_default=True, help="Whose features are compared.")
+@click.option("--weights", help="Its weights: a folder, a file or a hub name.")
+@click.option("--metric", "metrics", multiple=True, help=f"May be repeated. By default: {', '.join(USUAL)}.")
+@click.option("--train", help="Images that the generator was trained on: `ct` needs them.")
+@click.option("--logits", help="An encoder of class scores: `inception_score` needs one.")
+@click.option(
+    "--features", type=click.Path(path_type=Path), help="Folder in which features are kept for next time."
+)
+@click.option("--seed", default=0, show_default=True, help="Of metrics that draw subsets.")
+@click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def distance(
+    real: str,
+    generated: tuple[str, ...],
+    encoder: str,
+    weights: str | None,
+    metrics: tuple[str, ...],
+    train: str | None,
+    logits: str | None,
+    features: Path | None,
+    seed: int,
+    *,
+    skip_broken: bool,
+    as_json: bool,
+) -> None:
+    """How far sets of generated images are from real ones.
+
+    Each set GENERATED is compared with REAL. Every figure has a 95 % interval for the chance in which images were
+    drawn. Compare only figures of one encoder and of equal numbers of images.
+    """
+    names = list(metrics or USUAL)
+    _check(names, encoder, train, logits)
+    network = load_encoder(encoder, weights)
+    scores = load_encoder(logits) if logits else None
+
+    def encoded(place: str, by: Encoder = network) -> Features:
+        with progress_bar(place) as progress:
+            return encode(find_pictures(place), by, folder=features, skip_broken=skip_broken, progress=progress)
+
+    find_pictures(real, *generated, *([train] if train else []))  # all places that are wrong, at once
+    reference, known = encoded(real), encoded(train) if train else None
+    rows: list[dict[str, object]] = []
+    for place in generated:
+        mine = encoded(place)
+        sets = Sets(
+            reference.vectors,
+            mine.vectors,
+            train=known.vectors if known else None,
+            logits=encoded(place, scores).vectors if scores else None,
+            seed=seed,
+        )
+        common = {"real": real, "generated": place, "encoder": mine.encoder, "preprocessing": mine.preprocessing}
+        skipped = {"skipped_real": len(reference.broken), "skipped_generated": len(mine.broken)}
+        for name, one in measured(names, sets).items():
+            found = asdict(one)
+            counted = {"real_images": found.pop("real"), "generated_images": found.pop("generated")}
+            better = {"better": DISTANCES[name].better, "few_images": DISTANCES[name].bias}
+            rows.append({**common, **found, **counted, **better, **skipped})
+    _show(rows, as_json=as_json)
+
+
+def _check(names: Sequence[str], encoder: str, train: str | None, logits: str | None) -> None:
+    """Refuse names that are not known and sets that are missing, all at once, before anything is encoded."""
+    faults = [
+        f"encoder '{name}' is not known; known: {', '.join(ENCODERS)}"
+        for name in (encoder, logits)
+        if name is not None and name not in ENCODERS
+    ]
+    faults += [
+        f"metric '{name}' is not known; known: {', '.join(DISTANCES)}" for name in names if name not in DISTANCES
+    ]
+    for need, given in (("train", train), ("logits", logits)):
+        lacking = [name for name in names if name in DISTANCES and need in DISTANCES[name].needs and given is None]
+        faults += [f"metric '{name}' needs --{need}" for name in lacking]
+    if faults:
+        raise UserError("\n".join(faults))
+
+
+def _show(rows: list[dict[str, object]], *, as_json: bool) -> None:
+    if as_json:
+        show_json(rows)
+        return
+    heads = ("generated", "metric", "value", "95 % interval", "better", "images")
+    show_table(
+        heads,
+        [
+            (
+                str(row["generated"]),
+                str(row["name"]),
+                f"{row['value']:.4g}",
+                f"{row['low']:.4g} … {row['high']:.4g}",
+                str(row["better"]),
+                f"{row['generated_images']} and {row['real_images']}",
+            )
+            for row in rows
+        ],
+    )
+    for row in {str(row["generated"]): row for row in rows}.values():
+        if row["skipped_real"] or row["skipped_generated"]:
+            click.echo(
+                f"{row['generated']}: broken images were left out: {row['skipped_generated']} generated, "
+                f"{row['skipped_real']} real",
+                err=True,
+            )
+    if rows:
+        click.echo(f"features: {rows[0]['encoder']}", err=True)

@@ -1,0 +1,81 @@
+"""``beholder measure``: the stage, and what it says of the metrics in words."""
+
+import logging
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from beholder.cli.output import show_json
+from beholder.cli.progress import progress_bar
+from beholder.cli.weights import named_weights
+from beholder.measure.distances.catalogue import DISTANCES
+from beholder.measure.scorers.catalogue import DEFAULT, SCORERS
+from beholder.measure.settings import OFFLINE, SIMPLE, Measuring
+from beholder.measure.stage import run
+from beholder.measure.verdict import verdicts
+from beholder.models.catalogue import ENCODERS
+from beholder.tables.store import Store
+
+
+@click.command(
+    epilog=f"Encoders: {', '.join(ENCODERS)}. Distances: {', '.join(DISTANCES)}. Scorers: {', '.join(SCORERS)}."
+)
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--encoder", default=OFFLINE, show_default=True, help="Whose features distances are taken over.")
+@click.option("--encoder-weights", help="Its weights: a folder, a file or a hub name.")
+@click.option("--metric", "distances", multiple=True, help="A distance; may be repeated. All by default.")
+@click.option(
+    "--scorer", "scorers", multiple=True, help="A scorer; may be repeated. Those without weights by default."
+)
+@click.option("--weights", multiple=True, metavar="NAME=PLACE", help="Weights of scorers: clip=…, aesthetic=….")
+@click.option(
+    "--published",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="CSV of figures computed elsewhere: a column `generator` (and maybe `question`), each other a metric, "
+    "whose name may end in ↓ or ↑.",
+)
+@click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
+@click.option("--force", is_flag=True, help="Do the work even if nothing it depends on has changed.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was done and found as JSON.")
+def measure(
+    folder: Path,
+    encoder: str,
+    encoder_weights: str | None,
+    distances: tuple[str, ...],
+    scorers: tuple[str, ...],
+    weights: tuple[str, ...],
+    published: Path | None,
+    *,
+    skip_broken: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Compute metrics of the images, and see which agree with people.
+
+    Reads the images, labels and ratings of FOLDER, scores the images and takes distances to the real ones, writes
+    the tables `scores`, `features`, `distances`, `correlations` and `metric_separations`, and says which metric to
+    trust for this study.
+    """
+    logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
+    wanted = Measuring(
+        encoder=encoder,
+        encoder_weights=encoder_weights,
+        distances=distances or SIMPLE,
+        scorers=scorers or DEFAULT,
+        weights=named_weights(weights),
+        published=published,
+        skip_broken=skip_broken,
+    )
+    with progress_bar("images") as progress:
+        outcome = run(folder, force=force, measuring=wanted, progress=progress)
+    store = Store(folder)
+    found = verdicts(store.read("correlations"), store.read("metric_separations"))
+    if as_json:
+        show_json(asdict(outcome) | {"verdicts": [asdict(one) for one in found]})
+        return
+    click.echo(str(outcome))
+    for one in found:
+        click.echo(f"\n{one}")
+    if not found:
+        click.echo(f"No ratings to hold metrics against yet: beholder rank {folder}")

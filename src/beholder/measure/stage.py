@@ -1,0 +1,199 @@
+"""The measure stage: scores, features and distances of a study's images, and how far they agree with people."""
+
+import logging
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from beholder.errors import StatisticsError
+from beholder.measure import metric_values, opinions
+from beholder.measure.correlations import Rows, Settings, generator_rows, image_rows, pair_rows
+from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
+from beholder.measure.score import score
+from beholder.measure.scorers.catalogue import SCORERS, load_scorer
+from beholder.measure.settings import Measuring
+from beholder.models.catalogue import load_encoder
+from beholder.models.encode import Features, encode
+from beholder.models.pictures import Picture, named_files
+from beholder.study.study import Study, load_study
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Plain, file_hash
+from beholder.tables.store import Store
+from beholder.tables.work import Outcome, Work, perform
+
+logger = logging.getLogger(__name__)
+
+FEATURES_ROOM = "features"
+LEAST_IMAGES = 2
+REAL = "real"
+
+Progress = Callable[[int, int], None]
+Row = dict[str, object]
+
+
+def run(
+    folder: Path,
+    *,
+    force: bool = False,
+    measuring: Measuring | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Measure the images, unless that was done; then hold every metric against every question.
+
+    The two parts are redone by themselves: new answers do not cause images to be encoded again.
+    """
+    study, store, wanted = load_study(folder), Store(folder), measuring or Measuring()
+    wanted.check()
+    figures = _figures(store, wanted)
+    images = perform(
+        store, _image_work(study, wanted), lambda: _images(store, wanted, study, progress), force=force
+    )
+    people = perform(store, _people_work(study, wanted), lambda: _people(store, figures, study), force=force)
+    return Outcome(
+        stage="measure",
+        skipped=images.skipped and people.skipped,
+        rows={**images.rows, **people.rows},
+        seconds=images.seconds + people.seconds,
+    )
+
+
+def _image_work(study: Study, wanted: Measuring) -> Work:
+    settings: dict[str, Plain] = {
+        "encoder": wanted.encoder,
+        "encoder_weights": wanted.encoder_weights,
+        "distances": list(wanted.distances),
+        "scorers": list(wanted.scorers),
+        "weights": dict(wanted.weights),
+        "skip_broken": wanted.skip_broken,
+        "level": study.analysis.level,
+    }
+    return Work("measure", settings, study.seed, ("prompts", "images"), ("scores", "features", "distances"))
+
+
+def _people_work(study: Study, wanted: Measuring) -> Work:
+    settings: dict[str, Plain] = study.analysis.model_dump(mode="json")
+    settings["published"] = file_hash(wanted.published) if wanted.published else None
+    inputs = ("images", "scores", "distances", "labels", "ratings")
+    return Work("measure", settings, study.seed, inputs, ("correlations", "metric_separations"))
+
+
+def _images(store: Store, wanted: Measuring, study: Study, progress: Progress | None) -> dict[str, pl.DataFrame]:
+    """Scores, features and distances; none of them where no image file is at hand."""
+    images = store.read("images").filter(~pl.col("gold"))
+    paths = [store.folder / path for path in images["path"]]
+    if not any(path.is_file() for path in paths):
+        logger.warning("no image file is at hand: nothing is scored or encoded")
+        return {name: TABLES[name].empty() for name in ("scores", "features", "distances")}
+    pictures = named_files(images["image"].to_list(), paths)
+    scores = _scores(pictures, images, store, wanted, progress)
+    if not wanted.distances:
+        return {"scores": scores, "features": TABLES["features"].empty(), "distances": TABLES["distances"].empty()}
+    encoder = load_encoder(wanted.encoder, wanted.encoder_weights)
+    room = store.folder / FEATURES_ROOM
+    found = encode(pictures, encoder, folder=room, skip_broken=wanted.skip_broken, progress=progress)
+    return {
+        "scores": scores,
+        "features": _feature_rows(found, store.folder),
+        "distances": TABLES["distances"].frame(_distance_rows(found, images, wanted, study)),
+    }
+
+
+def _scores(
+    pictures: list[Picture], images: pl.DataFrame, store: Store, wanted: Measuring, progress: Progress | None
+) -> pl.DataFrame:
+    """One row an image and scorer; scorers that look at prompts leave images without one out."""
+    texts = dict(store.read_or_empty("prompts").select("prompt", "text").iter_rows())
+    prompts = [texts.get(prompt) for prompt in images["prompt"]]
+    plain = [name for name in wanted.scorers if name not in wanted.prompted]
+    rows: list[Row] = []
+    for names, kept in ((plain, range(len(pictures))), (wanted.prompted, _known_places(prompts))):
+        if not names or not kept:
+            continue
+        scorers = [load_scorer(name, wanted.weights) for name in names]
+        found = score(
+            [pictures[place] for place in kept],
+            [prompts[place] for place in kept],
+            scorers,
+            skip_broken=wanted.skip_broken,
+            progress=progress,
+        )
+        for one in scorers:
+            aspect = SCORERS[one.name].aspect
+            rows += [
+                {"scorer": one.name, "aspect": aspect, "image": image, "score": float(value)}
+                for image, value in zip(found.names, found.values[one.name], strict=True)
+            ]
+    return TABLES["scores"].frame(rows)
+
+
+def _known_places(prompts: list[str | None]) -> list[int]:
+    return [place for place, prompt in enumerate(prompts) if prompt]
+
+
+def _feature_rows(found: Features, folder: Path) -> pl.DataFrame:
+    file = found.file.relative_to(folder).as_posix() if found.file else ""
+    rows: list[Row] = [
+        {"encoder": found.encoder, "preprocessing": found.preprocessing, "image": image}
+        | {"sha256": sha256, "file": file, "row": int(row)}
+        for image, sha256, row in zip(found.names, found.sha256, found.rows, strict=True)
+    ]
+    return TABLES["features"].frame(rows)
+
+
+def _distance_rows(found: Features, images: pl.DataFrame, wanted: Measuring, study: Study) -> list[Row]:
+    """Each generator against the real images of the study, as a whole."""
+    kind = dict(images.select("image", pl.when("real").then(pl.lit(REAL)).otherwise("generator")).iter_rows())
+    places: dict[str, list[int]] = {}
+    for place, image in enumerate(found.names):
+        places.setdefault(kind[image], []).append(place)
+    real = places.pop(REAL, [])
+    rows: list[Row] = []
+    for generator, mine in sorted(places.items()):
+        sets = Sets(found.vectors[real], found.vectors[mine], seed=study.seed, level=study.analysis.level)
+        for name in wanted.distances:
+            needs_real = REAL in DISTANCES[name].needs
+            if len(mine) < LEAST_IMAGES or (needs_real and len(real) < LEAST_IMAGES):
+                logger.warning("%s of %s: too few images (%d real)", name, generator, len(real))
+                continue
+            try:
+                one = measured([name], sets)[name]
+            except StatisticsError as error:
+                logger.warning("%s of %s is left out: %s", name, generator, error)
+                continue
+            row: Row = {"distance": name, "encoder": found.encoder, "generator": generator, "reference": REAL}
+            row |= {"slice": opinions.WHOLE, "value": one.value, "low": _known(one.low), "high": _known(one.high)}
+            rows.append(row | {"images": len(mine), "reference_images": max(len(real), 1)})
+    return rows
+
+
+def _figures(store: Store, wanted: Measuring) -> pl.DataFrame:
+    """Figures that were computed elsewhere, if a file of them was given."""
+    if wanted.published is None:
+        return pl.DataFrame(schema=metric_values.SCHEMA)
+    images = store.read("images")
+    return metric_values.of_file(wanted.published, set(images.filter(~pl.col("real"))["generator"]))
+
+
+def _people(store: Store, figures: pl.DataFrame, study: Study) -> dict[str, pl.DataFrame]:
+    """Correlations, and tests of every two metrics."""
+    images, labels = store.read("images"), store.read_or_empty("labels")
+    by_image, by_generator = metric_values.of_scores(store.read("scores"), images)
+    metrics = [by_generator, metric_values.of_distances(store.read("distances")), figures]
+    settings = Settings(study.analysis.level, study.analysis.draws, study.seed)
+    parts: list[Rows] = [
+        generator_rows(opinions.of_generators(store.read_or_empty("ratings")), pl.concat(metrics), settings),
+        image_rows(opinions.of_images(labels, images, study.analysis.level), by_image, settings),
+        pair_rows(opinions.of_pairs(labels, images), by_image, settings),
+    ]
+    return {
+        "correlations": TABLES["correlations"].frame([row for part in parts for row in part.correlations]),
+        "metric_separations": TABLES["metric_separations"].frame(
+            [row for part in parts for row in part.separations]
+        ),
+    }
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

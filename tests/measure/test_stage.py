@@ -1,0 +1,116 @@
+"""The measure stage on a painted study with made-up people's ratings."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from beholder.errors import ImageError, UserError
+from beholder.measure.settings import Measuring
+from beholder.measure.stage import run
+from beholder.measure.verdict import verdicts
+from beholder.study.kinds.rating import RatingQuestion
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import Store
+
+QUICK = Measuring(
+    encoder="pixel", distances=("frechet", "kernel", "vendi"), scorers=("sharpness", "saturation", "prompt-length")
+)
+
+
+def rate(folder: Path, *, seed: int = 0) -> None:
+    """Ratings and labels as the stages before would write them: people like sharp images."""
+    store, rng = Store(folder), np.random.default_rng(seed)
+    images = store.read("images").filter(~pl.col("real") & ~pl.col("gold"))
+    generators = sorted(images["generator"].unique())
+    asked = {"question": "q", "aspect": "quality", "slice": "all"}
+    ratings = [
+        asked
+        | {"method": "mean-opinion", "generator": name, "rating": float(place), "se": 0.1, "level": 0.95}
+        | {"rank_low": 1, "rank_high": 5, "answers": 24, "images": 24, "raters": 5, "draws": 200}
+        for place, name in enumerate(generators)
+    ]
+    labels = [
+        {"question": "q", "aspect": "quality", "method": "mean", "image": image, "answers": 5, "raters": 5}
+        | {"value": value, "low": value - 0.5, "high": value + 0.5}
+        for image, value in zip(images["image"], rng.normal(size=images.height).tolist(), strict=True)
+    ]
+    store.write({"ratings": TABLES["ratings"].frame(ratings)}, Provenance("rank", {}, seed, {}))
+    store.write({"labels": TABLES["labels"].frame(labels)}, Provenance("consolidate", {}, seed, {}))
+
+
+@pytest.fixture
+def study(painted_study: Callable[..., Path]) -> Path:
+    folder = painted_study(RatingQuestion(name="q"), draws=200)
+    rate(folder)
+    return folder
+
+
+def test_all_tables_are_written_and_an_unchanged_study_is_skipped(study: Path) -> None:
+    outcome = run(study, measuring=QUICK)
+    store = Store(study)
+    images = store.read("images").filter(~pl.col("gold"))
+    made = images.filter(~pl.col("real"))
+    assert outcome.rows["features"] == images.height
+    assert store.read("features")["file"].str.starts_with("features/pixel-").all()
+    prompted = images.filter(pl.col("prompt").is_not_null())
+    assert outcome.rows["scores"] == 2 * images.height + prompted.height
+    distances = store.read("distances")
+    assert distances.height == 3 * made["generator"].n_unique()
+    assert (distances["low"] <= distances["value"]).all()
+    correlations = store.read("correlations")
+    assert set(correlations["metric"]) == {*QUICK.distances, *QUICK.scorers}
+    assert set(correlations["level"]) == {"image", "generator"}
+    assert correlations.filter(level="generator", statistic="kendall", metric="frechet")["items"].item() == 5
+    assert store.read("metric_separations").height > 0
+    assert len(verdicts(correlations, store.read("metric_separations"))) == 1
+    assert run(study, measuring=QUICK).skipped
+
+
+def test_new_answers_do_not_encode_images_again(study: Path) -> None:
+    run(study, measuring=QUICK)
+    before = Store(study).path("distances").stat().st_mtime_ns
+    rate(study, seed=1)
+    again = run(study, measuring=QUICK)
+    assert set(again.rows) == {"correlations", "metric_separations"}
+    assert Store(study).path("distances").stat().st_mtime_ns == before
+
+
+def test_a_study_without_image_files_takes_published_figures(
+    bare_study: Callable[..., Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = bare_study(RatingQuestion(name="q"), generators="abcdef")
+    rate(folder)
+    figures = tmp_path / "figures.csv"
+    figures.write_text("generator,fd↓\n" + "".join(f"{name},{9 - place}\n" for place, name in enumerate("abcdef")))
+    with caplog.at_level(logging.WARNING):
+        run(folder, measuring=Measuring(published=figures))
+    assert "no image file is at hand" in caplog.text
+    row = Store(folder).read("correlations").filter(statistic="spearman").row(0, named=True)
+    assert (row["metric"], row["reference"], row["better"], row["value"]) == ("fd", "published", "lower", -1)
+    figures.write_text("generator,fd↓\na,1\nb,2\n")
+    assert not run(folder, measuring=Measuring(published=figures)).skipped  # the file has changed
+
+
+def test_a_missing_image_is_listed_or_skipped(study: Path) -> None:
+    store = Store(study)
+    images = store.read("images")
+    lost = images.filter(~pl.col("gold"))["image"][0]
+    moved = images.with_columns(path=pl.when(pl.col("image") == lost).then(pl.lit("gone.png")).otherwise("path"))
+    store.write({"images": moved}, Provenance("new", {}, 1, {}))
+    with pytest.raises(ImageError, match="no such file"):
+        run(study, measuring=QUICK)
+    assert not store.has("scores")
+    skipping = Measuring(encoder="pixel", distances=("kernel",), scorers=("sharpness",), skip_broken=True)
+    run(study, measuring=skipping)
+    assert lost not in store.read("scores")["image"]
+
+
+def test_unknown_names_are_told_at_once(study: Path) -> None:
+    wrong = Measuring(encoder="dino", distances=("fid",), scorers=("sharp",))
+    with pytest.raises(UserError, match=r"(?s)encoder 'dino'.*pixel.*distance 'fid'.*frechet.*scorer 'sharp'"):
+        run(study, measuring=wrong)
