@@ -1,0 +1,1 @@
+"""Measure: automatic metrics of images, and how far each agrees with people."""
