@@ -62,6 +62,8 @@ def test_all_tables_are_written_and_an_unchanged_study_is_skipped(study: Path) -
     distances = store.read("distances")
     assert distances.height == 3 * made["generator"].n_unique()
     assert (distances["low"] <= distances["value"]).all()
+    alone = distances.filter(distance="vendi")
+    assert (set(alone["reference"]), alone["reference_images"].null_count()) == ({"none"}, alone.height)
     correlations = store.read("correlations")
     assert set(correlations["metric"]) == {*QUICK.distances, *QUICK.scorers}
     assert set(correlations["level"]) == {"image", "generator"}
@@ -96,7 +98,7 @@ def test_a_study_without_image_files_takes_published_figures(
     assert not run(folder, measuring=Measuring(published=figures)).skipped  # the file has changed
 
 
-def test_a_missing_image_is_listed_or_skipped(study: Path) -> None:
+def test_a_missing_image_is_listed_or_skipped(study: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = Store(study)
     images = store.read("images")
     lost = images.filter(~pl.col("gold"))["image"][0]
@@ -108,6 +110,7 @@ def test_a_missing_image_is_listed_or_skipped(study: Path) -> None:
     skipping = Measuring(encoder="pixel", distances=("kernel",), scorers=("sharpness",), skip_broken=True)
     run(study, measuring=skipping)
     assert lost not in store.read("scores")["image"]
+    assert "1 broken images were left out" in caplog.text
 
 
 def test_unknown_names_are_told_at_once(study: Path) -> None:

@@ -89,7 +89,7 @@ def agreement(
     enough = len(np.unique(group)) >= LEAST_CLUSTERS and bool(np.isfinite(value[0]))
     draws = drawn(weights) if enough else np.empty(0)
     left_out = leave_one_out(drawn, group) if enough and group.max() < MANY_CLUSTERS else np.empty(0)
-    told = enough and bool(np.nanmax(draws) > np.nanmin(draws))  # a perfect order is perfect in every draw
+    told = enough and len(np.unique(draws[np.isfinite(draws)])) > 1  # a perfect order is perfect in every draw
     low, high = interval_of(value, draws, left_out, group, level) if told else (np.nan, np.nan)
     people = _people_interval(x, opinions, statistic, float(value[0]), noise, level)
     alone = clusters is None and statistic != PAIR_ACCURACY

@@ -173,8 +173,9 @@ def _compare(
             bounds: Row = {"floor": _known(floor), "ceiling": _known(ceiling), "raters": _raters(shared.people)}
             found.correlations.append(given | metric | bounds | _row(one))
             if statistic == TESTED:
-                upright = agreement(oriented(scores, better), opinions, statistic, weights, clusters=clusters)
-                tested.append((metric, upright))
+                if better in ("lower", "zero"):
+                    one = agreement(oriented(scores, better), opinions, statistic, weights, clusters=clusters)
+                tested.append((metric, one))
         group = np.arange(len(values)) if clusters is None else clusters
         found.separations.extend(_separations(given, tested, group, settings))
 

@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 FEATURES_ROOM = "features"
 LEAST_IMAGES = 2
-REAL = "real"
+REAL, NONE = "real", "none"
 
 Progress = Callable[[int, int], None]
 Row = dict[str, object]
@@ -108,6 +108,7 @@ def _scores(
     prompts = [texts.get(prompt) for prompt in images["prompt"]]
     plain = [name for name in wanted.scorers if name not in wanted.prompted]
     rows: list[Row] = []
+    broken: set[str] = set()
     for names, kept in ((plain, range(len(pictures))), (wanted.prompted, _known_places(prompts))):
         if not names or not kept:
             continue
@@ -119,12 +120,15 @@ def _scores(
             skip_broken=wanted.skip_broken,
             progress=progress,
         )
+        broken |= {one.name for one in found.broken}
         for one in scorers:
             aspect = SCORERS[one.name].aspect
             rows += [
                 {"scorer": one.name, "aspect": aspect, "image": image, "score": float(value)}
                 for image, value in zip(found.names, found.values[one.name], strict=True)
             ]
+    if broken:
+        logger.warning("%d broken images were left out", len(broken))
     return TABLES["scores"].frame(rows)
 
 
@@ -162,9 +166,10 @@ def _distance_rows(found: Features, images: pl.DataFrame, wanted: Measuring, stu
             except StatisticsError as error:
                 logger.warning("%s of %s is left out: %s", name, generator, error)
                 continue
-            row: Row = {"distance": name, "encoder": found.encoder, "generator": generator, "reference": REAL}
+            row: Row = {"distance": name, "encoder": found.encoder, "generator": generator}
+            row |= {"reference": REAL, "reference_images": len(real)} if needs_real else {"reference": NONE}
             row |= {"slice": opinions.WHOLE, "value": one.value, "low": _known(one.low), "high": _known(one.high)}
-            rows.append(row | {"images": len(mine), "reference_images": max(len(real), 1)})
+            rows.append(row | {"images": len(mine)})
     return rows
 
 
