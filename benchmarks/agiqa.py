@@ -1,0 +1,70 @@
+"""Every scorer without weights against both mean opinion scores of AGIQA-3K: ``python benchmarks/agiqa.py``.
+
+Reads the data and images below ``BEHOLDER_SHARED`` (``../shared`` by default) and prints tables in Markdown.
+Images that are not at hand are left out, and counted.
+"""
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import polars as pl
+
+from beholder.consolidate.stage import run as consolidate
+from beholder.formats.catalogue import READABLE
+from beholder.formats.folder import write_folder
+from beholder.measure.settings import Measuring
+from beholder.measure.stage import run as measure
+from beholder.measure.verdict import verdicts
+from beholder.rank.stage import run as rank
+from beholder.tables.store import Store
+
+SOURCE = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[2] / "shared")) / "data" / "agiqa-3k"
+SHOWN = ("spearman", "kendall", "spearman-within-generators", "pair-accuracy-micro")
+
+
+def main() -> None:
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "study"
+        imported = READABLE["agiqa"](SOURCE / "data.csv", images=SOURCE / "image")
+        write_folder(imported, folder, form="agiqa", source=SOURCE)
+        consolidate(folder)
+        rank(folder)
+        measure(folder, measuring=Measuring(encoder="pixel", distances=("vendi",), skip_broken=True))
+        store = Store(folder)
+        correlations = store.read("correlations").filter(pl.col("slice") == "all")
+        found = verdicts(correlations, store.read("metric_separations"))
+    for aspect in sorted(correlations["aspect"].unique()):
+        for level, statistics in (("image", SHOWN), ("generator", ("spearman",))):
+            print(f"\n### {aspect}, by {level}\n")
+            show(correlations.filter(aspect=aspect, level=level), statistics)
+    print("\n" + "\n\n".join(str(one) for one in found))
+    print(f"\n{time.monotonic() - began:.0f} s")
+
+
+def show(rows: pl.DataFrame, statistics: tuple[str, ...]) -> None:
+    """A line a metric, a column a statistic; floor and ceiling below."""
+    shown = [name for name in statistics if name in rows["statistic"]]
+    print(f"| metric | {' | '.join(shown)} | items |\n|---|{'---|' * len(shown)}---|")
+    for metric in rows["metric"].unique(maintain_order=True):
+        mine = {row["statistic"]: row for row in rows.filter(metric=metric).iter_rows(named=True)}
+        cells = [cell(mine.get(name), "value", "low", "high") for name in shown]
+        print(f"| `{metric}` | {' | '.join(cells)} | {mine[shown[0]]['items']} |")
+    first = {row["statistic"]: row for row in rows.unique("statistic", keep="first").iter_rows(named=True)}
+    for bound in ("floor", "ceiling"):
+        print(f"| *{bound}* | {' | '.join(cell(first[name], bound) for name in shown)} | |")
+
+
+def cell(row: dict[str, object] | None, *names: str) -> str:
+    """A value with its interval, as far as they are known."""
+    values = [row[name] for name in names] if row else [None]
+    text = [f"{value:.2f}".replace("-", "−").replace("0.", ".") for value in values if isinstance(value, float)]
+    if not text:
+        return "–"
+    return text[0] if len(text) < 3 else f"{text[0]} [{text[1]}, {text[2]}]"
+
+
+if __name__ == "__main__":
+    main()
