@@ -119,6 +119,18 @@ def percentiles(values: list[float]) -> str:
     return f"{p50:.1f} / {p95:.1f} / {p99:.1f}"
 
 
+def boots(folder: Path, url: str, times: int = 7) -> str:
+    """How long the server takes from the command to the first answer, and its size then; the first start fills."""
+    seconds, memory = [], []
+    for _ in range(times + 1):
+        began = time.perf_counter()
+        with serving(folder, url) as server:
+            seconds.append(time.perf_counter() - began)
+            memory.append(server.memory_mb())
+    each = ", ".join(f"{value:.2f}" for value in sorted(seconds[1:]))
+    return f"start: {statistics.median(seconds[1:]):.2f} s (all: {each}), {statistics.median(memory):.0f} MB\n"
+
+
 def paced(folder: Path, url: str, people: int, seconds: float) -> str:
     fill(folder, url)
     with serving(folder, url) as server:
@@ -178,9 +190,11 @@ def main() -> None:
         print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, ", end="")
         print(", ".join(f"{name} {version(name)}" for name in PACKAGES))
         print(f"load average at the start: {os.getloadavg()[0]:.1f}\n")
+        print(boots(folder, url), flush=True)
         print("| crowd | answers | images | errors | lost | doubled | answer ms p50/p95/p99 | image ms ", end="")
         print("| server CPU (of one core) | memory |\n|---|---|---|---|---|---|---|---|---|---|")
-        print(paced(folder, url, options.people, options.seconds), flush=True)
+        if options.people:
+            print(paced(folder, url, options.people, options.seconds), flush=True)
         if options.sustained:
             print(
                 "\n| database | processes | answers | CPU an answer | ms p50/p95/p99 | errors | lost | doubled |"

@@ -173,6 +173,7 @@ def test_links_lead_to_where_it_listens() -> None:
     with listen("127.0.0.1", 0) as any_port:
         port = any_port.getsockname()[1]
         assert port > 0
+        assert any_port.proto == socket.IPPROTO_TCP  # else asyncio leaves Nagle's delay on
         assert address_of(any_port) == f"http://127.0.0.1:{port}"
     with listen("0.0.0.0", 0) as everywhere:
         assert "0.0.0.0" not in address_of(everywhere)

@@ -14,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
+from uvicorn.supervisors import Multiprocess
 
 from beholder import __version__
 from beholder.collect.api import create_app
@@ -26,6 +27,7 @@ Say = Callable[[str], None]
 
 READY = "ready"
 GRACE_SECONDS = 10
+BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 75
 """Longer than someone looks at a trial, so that each answer does not need a connection of its own."""
 
@@ -89,14 +91,25 @@ def links(url: str, address: str) -> tuple[str, str]:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that waits for browsers; a port of 0 is any free one."""
+    """A socket that waits for browsers; a port of 0 is any free one.
+
+    It says that it speaks TCP, since asyncio sends small packets at once only on such; else a browser that waits
+    to acknowledge would hold up every reply by 40 ms.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
     except OSError as error:
+        listening.close()
         raise StageError(
             f"cannot listen on port {port} of {host}: {error.strerror or error}. Choose another with --port, "
             "or 0 for any that is free"
         ) from error
+    listening.set_inheritable(True)
+    return listening
 
 
 def address_of(listening: socket.socket) -> str:
@@ -129,15 +142,9 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
         gc.enable()
         uvicorn.Server(uvicorn.Config(app, **settings)).run(sockets=[listening])
         return
-    settings["port"] = listening.getsockname()[1]
-    listening.close()
     os.environ["BEHOLDER_FOLDER"], os.environ[DATABASE] = str(folder), url
-    uvicorn.run(
-        "beholder.collect.serve:worker",
-        factory=True,
-        workers=processes,
-        **settings,
-    )
+    config = uvicorn.Config("beholder.collect.serve:worker", factory=True, workers=processes, **settings)
+    Multiprocess(config, sockets=[listening]).run()
 
 
 def worker() -> FastAPI:
