@@ -132,7 +132,7 @@ def _check(reply: Response, label: str, sent: str, found: Found) -> None:
     if reply.status_code >= 500:
         raise AssertionError(f"{label}: {reply.status_code} {reply.text[:300]}")
     words = [word for word in TRUTH if word in reply.text and word not in sent]  # an unknown key is named
-    if words:
+    if words and "/api/texts/" not in label:  # the words of all pages, the same for everyone
         raise AssertionError(f"{label}: {words} in {reply.text[:300]}")
 
 
