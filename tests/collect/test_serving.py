@@ -79,14 +79,15 @@ def test_a_second_start_does_not_look_at_the_tables_again(study_folder: StudyFol
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-def test_small_and_stopped_with_its_answers_written(study_folder: StudyFolder) -> None:
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_small_and_stopped_with_its_answers_written(study_folder: StudyFolder, how: signal.Signals) -> None:
     folder, port = study_folder(QUESTION), free_port()
     with process(folder, port) as server:
         status = Path(f"/proc/{server.pid}/status").read_text(encoding="ascii")
         resident = int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
         assert resident < 100 * 1024
         httpx.post(f"http://127.0.0.1:{port}/api/enter", json={"parameters": {}, "path": "/"}).raise_for_status()
-        server.send_signal(signal.SIGTERM)
+        server.send_signal(how)
         told = server.communicate(timeout=60)[0]
         assert server.returncode == 0
     assert "researcher?token=" in told

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,8 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
         app = create_app(folder, url)
         gc.freeze()  # what is there now stays: looking through it for garbage would only hold up answers
         gc.enable()
-        uvicorn.Server(uvicorn.Config(app, **settings)).run(sockets=[listening])
+        with suppress(KeyboardInterrupt):  # uvicorn raises it again after it has stopped
+            uvicorn.Server(uvicorn.Config(app, **settings)).run(sockets=[listening])
         return
     os.environ["BEHOLDER_FOLDER"], os.environ[DATABASE] = str(folder), url
     config = uvicorn.Config("beholder.collect.serve:worker", factory=True, workers=processes, **settings)

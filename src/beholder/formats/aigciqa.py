@@ -11,8 +11,7 @@ import polars as pl
 from beholder.errors import TableError
 from beholder.formats.format import Imported, Tables, Written
 from beholder.formats.imported import UNKNOWN, Shown
-from beholder.formats.opinions import Layout, faults_in, study_from, write_means
-from beholder.formats.reading import read_csv, shortened
+from beholder.formats.opinions import Layout, read_means, study_from, write_means
 from beholder.study.study import Study
 
 BLOCK, IMAGES = 400, 2400
@@ -59,12 +58,8 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
 
 
 def read(path: Path) -> pl.DataFrame:
-    """The rows of the file; all that is wrong with it is said at once."""
-    rows = read_csv(path, LAYOUT.columns)
-    faults = faults_in(LAYOUT, rows)
-    if faults:
-        raise TableError(str(path), shortened(faults))
-    return rows
+    """The rows of the file."""
+    return read_means(LAYOUT, path)
 
 
 def read_study(source: Path, *, images: Path | None = None) -> Imported:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import polars as pl
 
-from beholder.errors import StudyError
+from beholder.errors import StudyError, TableError
 from beholder.formats.answered import answered_tests, public_paths
 from beholder.formats.format import Imported, Tables, Written, questions_of
 from beholder.formats.imported import Shown, about_files, image_rows, prompt_rows
-from beholder.formats.reading import write_csv
+from beholder.formats.reading import read_csv, shortened, write_csv
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.question import Aspect, Design
 from beholder.study.study import Study
@@ -34,6 +34,15 @@ class Layout:
     scale: tuple[float, float]
     people: int
     """How many judged each image, as the paper says."""
+
+
+def read_means(layout: Layout, path: Path) -> pl.DataFrame:
+    """The rows of a file; all that is wrong with it is said at once."""
+    rows = read_csv(path, layout.columns)
+    faults = faults_in(layout, rows)
+    if faults:
+        raise TableError(str(path), shortened(faults))
+    return rows
 
 
 def study_from(
