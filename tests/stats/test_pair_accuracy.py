@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from beholder.errors import StatisticsError
 from beholder.stats.bootstrap import person_weights
-from beholder.stats.pair_accuracy import Ties, pair_accuracy
+from beholder.stats.pair_accuracy import Ties, pair_accuracy, pairs_within
 
 # prompt 0: right, wrong, people tie; prompt 1: scores tie; prompt 2: right
 FIRST, SECOND = [3, 1, 5, 2, 9], [1, 2, 4, 2, 8]
@@ -79,3 +79,9 @@ def test_nonsense_is_refused() -> None:
         pair_accuracy([1], [2], [1], ties="never")  # type: ignore[arg-type]
     with pytest.raises(StatisticsError, match="integer index"):
         pair_accuracy([1], [2], [1], groups=[0.5])
+
+
+def test_every_two_rows_of_one_group() -> None:
+    first, second = pairs_within(np.array([1, 0, 1, 1, 2]))
+    assert sorted(zip(first.tolist(), second.tolist(), strict=True)) == [(0, 2), (0, 3), (2, 3)]
+    assert all(len(side) == 0 for side in pairs_within(np.arange(3)))

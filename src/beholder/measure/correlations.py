@@ -12,12 +12,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from beholder.measure.agreement import PAIR_ACCURACY, STATISTICS, Agreement, Opinions, agreement, interval_of
-from beholder.measure.bounds import crowd_ceiling, generator_floor, person_ceiling
 from beholder.measure.metric_values import oriented
 from beholder.stats.bootstrap import person_weights
+from beholder.stats.bounds import crowd_ceiling, generator_floor, generator_pair_floor, person_ceiling
 from beholder.stats.holm import holm
-from beholder.stats.pair_accuracy import PairAccuracy, pair_accuracy
+from beholder.stats.metric_agreement import PAIR_ACCURACY, STATISTICS, Agreement, Opinions, agreement, interval_of
+from beholder.stats.pair_accuracy import PairAccuracy, pair_accuracy, pairs_within
 from beholder.stats.partial_correlation import partial_correlation
 
 Row = dict[str, object]
@@ -259,7 +259,7 @@ def _within_generators(given: Row, shared: _Shared, settings: Settings) -> Itera
 
 def _within_prompts(given: Row, shared: _Shared, clusters: NDArray[np.int64], settings: Settings) -> Iterator[Row]:
     """Pair accuracy over all two images of one prompt."""
-    first, second = _pairs_within(clusters)
+    first, second = pairs_within(clusters)
     if len(first) < 2:
         return
     people = shared.people["value"].to_numpy()
@@ -296,23 +296,11 @@ PROMPTS = "expanded BCa bootstrap over prompts"
 
 
 def _generator_accuracy(pairs: pl.DataFrame, lead: NDArray[np.float64], groups: NDArray[np.int64]) -> PairAccuracy:
-    """The accuracy of always preferring the generator that won more often in the pairs of other prompts.
-
-    Prompts are cut into two halves; each half is judged by the wins in the other.
-    """
+    """The accuracy of always preferring the generator that won more often in the pairs of other prompts."""
     names = sorted({*pairs["generator"], *pairs["other_generator"]})
     place = {name: number for number, name in enumerate(names)}
     one, two = (np.array([place[name] for name in pairs[side]]) for side in ("generator", "other_generator"))
-    first, second = np.zeros(len(lead)), np.zeros(len(lead))
-    for mine in (groups % 2 == 0, groups % 2 == 1):
-        wins = np.zeros(len(names))
-        shown = np.zeros(len(names))
-        for side, sign in ((one, 1), (two, -1)):
-            wins += np.bincount(side[~mine], np.sign(sign * lead[~mine]), len(names))
-            shown += np.bincount(side[~mine], minlength=len(names))
-        rate = wins / np.maximum(shown, 1)
-        first[mine], second[mine] = rate[one[mine]], rate[two[mine]]
-    return pair_accuracy(first, second, lead, groups=groups, ties="half")
+    return generator_pair_floor(one, two, lead, groups)
 
 
 def _scored(pairs: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
@@ -333,15 +321,6 @@ def _halves(people: pl.DataFrame) -> NDArray[np.bool_]:
     """Every other image of each generator, in the order of prompts."""
     order = pl.struct("prompt", "item").rank("ordinal").over("generator")
     return people.select(order % 2 == 0).to_series().to_numpy()
-
-
-def _pairs_within(clusters: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Every two rows of one cluster."""
-    order = np.argsort(clusters, kind="stable")
-    cuts = np.flatnonzero(np.diff(clusters[order])) + 1
-    pairs = [pair for rows in np.split(order, cuts) for pair in combinations(rows.tolist(), 2)]
-    found = np.array(pairs, np.int64).reshape(-1, 2)
-    return found[:, 0], found[:, 1]
 
 
 def _numbered(names: pl.Series) -> NDArray[np.int64]:

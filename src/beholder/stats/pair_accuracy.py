@@ -5,6 +5,7 @@ the scorer gives equal scores is by the rule *half* right, *wrong*, or left out 
 """
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -84,3 +85,12 @@ def pair_accuracy(
         score_ties=int((decided & equal).sum()),
         ties=ties,
     )
+
+
+def pairs_within(groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of every two rows of one group: the first and the second of each pair."""
+    order = np.argsort(groups, kind="stable")
+    cuts = np.flatnonzero(np.diff(groups[order])) + 1
+    pairs = [pair for rows in np.split(order, cuts) for pair in combinations(rows.tolist(), 2)]
+    found = np.array(pairs, np.int64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]

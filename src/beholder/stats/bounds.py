@@ -7,7 +7,8 @@ A scorer that has learnt no more than which generator made an image agrees with 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beholder.measure.agreement import Opinions, single_value
+from beholder.stats.metric_agreement import Opinions, single_value
+from beholder.stats.pair_accuracy import PairAccuracy, pair_accuracy
 
 
 def generator_floor(
@@ -30,6 +31,26 @@ def generator_floor(
     if len(np.unique(generators[there])) < 2:
         return float(np.nan)
     return single_value(known[there], y[there], statistic)
+
+
+def generator_pair_floor(
+    first: NDArray[np.int64], second: NDArray[np.int64], lead: NDArray[np.float64], groups: NDArray[np.int64]
+) -> PairAccuracy:
+    """Return the accuracy of always preferring the generator that won more often in the pairs of other prompts.
+
+    ``first`` and ``second`` are the generators of each pair, ``lead`` is above 0 where people prefer the first.
+    Prompts (``groups``) are cut into two halves; each half is judged by the wins in the other.
+    """
+    size = int(max(first.max(), second.max())) + 1
+    rates = np.zeros((2, len(lead)))
+    for mine in (groups % 2 == 0, groups % 2 == 1):
+        wins, shown = np.zeros(size), np.zeros(size)
+        for side, sign in ((first, 1), (second, -1)):
+            wins += np.bincount(side[~mine], np.sign(sign * lead[~mine]), size)
+            shown += np.bincount(side[~mine], minlength=size)
+        rate = wins / np.maximum(shown, 1)
+        rates[:, mine] = rate[first[mine]], rate[second[mine]]
+    return pair_accuracy(rates[0], rates[1], lead, groups=groups, ties="half")
 
 
 def crowd_ceiling(opinions: Opinions, statistic: str, noise: NDArray[np.float64]) -> float:

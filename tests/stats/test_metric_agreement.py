@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from beholder.errors import StatisticsError
-from beholder.measure.agreement import STATISTICS, Agreement, Opinions, agreement, single_value
 from beholder.stats.bootstrap import person_weights
+from beholder.stats.metric_agreement import STATISTICS, Agreement, Opinions, agreement, single_value
 
 SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared"))
 LAYER6 = SHARED / "data" / "layer6-realism"

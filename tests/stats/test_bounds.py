@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from beholder.measure.agreement import STATISTICS, Opinions
-from beholder.measure.bounds import crowd_ceiling, generator_floor, person_ceiling
+from beholder.stats.bounds import crowd_ceiling, generator_floor, generator_pair_floor, person_ceiling
+from beholder.stats.metric_agreement import STATISTICS, Opinions
 
 
 def test_the_floor_takes_means_from_the_other_half() -> None:
@@ -57,3 +57,14 @@ def test_one_person_against_the_others() -> None:
     # 3:0: all agree; 1 vote: no others; 2 votes 1:1: both differ
     assert person_ceiling([1.0, 1.0, 0.5], [3, 1, 2]) == pytest.approx(3 / 5)
     assert np.isnan(person_ceiling([1.0], [1]))
+
+
+def test_the_floor_of_pairs_takes_wins_from_the_other_prompts() -> None:
+    # even prompts: 0 beats 1 twice. Odd: 1 beats 0 once, 0 beats 1 once, 2 beats 1 once.
+    # Odd is judged by even (rates 1, −1, and 0 for the unseen 2): wrong, right, right.
+    # Even is judged by odd (0 has rate 0, 1 has −1/3): right twice.
+    first, second = np.array([0, 0, 0, 0, 1]), np.array([1, 1, 1, 1, 2])
+    lead, prompts = np.array([1.0, 1.0, -1.0, 1.0, -1.0]), np.array([0, 2, 1, 3, 3])
+    found = generator_pair_floor(first, second, lead, prompts)
+    assert found.micro == pytest.approx(4 / 5)
+    assert found.macro == pytest.approx((1 + 0 + 1 + 1) / 4)
