@@ -1,56 +1,96 @@
-"""How often intervals of agreement hold the truth: simulated raters with known habits, the items fixed.
+"""How often intervals of agreement hold the truth: simulated raters with known habits.
 
     python benchmarks/coverage_agreement.py [--studies 2000] [--draws 1000] [--seed 1] [--workers 2]
+    [--only NAME …]
 
-Prints a markdown table; ``docs/measured/agreement.md`` has a saved run.
+Prints markdown tables; ``docs/measured/agreement.md`` has a saved run. Labels and orders have fixed items; items
+of the scores behind intraclass correlations are drawn anew for each study, as their intervals are over items.
 """
 
 import argparse
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
 from beholder.stats.bootstrap import person_weights
 from beholder.stats.fleiss import fleiss_kappa
 from beholder.stats.gwet import gwet_ac
-from beholder.stats.kendall_w import kendall_w
+from beholder.stats.intraclass import intraclass
+from beholder.stats.kendall_w import concordance_of_sets, kendall_w
 from beholder.stats.krippendorff import krippendorff_alpha
 
 PEOPLE = (10, 30, 100)
-ABSENT = (0.0, 0.5)  # share of items that a rater leaves out
 BATCH = 20  # studies a job
-KINDS = np.random.default_rng(0).integers(0, 2, 80)  # the items of the first world
-QUALITY = np.random.default_rng(0).normal(size=20)  # and of the second
-STATISTICS = ("Krippendorff's α", "Fleiss' κ", "Gwet's AC1", "Kendall's W")
+KINDS = np.random.default_rng(0).integers(0, 2, 80)  # the items that are labelled
+QUALITY = np.random.default_rng(0).normal(size=20)  # and those that are ordered
+SETS = QUALITY.reshape(5, 4)  # the same as five sets of four
+ITEMS = 30  # that are scored
+SPREADS = (1.0, 0.5, 1.0)  # deviations of items, raters and noise
 
-Job = tuple[float, int, int, np.random.SeedSequence]
+Job = tuple[str, int, int, np.random.SeedSequence]
+"""A world, people, draws, and the seed of one batch of studies."""
+
+Batch = Callable[[Job], NDArray[np.float64]]
+"""Returns (studies, statistics): 1 where the interval holds the truth."""
 
 
-def batch(job: Job) -> NDArray[np.float64]:
-    """Return (studies, statistics): 1 where the interval holds the truth; W only where all judged everything."""
-    absent, people, draws, seed = job
+def label_batch(job: Job) -> NDArray[np.float64]:
+    """Names: a rater knows a share of the answers and guesses the rest, for all items or for half of them."""
+    world, people, draws, seed = job
     rng = np.random.default_rng(seed)
-    held = np.full((BATCH, len(STATISTICS)), np.nan)
     alpha, ac1 = label_truths()
-    for study in range(BATCH):
+    held = []
+    for _ in range(BATCH):
         weights = person_weights(np.zeros(people, np.int64), draws, rng)
-        answers = simulate_labels(people, absent, rng)
+        answers = simulate_labels(people, 0.5 if world == "half" else 0.0, rng)
         found = [
             (krippendorff_alpha(*answers, weights, scale="nominal"), alpha),
             (fleiss_kappa(*answers, weights), alpha),
             (gwet_ac(*answers, weights), ac1),
         ]
-        if absent == 0:
-            who, what = (index.ravel() for index in np.indices((people, len(QUALITY))))
-            found.append(
-                (kendall_w(who, what, simulate_scores(people, rng).ravel(), weights).w, concordance(people))
-            )
-        held[study, : len(found)] = [estimate.low <= truth <= estimate.high for estimate, truth in found]
-    return held
+        held.append([estimate.low <= truth <= estimate.high for estimate, truth in found])
+    return np.array(held, np.float64)
+
+
+def order_batch(job: Job) -> NDArray[np.float64]:
+    """Orders of twenty items by everyone; and of five sets of four items, everyone ordering three of the sets."""
+    _, people, _, seed = job
+    rng = np.random.default_rng(seed)
+    who, what = (index.ravel() for index in np.indices((people, len(QUALITY))))
+    held = []
+    for _ in range(BATCH):
+        one = kendall_w(who, what, simulate_scores(QUALITY, people, rng).ravel()).w
+        truth = (1 + (people - 1) * CORRELATION) / people
+        own = np.argsort(rng.random((people, 5)), axis=1) < 3  # (people, sets)
+        rows = own[who, what // 4]
+        scores = simulate_scores(QUALITY, people, rng).ravel()
+        several = concordance_of_sets(who[rows], what[rows] // 4, what[rows] % 4, scores[rows]).mean_correlation
+        held.append([one.low <= truth <= one.high, several.low <= set_truth(own.sum(axis=0)) <= several.high])
+    return np.array(held, np.float64)
+
+
+def score_batch(job: Job) -> NDArray[np.float64]:
+    """Scores: item + rater + noise, as they are or cut to 1 … 5; for ICC(1) every score has a rater of its own."""
+    world, people, _, seed = job
+    rng = np.random.default_rng(seed)
+    cut = world == "1 to 5"
+    share, agreed = icc_truths(cut)
+    held = []
+    what, who = (index.ravel() for index in np.indices((ITEMS, people)))
+    for _ in range(BATCH):
+        item = SPREADS[0] * rng.normal(size=(ITEMS, 1))
+        rater, strangers = (SPREADS[1] * rng.normal(size=shape) for shape in ((1, people), (ITEMS, people)))
+        noise = SPREADS[2] * rng.normal(size=(ITEMS, people))
+        first = intraclass(who, what, on_scale(item + strangers + noise, cut).ravel()).one_way
+        both = intraclass(who, what, on_scale(item + rater + noise, cut).ravel())
+        found = ((first, share), (both.random, share), (both.fixed, agreed))
+        held.append([estimate.low <= truth <= estimate.high for estimate, truth in found])
+    return np.array(held, np.float64)
 
 
 def simulate_labels(
@@ -76,23 +116,62 @@ def label_truths() -> tuple[float, float]:
     return float((agree - chance) / (1 - chance)), float((agree - gwet) / (1 - gwet))
 
 
-def simulate_scores(people: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def simulate_scores(quality: NDArray[np.float64], people: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Return scores (people, items): quality with noise of one's own size."""
-    return QUALITY + rng.uniform(0.5, 2.5, (people, 1)) * rng.normal(size=(people, len(QUALITY)))
+    return quality + rng.uniform(0.5, 2.5, (people, 1)) * rng.normal(size=(people, len(quality)))
 
 
-def concordance(people: int) -> float:
-    """Return W of so many raters from the mean correlation r of endless ones: (1 + (m−1) r)/m."""
-    return (1 + (people - 1) * MEAN_CORRELATION) / people
-
-
-def _mean_correlation() -> float:
-    ranks = stats.rankdata(simulate_scores(100_000, np.random.default_rng(1)), axis=1)
-    items = len(QUALITY)
+def mean_correlation(quality: NDArray[np.float64]) -> float:
+    """Return the mean of Spearman's correlations of endless raters: the spread of the items' mean ranks."""
+    ranks = stats.rankdata(simulate_scores(quality, 100_000, np.random.default_rng(1)), axis=1)
+    items = len(quality)
     return float(((ranks.mean(axis=0) - (items + 1) / 2) ** 2).sum() / (items * (items**2 - 1) / 12))
 
 
-MEAN_CORRELATION = _mean_correlation()
+CORRELATION = mean_correlation(QUALITY)
+OF_SETS = np.array([mean_correlation(quality) for quality in SETS])
+
+
+def set_truth(people: NDArray[np.int64]) -> float:
+    """Return the mean correlation of sets that so many people ordered, weighted by (m − 1)/m as W is."""
+    weight = np.where(people > 1, (people - 1) / np.maximum(people, 1), 0.0)
+    return float(weight @ OF_SETS / weight.sum())
+
+
+def on_scale(scores: NDArray[np.float64], cut: bool) -> NDArray[np.float64]:
+    return np.clip(np.rint(3 + scores), 1, 5) if cut else scores
+
+
+def icc_truths(cut: bool) -> tuple[float, float]:
+    """Return ICC(1) = ICC(2), and ICC(3), of endless items and raters, by quadrature."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    weights = weights / weights.sum()
+    item, rater = SPREADS[0] * nodes[:, None], SPREADS[1] * nodes
+    edges = np.array([1.5, 2.5, 3.5, 4.5]) - 3
+    if cut:
+        above = special.ndtr((item[..., None] + rater[:, None] - edges) / SPREADS[2])  # chance to exceed each edge
+        mean = 1 + above.sum(axis=-1)
+        square = 1 + above @ np.diff(np.arange(1, 6) ** 2)
+    else:
+        mean, square = item + rater, (item + rater) ** 2 + SPREADS[2] ** 2
+    centre = weights @ mean @ weights
+    whole = weights @ square @ weights - centre**2
+    of_items = weights @ (mean @ weights - centre) ** 2
+    of_raters = weights @ (weights @ mean - centre) ** 2
+    return float(of_items / whole), float(of_items / (whole - of_raters))
+
+
+SECTIONS: dict[str, tuple[Batch, tuple[str, ...], str, tuple[str, ...]]] = {
+    "labels": (
+        label_batch,
+        ("all", "half"),
+        "items judged by each",
+        ("Krippendorff's α", "Fleiss' κ", "Gwet's AC1"),
+    ),
+    "orders": (order_batch, ("own size",), "noise", ("Kendall's W", "W of five sets, three each")),
+    "scores": (score_batch, ("normal", "1 to 5"), "scores", ("ICC(1)", "ICC(2)", "ICC(3)")),
+}
+"""What is simulated, the worlds, the head of their column, and the statistics."""
 
 
 def main() -> None:
@@ -101,20 +180,22 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--only", nargs="*", choices=list(SECTIONS), default=list(SECTIONS))
     options = parser.parse_args()
     began = time.perf_counter()
-    root = np.random.SeedSequence(options.seed)
     batches = -(-options.studies // BATCH)
-    print(
-        "| items judged by each | people | " + " | ".join(STATISTICS) + " |\n|---|---|" + "---|" * len(STATISTICS)
-    )
     with ProcessPoolExecutor(options.workers) as pool:
-        for absent, people in product(ABSENT, PEOPLE):
-            jobs = [(absent, people, options.draws, seed) for seed in root.spawn(batches)]
-            shares = np.concatenate(list(pool.map(batch, jobs))).mean(axis=0)
-            cells = " | ".join("–" if np.isnan(share) else f"{100 * share:.1f}" for share in shares)
-            print(f"| {'half' if absent else 'all'} | {people} | {cells} |", flush=True)
-    print(f"\n{batches * BATCH} studies a row, {options.draws} draws, {time.perf_counter() - began:.0f} s")
+        for name in options.only:
+            batch, worlds, head, statistics = SECTIONS[name]
+            root = np.random.SeedSequence(options.seed)
+            print(f"| {head} | people | {' | '.join(statistics)} |\n|---|---|{'---|' * len(statistics)}")
+            for world, people in product(worlds, PEOPLE):
+                jobs = [(world, people, options.draws, seed) for seed in root.spawn(batches)]
+                shares = np.concatenate(list(pool.map(batch, jobs))).mean(axis=0)
+                cells = " | ".join(f"{100 * share:.1f}" for share in shares)
+                print(f"| {world} | {people} | {cells} |", flush=True)
+            print()
+    print(f"{batches * BATCH} studies a row, {options.draws} draws, {time.perf_counter() - began:.0f} s")
 
 
 if __name__ == "__main__":

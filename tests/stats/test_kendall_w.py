@@ -6,12 +6,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from beholder.errors import StatisticsError
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.kendall_w import kendall_w
-
-
-def ones(people: int) -> NDArray[np.int64]:
-    return np.ones((1, people), np.int64)
+from beholder.stats.kendall_w import concordance_of_sets, kendall_w
 
 
 def long(matrix: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -21,21 +16,21 @@ def long(matrix: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 def test_by_hand() -> None:
     # orders 1 2 3 | 1 2 3 | 2 1 3: rank sums 4 5 9, mean 6, S = 4 + 1 + 9 = 14; W = 12 · 14/(9 · 24) = 7/9
-    found = kendall_w(*long(np.array([[1, 2, 3], [1, 2, 3], [2, 1, 3.0]])), ones(3))
+    found = kendall_w(*long(np.array([[1, 2, 3], [1, 2, 3], [2, 1, 3.0]])))
     assert found.w.value == pytest.approx(7 / 9)
     assert found.mean_correlation == pytest.approx((1 + 0.5 + 0.5) / 3)  # Spearman's of the three pairs
     assert found.chi_square == pytest.approx(3 * 2 * 7 / 9)
     assert found.degrees == 2
     assert found.p_value == pytest.approx(np.exp(-7 / 3))  # χ² with two degrees of freedom
     # ties: 1.5 1.5 3 | 1 2 3: sums 2.5 3.5 6, S = 2.25 + .25 + 4 = 6.5; T = 6; W = 78/(96 − 12) = 13/14
-    tied = kendall_w(*long(np.array([[5, 5, 9], [1, 2, 3.0]])), ones(2))
+    tied = kendall_w(*long(np.array([[5, 5, 9], [1, 2, 3.0]])))
     assert tied.w.value == pytest.approx(13 / 14)
 
 
 def test_published_example() -> None:
     # Siegel (1956), three executives who rank six applicants: W = .16
     ranks = np.array([[1, 6, 3, 2, 5, 4], [1, 5, 6, 4, 2, 3], [6, 3, 2, 5, 4, 1.0]])
-    assert kendall_w(*long(ranks), ones(3)).w.value == pytest.approx(0.16, abs=5e-3)
+    assert kendall_w(*long(ranks)).w.value == pytest.approx(0.16, abs=5e-3)
 
 
 def test_against_friedman() -> None:
@@ -43,20 +38,67 @@ def test_against_friedman() -> None:
         rng = np.random.default_rng(seed)
         matrix = np.rint(rng.normal(size=9) + rng.normal(size=(7, 9)))  # with ties
         theirs = stats.friedmanchisquare(*matrix.T)
-        found = kendall_w(*long(matrix), ones(7))
+        found = kendall_w(*long(matrix))
         assert found.chi_square == pytest.approx(theirs.statistic, abs=1e-9)
         assert found.p_value == pytest.approx(theirs.pvalue, abs=1e-9)
 
 
-def test_draws_leave_copies_out() -> None:
-    # weights 2 1 0, Spearman's ½: only one pair of distinct people remains, so r = ½ and W = (1 + 2 · ½)/3
-    matrix = np.array([[1, 2, 3], [2, 1, 3], [3, 2, 1.0]])
-    found = kendall_w(*long(matrix), np.array([[2, 1, 0]]))
-    assert found.w.low == found.w.high == pytest.approx(2 / 3)
-    rng = np.random.default_rng(0)
-    guessed = kendall_w(*long(rng.random((12, 30))), person_weights(np.zeros(12, np.int64), 500, rng))
-    assert guessed.w.low < 1 / 12 < guessed.w.high
-    assert (guessed.w.raters, guessed.w.items, guessed.w.draws) == (12, 30, 500)
+def test_interval_by_hand() -> None:
+    # orders 1 2 3 | 1 2 3 | 2 1 3, Spearman's 1, ½, ½: r = 2/3; without each ½, ½, 1, mean 2/3, so the
+    # jackknife has SE² = 2/3 (1/36 + 1/36 + 1/9) = 1/9; t with two degrees of freedom is 4.302653
+    found = kendall_w(*long(np.array([[1, 2, 3], [1, 2, 3], [2, 1, 3.0]]))).w
+    reach = 4.302653 * (1 / 3) / (1 - 4 / 9)
+    r = np.tanh(np.arctanh(2 / 3) + np.array([-reach, reach]))
+    assert (found.low, found.high) == pytest.approx((max((1 + 2 * r[0]) / 3, 0), (1 + 2 * r[1]) / 3), abs=1e-6)
+    assert (found.raters, found.items, found.answers, found.draws) == (3, 3, 9, None)
+
+
+def test_interval_against_a_loop() -> None:
+    rng = np.random.default_rng(1)
+    matrix = rng.normal(size=8) + rng.normal(size=(9, 8))
+    whole = kendall_w(*long(matrix))
+    left = np.array([kendall_w(*long(np.delete(matrix, i, axis=0))).mean_correlation for i in range(9)])
+    error = np.sqrt(8 / 9 * np.sum((left - left.mean()) ** 2)) / (1 - whole.mean_correlation**2)
+    ends = np.tanh(np.arctanh(whole.mean_correlation) + stats.t.ppf([0.025, 0.975], 8) * error)
+    assert (whole.w.low, whole.w.high) == pytest.approx(((1 + 8 * ends) / 9).tolist(), abs=1e-12)
+
+
+def test_no_interval() -> None:
+    same = kendall_w(*long(np.tile([1, 2, 3.0], (4, 1)))).w
+    assert (same.low, same.high) == (1, 1)
+    two = kendall_w(*long(np.array([[1, 2, 3], [2, 1, 3.0]]))).w
+    assert np.isnan([two.low, two.high]).all()
+    circle = kendall_w(*long(np.array([[1, 2, 3], [2, 3, 1], [3, 1, 2.0]]))).w  # leaving out anybody is the same
+    assert circle.value == pytest.approx(0)
+    assert np.isnan([circle.low, circle.high]).all()
+
+
+def test_several_sets() -> None:
+    rng = np.random.default_rng(2)
+    one, two = (rng.normal(size=5) + rng.normal(size=(6, 5)) for _ in range(2))
+    # the same six people order both: W is the mean of the two
+    who, what, values = (np.concatenate(parts) for parts in zip(long(one), long(two), strict=True))
+    sets = np.repeat([7, 3], 30)
+    found = concordance_of_sets(who, sets, what, values)
+    alone = [kendall_w(*long(matrix)) for matrix in (one, two)]
+    assert found.w.value == pytest.approx(np.mean([each.w.value for each in alone]))
+    assert found.mean_correlation.value == pytest.approx(np.mean([each.mean_correlation for each in alone]))
+    assert (found.w.items, found.w.raters, found.w.answers) == (2, 6, 60)
+    left = [
+        np.mean([kendall_w(*long(np.delete(m, i, axis=0))).mean_correlation for m in (one, two)]) for i in range(6)
+    ]
+    error = np.sqrt(5 / 6 * np.sum((left - np.mean(left)) ** 2)) / (1 - found.mean_correlation.value**2)
+    ends = np.tanh(np.arctanh(found.mean_correlation.value) + stats.t.ppf([0.025, 0.975], 5) * error)
+    assert (found.w.low, found.w.high) == pytest.approx(((1 + 5 * ends) / 6).tolist(), abs=1e-12)
+    # one set alone is W; a set that one person ordered does not count
+    single = concordance_of_sets(who[:30], sets[:30], what[:30], values[:30])
+    assert (single.w.value, single.w.low) == pytest.approx((alone[0].w.value, alone[0].w.low))
+    lone = concordance_of_sets([*who[:30], 9, 9], [*sets[:30], 4, 4], [*what[:30], 0, 1], [*values[:30], 1, 2])
+    assert (lone.w.value, lone.w.items, lone.w.raters) == pytest.approx((alone[0].w.value, 1, 6))
+    # sets of other sizes: (1 + (m − 1) r)/m of each, with 6 and 3 raters
+    fewer = np.flatnonzero((sets == 7) | (who < 3))
+    mixed = concordance_of_sets(who[fewer], sets[fewer], what[fewer], values[fewer])
+    assert mixed.w.value == pytest.approx((alone[0].w.value + kendall_w(*long(two[:3])).w.value) / 2)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -65,22 +107,28 @@ def test_laws(seed: int) -> None:
     rng = np.random.default_rng(seed)
     matrix = rng.integers(0, 6, (5, 8)).astype(float)
     matrix[0] = np.arange(8)
-    found = kendall_w(*long(matrix), ones(5))
+    found = kendall_w(*long(matrix))
     assert 0 <= found.w.value <= 1 + 1e-12
-    assert kendall_w(*long(np.exp(matrix)), ones(5)).w.value == pytest.approx(found.w.value)
-    assert kendall_w(*long(-matrix[:, rng.permutation(8)]), ones(5)).w.value == pytest.approx(found.w.value)
-    assert kendall_w(*long(np.tile(matrix[:1], (5, 1))), ones(5)).w.value == pytest.approx(1)
+    assert kendall_w(*long(np.exp(matrix))).w.value == pytest.approx(found.w.value)
+    assert kendall_w(*long(-matrix[:, rng.permutation(8)])).w.value == pytest.approx(found.w.value)
+    assert kendall_w(*long(np.tile(matrix[:1], (5, 1)))).w.value == pytest.approx(1)
     plain = np.argsort(rng.random((5, 8)), axis=1).astype(float)
     mean = np.mean([stats.spearmanr(plain[i], plain[j]).statistic for i in range(5) for j in range(i)])
-    assert kendall_w(*long(plain), ones(5)).mean_correlation == pytest.approx(mean)
+    assert kendall_w(*long(plain)).mean_correlation == pytest.approx(mean)
 
 
 def test_what_is_not_defined() -> None:
     with pytest.raises(StatisticsError, match="two raters and two items; found 1, 3"):
-        kendall_w([0, 0, 0], [0, 1, 2], [1, 2, 3], ones(1))
+        kendall_w([0, 0, 0], [0, 1, 2], [1, 2, 3])
     with pytest.raises(StatisticsError, match="two raters and two items; found 2, 1"):
-        kendall_w([0, 1], [0, 0], [1, 2], ones(2))
+        kendall_w([0, 1], [0, 0], [1, 2])
     with pytest.raises(StatisticsError, match="1 of 4 missing, the first of rater 1 on item 1"):
-        kendall_w([0, 0, 1], [0, 1, 0], [1, 2, 3], ones(2))
+        kendall_w([0, 0, 1], [0, 1, 0], [1, 2, 3])
     with pytest.raises(StatisticsError, match="only ties"):
-        kendall_w([0, 0, 1, 1], [0, 1, 0, 1], [1, 1, 2, 2], ones(2))
+        kendall_w([0, 0, 1, 1], [0, 1, 0, 1], [1, 1, 2, 2])
+    with pytest.raises(StatisticsError, match="all of a set; 1 did not, the first rater 1 with 1 of 2 items"):
+        concordance_of_sets([0, 0, 1, 2, 2], [0, 0, 0, 1, 1], [0, 1, 0, 0, 1], [1, 2, 1, 1, 2])
+    with pytest.raises(StatisticsError, match="one rater a set"):
+        concordance_of_sets([0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 0, 1], [1, 2, 1, 2])
+    with pytest.raises(StatisticsError, match="one integer an answer"):
+        concordance_of_sets([0, 0], [0.5, 1], [0, 1], [1, 2])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 from statsmodels.regression.linear_model import OLS
+from statsmodels.tools import add_constant
 
 from beholder.errors import StatisticsError
 from beholder.stats.prediction_powered import (
@@ -37,6 +38,11 @@ def test_by_hand() -> None:
     assert whole.high - whole.value == pytest.approx(4.302653 * np.sqrt(4 / 3), abs=1e-5)
     # best λ: C = ((−1)(−1) + 0 + 1 · 2)/2/3 = .5, V_f = 3/3, V_f̃ = 2/2: .5/2
     assert best_tuning(data) == pytest.approx([0.25])
+    # labels less ¼ predictions .75 1.75 2, mean 1.5, variance .4375; a λ fitted to three people leaves one degree:
+    # V = .4375/3 · 2/1 · (1 + 1²/1 / 2) + .0625 · 1 = .5; t with one degree of freedom is 12.70620
+    best = powered_mean(data)
+    assert (best.value, best.standard_error) == pytest.approx((2.25, np.sqrt(0.5)))
+    assert best.high - best.value == pytest.approx(12.70620 * np.sqrt(0.5), abs=1e-4)
 
 
 def test_clusters_by_hand() -> None:
@@ -77,6 +83,20 @@ def test_clustered_classical_against_statsmodels() -> None:
     assert found.standard_error == pytest.approx(fit.bse[0], rel=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_fitted_against_a_regression(seed: int) -> None:
+    # further predictions that are all alike have a known mean, and λ is the slope of a regression line
+    label, score, _ = some_scores(seed, 12)
+    score = 2 * score  # the slope stays below 1
+    found = powered_mean(powered(label, score, [5.5, 5.5]))
+    line = OLS(label, add_constant(score)).fit()
+    there = line.get_prediction([[1, 5.5]])
+    assert 0 < found.tuning < 1
+    assert (found.tuning, found.value) == pytest.approx((line.params[1], there.predicted[0]), rel=1e-9)
+    assert found.standard_error == pytest.approx(there.se[0], rel=1e-9)
+    assert (found.low, found.high) == pytest.approx(there.conf_int()[0].tolist(), rel=1e-9)
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(3, 40))
 @settings(max_examples=25)
 def test_laws(seed: int, n: int) -> None:
@@ -91,9 +111,11 @@ def test_laws(seed: int, n: int) -> None:
         assert (zero.value, zero.low, zero.high) == (zero.classical, zero.classical_low, zero.classical_high)
         best = powered_mean(data)
         assert 0 <= best.tuning <= 1
-        assert best.high - best.low <= best.classical_high - best.classical_low + 1e-12
-        useless = powered(label, rng.normal(size=n), rng.normal(size=80), clusters=clusters)
-        assert powered_mean(useless).standard_error <= zero.standard_error + 1e-12
+        assert (best.classical_low, best.classical_high) == (zero.low, zero.high)
+        if best.tuning == 0:
+            assert (best.value, best.low, best.high) == (zero.value, zero.low, zero.high)
+        constant = powered_mean(powered(label, np.full(n, 7), np.full(80, 7), clusters=clusters))
+        assert (constant.low, constant.high, constant.tuning) == (zero.low, zero.high, 0)
         shifted = powered_mean(powered(label + 5, score + 2, more + 2, clusters=clusters))
         assert shifted.value == pytest.approx(best.value + 5)  # an offset of the scores does not matter
         assert shifted.standard_error == pytest.approx(best.standard_error)

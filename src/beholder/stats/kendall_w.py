@@ -2,22 +2,32 @@
 
 W = 12 S / (m²(n³ − n) − m Σ Tⱼ), with m raters, n items, S the sum of squares of the items' rank sums about
 their mean, and Tⱼ = Σ(t³ − t) over the ties of rater j. It is 1 where all orders are the same and about 1/m by
-chance; m(n − 1)W is Friedman's χ² with n − 1 degrees of freedom. The mean of Spearman's correlations of all
-pairs of raters is (mW − 1)/(m − 1) where nobody has ties. Kendall and Gibbons, "Rank Correlation Methods", 5th
-edition (1990).
+chance; m(n − 1)W is Friedman's χ² with n − 1 degrees of freedom. With Rⱼ the centred ranks of rater j and
+
+    r = Σ_{j≠k} RⱼRₖ / ((m − 1) Σⱼ RⱼRⱼ),
+
+the mean of Spearman's correlations of all pairs of raters where nobody has ties, W = (1 + (m − 1) r)/m. Kendall
+and Gibbons, "Rank Correlation Methods", 5th edition (1990).
+
+The interval is a jackknife: everyone is left out in turn, and with SE the deviation that follows,
+
+    tanh(atanh r ± t₁₋α/₂,ₘ₋₁ · SE/(1 − r²)).
+
+It needs no draws, and unlike a bootstrap has no copies of a rater, who would agree with themselves.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from beholder.errors import StatisticsError
 from beholder.stats.complete_matrix import complete_matrix
 from beholder.stats.estimate import Estimate
-from beholder.stats.long_answers import long_answers
-from beholder.stats.resampled_agreement import agreement_estimate
+from beholder.stats.long_answers import LongAnswers, long_answers
+
+METHOD = "jackknife over people, Fisher z"
 
 
 @dataclass(frozen=True)
@@ -31,45 +41,141 @@ class Concordance:
     p_value: float
 
 
-def kendall_w(
-    raters: ArrayLike, items: ArrayLike, values: ArrayLike, weights: NDArray[np.integer], *, level: float = 0.95
-) -> Concordance:
-    """Return W of long answers (ranks or scores; ties share their mean rank).
+@dataclass(frozen=True)
+class SetConcordance:
+    """The mean W of several sets of items, and of the correlations behind it."""
 
-    Every rater has to judge every item. The interval resamples raters, and copies of one rater are never paired:
-    with centred ranks R, Cⱼₖ = Σ RⱼRₖ and weights w, the mean correlation of distinct raters is r = (Σ_{j≠k}
-    wⱼwₖCⱼₖ/(m² − Σw²)) / (Σ wⱼCⱼⱼ/m), and W = (1 + (m − 1) r)/m. With all weights 1 that is W as above.
+    w: Estimate  # its items are sets
+    mean_correlation: Estimate
+
+
+def kendall_w(raters: ArrayLike, items: ArrayLike, values: ArrayLike, *, level: float = 0.95) -> Concordance:
+    """Return W of long answers (ranks or scores; ties share their mean rank); every rater judges every item.
+
+    Two raters have no interval, nor have raters of whom it makes no difference who is left out, unless all agree.
     """
-    answers = long_answers(raters, items, values, people=weights.shape[-1])
+    answers = long_answers(raters, items, values)
     matrix = complete_matrix(answers, "Kendall's W")  # (people, items)
-    if min(matrix.shape) < 2:
-        raise StatisticsError(
-            f"Kendall's W needs two raters and two items; found {matrix.shape[0]}, {matrix.shape[1]}"
-        )
-    ranks = stats.rankdata(matrix, axis=1)
-    ranks -= ranks.mean(axis=1, keepdims=True)
-    together = ranks @ ranks.T  # (people, people)
-    if not np.any(np.diag(together) > 0):
-        raise StatisticsError("Kendall's W needs somebody who tells the items apart; found only ties")
-    present = np.unique(answers.raters)
-
-    def of_weights(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-        w = drawn[:, present]
-        size, copies = w.sum(axis=1), (w**2).sum(axis=1)
-        own = np.diag(together)
-        between = np.einsum("dj,dj->d", w @ together, w) - w**2 @ own
-        spread, pairs = w @ own, size**2 - copies
-        defined = (spread > 0) & (pairs > 0)
-        r = between * size / np.where(defined, pairs * spread, 1.0)
-        return np.where(defined, (1 + (size - 1) * r) / np.where(size > 0, size, 1.0), np.nan)
-
-    found = agreement_estimate(answers, weights, of_weights, level=level)
     people, count = matrix.shape
-    chi_square = people * (count - 1) * found.value
+    if min(people, count) < 2:
+        raise StatisticsError(f"Kendall's W needs two raters and two items; found {people}, {count}")
+    found = _over_sets(answers, np.zeros(len(answers.items), np.int64), level)
+    chi_square = people * (count - 1) * found.w.value
     return Concordance(
-        w=found,
-        mean_correlation=(people * found.value - 1) / (people - 1),
+        w=Estimate(
+            found.w.value, found.w.low, found.w.high, level, METHOD, people, items=count, answers=people * count
+        ),
+        mean_correlation=found.mean_correlation.value,
         chi_square=chi_square,
         degrees=count - 1,
         p_value=float(special.chdtrc(count - 1, chi_square)),
     )
+
+
+def concordance_of_sets(
+    raters: ArrayLike, sets: ArrayLike, items: ArrayLike, values: ArrayLike, *, level: float = 0.95
+) -> SetConcordance:
+    """Return the mean W of sets of items, such as the images of one prompt, each ordered by people of its own.
+
+    ``sets`` (answers,) are integers; whoever judges an item of a set judges all of it. Items belong to their set:
+    item 3 of set 0 is not item 3 of set 1. Of the m raters of a set and its r the mean is of (1 + (m − 1) r)/m;
+    leaving a person out changes r in all of their sets, and m in none. Sets with one rater, or with ties alone, do
+    not count.
+    """
+    group = np.asarray(sets)
+    if group.ndim != 1 or group.dtype.kind not in "iu" or group.shape != np.asarray(items).shape:
+        raise StatisticsError(f"sets need one integer an answer; found {group.dtype} {group.shape}")
+    cell = np.unique(np.stack([group, np.asarray(items)]), axis=1, return_inverse=True)[1].ravel()
+    answers = long_answers(raters, cell, values)
+    number = np.unique(group, return_inverse=True)[1]
+    in_set = np.bincount(np.unique(np.stack([number, cell]), axis=1)[0])  # (sets,) items
+    judged, times = np.unique(np.stack([number, answers.raters]), axis=1, return_counts=True)
+    short = np.flatnonzero(times != in_set[judged[0]])
+    if len(short):
+        raise StatisticsError(
+            f"Kendall's W needs raters who judge all of a set; {len(short):,} did not, the first rater "
+            f"{judged[1, short[0]]} with {times[short[0]]} of {in_set[judged[0, short[0]]]} items"
+        )
+    return _over_sets(answers, number.astype(np.int64), level)
+
+
+def _over_sets(answers: LongAnswers, sets: NDArray[np.int64], level: float) -> SetConcordance:
+    """Return the mean over sets, from ``sets`` (answers,) numbered from 0; the items of all sets differ."""
+    if not 0 < level < 1:
+        raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
+    order, row = np.unique(np.stack([sets, answers.raters]), axis=1, return_inverse=True)
+    row = row.ravel()  # (answers,) which ranking: a rater's of a set
+    of_set, rater = order  # (rankings,)
+    ranks = _centred_ranks(answers.values, row, len(of_set))
+    together = np.bincount(answers.items, ranks)[answers.items]  # (answers,) what all say of the item
+    own = np.bincount(row, ranks**2)  # (rankings,) RⱼRⱼ
+    others = np.bincount(row, ranks * together) - own  # (rankings,) Σ_{k≠j} RⱼRₖ
+    size, spread, pairs = (np.bincount(of_set, weights=part) for part in (None, own, others))  # (sets,)
+    counted = (size > 1) & (spread > 0)
+    if not counted.any():
+        raise StatisticsError(
+            "Kendall's W needs a set that two raters ordered, and somebody who tells its items apart; found only "
+            "ties, or one rater a set"
+        )
+    weight = np.where(counted, (size - 1) / np.maximum(size, 1), 0.0)
+    within = pairs / np.where(counted, (size - 1) * spread, 1.0)
+    total = weight.sum()
+    value = float(weight @ within / total)
+
+    rest, left = (size - 2)[of_set], spread[of_set] - own
+    still = counted[of_set] & (rest > 0) & (left > 0)
+    without = (pairs[of_set] - 2 * others) / np.where(still, rest * left, 1.0)  # (rankings,) r without the rater
+    people = len(np.unique(rater[counted[of_set]]))
+    place = np.unique(rater, return_inverse=True)[1]
+    kept = np.where(still, weight[of_set], 0.0)
+    below = total + np.bincount(place, kept - weight[of_set])
+    above = weight @ within + np.bincount(place, kept * without - (weight * within)[of_set])
+    low, high = _interval(value, above, below, np.bincount(place, counted[of_set]) > 0, people, level)
+
+    share = float(weight.sum() / counted.sum())  # W is linear in r: its mean is (1 − share) + share · r
+
+    def estimate(number: float, ends: tuple[float, float]) -> Estimate:
+        used = int(counted[sets].sum())
+        return Estimate(number, *ends, level, METHOD, people, items=int(counted.sum()), answers=used)
+
+    bottom = np.maximum(1 - share + share * np.array([low, high]), 0.0)
+    return SetConcordance(
+        w=estimate(1 - share + share * value, (float(bottom[0]), float(bottom[1]))),
+        mean_correlation=estimate(value, (low, high)),
+    )
+
+
+def _interval(
+    value: float,
+    above: NDArray[np.float64],
+    below: NDArray[np.float64],
+    here: NDArray[np.bool_],
+    people: int,
+    level: float,
+) -> tuple[float, float]:
+    """Return the jackknife's ends from above/below without each person (people,); ``here`` are those who count."""
+    defined = here & (below > 1e-9)
+    if people < 3 or not defined[here].all():
+        return np.nan, np.nan
+    if value >= 1 - 1e-12:
+        return 1.0, 1.0
+    left_out = above[here] / below[here]
+    error = float(np.sqrt((people - 1) / people * ((left_out - left_out.mean()) ** 2).sum()))
+    if error <= 1e-12:
+        return np.nan, np.nan
+    with np.errstate(divide="ignore"):
+        centre = np.arctanh(np.clip(value, -1, 1))
+    reach = special.stdtrit(people - 1, (1 + level) / 2) * error / max(1 - value**2, 1e-300)
+    return float(np.tanh(centre - reach)), float(np.tanh(centre + reach))
+
+
+def _centred_ranks(values: NDArray[np.float64], row: NDArray[np.intp], rows: int) -> NDArray[np.float64]:
+    """Return each value's mid-rank among those of its ranking, less their mean (answers,)."""
+    order = np.lexsort((values, row))
+    first = np.concatenate([[True], (np.diff(row[order]) != 0) | (np.diff(values[order]) != 0)])
+    tie = np.cumsum(first) - 1  # (answers,) in order: which group of equal values
+    middle = np.bincount(tie, np.arange(len(order))) / np.bincount(tie)
+    ranks = np.empty(len(values))
+    ranks[order] = middle[tie]
+    mean = np.bincount(row, ranks, rows) / np.bincount(row, minlength=rows)
+    return np.asarray(ranks - mean[row], np.float64)

@@ -6,8 +6,14 @@ With labels Y and predictions f on the n labelled rows, predictions f̃ on N fur
 
 V_Y, C_Yf, V_f being the variances and covariance of the labelled means and V_f̃ = var(f̃)/N. λ = 0 is the
 classical mean, λ = 1 is PPI (Angelopoulos et al. 2023, Science), and the λ that makes V least, C_Yf/(V_f + V_f̃)
-within [0, 1], is PPI++ (2023). A λ that is fitted costs a degree of freedom, and is 0 wherever it would not narrow
-the interval: useless scores do not widen it.
+within [0, 1], is PPI++ (2023).
+
+A λ that is fitted makes θ a regression estimate, and few people say little about λ. With G clusters, p fitted λ
+strictly between 0 and 1, V_R the variance of the labelled mean of Y − λf, and d = mean(f̃) − mean(f),
+
+    V = V_R · (G−1)/(G−1−p) · (1 + dᵀ V_f⁻¹ d/(G−1)) + λ² V_f̃,    t with G−1−p degrees of freedom:
+
+residuals about a fitted line are too small, and an error of λ is carried over the distance d.
 
 Labels from several people or for the same items are not independent. ``clusters`` groups the labelled rows by
 person (few people, many answers each), by item (few items, many people each), or, with two columns, by both;
@@ -15,6 +21,7 @@ variances then add up residuals within clusters first. The rows without labels m
 were.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -25,7 +32,10 @@ from scipy import special
 from beholder.errors import StatisticsError
 
 Reference = Literal["t", "normal"]
-"""Quantiles: t with (fewest clusters − 1) degrees, less one for each λ fitted; or normal, as published."""
+"""Quantiles: t with (fewest clusters − 1) degrees, less one for each λ fitted; or normal."""
+
+SIGNS = (1.0, -1.0)
+"""A mean has one part; a difference is the first less the second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +99,7 @@ def powered_mean(
     reference: Reference = "t",
 ) -> PoweredEstimate:
     """Return the mean of the labels' population; ``tuning`` is λ, by default the best one (PPI++)."""
-    return _estimate([data], [1.0], tuning, level, reference)
+    return _estimate([data], tuning, level, reference)
 
 
 def powered_proportion(
@@ -124,7 +134,7 @@ def powered_difference(
     """
     if first.clusters.shape[1] != second.clusters.shape[1]:
         raise StatisticsError("a difference needs the same kinds of clusters for both generators")
-    return _estimate([first, second], [1.0, -1.0], tuning, level, reference)
+    return _estimate([first, second], tuning, level, reference)
 
 
 def best_tuning(*parts: Powered) -> list[float]:
@@ -133,25 +143,28 @@ def best_tuning(*parts: Powered) -> list[float]:
     V(λ) is a quadratic function; for a difference whose people are shared it does not fall apart into the two.
     0 where predictions are constant.
     """
-    signs = [1.0, -1.0][: len(parts)]
-    clusters = np.concatenate([part.clusters for part in parts])
-    pulls = np.zeros((len(clusters), 1 + len(parts)))  # labels of all parts, then the predictions of each
-    begin = 0
-    for column, (part, sign) in enumerate(zip(parts, signs, strict=True), 1):
-        rows = slice(begin, begin + len(part.labels))
-        share = sign * len(clusters) / len(part.labels)
-        pulls[rows, 0] = share * (part.labels - part.labels.mean())
-        pulls[rows, column] = share * (part.predictions - part.predictions.mean())
-        begin += len(part.labels)
-    moments = _covariance(pulls, clusters)
+    moments = _moments(parts)
     curve = moments[1:, 1:] + np.diag([part.unlabelled.var(ddof=1) / len(part.unlabelled) for part in parts])
     best: list[float] = np.clip(np.linalg.lstsq(curve, moments[0, 1:], rcond=None)[0], 0.0, 1.0).tolist()
     return best
 
 
-def _estimate(
-    parts: list[Powered], signs: list[float], tuning: float | None, level: float, reference: Reference
-) -> PoweredEstimate:
+def _moments(parts: Sequence[Powered]) -> NDArray[np.float64]:
+    """Return the clustered covariance of the mean, or difference of means, of labels, and of the predictions of
+    each part (1 + parts, 1 + parts)."""
+    clusters = np.concatenate([part.clusters for part in parts])
+    pulls = np.zeros((len(clusters), 1 + len(parts)))
+    begin = 0
+    for column, (part, sign) in enumerate(zip(parts, SIGNS, strict=False), 1):
+        rows = slice(begin, begin + len(part.labels))
+        share = sign * len(clusters) / len(part.labels)
+        pulls[rows, 0] = share * (part.labels - part.labels.mean())
+        pulls[rows, column] = share * (part.predictions - part.predictions.mean())
+        begin += len(part.labels)
+    return _covariance(pulls, clusters)
+
+
+def _estimate(parts: list[Powered], tuning: float | None, level: float, reference: Reference) -> PoweredEstimate:
     if not 0 < level < 1:
         raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
     if tuning is not None and not np.isfinite(tuning):
@@ -159,26 +172,25 @@ def _estimate(
     clusters = np.concatenate([part.clusters for part in parts])
     fewest = min(len(np.unique(column)) for column in clusters.T)
     nothing = [0.0] * len(parts)
-    plain, plain_reach = _combine(parts, signs, nothing, clusters)
-    plain_reach *= _quantile(level, fewest - 1, reference)
+    plain, plain_variance, _ = _combine(parts, nothing, clusters)
+    plain_reach = float(np.sqrt(plain_variance)) * _quantile(level, fewest - 1, reference)
     weights = best_tuning(*parts) if tuning is None else [float(tuning)] * len(parts)
-    value, error = _combine(parts, signs, weights, clusters)
-    spare = fewest - 1 - (len(parts) if tuning is None else 0)  # each λ that is fitted costs a degree of freedom
-    if spare > 0:
-        error *= np.sqrt((fewest - 1) / spare)
-    reach = error * _quantile(level, spare, reference) if spare > 0 else np.inf
-    if tuning is None and reach >= plain_reach:
-        weights, value, reach = nothing, plain, plain_reach
-        error = plain_reach / _quantile(level, fewest - 1, reference)
+    fitted = [tuning is None and 0 < weight < 1 for weight in weights]
+    if fewest - 1 <= sum(fitted):  # too few people to fit λ from
+        weights, fitted = nothing, [False] * len(parts)
+    spare = fewest - 1 - sum(fitted)
+    value, rest, extra = _combine(parts, weights, clusters)
+    error = float(np.sqrt(rest * (fewest - 1) / spare * (1 + _carried(parts, fitted) / (fewest - 1)) + extra))
+    reach = error * _quantile(level, spare, reference)
     kind = "PPI++" if tuning is None else "PPI" if tuning == 1 else "classical" if tuning == 0 else "PPI, λ given"
     return PoweredEstimate(
         value=value,
-        low=float(value - reach),
-        high=float(value + reach),
-        standard_error=float(error),
+        low=value - reach,
+        high=value + reach,
+        standard_error=error,
         classical=plain,
-        classical_low=float(plain - plain_reach),
-        classical_high=float(plain + plain_reach),
+        classical_low=plain - plain_reach,
+        classical_high=plain + plain_reach,
         tuning=weights[0],
         level=level,
         method=f"{kind}, {reference} quantiles",
@@ -194,16 +206,27 @@ def _quantile(level: float, degrees: int, reference: Reference) -> float:
 
 
 def _combine(
-    parts: list[Powered], signs: list[float], weights: list[float], clusters: NDArray[np.int64]
-) -> tuple[float, float]:
-    """Return Σ sign · θ and its standard error. Rows of all parts are put together, so shared clusters meet."""
+    parts: list[Powered], weights: list[float], clusters: NDArray[np.int64]
+) -> tuple[float, float, float]:
+    """Return Σ ± θ, its variance from labelled rows and from the others. Rows of all parts are put together, so
+    that shared clusters meet."""
     value, extra, pulls = 0.0, 0.0, []
-    for part, sign, weight in zip(parts, signs, weights, strict=True):
+    for part, sign, weight in zip(parts, SIGNS, weights, strict=False):
         rest = part.labels - weight * part.predictions
         value += sign * float(rest.mean() + weight * part.unlabelled.mean())
         extra += weight**2 * float(part.unlabelled.var(ddof=1)) / len(part.unlabelled)
         pulls.append(sign * (rest - rest.mean()) * (len(clusters) / len(rest)))
-    return value, float(np.sqrt(max(_variance(np.concatenate(pulls), clusters), 0.0) + extra))
+    return value, max(_variance(np.concatenate(pulls), clusters), 0.0), extra
+
+
+def _carried(parts: list[Powered], fitted: list[bool]) -> float:
+    """Return dᵀ V_f⁻¹ d over the parts whose λ was fitted: how far the labelled predictions are from the rest."""
+    which = np.flatnonzero(fitted)
+    if len(which) == 0:
+        return 0.0
+    spread = _moments(parts)[1:, 1:][np.ix_(which, which)]
+    apart = np.array([SIGNS[i] * (parts[i].unlabelled.mean() - parts[i].predictions.mean()) for i in which])
+    return max(float(apart @ np.linalg.lstsq(spread, apart, rcond=None)[0]), 0.0)
 
 
 def _variance(residuals: NDArray[np.float64], clusters: NDArray[np.int64]) -> float:
