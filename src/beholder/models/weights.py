@@ -12,10 +12,12 @@ from safetensors.torch import load_file
 from beholder.errors import WeightsError
 
 FAULTS_SHOWN = 10
+POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 def read_state(path: Path) -> dict[str, torch.Tensor]:
     """The tensors of a file by name: safetensors, or a torch file without code in it."""
+    refuse_pointers([path])
     try:
         if path.suffix == ".safetensors":
             return load_file(path)
@@ -31,8 +33,21 @@ def read_state(path: Path) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def fit_state(network: torch.nn.Module, state: Mapping[str, torch.Tensor], source: str) -> None:
-    """Load the tensors into the network; every one it has must be there, in its shape, and no others."""
+def refuse_pointers(paths: Iterable[Path]) -> None:
+    """Refuse files that only point to weights, as a repository holds them that was cloned without Git LFS."""
+    found = [path for path in paths if path.is_file() and _begins(path, POINTER)]
+    if found:
+        named = ", ".join(map(str, found))
+        raise WeightsError(f"{named}: a pointer of Git LFS, not the weights themselves; run: git lfs pull")
+
+
+def fit_state(
+    network: torch.nn.Module, state: Mapping[str, torch.Tensor], source: str, *, assign: bool = False
+) -> None:
+    """Load the tensors into the network; every one it has must be there, in its shape, and no others.
+
+    With ``assign`` they take the place of the network's own, which may then be on the device ``meta``.
+    """
     wanted = network.state_dict()
     counters = {name for name in wanted if name.endswith("num_batches_tracked")}
     faults = [f"lacks {name}" for name in wanted.keys() - state.keys() - counters]
@@ -47,7 +62,7 @@ def fit_state(network: torch.nn.Module, state: Mapping[str, torch.Tensor], sourc
         rest = f"\n  … and {len(faults) - len(shown)} more" if len(faults) > len(shown) else ""
         listed = "".join(f"\n  - {fault}" for fault in shown)
         raise WeightsError(f"{source}: these weights are not those of the network{listed}{rest}")
-    network.load_state_dict(dict(state), strict=not counters)
+    network.load_state_dict(dict(state), strict=not counters, assign=assign)
 
 
 def hash_files(paths: Iterable[Path]) -> str:
@@ -57,6 +72,11 @@ def hash_files(paths: Iterable[Path]) -> str:
         with path.open("rb") as file:
             whole.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
     return whole.hexdigest()
+
+
+def _begins(path: Path, start: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(start)) == start
 
 
 def _first_line(error: Exception) -> str:
