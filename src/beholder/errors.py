@@ -35,12 +35,32 @@ class StudyError(FaultsError):
     """A study file, or the request to make a study, does not fit."""
 
 
+class RecipeError(FaultsError):
+    """A recipe by which a model is to be trained does not fit."""
+
+
+class SplitError(FaultsError):
+    """A split of images into parts that know of each other."""
+
+
+class LabelsError(FaultsError):
+    """Labels from which nothing can be learnt."""
+
+
 class ImageError(FaultsError):
     """Images that cannot be read or used."""
 
 
 class WeightsError(UserError):
     """Weights of a network that are missing, or not those of the network."""
+
+
+class TrainingError(UserError):
+    """Training that cannot go on, or cannot be resumed."""
+
+
+class CheckpointError(FaultsError):
+    """A checkpoint that is damaged, or of another model."""
 
 
 class StageError(UserError):

@@ -1,0 +1,160 @@
+"""Batches of examples for the trainer, the same for the same seed and step wherever a run begins.
+
+Nothing is remembered from one batch to the next: order and augmentation follow from seed, epoch and place, so a
+run that was killed goes on with the very batch that was next.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+
+from beholder.errors import ImageError
+from beholder.learn.examples import Example, Scale
+from beholder.models.decode import UndecodableError, decode, quiet_pillow
+from beholder.models.in_order import batches
+from beholder.models.trainable import Batch, Trainable
+
+CACHE_BYTES = 1_000_000_000
+"""Decoded pixels that are kept in memory."""
+
+THREADS = 2
+"""Threads that prepare the images of a batch, beside the one that trains."""
+
+
+class Pictures:
+    """Decoded images by name; as many as fit are kept."""
+
+    def __init__(self, paths: Mapping[str, str], *, cache_bytes: int = CACHE_BYTES) -> None:
+        self._paths = paths
+        self._room = cache_bytes
+        self._kept: dict[str, NDArray[np.uint8]] = {}
+
+    def get(self, name: str) -> Image.Image:
+        """The image in RGB; an error names it where it is missing or damaged."""
+        if name in self._kept:
+            return Image.fromarray(self._kept[name])
+        try:
+            image = decode(Path(self._paths[name]).read_bytes())
+        except (OSError, UndecodableError) as error:
+            raise ImageError("images", [f"{name}: {error}"]) from error
+        pixels = np.asarray(image)
+        if pixels.nbytes <= self._room:
+            self._room -= pixels.nbytes
+            self._kept[name] = pixels
+        return image
+
+    def check(self, names: Sequence[str]) -> None:
+        """Decode all of them once; an error lists every one that is broken."""
+        faults: list[str] = []
+        with quiet_pillow():
+            for name in names:
+                try:
+                    self.get(name)
+                except ImageError as error:
+                    faults += error.faults
+        if faults:
+            raise ImageError("images", faults, advice="Mend or remove them, and their labels.")
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Training batches of ``batch`` examples, each in ``parts`` parts (devices × accumulation)."""
+
+    model: Trainable[Batch]
+    pictures: Pictures
+    examples: Sequence[Example]
+    aspects: tuple[str, ...]
+    batch: int
+    parts: int
+    seed: int
+    scales: Mapping[str, Scale]
+
+    @property
+    def steps_an_epoch(self) -> int:
+        """Steps in which all examples are seen once; an incomplete last batch is left out."""
+        return max(len(self.examples) // self.batch, 1)
+
+    def __call__(self, step: int, part: int) -> Batch:
+        """Part ``part`` of the batch of step ``step``, both from 0."""
+        epoch, place = divmod(step, self.steps_an_epoch)
+        order = np.random.default_rng([self.seed, 1, epoch]).permutation(len(self.examples))
+        chosen = order[place * self.batch : (place + 1) * self.batch][part :: self.parts]
+        if not len(chosen):  # fewer examples than parts: some are seen twice
+            chosen = order[part % len(order)][None]
+        rng = np.random.default_rng([self.seed, 2, step, part])
+        return collated(
+            [self.examples[one] for one in chosen], self.model, self.pictures, self.aspects, self.scales, rng
+        )
+
+
+def plain_batches(
+    model: Trainable[Batch],
+    pictures: Pictures,
+    examples: Sequence[Example],
+    aspects: tuple[str, ...],
+    scales: Mapping[str, Scale],
+    size: int,
+) -> Iterator[tuple[Batch, list[str]]]:
+    """All examples in their order, without augmentation, each batch with the names of its images."""
+    for portion in batches(examples, size):
+        yield collated(portion, model, pictures, aspects, scales, None), _distinct(portion)
+
+
+def collated(
+    portion: Sequence[Example],
+    model: Trainable[Batch],
+    pictures: Pictures,
+    aspects: tuple[str, ...],
+    scales: Mapping[str, Scale],
+    rng: np.random.Generator | None,
+) -> Batch:
+    """Examples as one batch; an image that several of them have is prepared once."""
+    names = _distinct(portion)
+    place = {name: number for number, name in enumerate(names)}
+    prompts = list(dict.fromkeys(one.prompt for one in portion))
+    prompt_of = {image: prompts.index(one.prompt) for one in portion for image in one.images}
+    compared = [
+        (place[one.images[pair.first]], place[one.images[pair.second]], pair.share, pair.weight)
+        for one in portion
+        for pair in one.compared
+    ]
+    ratings = np.full((len(names), len(aspects)), np.nan, np.float32)
+    for one in portion:
+        for aspect, values in one.ratings.items():
+            scale = scales.get(aspect, Scale(0.0, 1.0))
+            for image, value in zip(one.images, values, strict=True):
+                if value is not None:
+                    ratings[place[image], aspects.index(aspect)] = (value - scale.mean) / scale.deviation
+    return Batch(
+        prompts=tuple(prompts),
+        pixels=torch.from_numpy(_pixels(names, model, pictures, rng)),
+        prompt_of=torch.tensor([prompt_of[name] for name in names], dtype=torch.int64),
+        pairs=torch.tensor([pair[:2] for pair in compared], dtype=torch.int64).reshape(-1, 2),
+        shares=torch.tensor([pair[2] for pair in compared], dtype=torch.float32),
+        pair_weights=torch.tensor([pair[3] for pair in compared], dtype=torch.float32),
+        aspects=aspects,
+        ratings=torch.from_numpy(ratings),
+    )
+
+
+def _distinct(portion: Sequence[Example]) -> list[str]:
+    return list(dict.fromkeys(image for one in portion for image in one.images))
+
+
+def _pixels(
+    names: Sequence[str], model: Trainable[Batch], pictures: Pictures, rng: np.random.Generator | None
+) -> NDArray[np.float32]:
+    """What the model takes in, (images, …); each image is augmented by a random state of its own."""
+    states = rng.spawn(len(names)) if rng else [None] * len(names)
+
+    def prepared(one: tuple[str, np.random.Generator | None]) -> NDArray[np.float32]:
+        return model.prepare(pictures.get(one[0]), one[1])
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return np.stack(list(pool.map(prepared, zip(names, states, strict=True))))

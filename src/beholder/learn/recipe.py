@@ -1,0 +1,170 @@
+"""A recipe: which model learns what from which labels, and how; a small TOML file, checked as a whole.
+
+Those that come with the package have the published defaults and lie in ``recipes/``; any other file will do too.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, JsonValue, ValidationError, model_validator
+
+from beholder.errors import RecipeError
+from beholder.models.architectures import ARCHITECTURES
+from beholder.study.faults import faults_of
+from beholder.study.question import Settings, Share, Slug
+from beholder.tables.provenance import Plain
+
+By = Literal["prompt", "generator", "both"]
+
+
+class Data(Settings):
+    """Which labels are learnt from."""
+
+    labels: Literal["pairs", "ratings"] = Field(description="comparisons of two images, or ratings of one")
+    question: str | None = Field(None, description="the only question that counts; left out: all")
+    aspects: tuple[str, ...] = Field((), description="the only aspects that count; none named: all")
+    method: str | None = Field(None, description="of ratings: which labels; left out: mean, else share")
+    hard: bool = Field(False, description="of pairs: the majority's choice in place of the share of votes")
+    ties: Literal["keep", "drop"] = Field("keep", description="pairs on which people are even")
+    weights: Literal["pair", "prompt"] = Field(
+        "pair", description="each pair counts alike, or each prompt does (1 / its number of pairs)"
+    )
+    together: Literal["item", "prompt"] = Field(
+        "item", description="an example is one pair or image, or all that is labelled of one prompt (a ranking)"
+    )
+    standardise: bool = Field(False, description="of ratings: put each aspect to mean 0 and deviation 1 first")
+
+
+class Splitting(Settings):
+    """What is held out."""
+
+    by: By = Field("prompt", description="no prompt, no generator, or neither is on two sides of the split")
+    test: float = Field(0.2, gt=0, lt=1, description="share of prompts (or generators) held out for the test")
+    validation: float = Field(0.1, gt=0, lt=1, description="share of the others by which training is stopped")
+    folds: int = Field(1, ge=1, description="1: one split; more: each part is the test once")
+    seed: int = Field(0, ge=0)
+
+
+class Training(Settings):
+    """How the model is trained: AdamW, a warm-up, then a cosine (or nothing) down to zero."""
+
+    steps: int | None = Field(None, ge=1, description="steps of the optimiser; either this or epochs")
+    epochs: float | None = Field(None, gt=0, description="passes over the training examples")
+    batch: int = Field(ge=1, description="examples a step, over all devices")
+    accumulate: int = Field(1, ge=1, description="parts in which a device takes its share of a batch")
+    learning_rate: float = Field(gt=0)
+    weight_decay: float = Field(0.0, ge=0)
+    betas: tuple[Share, Share] = (0.9, 0.999)
+    epsilon: float = Field(1e-8, gt=0)
+    warmup: int = Field(0, ge=0, description="steps over which the learning rate rises from 0")
+    schedule: Literal["cosine", "constant"] = "cosine"
+    clip: float | None = Field(None, gt=0, description="largest norm of the gradient")
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
+        "auto", description="auto: bf16 or fp16 on a GPU that has it, fp32 elsewhere"
+    )
+    validate_every: int = Field(100, ge=1, description="steps between two looks at the validation examples")
+    patience: int | None = Field(None, ge=1, description="looks without a better one after which training stops")
+    keep_best: bool = Field(True, description="keep the weights of the best look, not the last ones")
+    save_every: int = Field(100, ge=1, description="steps between two states from which a killed run goes on")
+    log_every: int = Field(10, ge=1, description="steps between two rows of the loss curve")
+    seed: int = Field(0, ge=0, description="of weights, order, dropout and augmentation")
+
+    @model_validator(mode="after")
+    def _length(self) -> "Training":
+        if (self.steps is None) == (self.epochs is None):
+            raise ValueError("give either steps or epochs")
+        if self.batch % self.accumulate:
+            raise ValueError(f"batch ({self.batch}) must be a multiple of accumulate ({self.accumulate})")
+        return self
+
+
+class Recipe(Settings):
+    """A whole recipe."""
+
+    name: Slug
+    about: str = ""
+    licence: str = Field("", description="of the weights that training starts from")
+    model: dict[str, JsonValue] = Field(description="the architecture, and its settings")
+    data: Data
+    split: Splitting = Splitting()
+    training: Training
+
+    @model_validator(mode="after")
+    def _known(self) -> "Recipe":
+        if self.architecture not in ARCHITECTURES:
+            raise ValueError(
+                f"model.architecture must be one of: {', '.join(ARCHITECTURES)} (found {self.architecture!r})"
+            )
+        return self
+
+    @property
+    def architecture(self) -> str:
+        """Name of the architecture."""
+        return str(self.model.get("architecture"))
+
+    @property
+    def model_settings(self) -> dict[str, Plain]:
+        """What the architecture is told."""
+        return {key: value for key, value in self.model.items() if key != "architecture"}
+
+
+def shipped_recipes() -> tuple[str, ...]:
+    """Names of the recipes that come with the package."""
+    found = (file.name for file in files("beholder.learn").joinpath("recipes").iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+
+
+def load_recipe(name: str, changes: Iterable[str] = ()) -> Recipe:
+    """The recipe of that name, or of that TOML file, with ``key=value`` changes such as ``training.steps=100``."""
+    known = shipped_recipes()
+    if name in known:
+        text = files("beholder.learn").joinpath("recipes", f"{name}.toml").read_text(encoding="utf-8")
+    elif name.endswith(".toml") and Path(name).is_file():
+        text = Path(name).read_text(encoding="utf-8-sig")
+    else:
+        raise RecipeError(f"recipe '{name}'", [f"no such file, and none of: {', '.join(known)}"])
+    try:
+        content: dict[str, Plain] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(f"recipe '{name}'", [f"not valid TOML: {error}"]) from error
+    faults = [fault for change in changes if (fault := _changed(content, change))]
+    if faults:
+        raise RecipeError(f"changes to recipe '{name}'", faults)
+    return check_recipe(content, f"recipe '{name}'")
+
+
+def check_recipe(content: Mapping[str, Plain], subject: str) -> Recipe:
+    """The recipe, or an error with all its faults."""
+    try:
+        return Recipe.model_validate_json(json.dumps(content, default=str), strict=True)
+    except ValidationError as error:
+        raise RecipeError(subject, faults_of(error, Recipe)) from error
+
+
+def _changed(content: dict[str, Plain], change: str) -> str | None:
+    """Make one change; the fault where it cannot be read."""
+    path, equals, text = change.partition("=")
+    keys = path.strip().split(".")
+    if not equals or not all(keys):
+        return f"{change!r}: expected key=value, such as training.steps=100"
+    inner = content
+    for key in keys[:-1]:
+        below = inner.setdefault(key, {})
+        if not isinstance(below, dict):
+            return f"{change!r}: {key} is a value, not a table"
+        inner = below
+    inner[keys[-1]] = _value(text.strip())
+    return None
+
+
+def _value(text: str) -> Plain:
+    """A value as TOML reads it; anything else is plain text."""
+    try:
+        value: Plain = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    return value
