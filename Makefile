@@ -54,7 +54,7 @@ clean:  ## Remove the set-up, the caches and the demo
 
 .venv/.core .venv/.dev .venv/.bench: .venv/.sound pyproject.toml constraints.txt
 	@echo "setting up .venv (beholder$(EXTRA)) …"
-	@$(PIP) hatchling editables
+	@$(PIP) hatchling editables setuptools
 	@$(PIP) --no-build-isolation --editable '.$(EXTRA)'
 	@touch $@
 
