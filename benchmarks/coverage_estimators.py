@@ -22,6 +22,7 @@ from beholder.stats.bootstrap import clustered_ratio, person_weights
 from beholder.stats.confidence_sequence import asymptotic_sequence, log_capital
 from beholder.stats.correlation import Kind, correlation
 from beholder.stats.correlation_bootstrap import bootstrap_correlation
+from beholder.stats.correlation_jackknife import jackknife_correlation
 from beholder.stats.detection import detection
 from beholder.stats.holm import holm
 from beholder.stats.plackett_luce import plackett_luce
@@ -33,13 +34,14 @@ BATCH = 20  # independent studies that share one set of bootstrap weights
 TRIALS = 50  # images of each kind for d′
 RHO, SIGMA = 0.6, 0.8
 
-CASES: tuple[tuple[str, Kind, float, bool], ...] = (
-    ("normal, Pearson", "pearson", RHO, False),
-    ("normal, Spearman", "spearman", 6 / np.pi * np.arcsin(RHO / 2), False),
-    ("normal, Kendall", "kendall", 2 / np.pi * np.arcsin(RHO), False),
-    ("log-normal, Pearson", "pearson", np.expm1(RHO * SIGMA**2) / np.expm1(SIGMA**2), True),
+CASES: tuple[tuple[str, Kind, float, str], ...] = (
+    ("normal, Pearson", "pearson", RHO, "normal"),
+    ("normal, Spearman", "spearman", 6 / np.pi * np.arcsin(RHO / 2), "normal"),
+    ("normal, Kendall", "kendall", 2 / np.pi * np.arcsin(RHO), "normal"),
+    ("log-normal, Pearson", "pearson", np.expm1(RHO * SIGMA**2) / np.expm1(SIGMA**2), "log-normal"),
+    ("heavy tails (t, 5), Pearson", "pearson", RHO, "heavy"),
 )
-"""A world, a coefficient, its true value, and whether both columns are exponentials."""
+"""A name, a coefficient, its true value, and the columns: normal, their exponentials, or both over one root of χ²."""
 
 
 Job = tuple[int, int, np.random.SeedSequence]
@@ -99,14 +101,21 @@ def correlation_batch(job: Job) -> NDArray[np.float64]:
     points, draws, seed = job
     rng = np.random.default_rng(seed)
     weights = weights_of(points, draws, rng)
-    held = np.zeros((len(CASES), 3, BATCH))
+    held = np.zeros((len(CASES), 4, BATCH))
     for study in range(BATCH):
         x = rng.normal(size=points)
         y = RHO * x + np.sqrt(1 - RHO**2) * rng.normal(size=points)
-        for case, (_, kind, truth, bent) in enumerate(CASES):
-            one, two = (np.exp(SIGMA * x), np.exp(SIGMA * y)) if bent else (x, y)
+        tails = np.sqrt(5 / rng.chisquare(5, points))
+        worlds = {
+            "normal": (x, y),
+            "log-normal": (np.exp(SIGMA * x), np.exp(SIGMA * y)),
+            "heavy": (tails * x, tails * y),
+        }
+        for case, (_, kind, truth, world) in enumerate(CASES):
+            one, two = worlds[world]
             found = [
                 correlation(one, two, kind=kind),
+                jackknife_correlation(one, two, kind=kind),
                 bootstrap_correlation(one, two, weights, kind=kind, rule="percentile"),
                 bootstrap_correlation(one, two, weights, kind=kind, rule="bca"),
             ]
@@ -259,15 +268,24 @@ def d_primes(run: Runner) -> str:
 def correlations(run: Runner) -> str:
     rows = []
     for points in PEOPLE:
-        held = np.reshape(run(correlation_batch, points), (len(CASES), 3))
-        rows += [(case[0], str(points), *map(percent, row)) for case, row in zip(CASES, held, strict=True)]
-    header = ("world", "points", "closed form", "expanded percentile", "expanded BCa")
+        held = np.reshape(run(correlation_batch, points), (len(CASES), 4))
+        for (name, kind, *_), row in zip(CASES, held, strict=True):
+            cells = [percent(share) for share in row]
+            used = 1 if kind == "pearson" else 0
+            cells[used] = f"**{cells[used]}**"
+            rows.append((name, str(points), *cells))
+    header = ("world", "points", "closed form", "jackknife", "expanded percentile", "expanded BCa")
     return table("Correlations, ρ = .6, nominal 95 %", header, rows)
 
 
 def powered_means(run: Runner) -> str:
     rows = []
-    worlds = (("scores of r = .9", 0.48), ("scores of r = .5", 1.73), ("useless scores", np.inf))
+    worlds = (
+        ("scores of r = .9", 0.48),
+        ("scores of r = .75", 0.88),
+        ("scores of r = .5", 1.73),
+        ("useless scores", np.inf),
+    )
     for row, (name, noise) in enumerate(worlds):
         for people in PEOPLE:
             found = run(partial(powered_batch, noise), people, row)

@@ -10,6 +10,8 @@ from scipy import stats
 
 from beholder.errors import StatisticsError
 from beholder.stats.bootstrap import person_weights
+from beholder.stats.correlation import KINDS, correlation
+from beholder.stats.correlation_jackknife import jackknife_correlation
 from beholder.stats.metric_agreement import STATISTICS, Agreement, Opinions, agreement, single_value
 
 SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared"))
@@ -40,6 +42,27 @@ class TestByHand:
         assert found.value == pytest.approx(0.8)
         assert np.isnan([found.low, found.high]).all()
         assert found.interval == "none"
+
+    def test_intervals_over_items(self) -> None:
+        # closed forms for orders of independent items, (τ + 1)/2 for pairs; else each unit is left out in turn
+        rng = np.random.default_rng(6)
+        x = rng.normal(size=20)
+        y = x + rng.normal(size=20)
+        for kind in KINDS[1:]:
+            found, closed = agree(x, y, kind), correlation(x, y, kind=kind)
+            assert (found.low, found.high) == pytest.approx((closed.low, closed.high))
+            assert found.interval == closed.method
+        pairs, tau = agree(x, y, "pair-accuracy"), correlation(x, y, kind="kendall")
+        assert (pairs.low, pairs.high) == pytest.approx(((tau.low + 1) / 2, (tau.high + 1) / 2))
+        linear, left = agree(x, y, "pearson"), jackknife_correlation(x, y)
+        assert (linear.low, linear.high) == pytest.approx((left.low, left.high))
+        assert linear.interval == "jackknife over items, Fisher z"
+        prompts = np.repeat(np.arange(10), 2)
+        weights = person_weights(np.zeros(10, np.int64), 50, rng)
+        grouped = agreement(x, Opinions(y, np.full(20, 0.1)), "spearman", weights, clusters=prompts)
+        out = jackknife_correlation(x, y, kind="spearman", clusters=prompts)
+        assert (grouped.low, grouped.high) == pytest.approx((out.low, out.high))
+        assert grouped.interval == "jackknife over prompts, Fisher z"
 
     def test_a_perfect_order_has_no_interval(self) -> None:
         # every draw is perfect as well: [1, 1] would be false certainty
