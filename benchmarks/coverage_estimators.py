@@ -41,7 +41,7 @@ CASES: tuple[tuple[str, Kind, float, str], ...] = (
     ("log-normal, Pearson", "pearson", np.expm1(RHO * SIGMA**2) / np.expm1(SIGMA**2), "log-normal"),
     ("heavy tails (t, 5), Pearson", "pearson", RHO, "heavy"),
 )
-"""A name, a coefficient, its true value, and the columns: normal, their exponentials, or both over one root of χ²."""
+"""A name, a coefficient, its true value, and the columns: normal, exponentials, or both over one root of χ²."""
 
 
 Job = tuple[int, int, np.random.SeedSequence]
