@@ -59,10 +59,6 @@ class TrainingError(UserError):
     """Training that cannot go on, or cannot be resumed."""
 
 
-class CheckpointError(FaultsError):
-    """A checkpoint that is damaged, or of another model."""
-
-
 class StageError(UserError):
     """A stage cannot run now: an input is missing, or running it would destroy something."""
 

@@ -46,6 +46,8 @@ class State:
     best: Point | None
     best_weights: Mapping[str, torch.Tensor]
     looks_since_best: int
+    seconds: float
+    """spent so far, over all its parts"""
 
 
 def save_state(folder: Path, state: State) -> None:

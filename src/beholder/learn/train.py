@@ -58,6 +58,7 @@ class Trained:
     """the measure that decides, at that step"""
     curve: Curve
     seconds: float
+    """spent in all parts of a run that was resumed"""
     stopped_early: bool
 
 
@@ -137,10 +138,11 @@ class _Run(Generic[Fed]):
         self.best: Point | None = None
         self.looks_since_best = 0
         self._best_weights: Mapping[str, torch.Tensor] = {}
+        self.began = time.monotonic()
 
     def to_the_end(self, *, resume: bool, progress: Progress | None) -> Trained:
         """All steps that are still to do."""
-        began, step = time.monotonic(), self._begin(resume=resume)
+        step = self._begin(resume=resume)
         parts = self.training.accumulate
         stopped = self._spent()
         with _Ahead(self.feed, self.accelerator.process_index * parts, parts, step, self.steps) as coming:
@@ -159,7 +161,7 @@ class _Run(Generic[Fed]):
         self.model.module.eval()
         kept = self.best if self.training.keep_best and self.best else Point(step, "validation", "", math.nan)
         early = stopped and step < self.steps
-        return Trained(kept.step, step, kept.value, tuple(self.points), time.monotonic() - began, early)
+        return Trained(kept.step, step, kept.value, tuple(self.points), time.monotonic() - self.began, early)
 
     def _begin(self, *, resume: bool) -> int:
         """The step to begin with: that of the state, where there is one."""
@@ -174,6 +176,7 @@ class _Run(Generic[Fed]):
         _set_random(found.random)
         self.points, self.best, self.looks_since_best = list(found.curve), found.best, found.looks_since_best
         self._best_weights = found.best_weights
+        self.began -= found.seconds
         logger.info("goes on at step %d of %d", found.step, self.steps)
         return found.step
 
@@ -233,6 +236,7 @@ class _Run(Generic[Fed]):
                 best=self.best,
                 best_weights=self._best_weights,
                 looks_since_best=self.looks_since_best,
+                seconds=time.monotonic() - self.began,
             )
             save_state(self.folder, state)
         self.accelerator.wait_for_everyone()

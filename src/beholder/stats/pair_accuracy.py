@@ -29,7 +29,7 @@ class PairAccuracy:
     pairs: NDArray[np.float64]  # (groups,) that count, 0 where all were ties
     people_ties: int  # pairs left out because people had no preference
     score_ties: int  # pairs that count, or would, with equal scores
-    ties: Ties
+    ties: str  # the rule
 
     def micro_estimate(self, weights: NDArray[np.integer], *, level: float = 0.95) -> Estimate:
         """The micro accuracy with an expanded BCa interval over groups; ``weights`` (draws, groups)."""
