@@ -5,7 +5,8 @@ Everything is put so that higher is better, and carries its standard error over 
 
 import numpy as np
 import polars as pl
-from scipy import special, stats
+
+from beholder.stats.interval_error import error_of_interval
 
 WHOLE = "all"
 
@@ -48,10 +49,9 @@ def of_images(labels: pl.DataFrame, images: pl.DataFrame, level: float) -> pl.Da
     )
     made = images.filter(~pl.col("real") & ~pl.col("gold")).select("image", "prompt", "generator", "style")
     found = single.join(made, on="image", maintain_order="left")
-    half = (found["high"] - found["low"]).to_numpy().astype(np.float64) / 2
-    degrees = np.maximum(found["answers"].to_numpy() - 1, 1)
-    student, normal = stats.t.ppf((1 + level) / 2, degrees), float(special.ndtri((1 + level) / 2))
-    error = half / np.where((found["method"] == "share").to_numpy(), normal, student)
+    shares = (found["method"] == "share").to_numpy()
+    low, high = (found[end].to_numpy().astype(np.float64) for end in ("low", "high"))
+    error = error_of_interval(low, high, found["answers"].to_numpy(), level=level, shares=shares)
     worse_up = pl.col("method").is_in(WORSE_UP)
     whole = found.with_columns(error=pl.Series(error, dtype=pl.Float64).fill_nan(None)).select(
         *("question", "aspect", "method"),

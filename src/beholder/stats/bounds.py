@@ -36,7 +36,15 @@ def generator_floor(
 def generator_pair_floor(
     first: NDArray[np.int64], second: NDArray[np.int64], lead: NDArray[np.float64], groups: NDArray[np.int64]
 ) -> PairAccuracy:
-    """Return the accuracy of always preferring the generator that won more often in the pairs of other prompts.
+    """Return the accuracy of always preferring the generator that won more often in the pairs of other prompts."""
+    one, two = generator_pair_rates(first, second, lead, groups)
+    return pair_accuracy(one, two, lead, groups=groups, ties="half")
+
+
+def generator_pair_rates(
+    first: NDArray[np.int64], second: NDArray[np.int64], lead: NDArray[np.float64], groups: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return how often the generators of each pair win in the pairs of other prompts (2, pairs).
 
     ``first`` and ``second`` are the generators of each pair, ``lead`` is above 0 where people prefer the first.
     Prompts (``groups``) are cut into two halves; each half is judged by the wins in the other.
@@ -50,7 +58,7 @@ def generator_pair_floor(
             shown += np.bincount(side[~mine], minlength=size)
         rate = wins / np.maximum(shown, 1)
         rates[:, mine] = rate[first[mine]], rate[second[mine]]
-    return pair_accuracy(rates[0], rates[1], lead, groups=groups, ties="half")
+    return rates
 
 
 def crowd_ceiling(opinions: Opinions, statistic: str, noise: NDArray[np.float64]) -> float:
