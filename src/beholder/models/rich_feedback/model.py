@@ -1,0 +1,179 @@
+"""The rich-feedback model as it is trained and asked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+
+from beholder.models.preprocessing import HALF, Preprocessing
+from beholder.models.rich_feedback.batch import RichBatch
+from beholder.models.rich_feedback.keywords import misaligned_chances, targets, written
+from beholder.models.rich_feedback.losses import heatmap_loss, score_loss, writing_loss
+from beholder.models.rich_feedback.network import Encoded, RichFeedbackNetwork, padded
+from beholder.models.rich_feedback.pieces import Pieces, folder_pieces, word_pieces
+from beholder.models.rich_feedback.settings import KEYWORDS, RichFeedbackSettings
+from beholder.models.trainable import Config, Groups, decayed_groups
+from beholder.study.words import split_words
+
+
+@dataclass(frozen=True, eq=False)
+class RichFeedback:
+    """What the model says of images."""
+
+    heatmaps: Mapping[str, NDArray[np.float32]]
+    """Aspect -> (images, map side, map side), from 0 to 1."""
+    scores: Mapping[str, NDArray[np.float32]]
+    """Aspect -> (images,), from 0 to 1; more is better."""
+    misaligned: tuple[NDArray[np.float64], ...]
+    """For each image the chance that each word of its prompt was missed; nan for words past what is read."""
+
+
+class RichFeedbackModel:
+    """A network with its vocabulary."""
+
+    def __init__(self, settings: RichFeedbackSettings, pieces: Pieces | None = None) -> None:
+        self.settings = settings
+        self.pieces = pieces or _pieces(settings)
+        self._module = RichFeedbackNetwork(settings, self.pieces.size)
+        side = settings.image.side
+        self.preprocessing = Preprocessing("exact", side, "bicubic", mean=HALF, std=HALF)
+
+    @property
+    def module(self) -> RichFeedbackNetwork:
+        """Everything with weights."""
+        return self._module
+
+    @property
+    def config(self) -> Config:
+        """What the same model is built from again."""
+        return self.settings.model_dump(mode="json")
+
+    def prepare(self, image: Image.Image, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
+        """The image at the size of the tower; augmentation moves maps too, and comes before."""
+        del rng
+        return self.preprocessing.prepare(image)
+
+    def parameter_groups(self, learning_rate: float, weight_decay: float) -> Groups:
+        """All parameters learn: with a frozen tower, heatmaps stay poor."""
+        return decayed_groups(self._module, learning_rate, weight_decay)
+
+    def after_step(self) -> None:
+        """Nothing is clamped."""
+
+    def loss(self, batch: RichBatch) -> torch.Tensor:
+        """The weighted sum of the losses of all outputs."""
+        total = torch.zeros((), device=batch.pixels.device)
+        for task, rows, encoded in self._encoded(batch, draw=self._module.training):
+            total = total + self._loss(task, rows, encoded, batch)
+        return total
+
+    def predict(self, batch: RichBatch) -> Mapping[str, torch.Tensor]:
+        """The scores by aspect."""
+        return {
+            task.removesuffix(" score"): self._module.score(encoded, task.removesuffix(" score")).sigmoid()
+            for task, _, encoded in self._encoded(batch, draw=False, tasks=self._score_tasks())
+        }
+
+    @torch.inference_mode()
+    def feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
+        """Everything the model says of prepared images (n, 3, side, side); the image tower runs once."""
+        self._module.eval()
+        maps: dict[str, NDArray[np.float32]] = {}
+        scores: dict[str, NDArray[np.float32]] = {}
+        misaligned: tuple[NDArray[np.float64], ...] = ()
+        tokens = self._module.look(pixels)
+        encoded = self._encode(tokens, prompts, None) if self.settings.variant == "multi-head" else None
+        for task in self.settings.tasks:
+            here = encoded or self._encode(tokens, prompts, task)
+            if task == KEYWORDS:
+                misaligned = self._chances(here, prompts)
+            elif task in self._score_tasks():
+                aspect = task.removesuffix(" score")
+                scores[aspect] = self._module.score(here, aspect).sigmoid().float().cpu().numpy()
+            else:
+                aspect = task.removesuffix(" heatmap")
+                maps[aspect] = self._module.heatmap(here, aspect).sigmoid().float().cpu().numpy()
+        return RichFeedback(maps, scores, misaligned)
+
+    def _encoded(
+        self, batch: RichBatch, *, draw: bool, tasks: Sequence[str] | None = None
+    ) -> Iterator[tuple[str, torch.Tensor, Encoded]]:
+        """Each task with the rows it is asked for, and what the encoder made of these."""
+        tasks = self.settings.tasks if tasks is None else tasks
+        tokens = self._module.look(batch.pixels)
+        every = torch.arange(len(batch))
+        if self.settings.variant == "multi-head":
+            encoded = self._encode(tokens, batch.prompts, None)
+            yield from ((task, every, encoded) for task in tasks)
+            return
+        asked = torch.ones(len(batch), len(tasks), dtype=torch.bool)
+        if draw and self.settings.tasks_per_image and self.settings.tasks_per_image < len(tasks):
+            asked = torch.rand(asked.shape).argsort(1) < self.settings.tasks_per_image
+        for place, task in enumerate(tasks):
+            rows = every[asked[:, place]]
+            if len(rows):
+                prompts = [batch.prompts[int(row)] for row in rows]
+                yield task, rows, self._encode(tokens[rows.to(tokens.device)], prompts, task)
+
+    def _encode(self, tokens: torch.Tensor, prompts: Sequence[str], task: str | None) -> Encoded:
+        longest = self.settings.text.longest
+        told = [number for word in split_words(task or "") for number in self.pieces.of(word)]
+        rows = [told + self.pieces.read(prompt, longest)[0] for prompt in prompts]
+        numbers, read = padded(rows, self.pieces)
+        return self._module.encode(tokens, numbers.to(tokens.device), read.to(tokens.device))
+
+    def _loss(self, task: str, rows: torch.Tensor, encoded: Encoded, batch: RichBatch) -> torch.Tensor:
+        weights = self.settings.losses
+        there = rows.to(batch.pixels.device)
+        if task == KEYWORDS:
+            return weights.keywords * self._writing_loss(rows, encoded, batch)
+        if task in self._score_tasks():
+            aspect = task.removesuffix(" score")
+            wanted = batch.scores[there, self.settings.scores.index(aspect)]
+            return weights.score * score_loss(self._module.score(encoded, aspect), wanted)
+        aspect = task.removesuffix(" heatmap")
+        marked = batch.heatmaps[there, self.settings.heatmaps.index(aspect)]
+        return weights.heatmap * heatmap_loss(self._module.heatmap(encoded, aspect), marked, weights.floor)
+
+    def _writing_loss(self, rows: torch.Tensor, encoded: Encoded, batch: RichBatch) -> torch.Tensor:
+        known = [place for place, row in enumerate(rows.tolist()) if batch.misaligned[row] is not None]
+        if not known:
+            return encoded.states.sum() * 0
+        texts = []
+        for place in known:
+            row = int(rows[place])
+            words = self.pieces.read(batch.prompts[row], self.settings.text.longest)[1]
+            texts.append(written(words, (batch.misaligned[row] or ())[: len(words)], self.pieces))
+        given, wanted = (one.to(encoded.states.device) for one in targets(texts, self.pieces))
+        return writing_loss(self._module.write(_rows(encoded, torch.tensor(known)), given), wanted)
+
+    def _chances(self, encoded: Encoded, prompts: Sequence[str]) -> tuple[NDArray[np.float64], ...]:
+        words = [self.pieces.read(prompt, self.settings.text.longest)[1] for prompt in prompts]
+
+        def decode(given: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+            return self._module.write(_rows(encoded, rows), given.to(encoded.states.device))
+
+        found = misaligned_chances(words, self.pieces, decode)
+        counts = [len(split_words(prompt)) for prompt in prompts]
+        return tuple(
+            np.concatenate([chances, np.full(count - len(chances), np.nan)])
+            for chances, count in zip(found, counts, strict=True)
+        )
+
+    def _score_tasks(self) -> tuple[str, ...]:
+        return tuple(f"{aspect} score" for aspect in self.settings.scores)
+
+
+def _rows(encoded: Encoded, rows: torch.Tensor) -> Encoded:
+    there = rows.to(encoded.states.device)
+    return Encoded(encoded.states[there], encoded.mask[there], encoded.image_tokens)
+
+
+def _pieces(settings: RichFeedbackSettings) -> Pieces:
+    if settings.text.weights and Path(settings.text.weights).is_dir():
+        return folder_pieces(Path(settings.text.weights))
+    return word_pieces(settings.words)

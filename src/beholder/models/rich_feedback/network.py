@@ -1,0 +1,158 @@
+"""The network: image tokens and the prompt through one encoder in both directions, then heads and a decoder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+import transformers
+from torch import nn
+
+from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead, convolution
+from beholder.models.rich_feedback.pieces import Pieces
+from beholder.models.rich_feedback.settings import ImageTower, RichFeedbackSettings, TextModel
+
+SHARED = "shared"
+"""Name of the one head that serves all outputs of its kind, in the augmented-prompt variant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """What the encoder made of images and prompts."""
+
+    states: torch.Tensor  # (n, image tokens + prompt tokens, width)
+    mask: torch.Tensor  # (n, the same), 1 where there is a token
+    image_tokens: int
+
+    @property
+    def image(self) -> torch.Tensor:
+        """The states of the image tokens."""
+        return self.states[:, : self.image_tokens]
+
+
+class RichFeedbackNetwork(nn.Module):
+    """All weights of the model."""
+
+    def __init__(self, settings: RichFeedbackSettings, size: int) -> None:
+        super().__init__()
+        self.settings = settings
+        image, text, heads = settings.image, settings.text, settings.heads
+        self.tower = image_tower(image)
+        self.bridge = nn.Linear(image.width, text.width) if image.width != text.width else nn.Identity()
+        self.text = text_model(text, size)
+        together = settings.variant == "augmented-prompt"
+        self.heatmaps = nn.ModuleDict(
+            {
+                name: HeatmapHead(image.grid, text.width, heads.heatmap)
+                for name in ([SHARED] if together and settings.heatmaps else settings.heatmaps)
+            }
+        )
+        self.scores = nn.ModuleDict(
+            {
+                name: ScoreHead(image.grid, text.width, heads.score, heads.dense)
+                for name in ([SHARED] if together and settings.scores else settings.scores)
+            }
+        )
+
+    def look(self, pixels: torch.Tensor) -> torch.Tensor:
+        """Image tokens (n, grid², width) of images (n, 3, side, side)."""
+        tokens: torch.Tensor = self.bridge(self.tower(pixel_values=pixels).last_hidden_state[:, 1:])
+        return tokens
+
+    def encode(self, tokens: torch.Tensor, numbers: torch.Tensor, read: torch.Tensor) -> Encoded:
+        """Image tokens and prompts (n, longest), ``read`` where a prompt has a token, in one sequence."""
+        both = torch.cat([tokens, self.text.shared(numbers)], 1)
+        mask = torch.cat([read.new_ones(tokens.shape[:2]), read], 1)
+        states = self.text.encoder(inputs_embeds=both, attention_mask=mask).last_hidden_state
+        return Encoded(states, mask, tokens.shape[1])
+
+    def heatmap(self, encoded: Encoded, aspect: str) -> torch.Tensor:
+        """The map (n, map side, map side) of an aspect, before the sigmoid."""
+        maps: torch.Tensor = _head(self.heatmaps, aspect)(encoded.image)
+        return maps
+
+    def score(self, encoded: Encoded, aspect: str) -> torch.Tensor:
+        """The score (n,) of an aspect, before the sigmoid."""
+        scores: torch.Tensor = _head(self.scores, aspect)(encoded.image)
+        return scores
+
+    def write(self, encoded: Encoded, given: torch.Tensor) -> torch.Tensor:
+        """Logits (n, length, size) of the number after each of those given to the decoder."""
+        decoded = self.text.decoder(
+            input_ids=given,
+            encoder_hidden_states=encoded.states,
+            encoder_attention_mask=encoded.mask,
+            use_cache=False,
+        ).last_hidden_state
+        if self.text.config.scale_decoder_outputs:
+            decoded = decoded * self.text.model_dim**-0.5
+        logits: torch.Tensor = self.text.lm_head(decoded)
+        return logits
+
+
+def image_tower(settings: ImageTower) -> nn.Module:
+    """A vision transformer with random weights."""
+    config = transformers.ViTConfig(
+        hidden_size=settings.width,
+        num_hidden_layers=settings.layers,
+        num_attention_heads=settings.heads,
+        intermediate_size=4 * settings.width,
+        image_size=settings.side,
+        patch_size=settings.patch,
+    )
+    tower: nn.Module = transformers.ViTModel(config, add_pooling_layer=False)
+    if settings.stem == "convolutions":
+        tower.embeddings.patch_embeddings.projection = Stem(settings.width, settings.patch)  # type: ignore[union-attr]
+    return tower
+
+
+class Stem(nn.Conv2d):
+    """Convolutions of stride 2, as many as it takes to make a token of a patch, each wider than the one before.
+
+    It takes the place of a tower's single convolution, whose weights the tower looks at: so it is one itself.
+    """
+
+    def __init__(self, width: int, patch: int) -> None:
+        steps = patch.bit_length() - 1
+        widths = [max(width >> (steps - step), 8) for step in range(1, steps + 1)]
+        super().__init__(widths[-1], width, 1)
+        before = [convolution(one, other, stride=2) for one, other in pairwise((3, *widths))]
+        self.before = nn.Sequential(*before)
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """From (n, 3, side, side) to (n, width, grid, grid)."""
+        return super().forward(self.before(images))
+
+
+def text_model(settings: TextModel, size: int) -> transformers.T5ForConditionalGeneration:
+    """A T5 with random weights and so many numbers in its vocabulary."""
+    return transformers.T5ForConditionalGeneration(
+        transformers.T5Config(
+            vocab_size=size,
+            d_model=settings.width,
+            d_kv=settings.head_width,
+            d_ff=settings.inner,
+            num_layers=settings.layers,
+            num_decoder_layers=settings.decoder_layers,
+            num_heads=settings.heads,
+            dropout_rate=settings.dropout,
+            pad_token_id=0,
+            eos_token_id=1,
+            decoder_start_token_id=0,
+        )
+    )
+
+
+def padded(rows: Sequence[Sequence[int]], pieces: Pieces) -> tuple[torch.Tensor, torch.Tensor]:
+    """Prompts of different lengths as one tensor, and 1 where there is a token."""
+    longest = max(map(len, rows))
+    numbers = torch.full((len(rows), longest), pieces.pad)
+    read = torch.zeros(len(rows), longest, dtype=torch.int64)
+    for row, one in enumerate(rows):
+        numbers[row, : len(one)] = torch.tensor(one)
+        read[row, : len(one)] = 1
+    return numbers, read
+
+
+def _head(heads: nn.ModuleDict, aspect: str) -> nn.Module:
+    return heads[SHARED] if SHARED in heads else heads[aspect]

@@ -1,0 +1,118 @@
+"""How large a rich-feedback model is, what it predicts, and how its losses are weighed."""
+
+from math import log2
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from beholder.study.question import Settings
+
+Variant = Literal["multi-head", "augmented-prompt"]
+"""A head for each output; or three heads, told by a task string before the prompt what to predict."""
+
+HEATMAPS = ("implausibility", "misalignment")
+SCORES = ("plausibility", "alignment", "aesthetics", "overall")
+KEYWORDS = "keywords"
+
+
+class ImageTower(Settings):
+    """A vision transformer; the defaults are ViT-B/16."""
+
+    weights: str | None = Field(None, description="hub name or folder of a ViT; left out: random")
+    side: int = Field(224, ge=16, description="pixels")
+    patch: int = Field(16, ge=2, description="pixels a token")
+    stem: Literal["patch", "convolutions"] = Field(
+        "patch", description="one linear map a patch, or convolutions of stride 2, which learn from fewer images"
+    )
+    width: int = Field(768, ge=8)
+    layers: int = Field(12, ge=1)
+    heads: int = Field(12, ge=1)
+
+    @model_validator(mode="after")
+    def _fits(self) -> "ImageTower":
+        if self.side % self.patch:
+            raise ValueError(f"side ({self.side}) must be a multiple of patch ({self.patch})")
+        if self.width % self.heads:
+            raise ValueError(f"width ({self.width}) must be a multiple of heads ({self.heads})")
+        if not log2(self.patch).is_integer():
+            raise ValueError(f"patch ({self.patch}) must be a power of 2: heatmaps double their size step by step")
+        return self
+
+    @property
+    def grid(self) -> int:
+        """Tokens along a side."""
+        return self.side // self.patch
+
+
+class TextModel(Settings):
+    """A T5; the defaults are T5-base."""
+
+    weights: str | None = Field(None, description="hub name or folder of a T5; left out: random")
+    width: int = Field(768, ge=8)
+    head_width: int = Field(64, ge=4)
+    heads: int = Field(12, ge=1)
+    inner: int = Field(3072, ge=8, description="width within the feed-forward layers")
+    layers: int = Field(12, ge=1, description="of the encoder, in which image and prompt meet")
+    decoder_layers: int = Field(12, ge=1)
+    dropout: float = Field(0.1, ge=0, lt=1)
+    longest: int = Field(512, ge=8, description="tokens of a prompt that are read")
+
+
+class Heads(Settings):
+    """Widths of the heads; the defaults are RAHF's."""
+
+    heatmap: tuple[int, ...] = Field((768, 384, 384, 192), min_length=1, description="after each doubling")
+    score: tuple[int, ...] = Field((768, 384, 128, 64), min_length=1, description="of the convolutions")
+    dense: tuple[int, ...] = Field((2048, 1024), description="of the dense layers that follow")
+
+
+class Losses(Settings):
+    """The loss is a weighted sum of three."""
+
+    heatmap: float = Field(1.0, ge=0)
+    score: float = Field(1.0, ge=0)
+    keywords: float = Field(1.0, ge=0)
+    floor: float = Field(
+        1 / 255, gt=0, description="pixels count by what people marked + this: else maps fall to zero everywhere"
+    )
+
+
+class RichFeedbackSettings(Settings):
+    """The whole model."""
+
+    variant: Variant = "multi-head"
+    image: ImageTower = ImageTower()
+    text: TextModel = TextModel()
+    heads: Heads = Heads()
+    losses: Losses = Losses()
+    heatmaps: tuple[str, ...] = Field(HEATMAPS, description="aspects of regions")
+    scores: tuple[str, ...] = Field(SCORES, description="aspects of ratings")
+    keywords: bool = Field(True, description="whether misaligned words are predicted")
+    tasks_per_image: int | None = Field(
+        None, ge=1, description="augmented prompts: tasks drawn for an image at each step; left out: all"
+    )
+    words: tuple[str, ...] = Field((), description="the vocabulary, where the text model has none of its own")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "RichFeedbackSettings":
+        doublings = int(log2(self.image.patch))
+        if len(self.heads.heatmap) > doublings:
+            raise ValueError(
+                f"heads.heatmap has {len(self.heads.heatmap)} doublings; a patch of {self.image.patch} pixels "
+                f"is filled after {doublings}"
+            )
+        if not (self.heatmaps or self.scores or self.keywords):
+            raise ValueError("nothing is to be predicted: name heatmaps or scores, or ask for keywords")
+        return self
+
+    @property
+    def map_side(self) -> int:
+        """Side of the heatmaps that the network gives, in pixels."""
+        return int(self.image.grid * 2 ** len(self.heads.heatmap))
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """What is predicted, as the task strings say it."""
+        maps = tuple(f"{name} heatmap" for name in self.heatmaps)
+        scores = tuple(f"{name} score" for name in self.scores)
+        return (*maps, *scores, *((KEYWORDS,) if self.keywords else ()))

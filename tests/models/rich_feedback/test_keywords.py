@@ -1,0 +1,77 @@
+import numpy as np
+import torch
+
+from beholder.models.rich_feedback.keywords import IGNORED, misaligned_chances, targets, written
+from beholder.models.rich_feedback.pieces import Pieces, vocabulary, word_pieces
+
+PIECES = word_pieces(("a", "cat", "red"))  # 4, 5, 6
+WORDS = [(4,), (6,), (5,)]  # a red cat
+
+
+def test_written_by_hand() -> None:
+    text = written(WORDS, [False, True, False], PIECES)
+    assert text.numbers == [4, 6, 3, 5, 1]
+    assert text.after == [1, 2, 4]
+    given, wanted = targets([text, written([(5,)], [True], PIECES)], PIECES)
+    assert given.tolist() == [[0, 4, 6, 3, 5], [0, 5, 3, 0, 0]]
+    assert wanted.tolist() == [[4, 6, 3, 5, 1], [5, 3, 1, IGNORED, IGNORED]]
+
+
+def test_words_of_several_pieces() -> None:
+    text = written([(4, 5), (6,)], [True, False], Pieces(8, 0, 1, (3, 7), _words={}))
+    assert text.numbers == [4, 5, 3, 7, 6, 1]
+    assert text.after == [2, 5]
+
+
+def one_word_at_a_time(words: list[tuple[int, ...]], decode: torch.nn.Module) -> list[float]:
+    """The same choices, made the slow way: a pass for each word."""
+    numbers, chances = [PIECES.pad], []
+    following = [*(word[0] for word in words[1:]), PIECES.end][: len(words)]
+    for word, after in zip(words, following, strict=True):
+        numbers += word
+        logits = decode(torch.tensor([numbers]))[0, -1].double()
+        chances.append(float(torch.sigmoid(logits[3] - logits[after])))
+        if chances[-1] > 0.5:
+            numbers += PIECES.mark
+    return chances
+
+
+class Causal(torch.nn.Module):
+    """A made-up decoder: what it writes next depends on all that it was given so far, in their order."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.table = torch.randn(7, 7, generator=torch.Generator().manual_seed(seed)) * 3
+
+    def forward(self, given: torch.Tensor) -> torch.Tensor:
+        steps = torch.arange(1, given.shape[1] + 1)[None, :, None]
+        return torch.sin(torch.cumsum(self.table[given] * steps, 1)) * 4
+
+
+def test_few_passes_make_the_same_choices_as_many() -> None:
+    rng = np.random.default_rng(0)
+    passes, marks = 0, 0
+    for seed in range(20):
+        causal = Causal(seed)
+        words = [[(int(rng.integers(4, 7)),) for _ in range(rng.integers(0, 9))] for _ in range(4)]
+
+        def decode(given: torch.Tensor, rows: torch.Tensor, causal: Causal = causal) -> torch.Tensor:
+            nonlocal passes
+            passes += 1
+            assert len(given) == len(rows)
+            return causal.forward(given)
+
+        found = misaligned_chances(words, PIECES, decode)
+        for one, chances in zip(words, found, strict=True):
+            assert chances.tolist() == [float(x) for x in np.array(one_word_at_a_time(list(one), causal))]
+            marks += int((chances > 0.5).sum())
+    assert marks > 100
+    assert passes < 20 * 9
+
+
+def test_vocabulary() -> None:
+    assert vocabulary(["A red cat, red!"], "alignment score") == ("a", "alignment", "cat", "red", "score")
+    assert PIECES.of("RED") == (6,)
+    assert PIECES.of("dog") == PIECES.of("ネコ") == (2,)
+    assert PIECES.read("a red cat", 3) == ([4, 6, 1], [(4,), (6,)])
+    assert PIECES.read("", 8) == ([1], [])

@@ -1,0 +1,208 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from pydantic import ValidationError
+
+from beholder.models.rich_feedback.batch import RichBatch
+from beholder.models.rich_feedback.heads import as_map
+from beholder.models.rich_feedback.losses import heatmap_loss, score_loss, writing_loss
+from beholder.models.rich_feedback.model import RichFeedbackModel
+from beholder.models.rich_feedback.network import Encoded
+from beholder.models.rich_feedback.settings import (
+    Heads,
+    ImageTower,
+    Losses,
+    RichFeedbackSettings,
+    TextModel,
+    Variant,
+)
+
+TINY = RichFeedbackSettings(
+    image=ImageTower(side=32, patch=8, stem="convolutions", width=16, layers=1, heads=2),
+    text=TextModel(width=16, head_width=8, heads=2, inner=32, layers=1, decoder_layers=1, dropout=0, longest=24),
+    heads=Heads(heatmap=(8, 8), score=(8, 4), dense=(8,)),
+    words=("a", "cat", "heatmap", "keywords", "plausibility", "red", "score"),
+)
+PROMPTS = ("a red cat", "", "a " * 40, "😀 ネコ red")
+
+
+def model(variant: Variant = "multi-head", seed: int = 0) -> RichFeedbackModel:
+    torch.manual_seed(seed)
+    return RichFeedbackModel(TINY.model_copy(update={"variant": variant}))
+
+
+def batch(images: int = 4, seed: int = 1) -> RichBatch:
+    rng = torch.Generator().manual_seed(seed)
+    heatmaps = torch.rand(images, 2, 16, 16, generator=rng)
+    heatmaps[0, 1] = torch.nan
+    scores = torch.rand(images, 4, generator=rng)
+    scores[1, 2] = torch.nan
+    return RichBatch(
+        torch.randn(images, 3, 32, 32, generator=rng),
+        PROMPTS[:images],
+        heatmaps,
+        scores,
+        ((False, True, False), (), None, (True, False, False))[:images],
+    )
+
+
+class Calls:
+    """How many rows a function is called with, each time."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def of(self, function: Callable[..., object]) -> Callable[..., object]:
+        def called(rows: torch.Tensor, *more: torch.Tensor) -> object:
+            self.sizes.append(len(rows))
+            return function(rows, *more)
+
+        return called
+
+
+@pytest.mark.parametrize("variant", ["multi-head", "augmented-prompt"])
+def test_every_output_for_every_prompt(variant: Variant) -> None:
+    feedback = model(variant).feedback(batch().pixels, PROMPTS)
+    assert {name: maps.shape for name, maps in feedback.heatmaps.items()} == {
+        "implausibility": (4, 16, 16),
+        "misalignment": (4, 16, 16),
+    }
+    assert list(feedback.scores) == ["plausibility", "alignment", "aesthetics", "overall"]
+    everything = [*feedback.heatmaps.values(), *feedback.scores.values()]
+    assert all(((one > 0) & (one < 1)).all() for one in everything)
+    assert [len(words) for words in feedback.misaligned] == [3, 0, 40, 3]
+    assert np.isnan(feedback.misaligned[2]).sum() == 40 - 23  # 24 numbers are read, and the last one is the end
+    assert not np.isnan(feedback.misaligned[3]).any()
+
+
+@pytest.mark.parametrize("variant", ["multi-head", "augmented-prompt"])
+def test_other_images_in_the_batch_change_nothing(variant: Variant) -> None:
+    one = model(variant)
+    together = one.feedback(batch().pixels, PROMPTS)
+    alone = one.feedback(batch().pixels[:1], PROMPTS[:1])
+    for name, maps in together.heatmaps.items():
+        np.testing.assert_allclose(maps[:1], alone.heatmaps[name], atol=1e-5)
+    for name, scores in together.scores.items():
+        np.testing.assert_allclose(scores[:1], alone.scores[name], atol=1e-5)
+    np.testing.assert_allclose(together.misaligned[0], alone.misaligned[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("variant", ["multi-head", "augmented-prompt"])
+def test_the_image_tower_looks_once(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, looks = model(variant), Calls()
+    monkeypatch.setattr(one.module, "look", looks.of(one.module.look))
+    one.feedback(batch().pixels, PROMPTS)
+    assert looks.sizes == [4]
+
+
+@pytest.mark.parametrize("variant", ["multi-head", "augmented-prompt"])
+def test_it_learns_a_batch_by_heart(variant: Variant) -> None:
+    one, given = model(variant), batch()
+    optimiser = torch.optim.AdamW(one.parameter_groups(3e-3, 0.0))
+    first = one.loss(given).item()
+    for _ in range(40):
+        optimiser.zero_grad()
+        one.loss(given).backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+    assert one.loss(given).item() < 0.6 * first
+    found = one.feedback(given.pixels, PROMPTS).misaligned
+    assert (found[0] > 0.5).tolist() == [False, True, False]
+    assert all(parameter.grad is not None for parameter in one.module.parameters())
+
+
+def test_heads_of_the_variants() -> None:
+    assert set(model("multi-head").module.heatmaps) == {"implausibility", "misalignment"}
+    assert len(model("multi-head").module.scores) == 4
+    shared = model("augmented-prompt")
+    assert (len(shared.module.heatmaps), len(shared.module.scores)) == (1, 1)
+    said = shared.feedback(batch().pixels, PROMPTS)
+    assert not np.allclose(said.scores["plausibility"], said.scores["alignment"])  # the task string tells
+
+
+def test_tasks_drawn_for_an_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    few = RichFeedbackModel(TINY.model_copy(update={"variant": "augmented-prompt", "tasks_per_image": 2}))
+    asked = Calls()
+    monkeypatch.setattr(few.module, "encode", asked.of(few.module.encode))
+    few.module.train()
+    few.loss(batch())
+    assert sum(asked.sizes) == 4 * 2
+    few.module.eval()
+    few.loss(batch())
+    assert sum(asked.sizes) == 4 * 2 + 4 * 7
+
+
+def test_the_prompt_matters() -> None:
+    one, pixels = model(), batch().pixels[:1]
+    red, cat = one.feedback(pixels, ["red"]), one.feedback(pixels, ["cat"])
+    assert not np.allclose(red.scores["alignment"], cat.scores["alignment"])
+    assert not np.allclose(red.heatmaps["misalignment"], cat.heatmaps["misalignment"])
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 4000), (40, 30)])
+def test_images_of_any_size(size: tuple[int, int]) -> None:
+    assert model().prepare(Image.new("RGB", size, "red")).shape == (3, 32, 32)
+
+
+def test_the_base_configuration_has_the_published_sizes() -> None:
+    base = RichFeedbackSettings(words=TINY.words)
+    with torch.device("meta"):
+        large = RichFeedbackModel(base)
+        vit = sum(parameter.numel() for parameter in large.module.tower.parameters())
+        assert vit == 85_798_656  # ViT-B/16 without its pooler and classes
+        assert base.map_side == 224
+        pixels = torch.zeros(1, 3, 224, 224)
+        tokens = large.module.look(pixels)
+        encoded = Encoded(tokens, torch.ones(tokens.shape[:2]), tokens.shape[1])
+        assert large.module.heatmap(encoded, "implausibility").shape == (1, 224, 224)
+        assert large.module.score(encoded, "overall").shape == (1,)
+        without = sum(parameter.numel() for parameter in large.module.text.shared.parameters())
+        t5 = sum(parameter.numel() for parameter in large.module.text.parameters())
+        assert t5 - without == 222_903_552 - 32_128 * 768  # T5-base without its vocabulary
+
+
+def test_losses_by_hand() -> None:
+    truth = torch.tensor([[[1.0, 0.0]], [[torch.nan, 0.0]]])
+    logits = torch.zeros(2, 1, 2)  # ½ everywhere; the second map was not asked for
+    weights = torch.tensor([1.1, 0.1]) / 1.2
+    assert float(heatmap_loss(logits, truth, 0.1)) == pytest.approx(float((weights * 0.25).sum()))
+    empty = torch.zeros(1, 1, 2)
+    assert float(heatmap_loss(logits[:1], empty, 0.1)) == pytest.approx(0.25)
+    scores = torch.tensor([1.0, torch.nan])
+    assert float(score_loss(torch.zeros(2), scores)) == pytest.approx(0.25)
+    assert float(score_loss(torch.zeros(2), scores[1:].repeat(2))) == 0
+    wanted = torch.tensor([[1, -100]])
+    assert float(writing_loss(torch.zeros(1, 2, 4), wanted)) == pytest.approx(np.log(4))
+
+
+def test_a_map_keeps_the_order_of_tokens() -> None:
+    tokens = torch.arange(4.0)[None, :, None]
+    assert as_map(tokens, 2).tolist() == [[[[0, 1], [2, 3]]]]
+
+
+def test_config_builds_the_same_model() -> None:
+    one = model("augmented-prompt")
+    again = RichFeedbackModel(RichFeedbackSettings.model_validate(one.config))
+    again.module.load_state_dict(one.module.state_dict())
+    before, after = (each.feedback(batch().pixels, PROMPTS) for each in (one, again))
+    assert all((before.scores[name] == after.scores[name]).all() for name in before.scores)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"image": {"side": 30, "patch": 8}}, "multiple of patch"),
+        ({"image": {"side": 36, "patch": 12}}, "power of 2"),
+        ({"image": {"width": 10, "heads": 3}}, "multiple of heads"),
+        ({"image": {"patch": 4}}, "filled after 2"),
+        ({"heatmaps": (), "scores": (), "keywords": False}, "nothing is to be predicted"),
+        ({"colour": 3}, "not permitted"),
+    ],
+)
+def test_settings_that_do_not_fit(settings: dict[str, object], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        RichFeedbackSettings.model_validate(settings)
+    assert Losses().floor == pytest.approx(1 / 255)
