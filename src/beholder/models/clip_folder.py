@@ -1,18 +1,16 @@
 """A whole CLIP, both towers, from a folder or the hub: its configuration, its weights, its tokens."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 import transformers
-from huggingface_hub import snapshot_download
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
 from beholder.errors import WeightsError
 from beholder.models.hub import quiet_transformers
 from beholder.models.prompt_tokens import CLIP_SIZE, Tokens, clip_tokens, folder_tokens
 from beholder.models.weights import refuse_pointers
+from beholder.models.weights_place import fetched
 
 TOKENS = ("tokenizer.json", "vocab.json", "merges.txt", "bpe_simple_vocab_16e6.txt.gz")
 WEIGHTS = ("model*.safetensors", "model.safetensors.index.json")
@@ -78,21 +76,6 @@ def tokens_of(found: FoundClip) -> Tokens:
             f"{found.folder}: its {text.vocab_size} tokens are not CLIP's {CLIP_SIZE}; put its tokenizer.json in"
         )
     return own or clip_tokens(found.folder, longest, mended=False)
-
-
-def fetched(place: str, wanted: Iterable[str]) -> Path:
-    """A folder as it is, or that into which the named files of a hub repository went."""
-    if Path(place).is_dir():
-        return Path(place)
-    if Path(place).is_absolute() or place.startswith((".", "~")) or Path(place).exists():
-        raise WeightsError(f"{place} is not a folder")
-    try:
-        return Path(snapshot_download(place, allow_patterns=list(wanted)))
-    except (HFValidationError, HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise WeightsError(
-            f"'{place}' is no folder here and could not be fetched from the hub ({_first_line(error)}). "
-            f"Without a network, download it elsewhere ({', '.join(wanted)}) and give the folder"
-        ) from error
 
 
 def _first_line(error: Exception) -> str:

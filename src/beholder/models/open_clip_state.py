@@ -1,0 +1,132 @@
+"""From the tensors of open_clip, in which HPS v2 is published, to the names and shapes of ``transformers``."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from beholder.errors import WeightsError
+
+VIT_H_14: Mapping[str, Any] = {
+    "embed_dim": 1024,
+    "vision_cfg": {"image_size": 224, "layers": 32, "width": 1280, "head_width": 80, "patch_size": 14},
+    "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 1024, "heads": 16, "layers": 24},
+}
+"""The network of HPS v2 and v2.1, as open_clip describes it."""
+
+SIZES = "open_clip_config.json"
+"""The file of a folder in which open_clip describes another network."""
+
+BLOCK = re.compile(r"(visual\.)?transformer\.resblocks\.(\d+)\.(.+)")
+IN_BLOCK = {
+    "ln_1": "layer_norm1",
+    "ln_2": "layer_norm2",
+    "mlp.c_fc": "mlp.fc1",
+    "mlp.c_proj": "mlp.fc2",
+    "attn.out_proj": "self_attn.out_proj",
+}
+OUTSIDE = {
+    "logit_scale": "logit_scale",
+    "token_embedding.weight": "text_model.embeddings.token_embedding.weight",
+    "positional_embedding": "text_model.embeddings.position_embedding.weight",
+    "ln_final.weight": "text_model.final_layer_norm.weight",
+    "ln_final.bias": "text_model.final_layer_norm.bias",
+    "visual.class_embedding": "vision_model.embeddings.class_embedding",
+    "visual.positional_embedding": "vision_model.embeddings.position_embedding.weight",
+    "visual.conv1.weight": "vision_model.embeddings.patch_embedding.weight",
+    "visual.ln_pre.weight": "vision_model.pre_layrnorm.weight",
+    "visual.ln_pre.bias": "vision_model.pre_layrnorm.bias",
+    "visual.ln_post.weight": "vision_model.post_layernorm.weight",
+    "visual.ln_post.bias": "vision_model.post_layernorm.bias",
+}
+TURNED = {"text_projection": "text_projection.weight", "visual.proj": "visual_projection.weight"}
+"""Kept as (in, out) by open_clip, as (out, in) by transformers."""
+
+LEFT_OUT = ("attn_mask",)
+"""Constants that some versions save."""
+
+
+def read_sizes(folder: Path) -> transformers.CLIPConfig:
+    """The network that a folder describes, or that of HPS v2 where it describes none."""
+    path = folder / SIZES
+    if not path.is_file():
+        return as_config(VIT_H_14)
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        return as_config(said.get("model_cfg", said))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise WeightsError(f"{path}: cannot be understood ({error!r})") from error
+
+
+def as_config(sizes: Mapping[str, Any]) -> transformers.CLIPConfig:
+    """The same network in the terms of transformers."""
+    vision, text = sizes["vision_cfg"], sizes["text_cfg"]
+    act = "quick_gelu" if sizes.get("quick_gelu") else "gelu"
+    return transformers.CLIPConfig(
+        projection_dim=sizes["embed_dim"],
+        text_config={
+            **_tower(text["width"], text["layers"], text["heads"], text.get("mlp_ratio", 4.0), act),
+            "vocab_size": text["vocab_size"],
+            "max_position_embeddings": text["context_length"],
+            "eos_token_id": text["vocab_size"] - 1,
+            "bos_token_id": text["vocab_size"] - 2,
+            "pad_token_id": 0,
+        },
+        vision_config={
+            **_tower(
+                vision["width"],
+                vision["layers"],
+                vision["width"] // vision.get("head_width", 64),
+                vision.get("mlp_ratio", 4.0),
+                act,
+            ),
+            "image_size": vision["image_size"],
+            "patch_size": vision["patch_size"],
+        },
+    )
+
+
+def renamed(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors in single precision under the names of ``transformers.CLIPModel``; unknown ones as they are."""
+    found: dict[str, torch.Tensor] = {}
+    for name, tensor in state.items():
+        plain = name.removeprefix("module.")
+        if plain in LEFT_OUT:
+            continue
+        one = tensor.float()
+        block = BLOCK.fullmatch(plain)
+        if block:
+            found |= _in_block(block, one)
+        elif plain in TURNED and one.ndim == 2:
+            found[TURNED[plain]] = one.T.contiguous()
+        else:
+            found[OUTSIDE.get(plain, plain)] = one
+    return found
+
+
+def _in_block(block: re.Match[str], tensor: torch.Tensor) -> dict[str, torch.Tensor]:
+    """A tensor of a block; queries, keys and values lie in one in open_clip."""
+    tower, place, inside = "vision_model" if block[1] else "text_model", block[2], block[3]
+    start = f"{tower}.encoder.layers.{place}"
+    if inside in ("attn.in_proj_weight", "attn.in_proj_bias"):
+        kind = inside.removeprefix("attn.in_proj_")
+        if len(tensor) % 3:
+            return {f"{start}.{inside}": tensor}
+        parts = zip("qkv", tensor.chunk(3), strict=True)
+        return {f"{start}.self_attn.{letter}_proj.{kind}": part.contiguous() for letter, part in parts}
+    part, _, kind = inside.rpartition(".")
+    return {f"{start}.{IN_BLOCK.get(part, part)}.{kind}": tensor}
+
+
+def _tower(width: int, layers: int, heads: int, ratio: float, act: str) -> dict[str, int | str]:
+    return {
+        "hidden_size": width,
+        "intermediate_size": int(width * ratio),
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "hidden_act": act,
+    }
