@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install --constraint constraints.txt
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install --no-compile --constraint constraints.txt
 
 # A virtual environment that was moved, half made, or whose Python has gone is made anew.
 SOUND := $(shell grep -qF '$(CURDIR)/.venv/bin/python' $(BIN)/pip 2>/dev/null \
@@ -46,7 +46,8 @@ clean:  ## Remove the set-up, the caches and the demo
 	@find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Set-up. A stamp says that the extra of its name is installed; it depends on what is to be installed alone.
-# hatchling is installed first and used without build isolation, so that constraints.txt holds for it too.
+# hatchling is installed first and used without build isolation, so that constraints.txt holds for it too. Modules are
+# compiled when they are first imported: most of them never are, and compiling all takes minutes.
 
 .venv/.core: EXTRA =
 .venv/.dev: EXTRA = [dev]
