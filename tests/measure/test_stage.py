@@ -117,3 +117,14 @@ def test_unknown_names_are_told_at_once(study: Path) -> None:
     wrong = Measuring(encoder="dino", distances=("fid",), scorers=("sharp",))
     with pytest.raises(UserError, match=r"(?s)encoder 'dino'.*pixel.*distance 'fid'.*frechet.*scorer 'sharp'"):
         run(study, measuring=wrong)
+
+
+def test_what_trained_models_said_of_images_held_out_is_kept(study: Path) -> None:
+    store = Store(study)
+    image = store.read("images").filter(~pl.col("gold"))["image"][0]
+    said = [{"scorer": "mine/out-of-fold", "aspect": "quality", "image": image, "score": 0.5}]
+    store.write({"scores": TABLES["scores"].frame(said)}, Provenance("learn", {}, 0, {}))
+    run(study, measuring=QUICK)
+    run(study, measuring=QUICK, force=True)
+    kept = store.read("scores").filter(pl.col("scorer") == "mine/out-of-fold")
+    assert kept.to_dicts() == said

@@ -81,6 +81,9 @@ def world() -> dict[str, pl.DataFrame]:
             {"question": "q", "aspect": "preference", "statistic": "alpha", "people": "all", "value": None}
             | {"answers": 2, "items": 0, "raters": 1}
         ],
+        "training": [
+            {"model": "m", "fold": 0, "step": 10, "split": "validation", "measure": "pair-accuracy", "value": None}
+        ],
         "scores": [dict[str, object](scorer="sharp", aspect="quality", image="i1", score=-3.5)],
         "features": [
             {

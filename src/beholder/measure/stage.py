@@ -20,6 +20,7 @@ from beholder.models.pictures import Picture, named_files
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain, file_hash
+from beholder.tables.schemas.measure import OUT_OF_FOLD
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, perform
 
@@ -85,9 +86,10 @@ def _images(store: Store, wanted: Measuring, study: Study, progress: Progress | 
     paths = [store.folder / path for path in images["path"]]
     if not any(path.is_file() for path in paths):
         logger.warning("no image file is at hand: nothing is scored or encoded")
-        return {name: TABLES[name].empty() for name in ("scores", "features", "distances")}
+        empty = {name: TABLES[name].empty() for name in ("features", "distances")}
+        return {"scores": _learnt(store), **empty}
     pictures = named_files(images["image"].to_list(), paths)
-    scores = _scores(pictures, images, store, wanted, progress)
+    scores = pl.concat([_scores(pictures, images, store, wanted, progress), _learnt(store)])
     if not wanted.distances:
         return {"scores": scores, "features": TABLES["features"].empty(), "distances": TABLES["distances"].empty()}
     encoder = load_encoder(wanted.encoder, wanted.encoder_weights)
@@ -130,6 +132,11 @@ def _scores(
     if broken:
         logger.warning("%d broken images were left out", len(broken))
     return TABLES["scores"].frame(rows)
+
+
+def _learnt(store: Store) -> pl.DataFrame:
+    """What trained models said of images they were not trained on; measuring again leaves it as it is."""
+    return store.read_or_empty("scores").filter(pl.col("scorer").str.ends_with(OUT_OF_FOLD))
 
 
 def _known_places(prompts: list[str | None]) -> list[int]:

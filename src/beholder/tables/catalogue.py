@@ -1,7 +1,7 @@
 """All tables, in the order of the loop: each after those that it refers to."""
 
 from beholder.tables.schema import Table
-from beholder.tables.schemas import collect, consolidate, design, imported, improve, measure, new, rank
+from beholder.tables.schemas import collect, consolidate, design, imported, improve, learn, measure, new, rank
 
 TABLES: dict[str, Table] = {
     table.name: table
@@ -20,6 +20,7 @@ TABLES: dict[str, Table] = {
         consolidate.REGIONS,
         consolidate.THRESHOLDS,
         consolidate.AGREEMENT,
+        learn.TRAINING,
         measure.SCORES,
         measure.FEATURES,
         measure.DISTANCES,

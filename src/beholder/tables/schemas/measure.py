@@ -2,12 +2,15 @@
 
 from beholder.tables.schema import FLAG, INTEGER, NUMBER, TEXT, Column, Reference, Table
 
+OUT_OF_FOLD = "/out-of-fold"
+"""How the name of a scorer ends that is a trained model, and was not trained on the images it scores here."""
+
 SCORES = Table(
     name="scores",
     about="One row a score that an automatic judge (or the made-up truth) gives to one image.",
     stage="measure",
     columns=(
-        Column("scorer", TEXT, "The judge."),
+        Column("scorer", TEXT, "The judge; `NAME/out-of-fold`: a trained model, of images held out."),
         Column("aspect", TEXT, "What it judges."),
         Column("image", TEXT, "The image."),
         Column("score", NUMBER, "The score."),
