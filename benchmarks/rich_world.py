@@ -1,0 +1,54 @@
+"""A made-up world with rich feedback of three made-up people an image, to teach the rich-feedback model with.
+
+    python benchmarks/rich_world.py FOLDER
+
+paints small pictures of prompts by five generators, asks, and consolidates. Every part is skipped where it was
+done.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from beholder.collect.stage import run_simulated
+from beholder.consolidate.stage import run as consolidate
+from beholder.design.new import make_study
+from beholder.design.stage import run as design
+from beholder.simulate.world import MANIFEST, World, paint_world, write_truth
+from beholder.study.study import FILE_NAME
+from beholder.tables.store import Store
+
+PROMPTS, SIZE, TRIALS, PEOPLE_AN_IMAGE = 2200, 96, 100, 3
+
+
+def make_world(folder: Path) -> None:
+    """Paint, ask and consolidate, as far as it is not done."""
+    world = World(prompts=PROMPTS, reals=1, size=SIZE)
+    people = PROMPTS * len(world.generators) * PEOPLE_AN_IMAGE // TRIALS
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if not (folder / FILE_NAME).is_file():
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            painted = paint_world(world, Path(scratch))
+            make_study(
+                ["rich-feedback"],
+                folder,
+                manifest=Path(scratch) / MANIFEST,
+                copy=True,
+                raters=people,
+                trials=TRIALS,
+            )
+        write_truth(Store(folder), world, painted)
+    print(design(folder), flush=True)
+    print(run_simulated(folder, people=people), flush=True)
+    print(consolidate(folder), flush=True)
+
+
+def main(folder: Path) -> None:
+    began = time.monotonic()
+    make_world(folder)
+    print(f"{time.monotonic() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,1 @@
+"""Learning from rich feedback: scores, heatmaps and misaligned words together."""

@@ -1,0 +1,96 @@
+"""Batches of rich feedback for the trainer, the same for the same seed and step wherever a run begins."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from beholder.learn.feed import THREADS, Pictures
+from beholder.learn.rich.examples import RichExample, RichJudged
+from beholder.models.resize import resize_floats
+from beholder.models.rich_feedback.augment import Augmentation, Maps, augmented
+from beholder.models.rich_feedback.batch import RichBatch
+from beholder.models.rich_feedback.model import RichFeedbackModel
+from beholder.tables.heatmap import decode_heatmap
+
+
+@dataclass(frozen=True)
+class RichFeed:
+    """Training batches of ``batch`` images, each in ``parts`` parts (devices × accumulation)."""
+
+    model: RichFeedbackModel
+    pictures: Pictures
+    judged: RichJudged
+    examples: Sequence[RichExample]
+    batch: int
+    parts: int
+    seed: int
+    augmentation: Augmentation
+
+    @property
+    def steps_an_epoch(self) -> int:
+        """Steps in which all images are seen once; an incomplete last batch is left out."""
+        return max(len(self.examples) // self.batch, 1)
+
+    def __call__(self, step: int, part: int) -> RichBatch:
+        """Part ``part`` of the batch of step ``step``, both from 0."""
+        epoch, place = divmod(step, self.steps_an_epoch)
+        order = np.random.default_rng([self.seed, 1, epoch]).permutation(len(self.examples))
+        chosen = order[place * self.batch : (place + 1) * self.batch][part :: self.parts]
+        if not len(chosen):  # fewer images than parts: some are seen twice
+            chosen = order[part % len(order)][None]
+        states = np.random.default_rng([self.seed, 2, step, part]).spawn(len(chosen))
+        mine = [self.examples[one] for one in chosen]
+        return rich_batch(mine, self.model, self.pictures, self.judged, self.augmentation, states)
+
+
+def rich_batch(
+    examples: Sequence[RichExample],
+    model: RichFeedbackModel,
+    pictures: Pictures,
+    judged: RichJudged,
+    augmentation: Augmentation | None = None,
+    states: Sequence[np.random.Generator] = (),
+) -> RichBatch:
+    """Images with their feedback; augmented where there is a random state for each."""
+    settings = model.settings
+    side = settings.map_side
+
+    def made(place: int) -> tuple[NDArray[np.float32], Maps]:
+        one = examples[place]
+        image, maps = pictures.get(one.image), _maps(one, settings.heatmaps, judged)
+        if augmentation and states:
+            image, maps = augmented(image, maps, augmentation, states[place])
+        return model.prepare(image), np.stack([_sized(each, side) for each in maps])
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        both = list(pool.map(made, range(len(examples))))
+    scores = [[one.scores.get(aspect, np.nan) for aspect in settings.scores] for one in examples]
+    return RichBatch(
+        pixels=torch.from_numpy(np.stack([pixels for pixels, _ in both])),
+        prompts=tuple(one.prompt for one in examples),
+        heatmaps=torch.from_numpy(np.stack([maps for _, maps in both])),
+        scores=torch.tensor(scores, dtype=torch.float32).reshape(len(examples), len(settings.scores)),
+        misaligned=tuple(one.misaligned for one in examples),
+    )
+
+
+def _maps(one: RichExample, aspects: Sequence[str], judged: RichJudged) -> Maps:
+    """The heatmaps of an image, (aspects, height, width); nan for an aspect that was not asked for."""
+    found = {aspect: decode_heatmap(judged.maps[one.image, aspect]) for aspect in aspects if aspect in one.mapped}
+    shape = next((each.shape for each in found.values()), (1, 1))
+    blank = np.full(shape, np.nan, np.float32)
+    return np.stack([np.asarray(found.get(aspect, blank), np.float32) for aspect in aspects])
+
+
+def _sized(heatmap: NDArray[np.float32], side: int) -> NDArray[np.float32]:
+    """The map at the size that the network gives."""
+    if np.isnan(heatmap).any():
+        return np.full((side, side), np.nan, np.float32)
+    if heatmap.shape == (side, side):
+        return heatmap
+    resized = resize_floats(heatmap[..., None], side, side, "bilinear")[..., 0]
+    return np.clip(resized, 0, 1).astype(np.float32)

@@ -1,0 +1,133 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+import torch
+
+from beholder.collect.stage import run_simulated
+from beholder.consolidate.stage import run as consolidate
+from beholder.design.stage import run as design
+from beholder.errors import LabelsError
+from beholder.learn.feed import Pictures
+from beholder.learn.rich.examples import RichJudged, heatmap_aspects, rich_judged
+from beholder.learn.rich.feed import RichFeed, rich_batch
+from beholder.models.rich_feedback.augment import Augmentation
+from beholder.models.rich_feedback.model import RichFeedbackModel
+from beholder.models.rich_feedback.settings import Heads, ImageTower, RichFeedbackSettings, TextModel
+from beholder.study.kinds.rating import RatingQuestion
+from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from beholder.study.question import Design
+from beholder.study.words import split_words
+from beholder.tables.heatmap import decode_heatmap
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import Store
+
+QUESTION = RichFeedbackQuestion(name="feedback", design=Design(raters=6, trials=20, raters_per_item=3))
+
+
+@pytest.fixture
+def judged(painted_study: Callable[..., Path]) -> RichJudged:
+    folder = painted_study(QUESTION)
+    design(folder)
+    run_simulated(folder, people=6)
+    consolidate(folder)
+    return rich_judged(Store(folder))
+
+
+def model() -> RichFeedbackModel:
+    torch.manual_seed(0)
+    return RichFeedbackModel(
+        RichFeedbackSettings(
+            image=ImageTower(side=32, patch=8, width=16, layers=1, heads=2),
+            text=TextModel(width=16, head_width=8, heads=2, inner=16, layers=1, decoder_layers=1, longest=32),
+            heads=Heads(heatmap=(8,), score=(8,), dense=()),
+        )
+    )
+
+
+def test_everything_people_said_is_there(judged: RichJudged) -> None:
+    assert len(judged.examples) == len(judged.items) == 40  # 6 people × 20 images / 3 people an image
+    assert judged.aspects == ("aesthetics", "alignment", "overall", "plausibility")
+    assert heatmap_aspects(judged) == ("implausibility", "misalignment")
+    for one in judged.examples.values():
+        assert set(one.scores) == set(judged.aspects)
+        assert all(0 <= score <= 1 for score in one.scores.values())
+        assert one.misaligned is not None
+        assert len(one.misaligned) == len(split_words(one.prompt))
+    assert any(any(one.misaligned or ()) for one in judged.examples.values())
+
+
+def test_scores_are_shares_of_the_scale(judged: RichJudged) -> None:
+    thirds = {round(score * 12) for one in judged.examples.values() for score in one.scores.values()}
+    assert thirds <= set(range(13))  # means of three whole scores from 1 to 5
+    assert len(thirds) > 5
+
+
+def test_a_batch_holds_maps_at_the_networks_size(judged: RichJudged) -> None:
+    one = model()
+    mine = list(judged.examples.values())[:6]
+    batch = rich_batch(mine, one, Pictures(judged.paths), judged)
+    assert batch.pixels.shape == (6, 3, 32, 32)
+    assert batch.heatmaps.shape == (6, 2, 8, 8)
+    assert batch.prompts == tuple(each.prompt for each in mine)
+    assert torch.isfinite(one.loss(batch))
+    for place, each in enumerate(mine):
+        whole = decode_heatmap(judged.maps[each.image, "implausibility"])
+        assert float(batch.heatmaps[place, 0].mean()) == pytest.approx(whole.mean(), abs=0.02)
+
+
+def test_what_was_not_asked_is_nan(judged: RichJudged) -> None:
+    first = next(iter(judged.examples.values()))
+    bare = type(first)(first.image, first.prompt, {}, None, ())
+    batch = rich_batch([bare], model(), Pictures(judged.paths), judged)
+    assert batch.heatmaps.isnan().all()
+    assert batch.scores.isnan().all()
+    assert batch.misaligned == (None,)
+    assert model().loss(batch).item() == 0
+
+
+def test_batches_follow_from_the_step_alone(judged: RichJudged) -> None:
+    def feed() -> RichFeed:
+        examples = list(judged.examples.values())
+        return RichFeed(model(), Pictures(judged.paths), judged, examples, 8, 2, 3, Augmentation(crop=1))
+
+    one, again = feed(), feed()
+    assert one.steps_an_epoch == 5
+    for step, part in ((7, 1), (0, 0), (7, 1)):
+        first, second = one(step, part), again(step, part)
+        assert (first.pixels == second.pixels).all()
+        assert (first.heatmaps == second.heatmaps).all()
+        assert first.prompts == second.prompts
+    seen = {name for step in range(5) for part in range(2) for name in _images(one, step, part)}
+    assert len(seen) == 40
+    assert not (one(0, 0).pixels == one(5, 0).pixels).all()
+
+
+def _images(feed: RichFeed, step: int, part: int) -> list[float]:
+    return [round(float(pixels.mean()), 6) for pixels in feed(step, part).pixels]
+
+
+def test_words_that_are_not_the_prompts_are_left_out(painted_study: Callable[..., Path]) -> None:
+    folder = painted_study(QUESTION)
+    design(folder)
+    run_simulated(folder, people=6)
+    consolidate(folder)
+    store = Store(folder)
+    labels = store.read("labels")
+    image = labels.filter(pl.col("word").is_not_null())["image"][0]
+    wrong = labels.with_columns(
+        word=pl.when((pl.col("image") == image) & (pl.col("word") == 0)).then(99).otherwise("word")
+    )
+    store.write({"labels": wrong}, Provenance("consolidate", {}, 0, {}))
+    found = rich_judged(store)
+    assert found.examples[image].misaligned is None
+    assert sum(one.misaligned is None for one in found.examples.values()) == 1
+
+
+def test_refused(painted_study: Callable[..., Path]) -> None:
+    folder = painted_study(RatingQuestion(name="mos", design=Design(raters=4, trials=10)))
+    with pytest.raises(LabelsError, match="questions of rich feedback: none; expected exactly one"):
+        rich_judged(Store(folder))
+    with pytest.raises(LabelsError, match="expected one named 'other'"):
+        rich_judged(Store(painted_study(QUESTION)), "other")
