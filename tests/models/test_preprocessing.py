@@ -80,3 +80,16 @@ def test_the_version_changes_with_every_setting(other: Preprocessing) -> None:
 def test_the_version_in_words() -> None:
     steps = Preprocessing("shortest", 256, "bicubic", 224, mean=(0.5, 0.5, 0.5), std=(0.25, 0.25, 0.25))
     assert steps.version == "1:shortest256:bicubic:crop224:0.00392156863,0.5,0.5,0.5,0.25,0.25,0.25"
+
+
+@pytest.mark.parametrize(("height", "width"), [(4, 8), (8, 4), (8, 8), (1, 90)])
+def test_the_longest_side_fits_and_the_rest_is_black(height: int, width: int) -> None:
+    steps = Preprocessing("longest", 4, "bilinear", scale=1.0, mean=(1.0, 1.0, 1.0))
+    found = steps.prepare(even(height, width, (7, 8, 9)))
+    assert found.shape == (3, 4, 4)
+    picture = found[:, max(4 - max(4 * height // max(height, width), 1), 0) // 2, 1]
+    assert picture.tolist() == [6, 7, 8]  # less the mean
+    black = (found == -1).all(axis=0)
+    taken = (max(round(4 * height / max(height, width)), 1), max(round(4 * width / max(height, width)), 1))
+    assert 16 - black.sum() == taken[0] * taken[1]
+    assert "longest4" in steps.version

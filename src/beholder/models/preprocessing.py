@@ -27,8 +27,9 @@ CLIP_STD: Channels = (0.26862954, 0.26130258, 0.27577711)
 class Preprocessing:
     """How an image is brought to the size and range of a network."""
 
-    fit: Literal["shortest", "exact"]
-    """The shortest side gets the size, or both sides do (a picture that is not square is distorted)."""
+    fit: Literal["shortest", "exact", "longest"]
+    """The shortest side gets the size; or both sides do (a picture that is not square is distorted); or the
+    longest side does, and the rest is filled with black."""
     size: int
     method: Method
     crop: int | None = None
@@ -57,24 +58,27 @@ class Preprocessing:
         """The image as (3, side, side)."""
         resized = self._resized(image)
         cut = _centre(resized, self.crop) if self.crop else resized
+        cut = _framed(cut, self.size) if self.fit == "longest" else cut
         mean, std = (np.array(numbers)[:, None, None] for numbers in (self.mean, self.std))
         prepared = np.multiply(cut.transpose(2, 0, 1), (self.scale / std).astype(np.float32), order="C")
         prepared -= (mean / std).astype(np.float32)
         return prepared
 
     def _resized(self, image: Image.Image) -> NDArray[np.uint8] | NDArray[np.float32]:
-        height, width = self._target(image.height, image.width)
+        height, width = self.target(image.height, image.width)
         if self.method == "tf1":
             return resize_tf1(np.asarray(image), height, width)
         if self.whole:
             return resize(image, height, width, self.method)
         return resize_floats(np.asarray(image), height, width, self.method)
 
-    def _target(self, height: int, width: int) -> tuple[int, int]:
+    def target(self, height: int, width: int) -> tuple[int, int]:
         """Height and width after the resize; the longer side is rounded down."""
         if self.fit == "exact":
             return self.size, self.size
         shorter, longer = sorted((height, width))
+        if self.fit == "longest":
+            return max(round(height * self.size / longer), 1), max(round(width * self.size / longer), 1)
         if self.size * self.size * longer // shorter > LARGEST_PIXELS:
             raise UndecodableError(f"{width} × {height} pixels: too narrow to get a shortest side of {self.size}")
         return self.size * height // shorter, self.size * width // shorter
@@ -83,3 +87,11 @@ class Preprocessing:
 def _centre(image: NDArray[np.uint8] | NDArray[np.float32], side: int) -> NDArray[np.uint8] | NDArray[np.float32]:
     top, left = (image.shape[0] - side) // 2, (image.shape[1] - side) // 2
     return image[top : top + side, left : left + side]
+
+
+def _framed(image: NDArray[np.uint8] | NDArray[np.float32], side: int) -> NDArray[np.uint8] | NDArray[np.float32]:
+    """The image in the middle of a black square; an odd pixel goes to the right and below."""
+    framed = np.zeros((side, side, image.shape[2]), image.dtype)
+    top, left = (side - image.shape[0]) // 2, (side - image.shape[1]) // 2
+    framed[top : top + image.shape[0], left : left + image.shape[1]] = image
+    return framed
