@@ -60,6 +60,21 @@ def test_intervals_resample_images() -> None:
             assert 0.03 < estimate.high - estimate.low < 0.2
 
 
+def test_images_of_one_prompt_are_drawn_together() -> None:
+    rng = np.random.default_rng(2)
+    people = np.repeat(rng.random(400) < 0.3, 6)  # six images of each prompt, alike
+    model = np.repeat(rng.random(400) < 0.5, 6) & people
+    images = np.repeat(np.arange(600), 4)
+    found = keyword_agreement(model, people, images)
+    prompts = np.arange(600) // 6
+    alone = found.pooled_estimates(person_weights(np.zeros(600, int), 500, rng))["recall"]
+    together = found.pooled_estimates(person_weights(np.zeros(100, int), 500, rng), clusters=prompts)["recall"]
+    assert together.value == alone.value
+    assert together.high - together.low > 1.3 * (alone.high - alone.low)
+    means = found.by_image_estimates(person_weights(np.zeros(100, int), 500, rng), clusters=prompts)
+    assert means["f1"].value == pytest.approx(found.by_image()["f1"])
+
+
 def test_nothing_marked() -> None:
     found = keyword_agreement([False, False], [False, False], [0, 1])
     assert np.isnan(list(found.pooled().values())).all()

@@ -37,18 +37,25 @@ class KeywordAgreement:
             return dict.fromkeys(MEASURES, float(np.nan))
         return {name: float(column[counted].mean()) for name, column in self._shares().items()}
 
-    def pooled_estimates(self, weights: NDArray[np.integer], *, level: float = 0.95) -> dict[str, Estimate]:
-        """The pooled measures with intervals over images; ``weights`` (draws, images)."""
+    def pooled_estimates(
+        self, weights: NDArray[np.integer], *, clusters: ArrayLike | None = None, level: float = 0.95
+    ) -> dict[str, Estimate]:
+        """The pooled measures with intervals over images, or over ``clusters`` of them, such as prompts.
+
+        ``weights`` is (draws, images) or (draws, clusters); ``clusters`` the cluster of each image from 0.
+        """
         return {
-            name: clustered_ratio(above[:, None], below[:, None], weights, level=level)[0]
+            name: _estimate(above, below, weights, clusters, level)
             for name, (above, below) in self._ratios().items()
         }
 
-    def by_image_estimates(self, weights: NDArray[np.integer], *, level: float = 0.95) -> dict[str, Estimate]:
+    def by_image_estimates(
+        self, weights: NDArray[np.integer], *, clusters: ArrayLike | None = None, level: float = 0.95
+    ) -> dict[str, Estimate]:
         """The averages over images likewise."""
         counted = self._counted().astype(np.float64)
         return {
-            name: clustered_ratio((column * counted)[:, None], counted[:, None], weights, level=level)[0]
+            name: _estimate(column * counted, counted, weights, clusters, level)
             for name, column in self._shares().items()
         }
 
@@ -84,6 +91,20 @@ def keyword_agreement(predicted: ArrayLike, marked: ArrayLike, images: ArrayLike
         for column in (model & people, model & ~people, people & ~model)
     )
     return KeywordAgreement(both, model_only, people_only)
+
+
+def _estimate(
+    above: NDArray[np.float64],
+    below: NDArray[np.float64],
+    weights: NDArray[np.integer],
+    clusters: ArrayLike | None,
+    level: float,
+) -> Estimate:
+    """A ratio of sums over images, those of one cluster drawn together."""
+    if clusters is not None:
+        group, size = np.asarray(clusters), weights.shape[1]
+        above, below = (np.bincount(group, column, size).astype(np.float64) for column in (above, below))
+    return clustered_ratio(above[:, None], below[:, None], weights, level=level)[0]
 
 
 def _share(above: float, below: float) -> float:
