@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "collect": ("beholder.cli.collect:collect", "Ask people: serve the pages on which they judge."),
     "consolidate": ("beholder.cli.stages:consolidate", "Turn many people's answers into labels with intervals."),
     "rank": ("beholder.cli.stages:rank", "Rate the generators and say which of them differ."),
+    "learn": ("beholder.cli.learn:learn", "Train a model to judge images as people do, and test it."),
     "measure": (
         "beholder.cli.measure:measure",
         "Compute metrics of the images, and see which agree with people.",

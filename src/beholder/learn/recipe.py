@@ -137,6 +137,10 @@ def load_recipe(name: str, changes: Iterable[str] = ()) -> Recipe:
     return check_recipe(content, f"recipe '{name}'")
 
 
+INSTEAD = {"steps": ("epochs",), "epochs": ("steps",)}
+"""A change of the one takes the other out."""
+
+
 def check_recipe(content: Mapping[str, Plain], subject: str) -> Recipe:
     """The recipe, or an error with all its faults."""
     try:
@@ -157,6 +161,8 @@ def _changed(content: dict[str, Plain], change: str) -> str | None:
         if not isinstance(below, dict):
             return f"{change!r}: {key} is a value, not a table"
         inner = below
+    for other in INSTEAD.get(keys[-1], ()):
+        inner.pop(other, None)
     inner[keys[-1]] = _value(text.strip())
     return None
 

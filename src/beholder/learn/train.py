@@ -67,6 +67,11 @@ def devices() -> int:
     return int(Accelerator().num_processes)
 
 
+def leads() -> bool:
+    """Whether this process is the one that writes."""
+    return bool(Accelerator().is_main_process)
+
+
 def train(
     model: Trainable[Fed],
     feed: Feeding[Fed],

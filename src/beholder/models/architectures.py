@@ -12,11 +12,13 @@ A module named here has two functions:
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from beholder.errors import UserError
-from beholder.models.trainable import Batch, Config, Trainable
 from beholder.tables.provenance import Plain
+
+if TYPE_CHECKING:  # names are known where torch is not installed
+    from beholder.models.trainable import Batch, Config, Trainable
 
 ARCHITECTURES: dict[str, str] = {
     "two-tower": "two_tower",
@@ -29,11 +31,11 @@ ARCHITECTURES: dict[str, str] = {
 class Architecture(Protocol):
     """What a module of a model offers."""
 
-    def configure(self, settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Sequence[str]) -> Config:
+    def configure(self, settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Sequence[str]) -> "Config":
         """The whole configuration."""
         ...
 
-    def build(self, config: Config, *, fresh: bool) -> Trainable[Batch]:
+    def build(self, config: "Config", *, fresh: bool) -> "Trainable[Batch]":
         """The model."""
         ...
 

@@ -1,0 +1,114 @@
+"""A two-tower model taught from scratch by made-up people, against the ideal observer.
+
+    python benchmarks/two_tower_world.py FOLDER [--alike]
+
+paints a world of small pictures, asks made-up people about pairs of them, trains the recipe ``tiny-two-tower``
+and prints how often it picks the image that a person picked, on prompts it has not seen, beside the ideal
+observer, who knows the planted quality. With ``--alike`` all five generators are equally bad, so that knowing the
+generator tells nothing. Every part is skipped where it was done; a run that was killed goes on.
+"""
+
+import argparse
+import logging
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from beholder.collect.stage import run_simulated
+from beholder.consolidate.stage import run as consolidate
+from beholder.design.new import make_study
+from beholder.design.stage import run as design
+from beholder.learn.card import shown
+from beholder.learn.recipe import load_recipe
+from beholder.learn.stage import run as learn
+from beholder.learn.votes import votes_of
+from beholder.simulate.world import GENERATORS, MANIFEST, World, paint_world, write_truth
+from beholder.stats.bootstrap import person_weights
+from beholder.stats.bootstrap_intervals import percentile_interval
+from beholder.study.study import FILE_NAME, load_study
+from beholder.tables.store import TRUTH_ROOM, Store
+
+PROMPTS, SIZE, PEOPLE, TRIALS = 1000, 64, 300, 100
+"""About three answers for each of the 10 pairs of a prompt."""
+
+RECIPE = "tiny-two-tower"
+ALIKE = tuple(replace(GENERATORS[2], name=name) for name in ("alpha", "beta", "gamma", "delta", "epsilon"))
+"""Five generators with the faults of the middle one."""
+
+
+def make_world(folder: Path, *, alike: bool) -> None:
+    """Paint, ask and consolidate, as far as it is not done."""
+    world = World(prompts=PROMPTS, reals=1, size=SIZE, generators=ALIKE if alike else GENERATORS)
+    if not (folder / FILE_NAME).is_file():
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            painted = paint_world(world, Path(scratch))
+            make_study(
+                ["hpd-pairs"], folder, manifest=Path(scratch) / MANIFEST, copy=True, raters=PEOPLE, trials=TRIALS
+            )
+        write_truth(Store(folder), world, painted)
+    print(design(folder), flush=True)
+    print(run_simulated(folder, people=PEOPLE), flush=True)
+    print(consolidate(folder), flush=True)
+
+
+def against_the_ideal(folder: Path) -> None:
+    """How often model and ideal observer pick what a person picked, and the ratio, resampling prompts."""
+    store = Store(folder)
+    mine = _scores(store.read("scores").filter(pl.col("scorer") == f"{RECIPE}/out-of-fold"))
+    truth = Store(folder, TRUTH_ROOM).read("scores")
+    ideal = _scores(truth.filter(pl.col("aspect") == "overall"))
+    prompts = dict(store.read("images").select("image", "prompt").iter_rows())
+    votes = votes_of(store, load_study(folder), None).filter(
+        pl.col("image").is_in(list(mine)) & pl.col("other").is_in(list(mine)) & (pl.col("lead") != 0)
+    )
+    rows = list(votes.select("image", "other", "lead").iter_rows())
+    group = np.unique([prompts[image] for image, _, _ in rows], return_inverse=True)[1]
+    right = {
+        name: np.bincount(group, [np.sign(scores[one] - scores[two]) == lead for one, two, lead in rows]).astype(
+            np.float64
+        )
+        for name, scores in (("model", mine), ("ideal observer", ideal))
+    }
+    asked = np.bincount(group)
+    weights = person_weights(np.zeros(len(asked), np.int64), 2000, np.random.default_rng(0))
+    print(f"\n{len(rows):,} single answers on pairs of {len(asked)} prompts that were held out\n")
+    print("| who picks | share of answers matched |\n|---|---|")
+    for name, counts in right.items():
+        print(f"| {name} | {_ratio(counts, asked, weights)} |")
+    print(f"| model ÷ ideal observer | {_ratio(right['model'], right['ideal observer'], weights)} |")
+
+
+def _scores(frame: pl.DataFrame) -> dict[str, float]:
+    return dict(frame.select("image", "score").iter_rows())
+
+
+def _ratio(above: NDArray[np.number], below: NDArray[np.number], weights: NDArray[np.int32]) -> str:
+    draws = (weights @ above) / (weights @ below)
+    low, high = percentile_interval(draws[:, None], len(above))
+    return shown(float(above.sum() / below.sum()), float(low[0]), float(high[0]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--alike", action="store_true")
+    given = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    given.folder.parent.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    make_world(given.folder, alike=given.alike)
+    print(f"world: {time.monotonic() - began:.0f} s", flush=True)
+    done = learn(given.folder, load_recipe(RECIPE), resume=True)
+    print(done.outcome)
+    print((done.folder / "README.md").read_text(encoding="utf-8").partition("## What it is worth")[2])
+    against_the_ideal(given.folder)
+
+
+if __name__ == "__main__":
+    main()

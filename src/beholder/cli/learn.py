@@ -1,0 +1,77 @@
+"""``beholder learn``: a model trained on a study's labels, and what it is worth."""
+
+import logging
+from pathlib import Path
+
+import click
+
+from beholder.cli.output import show_json, show_table
+from beholder.cli.progress import progress_bar
+from beholder.errors import UserError
+from beholder.learn.card import between, number, shown
+from beholder.learn.evaluate import Figure
+from beholder.learn.recipe import load_recipe, shipped_recipes
+
+NEEDED = ("accelerate", "safetensors", "torch", "transformers")
+
+
+@click.command(epilog=f"Recipes: {', '.join(shipped_recipes())}.")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--recipe", "wanted", required=True, help="Name of a recipe, or a TOML file of your own.")
+@click.option("--name", help="Of the model: its folder below models/. The recipe's name by default.")
+@click.option(
+    "--split", "by", type=click.Choice(["prompt", "generator", "both"]), help="What is never on two sides."
+)
+@click.option("--folds", type=click.IntRange(min=1), help="Parts that are held out in turn; 1: one split.")
+@click.option(
+    "--set", "changes", multiple=True, metavar="KEY=VALUE", help="A setting, such as training.steps=500."
+)
+@click.option("--resume", is_flag=True, help="Go on with training that was interrupted.")
+@click.option("--force", is_flag=True, help="Begin anew, even if it was done or begun.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was done and found as JSON.")
+def learn(
+    folder: Path,
+    wanted: str,
+    name: str | None,
+    by: str | None,
+    folds: int | None,
+    changes: tuple[str, ...],
+    *,
+    resume: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Train a model to judge images as people do, and test it.
+
+    Reads the labels and images of FOLDER, trains by a recipe, and tests on images whose prompts (or generators)
+    the model has not seen. Writes models/NAME with its card, the table `training`, and the scores of the images held
+    out. Several devices: accelerate launch -m beholder learn ….
+    """
+    given = [*changes, *([f"split.by={by}"] if by else []), *([f"split.folds={folds}"] if folds else [])]
+    recipe = load_recipe(wanted, given)
+    try:
+        from beholder.learn.stage import as_json as plain
+        from beholder.learn.stage import run
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in NEEDED:
+            raise
+        raise UserError(f'learning needs {error.name}: pip install "beholder[models]"') from error
+    logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
+    with progress_bar("steps") as progress:
+        done = run(folder, recipe, name=name, force=force, resume=resume, progress=progress)
+    if as_json:
+        figures = [plain(one) for one in done.figures]
+        show_json({"skipped": done.outcome.skipped, "model": str(done.folder), "figures": figures})
+        return
+    click.echo(f"{done.outcome}\n")
+    heads = ("aspect", "statistic", "value", "people", "floor", "ceiling", "items", "ties")
+    show_table(heads, [_row(one) for one in done.figures])
+    click.echo(f"\nThe model and its card: {done.folder}")
+
+
+def _row(one: Figure) -> tuple[str, ...]:
+    return (
+        *(one.aspect, one.statistic, shown(one.value, one.low, one.high)),
+        *(between(one.people_low, one.people_high), number(one.floor), number(one.ceiling)),
+        *(f"{one.items:,}", one.ties),
+    )

@@ -1,0 +1,115 @@
+"""What a model says of images, and how well it does on the validation examples."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import torch
+
+from beholder.learn.evaluate import scores_of
+from beholder.learn.examples import Example, Judged, Scale
+from beholder.learn.feed import Pictures, collated, plain_batches
+from beholder.learn.recipe import Data
+from beholder.models.in_order import batches
+from beholder.models.trainable import Batch, Trainable
+from beholder.stats.metric_agreement import single_value
+from beholder.stats.pair_accuracy import pair_accuracy
+
+Scores = dict[str, dict[str, float]]
+"""aspect -> image -> score"""
+
+
+def predicted(
+    model: Trainable[Batch],
+    pictures: Pictures,
+    shown: Sequence[tuple[str, str]],
+    scales: Mapping[str, Scale],
+    size: int,
+) -> Scores:
+    """Scores of images with their prompts, on the scale of the labels."""
+    found: Scores = {}
+    model.module.eval()
+    device = next(model.module.parameters()).device
+    with torch.no_grad():
+        for portion in batches(_by_prompt(shown), size):
+            images = [image for example in portion for image in example.images]
+            batch = collated(portion, model, pictures, (), {}, None).to(device)
+            for aspect, scores in model.predict(batch).items():
+                scale = scales.get(aspect, Scale(0.0, 1.0))
+                numbers = scores.float().cpu().numpy().astype(np.float64) * scale.deviation + scale.mean
+                found.setdefault(aspect, {}).update(zip(images, numbers.tolist(), strict=True))
+    return found
+
+
+def look_at(
+    model: Trainable[Batch],
+    pictures: Pictures,
+    examples: Sequence[Example],
+    found: Judged,
+    data: Data,
+    scales: Mapping[str, Scale],
+    size: int,
+) -> dict[str, float]:
+    """How the model does on validation examples: the measure that decides first, then others and the loss."""
+    prompts = {image: example.prompt for example in examples for image in example.images}
+    scores = predicted(model, pictures, list(prompts.items()), {}, size)
+    if data.labels == "pairs":
+        measures = {"pair-accuracy": _pairs_right(scores, examples, found.aspects[0])}
+    else:
+        by_aspect = {aspect: _spearman(scores, examples, aspect) for aspect in found.aspects}
+        known = [value for value in by_aspect.values() if np.isfinite(value)]
+        measures = {"spearman": float(np.mean(known)) if known else float(np.nan)}
+        if len(by_aspect) > 1:
+            measures |= {f"spearman-{aspect}": value for aspect, value in by_aspect.items()}
+    return measures | {"loss": _loss(model, pictures, examples, found.aspects, scales, size)}
+
+
+def _by_prompt(shown: Sequence[tuple[str, str]]) -> Iterator[Example]:
+    """Examples of at most a few images, those of a prompt together, so that it is read once."""
+    of_prompt: dict[str, list[str]] = {}
+    for image, prompt in shown:
+        of_prompt.setdefault(prompt, []).append(image)
+    for prompt, images in of_prompt.items():
+        for portion in batches(images, 8):
+            yield Example(prompt, tuple(portion))
+
+
+def _pairs_right(scores: Scores, examples: Sequence[Example], aspect: str) -> float:
+    of_image = scores_of(scores, aspect)
+    pairs = [
+        (of_image[one.images[pair.first]], of_image[one.images[pair.second]], pair.share - 0.5)
+        for one in examples
+        for pair in one.compared
+    ]
+    first, second, lead = np.array(pairs, np.float64).T
+    return pair_accuracy(first, second, lead, ties="half").micro
+
+
+def _spearman(scores: Scores, examples: Sequence[Example], aspect: str) -> float:
+    of_image = scores_of(scores, aspect)
+    both = [
+        (of_image[image], value)
+        for one in examples
+        for image, value in zip(one.images, one.ratings.get(aspect, ()), strict=False)
+        if value is not None
+    ]
+    if len(both) < 2:
+        return float(np.nan)
+    scored, said = np.array(both, np.float64).T
+    return single_value(scored, said, "spearman")
+
+
+def _loss(
+    model: Trainable[Batch],
+    pictures: Pictures,
+    examples: Sequence[Example],
+    aspects: tuple[str, ...],
+    scales: Mapping[str, Scale],
+    size: int,
+) -> float:
+    """The mean loss over batches as large as those of training."""
+    device = next(model.module.parameters()).device
+    found = [
+        float(model.loss(batch.to(device)))
+        for batch, _ in plain_batches(model, pictures, examples, aspects, scales, size)
+    ]
+    return float(np.mean(found))
