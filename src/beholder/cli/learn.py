@@ -44,8 +44,8 @@ def learn(
     """Train a model to judge images as people do, and test it.
 
     Reads the labels and images of FOLDER, trains by a recipe, and tests on images whose prompts (or generators)
-    the model has not seen. Writes models/NAME with its card, the table `training`, and the scores of the images held
-    out. Several devices: accelerate launch -m beholder learn ….
+    the model has not seen. Writes models/NAME with its card, the table `training`, and the scores of the images
+    held out. Several devices: accelerate launch -m beholder learn ….
     """
     given = [*changes, *([f"split.by={by}"] if by else []), *([f"split.folds={folds}"] if folds else [])]
     recipe = load_recipe(wanted, given)
