@@ -34,8 +34,8 @@ class HeatmapHead(nn.Module):
     def __init__(self, grid: int, width: int, widths: Sequence[int]) -> None:
         super().__init__()
         self.grid = grid
-        first = nn.Sequential(convolution(width, width), convolution(width, width))
-        steps = [doubling(before, after) for before, after in pairwise((width, *widths))]
+        first = nn.Sequential(convolution(width, widths[0]), convolution(widths[0], widths[0]))
+        steps = [doubling(before, after) for before, after in pairwise((widths[0], *widths))]
         self.layers = nn.Sequential(first, *steps, nn.Conv2d(widths[-1], 1, 3, padding=1))
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
