@@ -9,7 +9,9 @@ import pytest
 
 from beholder.errors import TableError
 from beholder.measure import metric_values, opinions
-from beholder.measure.correlations import Rows, Settings, generator_rows, image_rows, pair_rows
+from beholder.measure.correlations import generator_rows, image_rows
+from beholder.measure.joined import Rows, Settings
+from beholder.measure.pair_rows import pair_rows
 from beholder.measure.verdict import Verdict, verdicts
 from beholder.tables.catalogue import TABLES
 from beholder.tables.check import conform, faults_in

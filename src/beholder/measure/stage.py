@@ -9,8 +9,10 @@ import polars as pl
 
 from beholder.errors import StatisticsError
 from beholder.measure import metric_values, opinions
-from beholder.measure.correlations import Rows, Settings, generator_rows, image_rows, pair_rows
+from beholder.measure.correlations import generator_rows, image_rows
 from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
+from beholder.measure.joined import Rows, Settings
+from beholder.measure.pair_rows import pair_rows
 from beholder.measure.score import score
 from beholder.measure.scorers.catalogue import SCORERS, load_scorer
 from beholder.measure.settings import Measuring

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.stats.metric_agreement import Opinions, single_value
 from beholder.stats.pair_accuracy import PairAccuracy, pair_accuracy
+from beholder.stats.paired_values import paired_values
 
 
 def generator_floor(
@@ -76,12 +77,10 @@ def crowd_ceiling(opinions: Opinions, statistic: str, noise: NDArray[np.float64]
     share = max(1 - float(np.mean(opinions.errors**2)) / spread, 0.0)
     middle = opinions.values.mean()
     truth = middle + np.sqrt(share) * (opinions.values - middle)
-    found = [
-        single_value(truth + opinions.errors * one, truth + opinions.errors * two, statistic)
-        for one, two in zip(noise[::2], noise[1::2], strict=False)
-    ]
-    known = [value for value in found if np.isfinite(value)]
-    return float(np.mean(known)) if known else float(np.nan)
+    crowds = truth + opinions.errors * noise[: len(noise) // 2 * 2]
+    found = paired_values(crowds[::2], crowds[1::2], statistic)
+    known = found[np.isfinite(found)]
+    return float(np.mean(known)) if len(known) else float(np.nan)
 
 
 def person_ceiling(shares: ArrayLike, answers: ArrayLike) -> float:

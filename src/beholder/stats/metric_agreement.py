@@ -30,8 +30,8 @@ from beholder.stats.correlation_bootstrap import (
     resampled_interval,
 )
 from beholder.stats.correlation_jackknife import jackknife_interval
+from beholder.stats.paired_values import PAIR_ACCURACY, paired_values
 
-PAIR_ACCURACY = "pair-accuracy"
 STATISTICS = ("pearson", "spearman", "kendall", PAIR_ACCURACY)
 """What is computed over items. Pair accuracy is over all pairs of items: ½ is chance."""
 
@@ -84,20 +84,24 @@ def agreement(
     clusters: ArrayLike | None = None,
     noise: NDArray[np.float64] | None = None,
     level: float = 0.95,
+    keep_draws: bool = True,
 ) -> Agreement:
     """Compare a metric (items,) with opinions.
 
     ``weights`` (draws, clusters) say how often each cluster is drawn; ``noise`` (draws, items) are standard normal
     numbers with which opinions are varied. Both are shared by all metrics, so that differences can be taken.
+    Without ``keep_draws``, draws are made only where the interval needs them.
     """
     x, y = columns(metric, opinions.values)
     group = cluster_index(clusters, len(x))
     drawn = draws_of(x, y, statistic, group)
     value = drawn(np.ones((1, group.max() + 1), np.int32))
     enough = len(np.unique(group)) >= LEAST_CLUSTERS and bool(np.isfinite(value[0]))
-    draws = drawn(weights) if enough else np.empty(0)
     left_out = leave_one_out(drawn, group) if enough and group.max() < MANY_CLUSTERS else np.empty(0)
-    told = enough and len(np.unique(draws[np.isfinite(draws)])) > 1  # a perfect order is perfect in every draw
+    wanted = keep_draws or not len(left_out) or (statistic == PAIR_ACCURACY and clusters is not None)
+    draws = drawn(weights) if enough and wanted else np.empty(0)
+    tried = draws if len(draws) else left_out
+    told = enough and len(np.unique(tried[np.isfinite(tried)])) > 1  # a perfect order is perfect in every draw
     pieces = (value, draws, left_out, group)
     low, high, made = _item_interval(statistic, *pieces, clusters is not None, level) if told else NOTHING
     people = _people_interval(x, opinions, statistic, float(value[0]), noise, level)
@@ -141,8 +145,7 @@ def interval_of(
 def single_value(x: ArrayLike, y: ArrayLike, statistic: str) -> float:
     """Return the statistic of two columns as they are; nan where a column is constant."""
     one, two = columns(x, y)
-    group = np.arange(len(one))
-    return float(draws_of(one, two, statistic, group)(np.ones((1, len(one)), np.int32))[0])
+    return float(paired_values(one, two, statistic)[0])
 
 
 def _kind(statistic: str) -> Kind:
@@ -182,7 +185,7 @@ def _people_interval(
     """
     if noise is None or not opinions.vary or np.isnan(value):
         return float(np.nan), float(np.nan)
-    varied = np.array([single_value(x, opinions.values + opinions.errors * row, statistic) for row in noise])
+    varied = paired_values(x, opinions.values + opinions.errors * noise, statistic)
     ends = np.nanquantile(varied, [(1 - level) / 2, 0.5, (1 + level) / 2])
     least, most = (0.0, 1.0) if statistic == PAIR_ACCURACY else (-1.0, 1.0)
     low, high = np.clip(value + ends[[0, 2]] - ends[1], least, most)
