@@ -11,7 +11,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from beholder.consolidate.coding import Coded, code_answers
-from beholder.consolidate.labels import label
+from beholder.consolidate.labels import label, p910_unfit
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import RatingQuestion
@@ -117,3 +117,21 @@ class TestMeans:
         row = label(RATING, Coded("quality", "ordinal", frame), 0.9).row(0, named=True)
         expected = stats.t.interval(0.9, len(values) - 1, np.mean(values), stats.sem(values))
         assert (row["low"], row["high"]) == pytest.approx(expected)
+
+
+def test_p910_that_follows_one_person_is_left_out_and_told() -> None:
+    rng = np.random.default_rng(0)
+    scores = np.clip(rng.uniform(1, 5, (60, 1)) + rng.normal(0, [0.2, 1, 1, 1], (60, 4)), 1, 5)
+    rows = [(f"p{r}", f"i{i:02d}", float(scores[i, r])) for i in range(60) for r in range(4)]
+    frame = pl.DataFrame(rows, schema=["rater", "image", "code"], orient="row").with_columns(item="image")
+    question, coded = RatingQuestion(name="q"), Coded("quality", "ordinal", frame)
+    assert set(label(question, coded, 0.95)["method"]) == {"mean", "z-mean"}
+    told = p910_unfit(question, coded, 0.95)
+    assert told == (
+        "p910: no labels of quality: with 4 people the model collapsed onto p0, whose opinions it would repeat; "
+        "take the mean"
+    )
+    # one answer an image: biases cannot be told from opinions
+    alone = Coded("quality", "ordinal", frame.unique("image", keep="first", maintain_order=True))
+    assert "item with two answers" in str(p910_unfit(question, alone, 0.95))
+    assert p910_unfit(RealismQuestion(name="q"), alone, 0.95) is None

@@ -14,6 +14,7 @@ from beholder.design.stage import run as design
 from beholder.errors import StageError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
+from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Aspect, Design, Screening
@@ -154,3 +155,45 @@ def test_it_needs_answers(bare_study: Make) -> None:
     design(folder)
     with pytest.raises(StageError, match=r"is missing\. It is written by: beholder collect"):
         run(folder)
+
+
+def test_out_of_fold_scores_are_heeded_and_others_are_not(bare_study: Make) -> None:
+    folder = bare_study(RealismQuestion(name="real", design=Design(raters=4, trials=8)))
+    store = collected(folder)
+    run(folder)
+    decided = store.read("labels").filter(pl.col("choice").is_not_null())
+    against = [{"real": 0.9, "generated": 0.1}[choice] for choice in decided["choice"]]
+    believed = [1 - chance for chance in against[:-1]] + against[-1:]
+
+    def scored(scorer: str) -> None:
+        rows = decided.select(
+            "image", "aspect", scorer=pl.lit(scorer), score=pl.Series(believed, dtype=pl.Float64)
+        )
+        store.write({"scores": rows}, Provenance("measure", {}, 0, {}))
+
+    scored("tower")
+    assert run(folder).skipped  # what came after this stage does not make it stale
+    scored("tower/out-of-fold")
+    assert not run(folder).skipped
+    labels = store.read("labels")
+    doubted = labels.filter(pl.col("doubted_by").str.contains("tower/out-of-fold"))
+    assert doubted["image"].to_list() == [decided["image"][-1]]
+    assert run(folder).skipped
+
+
+def test_rankings_have_a_w(bare_study: Make) -> None:
+    folder = bare_study(RankingQuestion(name="order", images=3, design=Design(raters=4, trials=4)))
+    store = collected(folder)
+    run(folder)
+    rows = store.read("agreement").filter(pl.col("statistic") == "kendall-w")
+    assert rows["people"].to_list() == ["all", "used"]
+    assert ((rows["value"] > 0) & (rows["value"] <= 1)).all()
+
+
+def test_why_there_is_no_p910_stands_beside_the_people(bare_study: Make) -> None:
+    folder = bare_study(RatingQuestion(name="mos", design=Design(raters=1, trials=8)))
+    store = collected(folder, people=1)
+    run(folder)
+    (notes,) = store.read("raters")["notes"].to_list()
+    assert any("p910: no labels of" in note and "take the mean" in note for note in notes)
+    assert "p910" not in store.read("labels")["method"]

@@ -139,3 +139,20 @@ def test_degenerate_scores() -> None:
     one = p910([0, 1], [0, 0], [1, 2])  # one item: all difference is bias
     assert one.opinion == pytest.approx([1.5])
     assert one.bias == pytest.approx([-0.5, 0.5])
+
+
+def test_one_score_weighs_nothing() -> None:
+    # a bias of their own explains it wholly: the others' opinions are as without them
+    rng = np.random.default_rng(7)
+    who, what, score = long(rng.uniform(1, 5, (30, 1)) + rng.normal(0, 0.6, (30, 18)))
+    before = p910(who, what, score)
+    after = p910([*who, 18], [*what, 4], [*score, 5.0])
+    assert not after.collapsed
+    assert np.isnan(after.inconsistency[18])
+    shift = after.opinion - before.opinion
+    np.testing.assert_allclose(shift, shift[0], atol=1e-6)  # biases have another mean
+    assert after.bias[18] == pytest.approx(5.0 - after.opinion[4])
+    np.testing.assert_allclose(after.standard_error, before.standard_error, atol=1e-6)
+    lone = p910([*who, 18], [*what, 30], [*score, 5.0])  # nobody else judged item 30
+    assert lone.opinion[30] == 5
+    assert np.isnan(lone.standard_error[30])

@@ -96,12 +96,46 @@ def test_interval_holds_the_truth() -> None:
     for _ in range(50):
         right = rng.binomial(40, truth.chance(levels))
         fit = fit_psychometric(levels, right, np.full(7, 40), shape="logistic", lapse=0.0)
-        found = threshold_estimate(fit, 0.75, 200, rng)
+        found = threshold_estimate(fit, 0.75)
         held += found.low <= 4 <= found.high
     assert held >= 42  # 95 % of 50 is 47.5; three and a half standard errors below
     assert found.answers == 280
-    again = [threshold_estimate(fit, 0.75, 50, np.random.default_rng(4)) for _ in range(2)]
-    assert again[0] == again[1]
+
+
+def test_profile_ends_by_a_search() -> None:
+    # the ends are where the best function that passes 75 % there is worse by χ²(.95; 1)/2 = 1.920729
+    answers = some_answers(3)
+    fit = fit_psychometric(LEVELS, answers, np.full(7, 60), shape="gaussian", lapse=0.02)
+    found = threshold_estimate(fit, 0.75)
+
+    def loss(width: float, at: float) -> float:
+        sd = width / (2 * stats.norm.ppf(0.95))
+        middle = at - sd * stats.norm.ppf(0.25 / 0.48)
+        chance = 0.5 + 0.48 * stats.norm.cdf(LEVELS, middle, sd)
+        return -float(np.sum(stats.binom.logpmf(answers, 60, chance)))
+
+    def profile(at: float) -> float:
+        return float(
+            optimize.minimize_scalar(lambda log: loss(np.exp(log), at), bounds=(3, 9), method="bounded").fun
+        )
+
+    least = profile(found.value)
+    for end in (found.low, found.high):
+        assert profile(end) - least == pytest.approx(1.920729, abs=2e-3)
+    assert found.low < found.value < found.high
+    wider = threshold_estimate(fit, 0.75, level=0.99)
+    assert wider.low < found.low < found.high < wider.high
+
+
+def test_profile_with_fitted_rates_and_without_a_bound() -> None:
+    answers = some_answers(3)
+    fixed, free = (fit_psychometric(LEVELS, answers, np.full(7, 60), lapse=lapse) for lapse in (0.02, None))
+    narrow, wide = threshold_estimate(fixed, 0.75), threshold_estimate(free, 0.75)
+    assert wide.high - wide.low >= 0.98 * (narrow.high - narrow.low)  # not knowing the lapses costs
+    guessed = threshold_estimate(fit_psychometric([100, 200, 400], [11, 9, 13], [20, 20, 20], lapse=0.0), 0.75)
+    assert guessed.high == np.inf  # nobody can say how long it would take
+    never = threshold_estimate(fixed, 0.99)  # lapses keep the function below
+    assert np.isnan([never.value, never.low, never.high]).all()
 
 
 def test_hopeless_answers_are_defined_and_flagged() -> None:
@@ -127,7 +161,5 @@ def test_nonsense_is_refused() -> None:
         fit_psychometric([1, 2], [0, 1], shape="step")  # type: ignore[arg-type]
     with pytest.raises(StatisticsError, match="nothing to see"):
         fit_psychometric([1, 2], [0, 1], guess=0.5, lapse=0.5)
-    with pytest.raises(StatisticsError, match="at least one draw"):
-        threshold_estimate(
-            fit_psychometric(LEVELS, some_answers(0), np.full(7, 60)), 0.75, 0, np.random.default_rng()
-        )
+    with pytest.raises(StatisticsError, match="level between 0 and 1"):
+        threshold_estimate(fit_psychometric(LEVELS, some_answers(0), np.full(7, 60)), 0.75, level=1)

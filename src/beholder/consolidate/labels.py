@@ -9,7 +9,7 @@ from scipy import stats
 from beholder.consolidate.coding import EVEN, FIRST, Coded
 from beholder.consolidate.doubt import with_doubt
 from beholder.errors import StatisticsError
-from beholder.stats.p910 import p910
+from beholder.stats.p910 import P910, p910
 from beholder.stats.proportions import wilson
 from beholder.study.kinds.catalogue import AnyQuestion
 
@@ -93,16 +93,11 @@ def _z_means(coded: Coded, level: float) -> pl.DataFrame:
 def _p910(coded: Coded, level: float) -> pl.DataFrame:
     """Opinions by ITU-T P.910: people differ in bias and inconsistency, and the careless weigh little.
 
-    No rows where no image has two answers, or the fit does not settle.
+    No rows where the model does not hold (:func:`p910_unfit` says why).
     """
-    empty = pl.DataFrame(schema={"image": pl.String, "value": pl.Float64, "method": pl.String})
-    who, what, scores, _ = coded.arrays()
-    try:
-        found = p910(who, what, scores, level=level)
-    except StatisticsError:
-        return empty
-    if not found.converged:
-        return empty
+    found = _fitted(coded, level)
+    if isinstance(found, str):
+        return pl.DataFrame(schema={"image": pl.String, "value": pl.Float64, "method": pl.String})
     rows = coded.frame.group_by("image").agg(
         answers=pl.len().cast(pl.Int64), raters=pl.col("rater").n_unique().cast(pl.Int64)
     )
@@ -112,6 +107,29 @@ def _p910(coded: Coded, level: float) -> pl.DataFrame:
         high=pl.Series(found.high).fill_nan(None),
         method=pl.lit("p910"),
     )
+
+
+def p910_unfit(question: AnyQuestion, coded: Coded, level: float) -> str | None:
+    """Why an aspect of a question that is rated has no labels by P.910; nothing where it has them."""
+    if _p910 not in LABELLERS[question.kind] or coded.frame.is_empty():
+        return None
+    found = _fitted(coded, level)
+    return f"p910: no labels of {coded.aspect}: {found}; take the mean" if isinstance(found, str) else None
+
+
+def _fitted(coded: Coded, level: float) -> P910 | str:
+    """The model, or why it does not hold."""
+    who, what, scores, names = coded.arrays()
+    try:
+        found = p910(who, what, scores, level=level)
+    except StatisticsError as error:
+        return str(error)
+    if found.collapsed:
+        alone = names[int(np.nanargmin(found.inconsistency))]
+        return f"with {len(names)} people the model collapsed onto {alone}, whose opinions it would repeat"
+    if not found.converged:
+        return f"the fit did not settle in {found.iterations:,} turns"
+    return found
 
 
 def _mean_of(frame: pl.DataFrame, method: str, level: float) -> pl.DataFrame:

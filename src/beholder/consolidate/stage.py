@@ -1,5 +1,6 @@
 """The consolidate stage: from answers to raters, labels, regions, thresholds and agreement."""
 
+import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,15 +9,18 @@ import polars as pl
 
 from beholder.consolidate.agreement import agreement_rows
 from beholder.consolidate.coding import code_answers
+from beholder.consolidate.concordance import concordance_rows
 from beholder.consolidate.imported import published_agreement, published_labels, screen_totals
-from beholder.consolidate.labels import label
+from beholder.consolidate.labels import label, p910_unfit
 from beholder.consolidate.marked_places import region_rows
 from beholder.consolidate.marked_words import word_labels
 from beholder.consolidate.possible import faults_of_answers
 from beholder.consolidate.screening import screen
+from beholder.consolidate.second_look import out_of_fold, with_second_looks
 from beholder.consolidate.thresholds import threshold_rows
 from beholder.errors import TableError
 from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.study import Study, load_study
@@ -38,14 +42,23 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     heeded: dict[str, Plain] = {
         q.name: q.model_dump(mode="json", exclude={"text", "design", "protocol"}) for q in study.questions
     }
+    predictions = out_of_fold(store.read_or_empty("scores"))
     work = Work(
         stage="consolidate",
-        settings={"level": study.analysis.level, "questions": heeded},
+        settings={"level": study.analysis.level, "questions": heeded, "out_of_fold": _digest(predictions)},
         seed=study.seed,
         inputs=("prompts", "images", "trials", "sessions", "answers", "marks", *IMPORTED),
         outputs=OUTPUTS,
     )
-    return perform(store, work, lambda: _consolidate(store, study), force=force)
+    return perform(store, work, lambda: _consolidate(store, study, predictions), force=force)
+
+
+def _digest(predictions: pl.DataFrame) -> str | None:
+    """What stands for the predictions in the settings: other scores are not heeded, and come after this stage."""
+    if predictions.is_empty():
+        return None
+    rows = predictions.sort("scorer", "aspect", "image").select("scorer", "aspect", "image", "score")
+    return hashlib.sha256(rows.write_csv().encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,7 @@ class _Found:
         return {name: pl.concat([TABLES[name].empty(), *part], how="diagonal") for name, part in parts.items()}
 
 
-def _consolidate(store: Store, study: Study) -> dict[str, pl.DataFrame]:
+def _consolidate(store: Store, study: Study, predictions: pl.DataFrame) -> dict[str, pl.DataFrame]:
     answered = answered_trials(store)
     by_question = {q.name: answered.filter(pl.col("question") == q.name) for q in study.questions}
     del answered
@@ -80,7 +93,8 @@ def _consolidate(store: Store, study: Study) -> dict[str, pl.DataFrame]:
         mine = by_question.pop(question.name)
         if not mine.is_empty():
             _from_answers(store, study, question, mine, np.random.default_rng([study.seed, number]), found)
-    return found.tables()
+    tables = found.tables()
+    return tables | {"labels": with_second_looks(tables["labels"], predictions)}
 
 
 def _take_over(store: Store, study: Study, question: AnyQuestion, found: _Found) -> None:
@@ -107,12 +121,19 @@ def _from_answers(
     coded = list(code_answers(question, tests, marks))
     screened = screen(question, answered, coded)
     used = set(screened.filter(pl.col("used"))["rater"])
-    found.raters.append(screened)
+    unfit = []
     for aspect in coded:
         found.agreement.append(TABLES["agreement"].frame(agreement_rows(question, aspect, used, level, rng)))
         kept = aspect.of(used)
         if not kept.frame.is_empty():
             found.labels.append(label(question, kept, level))
+            if "p910" not in found.labels[-1]["method"]:
+                unfit.append(p910_unfit(question, kept, level))
+    why = pl.lit([note for note in unfit if note], dtype=pl.List(pl.String))
+    found.raters.append(screened.with_columns(notes=pl.concat_list("notes", why)))
+    if isinstance(question, RankingQuestion):
+        rows = concordance_rows(question, tests, used, level)
+        found.agreement.append(TABLES["agreement"].frame(rows))
     if isinstance(question, TimedRealismQuestion) and not tests.is_empty():
         found.thresholds.append(threshold_rows(question, tests, store.read("images")))
     if isinstance(question, RichFeedbackQuestion):

@@ -9,11 +9,13 @@ chance; m(n − 1)W is Friedman's χ² with n − 1 degrees of freedom. With R�
 the mean of Spearman's correlations of all pairs of raters where nobody has ties, W = (1 + (m − 1) r)/m. Kendall
 and Gibbons, "Rank Correlation Methods", 5th edition (1990).
 
-The interval is a jackknife: everyone is left out in turn, and with SE the deviation that follows,
+The interval takes the raters as a sample. With lᵢ the influence of rater i on r, that is its slope in the weight
+of i where pairs of copies are left out,
 
-    tanh(atanh r ± t₁₋α/₂,ₘ₋₁ · SE/(1 − r²)).
+    lᵢ = 2 Σ_{k≠i} RᵢRₖ / ((m − 1) Σⱼ RⱼRⱼ) − r (1/m + RᵢRᵢ/Σⱼ RⱼRⱼ),    SE² = Σ (m/(m − 1) lᵢ)²,
 
-It needs no draws, and unlike a bootstrap has no copies of a rater, who would agree with themselves.
+it is tanh(atanh r ± t₁₋α/₂,ₘ₋₁ · SE/(1 − r²)). The factor m/(m − 1) is that of the leave-one-out ("HC3") variance.
+Nothing is drawn: drawing raters, or leaving them out one by one, is too careful where sets have few raters.
 """
 
 from dataclasses import dataclass
@@ -27,7 +29,7 @@ from beholder.stats.complete_matrix import complete_matrix
 from beholder.stats.estimate import Estimate
 from beholder.stats.long_answers import LongAnswers, long_answers
 
-METHOD = "jackknife over people, Fisher z"
+METHOD = "influence of people, Fisher z"
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class SetConcordance:
 def kendall_w(raters: ArrayLike, items: ArrayLike, values: ArrayLike, *, level: float = 0.95) -> Concordance:
     """Return W of long answers (ranks or scores; ties share their mean rank); every rater judges every item.
 
-    Two raters have no interval, nor have raters of whom it makes no difference who is left out, unless all agree.
+    Two raters have no interval, nor have raters who agree equally well with the others, unless all agree wholly.
     """
     answers = long_answers(raters, items, values)
     matrix = complete_matrix(answers, "Kendall's W")  # (people, items)
@@ -78,9 +80,8 @@ def concordance_of_sets(
     """Return the mean W of sets of items, such as the images of one prompt, each ordered by people of its own.
 
     ``sets`` (answers,) are integers; whoever judges an item of a set judges all of it. Items belong to their set:
-    item 3 of set 0 is not item 3 of set 1. Of the m raters of a set and its r the mean is of (1 + (m − 1) r)/m;
-    leaving a person out changes r in all of their sets, and m in none. Sets with one rater, or with ties alone, do
-    not count.
+    item 3 of set 0 is not item 3 of set 1. Of the m raters of a set and its r the mean is of (1 + (m − 1) r)/m,
+    and a person's influences in all of their sets add up. Sets with one rater, or with ties alone, do not count.
     """
     group = np.asarray(sets)
     if group.ndim != 1 or group.dtype.kind not in "iu" or group.shape != np.asarray(items).shape:
@@ -122,15 +123,13 @@ def _over_sets(answers: LongAnswers, sets: NDArray[np.int64], level: float) -> S
     total = weight.sum()
     value = float(weight @ within / total)
 
-    rest, left = (size - 2)[of_set], spread[of_set] - own
-    still = counted[of_set] & (rest > 0) & (left > 0)
-    without = (pairs[of_set] - 2 * others) / np.where(still, rest * left, 1.0)  # (rankings,) r without the rater
+    there = np.where(counted, spread, 1.0)[of_set]
+    gain = 2 * others / (np.maximum(size - 1, 1)[of_set] * there)
+    pull = gain - within[of_set] * (1 / size[of_set] + own / there)  # (rankings,)
+    widened = weight * size / np.maximum(size - 1, 1)
+    influence = np.bincount(rater, widened[of_set] * pull) / total  # (people,)
     people = len(np.unique(rater[counted[of_set]]))
-    place = np.unique(rater, return_inverse=True)[1]
-    kept = np.where(still, weight[of_set], 0.0)
-    below = total + np.bincount(place, kept - weight[of_set])
-    above = weight @ within + np.bincount(place, kept * without - (weight * within)[of_set])
-    low, high = _interval(value, above, below, np.bincount(place, counted[of_set]) > 0, people, level)
+    low, high = _interval(value, influence, people, level)
 
     share = float(weight.sum() / counted.sum())  # W is linear in r: its mean is (1 − share) + share · r
 
@@ -145,27 +144,17 @@ def _over_sets(answers: LongAnswers, sets: NDArray[np.int64], level: float) -> S
     )
 
 
-def _interval(
-    value: float,
-    above: NDArray[np.float64],
-    below: NDArray[np.float64],
-    here: NDArray[np.bool_],
-    people: int,
-    level: float,
-) -> tuple[float, float]:
-    """Return the jackknife's ends from above/below without each person (people,); ``here`` are those who count."""
-    defined = here & (below > 1e-9)
-    if people < 3 or not defined[here].all():
+def _interval(value: float, influence: NDArray[np.float64], people: int, level: float) -> tuple[float, float]:
+    """Return the ends from r and each person's influence on it."""
+    if people < 3:
         return np.nan, np.nan
     if value >= 1 - 1e-12:
         return 1.0, 1.0
-    left_out = above[here] / below[here]
-    error = float(np.sqrt((people - 1) / people * ((left_out - left_out.mean()) ** 2).sum()))
+    error = float(np.sqrt((influence**2).sum()))
     if error <= 1e-12:
         return np.nan, np.nan
-    with np.errstate(divide="ignore"):
-        centre = np.arctanh(np.clip(value, -1, 1))
-    reach = special.stdtrit(people - 1, (1 + level) / 2) * error / max(1 - value**2, 1e-300)
+    centre = np.arctanh(max(value, -1 + 1e-15))
+    reach = special.stdtrit(people - 1, (1 + level) / 2) * error / (1 - value**2)
     return float(np.tanh(centre - reach)), float(np.tanh(centre + reach))
 
 

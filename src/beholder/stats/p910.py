@@ -3,8 +3,9 @@
 The score of rater i for item j is ψⱼ + Δᵢ + υᵢ·noise: opinion, bias, inconsistency. The alternating projection
 takes turns: υᵢ is the deviation of i's residuals; ψⱼ the mean of scores less bias, weighted by 1/υᵢ²; Δᵢ the
 mean of scores less opinion; until ψ moves by less than 1e-8. Careless raters are not rejected but weigh little.
-Biases are shifted to a mean of 0. Li, Bampis, Krasula, Janowski and Katsavounidis, "A simple model for subject
-behavior in subjective experiments" (2020).
+Whoever gave one score only has a bias that explains it wholly, and weighs nothing; an item that only such people
+judged has the mean of its scores, and no error. Biases are shifted to a mean of 0. Li, Bampis, Krasula, Janowski
+and Katsavounidis, "A simple model for subject behavior in subjective experiments" (2020).
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ _LEAST_VARIANCE = 1e-8  # added to υ², so that someone without residuals does 
 
 @dataclass(frozen=True, eq=False)
 class P910:
-    """Opinions of items with their errors, and bias and inconsistency of raters; nan where nothing was judged."""
+    """Opinions of items with their errors, and bias and inconsistency of raters; nan where nothing is known."""
 
     opinion: NDArray[np.float64]  # (items,) ψ
     standard_error: NDArray[np.float64]  # (items,) 1/√Συᵢ⁻² over the item's raters
@@ -61,7 +62,9 @@ def p910(
     if by_item.max() < 2:
         raise StatisticsError("biases need at least one item with two answers; found none")
     judged, present = by_item > 0, by_rater > 0
-    opinion = np.bincount(what, score) / np.maximum(by_item, 1)
+    telling = by_rater > 1  # (people,) whose inconsistency can be told
+    told = np.bincount(what, telling[who]) > 0  # (items,)
+    opinion = plain = np.bincount(what, score) / np.maximum(by_item, 1)
     bias = np.bincount(who, score - opinion[what], answers.people) / np.maximum(by_rater, 1)
     converged, turn = False, 0
     while turn < iterations and not converged:
@@ -69,17 +72,19 @@ def p910(
         before = opinion
         residual = score - opinion[what] - bias[who]
         variance = _variance(residual, who, by_rater)
-        weight = 1 / (variance + _LEAST_VARIANCE)
-        opinion = np.bincount(what, weight[who] * (score - bias[who])) / np.maximum(
+        weight = np.where(telling, 1 / (variance + _LEAST_VARIANCE), 0.0)
+        weighed = np.bincount(what, weight[who] * (score - bias[who])) / np.maximum(
             np.bincount(what, weight[who]), np.finfo(float).tiny
         )
+        opinion = np.where(told, weighed, plain)
         bias = np.bincount(who, score - opinion[what], answers.people) / np.maximum(by_rater, 1)
         converged = bool(np.linalg.norm(opinion - before) < tolerance)
 
     shift = bias[present].mean()
-    certainty = np.bincount(what, 1 / np.maximum(variance, np.finfo(float).tiny)[who])
-    opinion = np.where(judged, opinion + shift, np.nan)
-    error = np.where(judged, 1 / np.sqrt(np.where(judged, certainty, 1.0)), np.nan)
+    sure = np.where(telling, 1 / np.maximum(variance, np.finfo(float).tiny), 0.0)
+    certainty = np.bincount(what, sure[who])
+    opinion = np.where(judged, np.where(told, opinion + shift, plain), np.nan)
+    error = np.where(told, 1 / np.sqrt(np.where(told, certainty, 1.0)), np.nan)
     reach = special.ndtri((1 + level) / 2) * error
     spread = np.sqrt(_variance(residual, what, by_item) / np.maximum(by_item, 1))
     return P910(
@@ -89,11 +94,11 @@ def p910(
         high=opinion + reach,
         residual_error=np.where(judged, spread, np.nan),
         bias=np.where(present, bias - shift, np.nan),
-        inconsistency=np.where(present, np.sqrt(variance), np.nan),
+        inconsistency=np.where(telling, np.sqrt(variance), np.nan),
         level=level,
         iterations=turn,
         converged=converged,
-        collapsed=bool(variance[present].min() < _LEAST_VARIANCE < variance[present].max()),
+        collapsed=bool(telling.any() and variance[telling].min() < _LEAST_VARIANCE < variance[telling].max()),
     )
 
 

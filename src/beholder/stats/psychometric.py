@@ -5,10 +5,11 @@ shown).
 
 with F a logistic function, a cumulative Gaussian, or a Weibull function (which lives on log x). In all three, F
 is ½ at the *threshold* and goes from .05 to .95 over the *width*. Fitted by maximum likelihood: Fisher scoring
-with damping, for one set of answers or for all bootstrap draws at once.
+with damping, from several starts at once.
 """
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from beholder.errors import StatisticsError
-from beholder.stats.bootstrap_intervals import percentile_interval
 from beholder.stats.estimate import Estimate
 
 Shape = Literal["logistic", "gaussian", "weibull"]
@@ -124,35 +124,95 @@ def fit_psychometric(
     )
 
 
-def threshold_estimate(
-    fit: Psychometric, share: float, draws: int, rng: np.random.Generator, *, level: float = 0.95
-) -> Estimate:
-    """Return the level at which ``share`` are right, with a parametric bootstrap interval.
+def threshold_estimate(fit: Psychometric, share: float, *, level: float = 0.95) -> Estimate:
+    """Return the level at which ``share`` are right, with a profile likelihood interval.
 
-    Each draw makes answers from the fitted function at the same levels, and is fitted anew. That is the
-    uncertainty of one person's trials; for a generator, average thresholds over people and resample people.
+    It holds the levels x at which 2 (L − max L(x)) is at most the quantile of χ² with one degree of freedom, L(x)
+    being the likelihood of all functions that pass ``share`` at x. How the levels were chosen does not matter, so
+    that it holds for staircases too. An end that the answers do not bound is 0 (for Weibull; else −inf) or inf.
+    That is the uncertainty of one person's trials; for a generator, average thresholds over people and resample
+    people.
     """
-    if draws < 1:
-        raise StatisticsError(f"a bootstrap needs at least one draw; found {draws}")
-    fixed = (None if fit.free[0] else fit.guess, None if fit.free[1] else fit.lapse)
-    answers = fit.answers
-    chance = fit.chance(np.exp(answers.levels) if fit.shape == "weibull" else answers.levels)
-    drawn = rng.binomial(answers.trials.astype(np.int64), np.clip(chance, 0, 1), size=(draws, len(chance)))
-    start = _parameters(fit, fixed)
-    starts = np.repeat(start[None], draws, axis=0)
-    fits, _ = _maximise(answers.levels, drawn.astype(np.float64), answers.trials, starts, fit.shape, fixed)
-    found = _levels_at(fit.shape, fits, *_rates(fits, fixed), share)
-    low, high = percentile_interval(found[:, None], 2, level=level, expand=False)
+    if not 0 < level < 1:
+        raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
+    value = fit.level_at(share)
+    low, high = _profile_ends(fit, share, value, level) if np.isfinite(value) else (np.nan, np.nan)
     return Estimate(
-        value=fit.level_at(share),
-        low=float(low[0]),
-        high=float(high[0]),
+        value=value,
+        low=low,
+        high=high,
         level=level,
-        method="percentile parametric bootstrap over trials",
+        method="profile likelihood over trials",
         raters=1,
-        answers=int(answers.trials.sum()),
-        draws=draws,
+        answers=int(fit.answers.trials.sum()),
     )
+
+
+def _profile_ends(fit: Psychometric, share: float, value: float, level: float) -> tuple[float, float]:
+    """Return where the profile likelihood falls below its bound on both sides of ``value``."""
+    log = fit.shape == "weibull"
+    centre = np.log(value) if log else value
+    span = fit.answers.levels[-1] - fit.answers.levels[0]
+    best = max(fit.log_likelihood, float(_profile(fit, share, np.array([centre]))[0]))
+    least = best - special.chdtri(1, 1 - level) / 2
+    ends = []
+    for side in (-1.0, 1.0):
+        inner, outer = 0.0, np.inf  # distances from the centre: inside, and the first found outside
+        for away in span * np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6]):
+            if _profile(fit, share, np.array([centre + side * away]))[0] < least:
+                outer = away
+                break
+            inner = away
+        while np.isfinite(outer) and outer - inner > 1e-6 * span:
+            between = np.linspace(inner, outer, 12)[1:-1]
+            outside = _profile(fit, share, centre + side * between) < least
+            first = int(np.argmax(outside)) if outside.any() else len(between)
+            inner, outer = np.append(inner, between)[first], np.append(between, outer)[first]
+        ends.append(centre + side * (inner + outer) / 2)
+    low, high = np.exp(ends) if log else ends
+    return float(low), float(high)
+
+
+def _profile(fit: Psychometric, share: float, at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log-likelihood of the best function that passes ``share`` at each level (levels sought,)."""
+    answers, steps = fit.answers, 161
+    low, high = _bounds(answers, 2)
+    widths = np.linspace(low[1], high[1], steps)
+    found = np.full(len(at), -np.inf)
+    for gamma, lam in product(*(_tried(rate, free) for rate, free in _tries(fit))):
+        seen = (share - gamma) / (1 - gamma - lam)
+        if not 0 < seen < 1:
+            continue
+        lead = (_inverse(fit.shape, seen) - _MIDDLE[fit.shape]) / _REACH[fit.shape]
+        middles = at[:, None] - np.exp(widths) * lead  # (levels sought, widths)
+        argument = _argument(fit.shape, answers.levels, middles[..., None], widths[:, None])
+        chance = np.clip(gamma + (1 - gamma - lam) * _sigmoid(fit.shape, argument)[0], 1e-12, 1 - 1e-12)
+        likelihood = np.log(chance) @ answers.right + np.log1p(-chance) @ (answers.trials - answers.right)
+        found = np.maximum(found, _peak(likelihood))
+    return found
+
+
+def _peak(curves: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the height of each row's highest point (rows,), by a parabola through it and its neighbours."""
+    top = np.clip(np.argmax(curves, axis=1), 1, curves.shape[1] - 2)
+    rows = np.arange(len(curves))
+    left, middle, right = (curves[rows, top + step] for step in (-1, 0, 1))
+    bend = left - 2 * middle + right
+    gain = np.where(bend < 0, -((left - right) ** 2) / (8 * np.where(bend < 0, bend, -1.0)), 0.0)
+    return np.asarray(np.maximum(middle + gain, curves.max(axis=1)), np.float64)
+
+
+def _tries(fit: Psychometric) -> tuple[tuple[float, float | None], tuple[float, float | None]]:
+    """Return the guess and the lapse rate, each with the most it may be where it was fitted."""
+    return (
+        (fit.guess, _MOST_GUESSES if fit.free[0] else None),
+        (fit.lapse, _MOST_LAPSES if fit.free[1] else None),
+    )
+
+
+def _tried(rate: float, most: float | None) -> list[float]:
+    """Return the rates to try: the fixed one, or a grid of those it may be, with the fitted one."""
+    return [rate] if most is None else sorted({rate, *np.linspace(0, most, 13).tolist()})
 
 
 def _collect(levels: ArrayLike, right: ArrayLike, trials: ArrayLike | None, shape: str) -> Answers:
@@ -287,6 +347,14 @@ def _sigmoid(shape: Shape, argument: NDArray[np.float64]) -> tuple[NDArray[np.fl
     return -np.expm1(-grown), grown * np.exp(-grown)
 
 
+def _inverse(shape: Shape, value: ArrayLike) -> NDArray[np.float64]:
+    """Return the argument at which F has a value."""
+    seen = np.asarray(value, np.float64)
+    if shape == "logistic":
+        return np.asarray(special.logit(seen), np.float64)
+    return np.asarray(special.ndtri(seen) if shape == "gaussian" else np.log(-np.log1p(-seen)), np.float64)
+
+
 def _levels_at(
     shape: Shape,
     parameters: NDArray[np.float64],
@@ -297,13 +365,7 @@ def _levels_at(
     """Return where ψ = share for each fit (fits,); nan where it never is."""
     seen = (share - gamma) / (1 - gamma - lam)
     passed = (seen > 0) & (seen < 1)
-    inner = np.where(passed, seen, 0.5)
-    if shape == "logistic":
-        argument = special.logit(inner)
-    elif shape == "gaussian":
-        argument = special.ndtri(inner)
-    else:
-        argument = np.log(-np.log1p(-inner))
+    argument = _inverse(shape, np.where(passed, seen, 0.5))
     x = parameters[:, 0] + np.exp(parameters[:, 1]) * (argument - _MIDDLE[shape]) / _REACH[shape]
     return np.where(passed, np.exp(x) if shape == "weibull" else x, np.nan)
 
@@ -320,13 +382,3 @@ def _rates(
         else:
             rates.append(np.full(len(parameters), rate))
     return rates[0], rates[1]
-
-
-def _parameters(fit: Psychometric, fixed: tuple[float | None, float | None]) -> NDArray[np.float64]:
-    """Return the parameters of a fit (params,)."""
-    middle = np.log(fit.threshold) if fit.shape == "weibull" else fit.threshold
-    found = [middle, np.log(fit.width)]
-    for rate, held, most in zip((fit.guess, fit.lapse), fixed, (_MOST_GUESSES, _MOST_LAPSES), strict=True):
-        if held is None:
-            found.append(float(np.clip(special.logit(np.clip(rate / most, 1e-9, 1 - 1e-9)), -_EDGE, _EDGE)))
-    return np.array(found)

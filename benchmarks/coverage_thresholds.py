@@ -1,0 +1,157 @@
+"""How often intervals of exposure thresholds hold the truth: one person's, and the mean of many people's.
+
+    python benchmarks/coverage_thresholds.py [--studies 2000] [--draws 1000] [--seed 1] [--only NAME …]
+
+Prints markdown tables; ``docs/measured/coverage-thresholds.md`` is a saved run. One process. An observer is right
+at exposure t with chance ½ + (½ − λ)(1 − exp(−ln 2 · (t/θ)^b)); what is sought is the exposure at which 75 % are
+right.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beholder.errors import StatisticsError
+from beholder.stats.bootstrap import clustered_ratio, person_weights
+from beholder.stats.psychometric import fit_psychometric, threshold_estimate
+from beholder.stats.staircase_analysis import modal_level, summarise_staircase
+
+PEOPLE = (10, 30, 100)
+TRIALS = (100, 400, 1000)
+LEVELS = np.array([100, 140, 200, 280, 400, 560, 800.0])  # of constant stimuli, in ms
+START, FLOOR, CEILING, DOWN, UP = 500, 100, 1000, 10, 30  # HYPE-time's staircase
+BLOCK = 150
+SLOPE, LAPSE, TARGET = 2.5, 0.02, 0.75
+CROWD = 4000  # observers that studies draw from
+BATCH = 20  # studies that share one set of bootstrap weights
+
+
+def chance(shown: NDArray[np.float64], theta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how often the answer is right."""
+    return np.asarray(0.5 + (0.5 - LAPSE) * -np.expm1(-np.log(2) * (shown / theta) ** SLOPE), np.float64)
+
+
+def level_at_target(theta: float) -> float:
+    seen = (TARGET - 0.5) / (0.5 - LAPSE)
+    return float(theta * (-np.log1p(-seen) / np.log(2)) ** (1 / SLOPE))
+
+
+def staircases(
+    theta: NDArray[np.float64], rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return what each observer was shown in a block, and whether the answer was right, (observers, trials)."""
+    shown = np.empty((len(theta), BLOCK))
+    right = np.empty((len(theta), BLOCK), np.bool_)
+    level = np.full(len(theta), float(START))
+    for trial in range(BLOCK):
+        shown[:, trial] = level
+        right[:, trial] = rng.random(len(theta)) < chance(level, theta)
+        level = np.clip(level + np.where(right[:, trial], -DOWN, UP), FLOOR, CEILING)
+    return shown, right
+
+
+def one_person(studies: int, _: int, seed: int) -> list[tuple[str, ...]]:
+    """Rows: constant stimuli and staircases, the threshold of one observer by likelihood with its interval."""
+    rows: list[tuple[str, ...]] = []
+    for trials in TRIALS:
+        held: dict[str, list[bool]] = {"constant stimuli": [], "staircase": []}
+        rng = np.random.default_rng([seed, trials])
+        thetas = np.exp(rng.normal(np.log(300), 0.2, studies))
+        for theta in thetas:
+            shown, right = staircases(np.full(-(-trials // BLOCK), theta), rng)
+            constant = np.resize(LEVELS, trials)
+            fits = {
+                "constant stimuli": (constant, rng.random(trials) < chance(constant, theta)),
+                "staircase": (shown.ravel()[:trials], right.ravel()[:trials]),
+            }
+            for name, (levels, answers) in fits.items():
+                fit = fit_psychometric(levels, answers.astype(np.float64), lapse=LAPSE)
+                found = threshold_estimate(fit, TARGET)
+                held[name].append(found.low <= level_at_target(theta) <= found.high)
+        rows += [(name, str(trials), _percent(np.mean(each))) for name, each in held.items()]
+    return rows
+
+
+def many_people(studies: int, draws: int, seed: int) -> list[tuple[str, ...]]:
+    """Rows: the mean over people of a block's threshold; studies draw from a crowd whose mean is known exactly."""
+    rng = np.random.default_rng(seed)
+    crowd = crowd_of(rng)
+    rows = []
+    for people in PEOPLE:
+        cells = [str(people)]
+        for scores in crowd.values():
+            truth, held = scores.mean(), []
+            for _ in range(-(-studies // BATCH)):
+                drawn = rng.choice(scores, (people, BATCH))
+                weights = person_weights(np.zeros(people, np.int64), draws, rng)
+                found = clustered_ratio(drawn, np.ones_like(drawn), weights)
+                held.append((found.low <= truth) & (truth <= found.high))
+            cells.append(_percent(np.mean(held)))
+        rows.append(tuple(cells))
+    return rows
+
+
+def crowd_of(rng: np.random.Generator) -> dict[str, NDArray[np.float64]]:
+    """Return what a crowd's blocks come to, observer by observer; what is not defined is left out."""
+    theta = np.exp(rng.normal(np.log(300), 0.35, CROWD))
+    found: dict[str, list[float]] = {"modal exposure": [], "late reversals": [], "by likelihood": []}
+    for shown, right in zip(*staircases(theta, rng), strict=True):
+        found["modal exposure"].append(modal_level(shown))
+        found["late reversals"].append(
+            summarise_staircase(shown, right, floor=FLOOR, ceiling=CEILING).reversal_mean
+        )
+        found["by likelihood"].append(_by_likelihood(shown, right))
+    return {name: np.array(scores)[np.isfinite(scores)] for name, scores in found.items()}
+
+
+def _by_likelihood(shown: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+    """As ``consolidate`` has it: within the limits, and nothing where the fit is doubtful."""
+    try:
+        fit = fit_psychometric(shown, right.astype(np.float64), lapse=LAPSE)
+    except StatisticsError:
+        return float(np.nan)
+    return float(np.nan) if fit.doubtful else float(np.clip(fit.level_at(TARGET), FLOOR, CEILING))
+
+
+def _percent(share: float | np.floating) -> str:
+    return f"{100 * share:.1f}"
+
+
+Section = tuple[Callable[[int, int, int], list[tuple[str, ...]]], str, tuple[str, ...]]
+
+SECTIONS: dict[str, Section] = {
+    "person": (
+        one_person,
+        "One person's threshold, nominal 95 %",
+        ("trials shown as", "trials", "profile likelihood"),
+    ),
+    "people": (
+        many_people,
+        f"Mean threshold over people, a block of {BLOCK} trials each, nominal 95 %",
+        ("people", "modal exposure", "late reversals", "by likelihood"),
+    ),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--studies", type=int, default=2000)
+    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", choices=list(SECTIONS), default=list(SECTIONS))
+    options = parser.parse_args()
+    began = time.perf_counter()
+    for name in options.only:
+        section, title, header = SECTIONS[name]
+        print(f"## {title}\n\n| {' | '.join(header)} |\n|{'---|' * len(header)}")
+        for row in section(options.studies, options.draws, options.seed):
+            print(f"| {' | '.join(row)} |", flush=True)
+        print()
+    print(f"{options.studies} studies a row, {options.draws} draws, {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
