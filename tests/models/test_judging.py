@@ -26,6 +26,7 @@ class Counting:
     def __init__(self) -> None:
         self.module = nn.Linear(1, 1)
         self.preprocessing = Preprocessing("exact", SIDE, "bicubic")
+        self.scale = 1.0
         self.calls: list[list[str]] = []
         self.failing = False
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from PIL import Image
 
 from beholder.errors import ImageError
 from beholder.measure.scorers.scorer import Scorer, Shown
+from beholder.models.allocator import keep_freed_memory
 from beholder.models.decode import UndecodableError, quiet_pillow
 from beholder.models.encode import MAX_WORKERS, Broken
 from beholder.models.in_order import batches, in_order
@@ -49,9 +51,12 @@ def score(
     def judged(portion: list[tuple[Picture, str | None]]) -> tuple[_Part, int]:
         return _judged(portion, scorers), len(portion)
 
-    done = 0
-    with quiet_pillow():
-        for part, count in in_order(judged, batches(zip(pictures, prompts, strict=True), BATCH), workers):
+    done, size = 0, min(BATCH, max(-(-len(pictures) // workers), 1))  # a batch for each core, also of few pictures
+    keep_freed_memory()
+    with quiet_pillow(), ExitStack() as shared:
+        for one in scorers:
+            shared.enter_context(one.threads(workers))
+        for part, count in in_order(judged, batches(zip(pictures, prompts, strict=True), size), workers):
             parts.append(part.values)
             names += part.names
             broken += part.broken

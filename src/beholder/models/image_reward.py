@@ -201,6 +201,11 @@ class ImageReward:
         """The middle square, with CLIP's mean and deviation."""
         return self._preprocessing
 
+    @property
+    def scale(self) -> float:
+        """Of differences of scores: the loss has those of rewards."""
+        return self._deviation
+
     def prepare(self, image: Image.Image, rng: np.random.Generator | None) -> NDArray[np.float32]:  # noqa: ARG002
         """The image as the image encoder takes it; the authors do not augment."""
         return self._preprocessing.prepare(image)

@@ -26,6 +26,11 @@ class Judge(Protocol):
         """How images are brought to the network's size and range."""
         ...
 
+    @property
+    def scale(self) -> float:
+        """σ(scale · difference of scores) is the chance, as it was trained, that the higher one is preferred."""
+        ...
+
     def read(self, prompts: Sequence[str]) -> torch.Tensor:
         """A row for each prompt, all of the same length."""
         ...

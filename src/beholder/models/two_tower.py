@@ -163,6 +163,11 @@ class TwoTower:
         """How an image is brought to the network's size."""
         return self._preprocessing
 
+    @property
+    def scale(self) -> float:
+        """Of differences of scores, as they enter the loss: the temperature, if the score is without it."""
+        return 1.0 if self._config["score"] == "scaled" else float(self._clip.logit_scale.exp())
+
     def prepare(self, image: Image.Image, rng: np.random.Generator | None) -> NDArray[np.float32]:
         """The image as the image tower takes it; in training a random part of it."""
         if rng is None:

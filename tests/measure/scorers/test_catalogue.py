@@ -22,7 +22,8 @@ def test_a_score_is_a_finite_number_an_image_whatever_the_size(name: str) -> Non
 
 
 def test_what_needs_weights_is_not_run_by_default() -> None:
-    assert set(SCORERS) - set(DEFAULT) == {"clip-score", "aesthetic"}
+    published = {"hps-v2", "hps-v2.1", "pickscore", "image-reward"}
+    assert set(SCORERS) - set(DEFAULT) == {"clip-score", "aesthetic", *published}
 
 
 def test_unknown_names_are_told_at_once() -> None:

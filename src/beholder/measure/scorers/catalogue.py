@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Literal
 
 from beholder.errors import UserError, WeightsError
@@ -25,7 +26,8 @@ Weights = Mapping[str, str]
 class Recipe:
     """How a scorer is made, what it judges and from what, and which of its values are better."""
 
-    load: Callable[[str, Weights], Scorer]
+    load: Callable[[str, Weights, str | None], Scorer]
+    """From its name, weights and device."""
     aspect: str
     about: str
     needs: tuple[Need, ...] = ("image",)
@@ -36,14 +38,29 @@ class Recipe:
 
 
 def _pixels(measure: Callable[[Pixels], float], aspect: str, about: str) -> Recipe:
-    return Recipe(lambda name, _: by_pixels(name, measure), aspect, about)
+    return Recipe(lambda name, *_: by_pixels(name, measure), aspect, about)
 
 
-def _clip_score(name: str, weights: Weights) -> Scorer:
+def _preference(name: str, about: str) -> Recipe:
+    return Recipe(_published, "preference", about, ("image", "prompt"), "higher", (name,))
+
+
+def _published(name: str, weights: Weights, device: str | None) -> Scorer:
+    return _loader("preference", name)(name, weights.get(name), device)
+
+
+def _clip_score(name: str, weights: Weights, _: str | None) -> Scorer:
     return _loader("clip_score", name)(name, weights.get("clip"))
 
 
-def _aesthetic(name: str, weights: Weights) -> Scorer:
+def _trained(name: str, _: Weights, device: str | None) -> Scorer:
+    found = trained_folder(name)
+    if found is None:
+        raise WeightsError(f"{name}: no {RECORD} here; a folder written by `beholder learn` is expected")
+    return _loader("trained", name)(*found, device)
+
+
+def _aesthetic(name: str, weights: Weights, _: str | None) -> Scorer:
     if "aesthetic" not in weights:
         raise WeightsError(
             f"scorer '{name}' needs a file as weights 'aesthetic': LAION's sac+logos+ava1-l14-linearMSE.pth, "
@@ -63,7 +80,7 @@ SCORERS: dict[str, Recipe] = {
     "nss-shape": _pixels(natural_scene.shape, "naturalness", "shape of normalised luma; BRISQUE's first feature"),
     "nss-spread": _pixels(natural_scene.spread, "naturalness", "variance of normalised luma; its second"),
     "prompt-length": Recipe(
-        lambda name, _: by_prompt(name, prompt_length), "prompt", "words of the prompt", ("prompt",)
+        lambda name, *_: by_prompt(name, prompt_length), "prompt", "words of the prompt", ("prompt",)
     ),
     "clip-score": Recipe(
         _clip_score,
@@ -76,24 +93,53 @@ SCORERS: dict[str, Recipe] = {
     "aesthetic": Recipe(
         _aesthetic, "aesthetics", "LAION's head on CLIP", ("image",), "higher", ("aesthetic", "clip")
     ),
+    "hps-v2": _preference("hps-v2", "HPS v2: CLIP ViT-H/14 taught which image people prefer"),
+    "hps-v2.1": _preference("hps-v2.1", "HPS v2.1: the same, on cleaner choices"),
+    "pickscore": _preference("pickscore", "PickScore: CLIP ViT-H/14 taught on Pick-a-Pic"),
+    "image-reward": _preference("image-reward", "ImageReward: BLIP taught on rankings"),
 }
 """The scorers, with what is to be known of each."""
+
+TRAINED = Recipe(
+    _trained, "preference", "a model trained by `beholder learn`", ("image", "prompt"), "higher", ("trained",)
+)
+"""What is to be known of trained models."""
+
+RECORD = "model.json"
+"""The file by which a folder with a trained model is known."""
 
 DEFAULT = tuple(name for name, recipe in SCORERS.items() if not recipe.networks)
 """Scorers that need no weights."""
 
 
-def load_scorer(name: str, weights: Weights | None = None) -> Scorer:
-    """The scorer of that name, with its usual weights or those given."""
-    check_names([name], weights or {})
-    return SCORERS[name].load(name, weights or {})
+def load_scorer(name: str, weights: Weights | None = None, device: str | None = None) -> Scorer:
+    """The scorer of that name, with its usual weights or those given; or a trained model by its folder."""
+    check_names([name], weights or {}, trained=True)
+    return recipe_of(name).load(name, weights or {}, device)
 
 
-def check_names(names: list[str], weights: Weights) -> None:
-    """Refuse scorers and networks that are not known, all at once."""
+def recipe_of(name: str) -> Recipe:
+    """What is to be known of a scorer, or of a folder with a trained model in it."""
+    return SCORERS.get(name, TRAINED)
+
+
+def trained_folder(name: str) -> tuple[Path, str | None] | None:
+    """Folder and aspect of a trained model named ``FOLDER`` or ``FOLDER:ASPECT``; nothing where there is none."""
+    head, _, aspect = name.rpartition(":")
+    for folder, chosen in ((name, None), (head, aspect)):
+        if folder and (Path(folder) / RECORD).is_file():
+            return Path(folder), chosen
+    return None
+
+
+def check_names(names: list[str], weights: Weights, *, trained: bool = False) -> None:
+    """Refuse scorers and networks that are not known, all at once; with ``trained``, folders of models are."""
     known = sorted({network for recipe in SCORERS.values() for network in recipe.networks})
+    also = f", or a folder with a trained model ({RECORD})" if trained else ""
     faults = [
-        f"scorer '{name}' is not known; known: {', '.join(SCORERS)}" for name in names if name not in SCORERS
+        f"scorer '{name}' is not known; known: {', '.join(SCORERS)}{also}"
+        for name in names
+        if name not in SCORERS and not (trained and trained_folder(name))
     ]
     faults += [
         f"no scorer has weights '{name}'; known: {', '.join(known)}" for name in weights if name not in known

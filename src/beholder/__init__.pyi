@@ -1,0 +1,4 @@
+from beholder.measure.scoring import differentiable_scores as differentiable_scores
+from beholder.measure.scoring import score as score
+
+__version__: str

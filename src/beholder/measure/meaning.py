@@ -1,0 +1,113 @@
+"""What scores mean: where they stand in a reference set, and how often people would prefer the image."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from beholder.errors import TableError
+from beholder.measure.scorers.scorer import Scorer
+from beholder.stats.calibration import FOLDS, Calibration, calibrate, chance_over, percentile
+
+COLUMNS = ("first", "second", "share")
+
+
+@dataclass(frozen=True, eq=False)
+class Meaning:
+    """Of one scorer's scores, beside the scores of a reference set."""
+
+    percentile: NDArray[np.float64]  # (images,) of 100
+    chance: NDArray[np.float64] | None  # (images,) to be preferred over an image of the reference
+    scale: float | None
+    scale_from: str
+    """``choices`` of people, or the scorer's own ``training``; empty where there is no scale."""
+    reference: int
+    """Images in the reference set."""
+
+
+def meaning(
+    scores: NDArray[np.float64], reference: NDArray[np.float64], scorer: Scorer, calibration: Calibration | None
+) -> Meaning:
+    """Where scores stand in the reference; chances by the calibrated scale, or else by the scorer's own."""
+    scale = calibration.scale.value if calibration else scorer.scale
+    return Meaning(
+        percentile=percentile(scores, reference),
+        chance=None if scale is None else chance_over(scores, reference, scale),
+        scale=scale,
+        scale_from="choices" if calibration else "training" if scale is not None else "",
+        reference=len(reference),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """What people chose: places of the first and second image of each pair, and the share for the first."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    share: NDArray[np.float64]
+    answers: NDArray[np.float64]
+    groups: NDArray[np.int64]
+    """The prompt of each pair: scales are fitted and judged on different ones."""
+
+    def calibration(self, scores: NDArray[np.float64], seed: int = 0) -> Calibration:
+        """How people's choices follow the differences of scores."""
+        differences = scores[self.first] - scores[self.second]
+        count = int(self.groups.max()) + 1
+        return calibrate(
+            differences,
+            self.share,
+            answers=self.answers,
+            groups=self.groups,
+            folds=min(FOLDS, count),
+            rng=np.random.default_rng(seed),
+        )
+
+
+def read_choices(path: Path) -> pl.DataFrame:
+    """People's choices from CSV."""
+    try:
+        return pl.read_csv(path, infer_schema=False)
+    except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
+        raise TableError(str(path), [f"cannot be read as CSV ({error})"]) from error
+
+
+def choices_of(table: pl.DataFrame, names: Sequence[str], prompts: Sequence[str | None]) -> Choices:
+    """Choices from the columns ``first`` and ``second`` (names of images), ``share`` and maybe ``answers``.
+
+    Every image that is named must be among those scored; all that are not are listed. The prompt of a pair is that
+    of its first image; without prompts each pair stands for itself.
+    """
+    if not set(COLUMNS) <= set(table.columns):
+        found = ", ".join(table.columns)
+        raise TableError("choices", [f"columns {', '.join(COLUMNS)} are expected; found: {found}"])
+    places: Mapping[str, int] = {
+        **{Path(name).name: place for place, name in enumerate(names)},
+        **{name: place for place, name in enumerate(names)},
+    }
+    said = [*table["first"], *table["second"]]
+    lost = list(dict.fromkeys(str(name) for name in said if name not in places))
+    share = table["share"].cast(pl.Float64, strict=False)
+    answers = table["answers"].cast(pl.Float64, strict=False) if "answers" in table.columns else None
+    faults = [f"image '{name}' is not among those scored" for name in lost]
+    if not share.is_between(0, 1).fill_null(value=False).all():
+        faults.append("share must be a number from 0 to 1: of people who preferred the first")
+    if answers is not None and not (answers > 0).fill_null(value=False).all():
+        faults.append("answers must be a number above 0")
+    if table.is_empty():
+        faults.append("no choices")
+    if faults:
+        raise TableError("choices", faults)
+    first = np.array([places[name] for name in table["first"]])
+    by_prompt = {prompt: place for place, prompt in enumerate(dict.fromkeys(prompts[place] for place in first))}
+    apart = any(prompt is None for prompt in by_prompt)
+    return Choices(
+        first=first,
+        second=np.array([places[name] for name in table["second"]]),
+        share=share.to_numpy(),
+        answers=np.ones(len(first)) if answers is None else answers.to_numpy(),
+        groups=np.arange(len(first)) if apart else np.array([by_prompt[prompts[place]] for place in first]),
+    )

@@ -1,0 +1,140 @@
+"""Scores in Python: ``beholder.score(images=…, prompts=…, scorer=…)``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from PIL import Image
+
+from beholder.errors import UserError
+from beholder.measure.meaning import Meaning, choices_of, meaning, read_choices
+from beholder.measure.score import Progress, Scores
+from beholder.measure.score import score as score_all
+from beholder.measure.scorers.catalogue import load_scorer, recipe_of
+from beholder.measure.scorers.scorer import Differentiable, Scorer
+from beholder.models.decode import flat
+from beholder.models.encode import Broken
+from beholder.models.pictures import ArrayPicture, Picture, find_pictures
+from beholder.stats.calibration import Calibration
+
+Images = str | Path | Image.Image | NDArray[np.uint8] | Sequence[str | Path | Image.Image | NDArray[np.uint8]]
+"""Places (files, folders, globs, manifests, tar files, arrays on disk), images in memory, or several of these."""
+
+Prompts = str | Sequence[str] | Mapping[str, str] | None
+"""One for all images; one for each, in order; by the name of the image; or none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores of images by one scorer, in the order of the names, and what they mean."""
+
+    scorer: str
+    """Name and weights."""
+    names: tuple[str, ...]
+    scores: NDArray[np.float64]  # (images,)
+    meaning: Meaning | None
+    """Beside the reference set; ``None`` where none was given."""
+    calibration: Calibration | None
+    """On people's choices; ``None`` where none were given."""
+    broken: tuple[Broken, ...]
+    """What was skipped; always empty unless that was asked for."""
+
+
+def score(
+    *,
+    images: Images,
+    prompts: Prompts = None,
+    scorer: str | Scorer,
+    weights: Mapping[str, str] | str | Path | None = None,
+    reference: Images | None = None,
+    reference_prompts: Prompts = None,
+    choices: pl.DataFrame | str | Path | None = None,
+    device: str | None = None,
+    skip_broken: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Scored:
+    """Score images by a scorer: its name, the folder of a trained model, or one that was loaded.
+
+    ``weights`` is a folder, file or hub name for the scorer's network, or several by name. With ``reference``
+    images, scores come with their percentile among them and the chance to be preferred over one of them; with
+    ``choices`` of people (columns ``first``, ``second``, ``share``, maybe ``answers``; names of the images scored)
+    that chance is calibrated. Images that are missing or broken stop the run, all listed, unless ``skip_broken``.
+    """
+    judge = scorer if isinstance(scorer, Scorer) else _loaded(scorer, weights, device)
+    needs_prompts = isinstance(scorer, str) and "prompt" in recipe_of(scorer).needs
+
+    def scored(given: Images, texts: Prompts) -> tuple[Scores, list[str | None]]:
+        pictures = pictures_of(given)
+        asked = prompts_of(texts, pictures)
+        if needs_prompts and None in asked:
+            raise UserError(f"scorer '{scorer}' needs prompts: one for all images, or one for each")
+        found = score_all(pictures, asked, [judge], skip_broken=skip_broken, workers=workers, progress=progress)
+        skipped = {one.name for one in found.broken}
+        return found, [text for one, text in zip(pictures, asked, strict=True) if one.name not in skipped]
+
+    mine, asked = scored(images, prompts)
+    values = mine.values[judge.name]
+    chosen: Calibration | None = None
+    if choices is not None:
+        table = choices if isinstance(choices, pl.DataFrame) else read_choices(Path(choices))
+        chosen = choices_of(table, mine.names, asked).calibration(values)
+    told: Meaning | None = None
+    if reference is not None:
+        beside, _ = scored(reference, prompts if reference_prompts is None else reference_prompts)
+        told = meaning(values, beside.values[judge.name], judge, chosen)
+    return Scored(judge.identity, mine.names, values, told, chosen, mine.broken)
+
+
+def pictures_of(images: Images) -> list[Picture]:
+    """Pictures of places and of images in memory; these are called ``image 1`` and so on."""
+    several = images if isinstance(images, Sequence) and not isinstance(images, str) else [images]
+    found: list[Picture] = []
+    places: list[str | Path] = []
+    for one in several:
+        if isinstance(one, str | Path):
+            places.append(one)
+            continue
+        found += find_pictures(*places) if places else []
+        places = []
+        pixels = one if isinstance(one, np.ndarray) else np.asarray(flat(one))
+        found.append(ArrayPicture(f"image {len(found) + 1}", pixels))
+    return found + (find_pictures(*places) if places or not several else [])
+
+
+def prompts_of(prompts: Prompts, pictures: Sequence[Picture]) -> list[str | None]:
+    """The prompt of each picture."""
+    if prompts is None or isinstance(prompts, str):
+        return [prompts] * len(pictures)
+    if isinstance(prompts, Mapping):
+        found = [prompts.get(one.name, prompts.get(Path(one.name).name)) for one in pictures]
+        lost = [one.name for one, text in zip(pictures, found, strict=True) if text is None]
+        if lost:
+            more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
+            raise UserError(f"no prompt for {', '.join(lost[:5])}{more}")
+        return list(found)
+    if len(prompts) != len(pictures):
+        raise UserError(f"{len(prompts)} prompts for {len(pictures)} images; give one for all, or one for each")
+    return list(prompts)
+
+
+def _loaded(scorer: str, weights: Mapping[str, str] | str | Path | None, device: str | None) -> Scorer:
+    if weights is None or isinstance(weights, Mapping):
+        return load_scorer(scorer, weights, device)
+    networks = recipe_of(scorer).networks
+    if not networks:
+        raise UserError(f"scorer '{scorer}' has no weights; leave '{weights}' out")
+    return load_scorer(scorer, {networks[0]: str(weights)}, device)
+
+
+def differentiable_scores(
+    *, scorer: str, weights: Mapping[str, str] | str | Path | None = None, device: str | None = None
+) -> Differentiable:
+    """A function from images as a tensor (n, 3, height, width) of 0 to 1 and prompts to scores with gradients."""
+    found = _loaded(scorer, weights, device).differentiable
+    if found is None:
+        raise UserError(f"scorer '{scorer}' has no gradients; preference models do, such as hps-v2")
+    return found

@@ -1,0 +1,110 @@
+"""``beholder score`` with preference models: scores, what they mean, calibration; every fault in a sentence."""
+
+import json
+import os
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from PIL import Image
+
+Run = Callable[..., Any]
+
+SMALL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small random PickScore, images, a reference, and choices that follow brightness."""
+    folder = tmp_path_factory.mktemp("room")
+    torch.manual_seed(0)
+    vision = {"image_size": 32, "patch_size": 8, **SMALL}
+    config = transformers.CLIPConfig(text_config=dict(SMALL), vision_config=vision, projection_dim=12)
+    transformers.CLIPModel(config).save_pretrained(folder / "pick")
+    rng = np.random.default_rng(0)
+    for name, count in (("mine", 6), ("known", 9)):
+        (folder / name).mkdir()
+        for number in range(count):
+            pixels = rng.integers(0, 40, (20, 20, 3), dtype=np.uint8) + np.uint8(20 * number)
+            Image.fromarray(pixels).save(folder / name / f"{number}.png")
+    rows = [f"{i}.png,{j}.png,{1 if i > j else 0}" for i in range(6) for j in range(6) if i != j]
+    contradicting = ["1.png,0.png,0", "3.png,2.png,0.5"]
+    (folder / "choices.csv").write_text("first,second,share\n" + "\n".join(rows + contradicting) + "\n")
+    return folder
+
+
+def pick(room: Path) -> tuple[str, ...]:
+    return ("--scorer", "pickscore", "--weights", f"pickscore={room / 'pick'}", "--prompt", "a red cat")
+
+
+def test_scores_with_their_meaning(run: Run, room: Path) -> None:
+    ran = run("score", room / "mine", *pick(room), "--reference", room / "known", "--json")
+    assert ran.code == 0
+    found = json.loads(ran.out)
+    assert found["scorers"][0].startswith("pickscore@")
+    assert found["reference"]["pickscore"] == {"images": 9, "scale": 1.0, "scale_from": "training"}
+    told = [row["meaning"]["pickscore"] for row in found["scores"]]
+    assert all(0 <= one["percentile"] <= 100 and 0 < one["chance"] < 1 for one in told)
+    order = np.argsort([row["pickscore"] for row in found["scores"]])
+    assert np.all(np.diff([told[place]["chance"] for place in order]) >= 0)
+
+
+def test_a_table_for_people(run: Run, room: Path) -> None:
+    ran = run("score", room / "mine", *pick(room), "--reference", room / "known")
+    assert ran.code == 0
+    assert ran.out.split()[:4] == ["image", "pickscore", "percentile", "preferred"]
+    assert "percentile among 9 reference images" in ran.err
+    assert "as it was trained, not calibrated" in ran.err
+    plain = run("score", room / "mine", "--scorer", "brightness", "--reference", room / "known")
+    assert "preferred" not in plain.out
+    assert "no chance to be preferred without --choices" in plain.err
+
+
+def test_calibrated_on_choices(run: Run, room: Path) -> None:
+    call = ("score", room / "mine", "--scorer", "brightness", "--choices", room / "choices.csv")
+    ran = run(*call, "--reference", room / "known", "--json")
+    assert ran.code == 0
+    found = json.loads(ran.out)
+    calibration = found["calibration"]["brightness"]
+    assert calibration["pairs"] == 32
+    assert calibration["scale"]["value"] > 0
+    assert sum(row["pairs"] for row in calibration["reliability"]) == 32
+    assert found["reference"]["brightness"]["scale_from"] == "choices"
+    assert found["reference"]["brightness"]["scale"] == pytest.approx(calibration["scale"]["value"])
+    told = run(*call)
+    assert "calibration error" in told.err
+    assert "would be chance" in told.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--scorer", "hps-v2"), "hps-v2 needs prompts: give a file with --prompts, or one with --prompt"),
+        (
+            ("--scorer", "hps-v2", "--prompt", "a"),
+            "'xswu/HPSv2' is no file or folder here and could not be fetched",
+        ),
+        (("--scorer", "nowhere", "--prompt", "a"), "or a folder with a trained model (model.json)"),
+        (("--scorer", "brightness", "--choices", "nowhere.csv"), "cannot be read as CSV"),
+        (("--scorer", "brightness", "--reference", "nowhere"), "no such file or folder"),
+        (("--scorer", "pickscore", "--prompt", "a", "--prompts", "b.csv"), "either --prompts or --prompt"),
+    ],
+)
+def test_faults(run: Run, room: Path, arguments: tuple[str, ...], message: str) -> None:
+    ran = run("score", room / "mine", *arguments)
+    assert ran.code == 2
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_device_that_is_not_there(run: Run, room: Path) -> None:
+    ran = run("score", room / "mine", *pick(room), "--device", "abacus")
+    assert ran.code == 2
+    assert "device 'abacus' cannot be used here" in ran.err

@@ -1,0 +1,232 @@
+"""Scores in Python: each image for its prompt, whatever the batch; what they mean; what cannot be scored."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+import transformers
+from PIL import Image
+
+import beholder
+from beholder.errors import ImageError, TableError, UserError
+from beholder.measure.scorers.catalogue import load_scorer
+from beholder.measure.scorers.scorer import by_pixels
+from beholder.models.checkpoint import Record, save_checkpoint
+from beholder.models.decode import decode
+from beholder.models.two_tower import build, configure
+from beholder.stats.calibration import preference_chance
+
+PROMPTS = ["a red cat", "two dogs", "the sea at night"]
+
+
+def plain(folder: Path, files: list[Path], prompts: list[str]) -> list[float]:
+    """PickScore by transformers alone, one image at a time."""
+    model = transformers.CLIPModel.from_pretrained(folder).eval()
+    steps = {"size": {"shortest_edge": 32}, "crop_size": {"height": 32, "width": 32}, "resample": 3}
+    processor = transformers.CLIPImageProcessorPil(**steps)
+    tokens = {"a red cat": [320, 736, 2368], "two dogs": [1237, 3255], "the sea at night": [518, 2102, 536, 930]}
+    found = []
+    for file, prompt in zip(files, prompts, strict=True):
+        pixels = processor(decode(file.read_bytes()), return_tensors="pt")["pixel_values"]
+        ids = torch.tensor([[49406, *tokens[prompt], 49407]])
+        with torch.inference_mode():
+            found.append(float(model(input_ids=ids, pixel_values=pixels).logits_per_image))
+    return found
+
+
+class TestScores:
+    def test_they_are_those_of_the_network_one_by_one(self, small_pickscore: Path, painted: Path) -> None:
+        files = sorted(painted.iterdir())
+        prompts = [PROMPTS[place % 3] for place in range(len(files))]
+        found = beholder.score(images=painted, prompts=prompts, scorer="pickscore", weights=small_pickscore)
+        assert found.names == tuple(map(str, files))
+        expected = plain(small_pickscore, files, prompts)
+        assert found.scores == pytest.approx(expected, rel=2e-3)  # their resize rounds otherwise in some pixels
+        assert found.scorer.startswith("pickscore@")
+
+    def test_neither_batches_nor_order_nor_threads_matter(self, small_pickscore: Path, painted: Path) -> None:
+        files = sorted(painted.iterdir())[:21]
+        prompts = [PROMPTS[place % 3] for place in range(21)]
+        found = beholder.score(images=files, prompts=prompts, scorer="pickscore", weights=small_pickscore)
+        turned = beholder.score(
+            images=files[::-1], prompts=prompts[::-1], scorer="pickscore", weights=small_pickscore, workers=5
+        )
+        assert turned.scores[::-1] == pytest.approx(found.scores, rel=1e-5)
+
+    def test_images_in_memory_and_one_prompt_for_all(self, small_pickscore: Path, painted: Path) -> None:
+        files = sorted(painted.iterdir())[:2]
+        opened = Image.open(files[0])
+        mixed = beholder.score(
+            images=[opened, files[1], np.asarray(decode(files[0].read_bytes()))],
+            prompts="two dogs",
+            scorer="pickscore",
+            weights=small_pickscore,
+        )
+        assert mixed.names == ("image 1", str(files[1]), "image 3")
+        assert mixed.scores[0] == pytest.approx(mixed.scores[2], rel=1e-5)
+
+    def test_prompts_by_name(self, small_pickscore: Path, painted: Path) -> None:
+        files = sorted(painted.iterdir())[:2]
+        by_name = {"00.png": PROMPTS[0], "01.png": PROMPTS[1]}
+        found = beholder.score(images=files, prompts=by_name, scorer="pickscore", weights=small_pickscore)
+        listed = beholder.score(images=files, prompts=PROMPTS[:2], scorer="pickscore", weights=small_pickscore)
+        assert found.scores.tolist() == listed.scores.tolist()
+        with pytest.raises(UserError, match=r"no prompt for .*01\.png"):
+            beholder.score(images=files, prompts={"00.png": "a"}, scorer="pickscore", weights=small_pickscore)
+
+    def test_without_a_network(self, painted: Path) -> None:
+        found = beholder.score(images=painted, scorer="brightness")
+        assert found.scores.shape == (40,)
+        assert found.meaning is None
+
+
+class TestLoading:
+    def test_once_until_the_files_change(self, small_pickscore: Path, tmp_path: Path) -> None:
+        for file in small_pickscore.iterdir():
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+        first = load_scorer("pickscore", {"pickscore": str(tmp_path)})
+        assert load_scorer("pickscore", {"pickscore": str(tmp_path)}) is first
+        torch.manual_seed(9)
+        config = transformers.CLIPConfig.from_pretrained(tmp_path)
+        transformers.CLIPModel(config).save_pretrained(tmp_path)
+        second = load_scorer("pickscore", {"pickscore": str(tmp_path)})
+        assert second.identity != first.identity
+
+    def test_the_package_itself_loads_nothing_heavy(self) -> None:
+        code = "import sys, beholder; print(sorted({'torch', 'polars', 'PIL'} & set(sys.modules)))"
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert ran.stdout.strip() == "[]"
+        with pytest.raises(AttributeError, match="no attribute 'scores'"):
+            beholder.scores  # type: ignore[attr-defined] # noqa: B018
+
+
+class TestTrained:
+    @pytest.fixture
+    def trained(self, tmp_path: Path) -> Path:
+        torch.manual_seed(0)
+        sizes = {"image_size": 16, "patch_size": 8, "image_width": 16, "text_width": 16}
+        model = build(configure({"sizes": {**sizes}}, PROMPTS, ["overall"]), fresh=True)
+        save_checkpoint(tmp_path / "mine", model, Record("two-tower", model.config, ("overall",)))
+        return tmp_path / "mine"
+
+    def test_by_its_folder(self, trained: Path, painted: Path) -> None:
+        found = beholder.score(images=painted, prompts=PROMPTS[0], scorer=str(trained))
+        named = beholder.score(images=painted, prompts=PROMPTS[0], scorer=f"{trained}:overall")
+        assert found.scorer.startswith("mine@")
+        assert found.scores.tolist() == named.scores.tolist()
+        assert np.ptp(found.scores) > 0
+
+    def test_an_aspect_it_does_not_judge(self, trained: Path, painted: Path) -> None:
+        with pytest.raises(UserError, match=r"aspect 'taste' is not known; name one of: .*mine:overall"):
+            beholder.score(images=painted, prompts="a", scorer=f"{trained}:taste")
+
+    def test_no_folder(self, painted: Path) -> None:
+        with pytest.raises(UserError, match="or a folder with a trained model"):
+            beholder.score(images=painted, prompts="a", scorer="nowhere")
+
+
+class TestMeaning:
+    def test_percentiles_and_chances(self, small_pickscore: Path, painted: Path) -> None:
+        files = sorted(painted.iterdir())
+        found = beholder.score(
+            images=files[:5],
+            prompts="two dogs",
+            scorer="pickscore",
+            weights=small_pickscore,
+            reference=files[5:],
+        )
+        rest = beholder.score(images=files[5:], prompts="two dogs", scorer="pickscore", weights=small_pickscore)
+        told = found.meaning
+        assert told is not None
+        assert told.chance is not None
+        assert (told.reference, told.scale, told.scale_from) == (35, 1.0, "training")
+        for place in range(5):
+            below = np.mean(rest.scores < found.scores[place])
+            assert told.percentile[place] == pytest.approx(100 * below)
+            chance = preference_chance(found.scores[place] - rest.scores, 1.0).mean()
+            assert told.chance[place] == pytest.approx(chance)
+
+    def test_a_scorer_not_trained_on_choices_has_no_chances_of_its_own(self, painted: Path) -> None:
+        files = sorted(painted.iterdir())
+        told = beholder.score(images=files[:5], scorer="brightness", reference=files[5:]).meaning
+        assert told is not None
+        assert (told.chance, told.scale, told.scale_from) == (None, None, "")
+
+    def test_choices_calibrate_them(self, painted: Path) -> None:
+        files = sorted(painted.iterdir())
+        values = beholder.score(images=files, scorer="brightness").scores
+        rng = np.random.default_rng(0)
+        first, second = rng.integers(0, 40, (2, 600))
+        share = rng.binomial(9, preference_chance(values[first] - values[second], 50.0)) / 9
+        choices = pl.DataFrame(
+            {
+                "first": [files[place].name for place in first],
+                "second": [str(files[place]) for place in second],
+                "share": share,
+                "answers": [9] * 600,
+            }
+        )
+        found = beholder.score(images=files, scorer="brightness", reference=files, choices=choices)
+        assert found.calibration is not None
+        assert found.calibration.scale.low < 50 < found.calibration.scale.high
+        assert found.calibration.reliability.ece < 0.05
+        assert found.meaning is not None
+        assert (found.meaning.scale, found.meaning.scale_from) == (found.calibration.scale.value, "choices")
+
+    def test_choices_that_do_not_fit(self, painted: Path) -> None:
+        wrong = pl.DataFrame({"first": ["00.png", "x"], "second": ["01.png", "y"], "share": [0.5, 2.0]})
+        with pytest.raises(TableError) as caught:
+            beholder.score(images=painted, scorer="brightness", choices=wrong)
+        for part in ("'x' is not among those scored", "'y'", "share must be a number from 0 to 1"):
+            assert part in str(caught.value)
+        with pytest.raises(TableError, match="columns first, second, share are expected; found: a"):
+            beholder.score(images=painted, scorer="brightness", choices=pl.DataFrame({"a": []}))
+
+
+class TestFaults:
+    def test_broken_images_are_told_all_at_once_or_skipped(self, small_pickscore: Path, tmp_path: Path) -> None:
+        Image.new("RGB", (9, 9)).save(tmp_path / "a.png")
+        (tmp_path / "b.png").write_bytes(b"no image")
+        Image.new("RGBA", (9, 9), (255, 0, 0, 0)).save(tmp_path / "c.png")
+        places = [tmp_path / name for name in ("a.png", "b.png", "c.png")]
+        call = {"prompts": "a", "scorer": "pickscore", "weights": small_pickscore}
+        with pytest.raises(ImageError, match=r"b\.png: not an image"):
+            beholder.score(images=places, **call)  # type: ignore[arg-type]
+        found = beholder.score(images=places, skip_broken=True, **call)  # type: ignore[arg-type]
+        assert [Path(name).name for name in found.names] == ["a.png", "c.png"]
+        assert [Path(one.name).name for one in found.broken] == ["b.png"]
+        white = beholder.score(images=Image.new("RGB", (9, 9), "white"), **call)  # type: ignore[arg-type]
+        assert found.scores[1] == pytest.approx(white.scores[0])  # transparency lies on white
+
+    def test_numbers_of_prompts(self, small_pickscore: Path, painted: Path) -> None:
+        with pytest.raises(UserError, match="2 prompts for 40 images"):
+            beholder.score(images=painted, prompts=["a", "b"], scorer="pickscore", weights=small_pickscore)
+        with pytest.raises(UserError, match="needs prompts"):
+            beholder.score(images=painted, scorer="pickscore", weights=small_pickscore)
+
+    def test_only_by_keyword(self, painted: Path) -> None:
+        with pytest.raises(TypeError):
+            beholder.score(painted, "a prompt", "brightness")  # type: ignore[call-arg]
+
+    def test_weights_of_a_scorer_without_any(self, painted: Path) -> None:
+        with pytest.raises(UserError, match="has no weights"):
+            beholder.score(images=painted, scorer="brightness", weights="here")
+
+    def test_a_scorer_of_ones_own(self, painted: Path) -> None:
+        mine = by_pixels("width", lambda pixels: float(pixels.shape[1]))
+        assert set(beholder.score(images=painted, scorer=mine).scores) == {48.0}
+
+
+def test_gradients(small_pickscore: Path) -> None:
+    scores = beholder.differentiable_scores(scorer="pickscore", weights=small_pickscore)
+    images = torch.rand(2, 3, 40, 32, requires_grad=True)
+    found = scores(images, ["a red cat", "two dogs"])
+    found.sum().backward()  # type: ignore[no-untyped-call]
+    assert images.grad is not None
+    assert images.grad.abs().sum() > 0
+    with pytest.raises(UserError, match="has no gradients"):
+        beholder.differentiable_scores(scorer="brightness")
