@@ -11,9 +11,9 @@ import pytest
 from beholder.errors import ImageError, UserError
 from beholder.measure.settings import Measuring
 from beholder.measure.stage import run
-from beholder.measure.verdict import verdicts
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.tables.catalogue import TABLES
+from beholder.tables.metric_verdict import verdicts
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 

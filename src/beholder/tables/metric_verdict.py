@@ -8,6 +8,7 @@ order has no interval: it counts where chance would hardly give one to any of th
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
@@ -17,6 +18,23 @@ CHANCE = 0.05
 """The chance of being wrong that is taken with a perfect order."""
 
 ASKED = ("question", "aspect", "method")
+
+Standing = Literal["trusted", "alongside", "unknown", "against"]
+"""Agrees with people; goes with ratings, though no value of it is better as such; nobody knows; disagrees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A metric and its rank correlation with people, turned so that agreeing is above 0."""
+
+    name: str
+    standing: Standing
+    rho: float | None
+    """``None`` where the metric is the same for all generators."""
+    low: float | None
+    high: float | None
+    directed: bool
+    """Whether it is known which values are better; if not, the correlation is taken without its sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +52,12 @@ class Verdict:
     unknown: tuple[str, ...]
     not_told_apart: tuple[str, ...]
     """Trusted ones that agree no worse than the best, as far as can be told."""
+    items: int
+    """How many generators."""
+    ceiling: float | None
+    """The agreement of another crowd of the same size with this one."""
+    metrics: tuple[Judged, ...]
+    """All of them, the best agreement first."""
     sentences: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -53,24 +77,29 @@ def verdicts(correlations: pl.DataFrame, separations: pl.DataFrame) -> list[Verd
 
 
 def _verdict(key: list[str], rows: pl.DataFrame, pairs: pl.DataFrame) -> Verdict:
-    judged = [_Judged.of(row, rows.height) for row in rows.iter_rows(named=True)]
-    ordered = sorted(judged, key=lambda one: -one.value)
-    agreeing = [one for one in ordered if one.low is not None and one.low > 0]
-    trusted, alongside = ([one for one in agreeing if one.directed is known] for known in (True, False))
-    against = [one for one in ordered if one.high is not None and one.high < 0]
-    unknown = [one for one in ordered if one not in agreeing and one not in against]
+    ordered = sorted(
+        (_Judged.of(row, rows.height) for row in rows.iter_rows(named=True)), key=lambda one: -one.value
+    )
+    by_standing: dict[Standing, list[_Judged]] = {"trusted": [], "alongside": [], "unknown": [], "against": []}
+    for one in ordered:
+        by_standing[one.standing].append(one)
+    trusted = by_standing["trusted"]
     alike = _alike(trusted, pairs)
-    sentences = tuple(_sentences(trusted, alike, alongside, unknown, against, max(rows["items"])))
+    items = int(str(rows["items"].max()))
+    ceilings = rows["ceiling"].drop_nulls()
     return Verdict(
         question=key[0],
         aspect=key[1],
         method=key[2],
         trusted=_names(trusted),
-        against=_names(against),
-        alongside=_names(alongside),
-        unknown=_names(unknown),
+        against=_names(by_standing["against"]),
+        alongside=_names(by_standing["alongside"]),
+        unknown=_names(by_standing["unknown"]),
         not_told_apart=_names(alike),
-        sentences=sentences,
+        items=items,
+        ceiling=float(ceilings[0]) if len(ceilings) else None,
+        metrics=tuple(one.shown for one in ordered),
+        sentences=tuple(_sentences(by_standing, alike, items)),
     )
 
 
@@ -107,6 +136,20 @@ class _Judged:
             f"{row['metric']}{encoder}", key, directed, -2.0 if value is None else value, low, high, raw, ends
         )
 
+    @property
+    def standing(self) -> Standing:
+        """What the interval says."""
+        if self.low is not None and self.low > 0:
+            return "trusted" if self.directed else "alongside"
+        return "against" if self.high is not None and self.high < 0 else "unknown"
+
+    @property
+    def shown(self) -> Judged:
+        """For a reader; a perfect order that counts has no interval."""
+        rho = None if self.raw is None else self.value
+        low, high = (None, None) if self.ends == (None, None) else (self.low, self.high)
+        return Judged(self.name, self.standing, rho, low, high, self.directed)
+
     def __str__(self) -> str:
         if self.raw is None:
             return f"{self.name} (the same for all)"
@@ -135,14 +178,8 @@ def _alike(trusted: list[_Judged], pairs: pl.DataFrame) -> list[_Judged]:
     return [one for one in trusted if one.key not in apart]
 
 
-def _sentences(
-    trusted: list[_Judged],
-    alike: list[_Judged],
-    alongside: list[_Judged],
-    unknown: list[_Judged],
-    against: list[_Judged],
-    items: int,
-) -> Iterator[str]:
+def _sentences(by_standing: dict[Standing, list[_Judged]], alike: list[_Judged], items: int) -> Iterator[str]:
+    trusted = by_standing["trusted"]
     if trusted:
         yield f"Trust {trusted[0]} over {items} generators."
         rest = [one for one in alike if one is not trusted[0]]
@@ -153,12 +190,16 @@ def _sentences(
             yield f"Agrees with people, but less: {_listed(worse)}."
     else:
         yield f"No metric can be told to order these {items} generators as people do."
-    if alongside:
-        yield f"Goes with people's ratings, though no value of it is better as such: {_listed(alongside)}."
-    if unknown:
-        yield f"Cannot be trusted here: {_listed(unknown)}."
-    if against:
-        yield f"Runs against people: {_listed(against)}."
+    for standing, words in SAID.items():
+        if by_standing[standing]:
+            yield f"{words}: {_listed(by_standing[standing])}."
+
+
+SAID: dict[Standing, str] = {
+    "alongside": "Goes with people's ratings, though no value of it is better as such",
+    "unknown": "Cannot be trusted here",
+    "against": "Runs against people",
+}
 
 
 def _listed(judged: list[_Judged]) -> str:
