@@ -129,7 +129,7 @@ def _chosen(labels: pl.DataFrame, data: Data, path: str) -> pl.DataFrame:
     )
     if not pairs:
         methods = of_kind["method"].unique().to_list()
-        method = data.method or next((name for name in RATED_BY if name in methods), None)
+        method = data.method or next((name for name in RATED_BY if name in methods), "")
         of_kind = of_kind.filter(pl.col("method") == method)
         turned = pl.when(pl.col("method").is_in(WORSE_UP)).then(-pl.col("value")).otherwise("value")
         of_kind = of_kind.with_columns(value=turned)
