@@ -1,6 +1,7 @@
 """How often intervals of exposure thresholds hold the truth: one person's, and the mean of many people's.
 
     python benchmarks/coverage_thresholds.py [--studies 2000] [--draws 1000] [--seed 1] [--only NAME …]
+    [--trials N …]
 
 Prints markdown tables; ``docs/measured/coverage-thresholds.md`` is a saved run. One process. An observer is right
 at exposure t with chance ½ + (½ − λ)(1 − exp(−ln 2 · (t/θ)^b)); what is sought is the exposure at which 75 % are
@@ -20,7 +21,7 @@ from beholder.stats.psychometric import fit_psychometric, threshold_estimate
 from beholder.stats.staircase_analysis import modal_level, summarise_staircase
 
 PEOPLE = (10, 30, 100)
-TRIALS = (100, 400, 1000)
+TRIALS = (150, 450, 900)  # one, three and six blocks
 LEVELS = np.array([100, 140, 200, 280, 400, 560, 800.0])  # of constant stimuli, in ms
 START, FLOOR, CEILING, DOWN, UP = 500, 100, 1000, 10, 30  # HYPE-time's staircase
 BLOCK = 150
@@ -53,13 +54,13 @@ def staircases(
     return shown, right
 
 
-def one_person(studies: int, _: int, seed: int) -> list[tuple[str, ...]]:
+def one_person(options: argparse.Namespace) -> list[tuple[str, ...]]:
     """Rows: constant stimuli and staircases, the threshold of one observer by likelihood with its interval."""
     rows: list[tuple[str, ...]] = []
-    for trials in TRIALS:
+    for trials in options.trials:
         held: dict[str, list[bool]] = {"constant stimuli": [], "staircase": []}
-        rng = np.random.default_rng([seed, trials])
-        thetas = np.exp(rng.normal(np.log(300), 0.2, studies))
+        rng = np.random.default_rng([options.seed, trials])
+        thetas = np.exp(rng.normal(np.log(300), 0.2, options.studies))
         for theta in thetas:
             shown, right = staircases(np.full(-(-trials // BLOCK), theta), rng)
             constant = np.resize(LEVELS, trials)
@@ -75,18 +76,18 @@ def one_person(studies: int, _: int, seed: int) -> list[tuple[str, ...]]:
     return rows
 
 
-def many_people(studies: int, draws: int, seed: int) -> list[tuple[str, ...]]:
+def many_people(options: argparse.Namespace) -> list[tuple[str, ...]]:
     """Rows: the mean over people of a block's threshold; studies draw from a crowd whose mean is known exactly."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(options.seed)
     crowd = crowd_of(rng)
     rows = []
     for people in PEOPLE:
         cells = [str(people)]
         for scores in crowd.values():
             truth, held = scores.mean(), []
-            for _ in range(-(-studies // BATCH)):
+            for _ in range(-(-options.studies // BATCH)):
                 drawn = rng.choice(scores, (people, BATCH))
-                weights = person_weights(np.zeros(people, np.int64), draws, rng)
+                weights = person_weights(np.zeros(people, np.int64), options.draws, rng)
                 found = clustered_ratio(drawn, np.ones_like(drawn), weights)
                 held.append((found.low <= truth) & (truth <= found.high))
             cells.append(_percent(np.mean(held)))
@@ -120,7 +121,8 @@ def _percent(share: float | np.floating) -> str:
     return f"{100 * share:.1f}"
 
 
-Section = tuple[Callable[[int, int, int], list[tuple[str, ...]]], str, tuple[str, ...]]
+Section = tuple[Callable[[argparse.Namespace], list[tuple[str, ...]]], str, tuple[str, ...]]
+"""What makes the rows, the title, and the heads of the columns."""
 
 SECTIONS: dict[str, Section] = {
     "person": (
@@ -142,12 +144,13 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", choices=list(SECTIONS), default=list(SECTIONS))
+    parser.add_argument("--trials", nargs="*", type=int, choices=TRIALS, default=TRIALS, help="of one person")
     options = parser.parse_args()
     began = time.perf_counter()
     for name in options.only:
         section, title, header = SECTIONS[name]
         print(f"## {title}\n\n| {' | '.join(header)} |\n|{'---|' * len(header)}")
-        for row in section(options.studies, options.draws, options.seed):
+        for row in section(options):
             print(f"| {' | '.join(row)} |", flush=True)
         print()
     print(f"{options.studies} studies a row, {options.draws} draws, {time.perf_counter() - began:.0f} s")

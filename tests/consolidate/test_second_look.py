@@ -76,6 +76,11 @@ def test_preferences_by_differences() -> None:
 def test_scores_that_are_no_chances_are_left_alone() -> None:
     said = scores({"a": 1.5, "b": -3.0, "c": 4.0, "d": 9.0})
     assert with_second_looks(shares(), said)["doubt"].null_count() == 6
+    # a little beyond 0 and 1 is a prediction that went too far
+    near = scores({"a": -0.05, "b": 0.1, "c": 1.1, "d": 0.9, "e": 0.8})
+    found = with_second_looks(shares(), near)
+    assert found["doubt"].to_list() == pytest.approx([0, 0.1, 1, 0.1, 0.2, None])
+    assert found["suggested"].to_list() == [None, None, "generated", None, None, None]
 
 
 def test_ties_and_images_without_a_label_are_not_listed() -> None:

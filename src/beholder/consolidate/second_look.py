@@ -1,8 +1,9 @@
 """Labels that a scorer does not believe: confident learning on predictions of images it was not trained on.
 
 Such predictions are rows of ``scores`` whose scorer is named ``NAME/out-of-fold``: each image was scored by a
-model trained without it. Of *real* and *generated* the score is the chance that people call the image generated;
-of preferences, a difference of two scores is the log-odds that the first is preferred. A label is doubted where
+model trained without it. Of *real* and *generated* the score predicts the share who call the image generated, and
+counts as 0 or 1 beyond them; if most scores lie beyond, they are on another scale and are left alone. Of
+preferences, a difference of two scores is the log-odds that the first is preferred. A label is doubted where
 another class is confident by the thresholds of :func:`beholder.stats.label_errors.confident_errors`.
 """
 
@@ -67,7 +68,9 @@ def _columns(given: NDArray[np.int64], chance: NDArray[np.float64], names: tuple
     known = np.isfinite(chance) & (given >= 0)
     doubt: list[float | None] = [None] * len(given)
     suggested: list[str | None] = [None] * len(given)
-    if known.any() and chance[known].min() >= 0 and chance[known].max() <= 1:
+    within = (chance[known] >= 0) & (chance[known] <= 1)
+    if 2 * within.sum() > len(within):
+        chance = np.clip(chance, 0, 1)
         for place in np.flatnonzero(known):
             doubt[place] = float(chance[place] if given[place] == 0 else 1 - chance[place])
         try:
