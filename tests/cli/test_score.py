@@ -92,7 +92,7 @@ def test_calibrated_on_choices(run: Run, room: Path) -> None:
             "'xswu/HPSv2' is no file or folder here and could not be fetched",
         ),
         (("--scorer", "nowhere", "--prompt", "a"), "or a folder with a trained model (model.json)"),
-        (("--scorer", "brightness", "--choices", "nowhere.csv"), "cannot be read as CSV"),
+        (("--scorer", "brightness", "--choices", "nowhere.csv"), "cannot be read as a table"),
         (("--scorer", "brightness", "--reference", "nowhere"), "no such file or folder"),
         (("--scorer", "pickscore", "--prompt", "a", "--prompts", "b.csv"), "either --prompts or --prompt"),
     ],

@@ -177,6 +177,24 @@ class TestMeaning:
         assert found.meaning is not None
         assert (found.meaning.scale, found.meaning.scale_from) == (found.calibration.scale.value, "choices")
 
+    def test_the_labels_of_a_study_are_choices(self, painted: Path, tmp_path: Path) -> None:
+        rows = [(i, j) for i in range(10) for j in range(10) if i != j]
+        labels = pl.DataFrame(
+            {
+                "image": [f"{painted.name}/{i:02d}" for i, _ in rows] + ["alone"],
+                "other": [f"{painted.name}/{j:02d}" for _, j in rows] + [None],
+                "value": [0.25 + 0.5 * (i > j) for i, j in rows] + [0.1],
+                "answers": [4] * (len(rows) + 1),
+            }
+        )
+        labels.write_parquet(tmp_path / "labels.parquet")
+        found = beholder.score(images=painted, scorer="brightness", choices=tmp_path / "labels.parquet")
+        assert found.calibration is not None
+        assert (found.calibration.pairs, found.calibration.choices) == (90, 360)
+        labels.rename({"value": "x"}).write_parquet(tmp_path / "other.parquet")
+        with pytest.raises(TableError, match="the table labels is expected"):
+            beholder.score(images=painted, scorer="brightness", choices=tmp_path / "other.parquet")
+
     def test_choices_that_do_not_fit(self, painted: Path) -> None:
         wrong = pl.DataFrame({"first": ["00.png", "x"], "second": ["01.png", "y"], "share": [0.5, 2.0]})
         with pytest.raises(TableError) as caught:

@@ -347,6 +347,21 @@ class TestFaults:
         with pytest.raises(WeightsError, match=r"could not be fetched.*ImageReward\.pt, med_config\.json, vocab"):
             load_published("image-reward", None)
 
+    @pytest.mark.parametrize("name", ["hps-v2", "pickscore", "image-reward"])
+    def test_from_the_hub_only_the_named_files_are_fetched(
+        self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[tuple[str, list[str]]] = []
+
+        def fetch(place: str, *, allow_patterns: list[str]) -> str:
+            asked.append((place, allow_patterns))
+            return str(tmp_path)
+
+        monkeypatch.setattr("beholder.models.weights_place.snapshot_download", fetch)
+        with pytest.raises(WeightsError, match="found: nothing"):
+            load_published(name, None)
+        assert asked == [(PUBLISHED[name].hub, list(PUBLISHED[name].files))]
+
     def test_a_vocabulary_of_another_content(self, rewarded: Path) -> None:
         (rewarded / "vocab.txt").write_text("[PAD]\nword\n")
         with pytest.raises(WeightsError, match=r"vocab\.txt: not BERT's word pieces"):

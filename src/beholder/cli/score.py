@@ -48,7 +48,8 @@ from beholder.stats.calibration import Calibration
 @click.option(
     "--choices",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="People's choices by which chances are calibrated: CSV with `first`, `second`, `share`, maybe `answers`.",
+    help="People's choices, which calibrate chances: CSV with `first`, `second`, `share`, maybe `answers`; or the "
+    "table `labels` of a study.",
 )
 @click.option("--device", help="Where networks run: cpu, cuda, mps. Left out: the fastest there is.")
 @click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")

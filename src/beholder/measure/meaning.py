@@ -1,6 +1,6 @@
 """What scores mean: where they stand in a reference set, and how often people would prefer the image."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,8 @@ from beholder.measure.scorers.scorer import Scorer
 from beholder.stats.calibration import FOLDS, Calibration, calibrate, chance_over, percentile
 
 COLUMNS = ("first", "second", "share")
+LABELS = {"image": "first", "other": "second", "value": "share", "answers": "answers"}
+"""Columns of the table ``labels`` -> those of choices."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +70,17 @@ class Choices:
 
 
 def read_choices(path: Path) -> pl.DataFrame:
-    """People's choices from CSV."""
+    """People's choices from CSV, or from the table ``labels`` of a study: its pairs."""
     try:
-        return pl.read_csv(path, infer_schema=False)
+        if path.suffix.lower() != ".parquet":
+            return pl.read_csv(path, infer_schema=False)
+        labels = pl.read_parquet(path)
     except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
-        raise TableError(str(path), [f"cannot be read as CSV ({error})"]) from error
+        raise TableError(str(path), [f"cannot be read as a table ({error})"]) from error
+    if not set(LABELS) <= set(labels.columns):
+        raise TableError(str(path), [f"the table labels is expected; found columns: {', '.join(labels.columns)}"])
+    pairs = labels.filter(pl.col("other").is_not_null() & pl.col("value").is_not_null())
+    return pairs.select(*(pl.col(column).alias(name) for column, name in LABELS.items()))
 
 
 def choices_of(table: pl.DataFrame, names: Sequence[str], prompts: Sequence[str | None]) -> Choices:
@@ -84,10 +92,7 @@ def choices_of(table: pl.DataFrame, names: Sequence[str], prompts: Sequence[str 
     if not set(COLUMNS) <= set(table.columns):
         found = ", ".join(table.columns)
         raise TableError("choices", [f"columns {', '.join(COLUMNS)} are expected; found: {found}"])
-    places: Mapping[str, int] = {
-        **{Path(name).name: place for place, name in enumerate(names)},
-        **{name: place for place, name in enumerate(names)},
-    }
+    places = _places(names)
     said = [*table["first"], *table["second"]]
     lost = list(dict.fromkeys(str(name) for name in said if name not in places))
     share = table["share"].cast(pl.Float64, strict=False)
@@ -111,3 +116,11 @@ def choices_of(table: pl.DataFrame, names: Sequence[str], prompts: Sequence[str 
         answers=np.ones(len(first)) if answers is None else answers.to_numpy(),
         groups=np.arange(len(first)) if apart else np.array([by_prompt[prompts[place]] for place in first]),
     )
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    """Where an image is, by its name, its file's name, or its file's folder and name as studies call images."""
+    paths = [Path(name) for name in names]
+    in_study = {f"{path.parent.name}/{path.stem}": place for place, path in enumerate(paths)}
+    by_file = {path.name: place for place, path in enumerate(paths)}
+    return in_study | by_file | {name: place for place, name in enumerate(names)}
