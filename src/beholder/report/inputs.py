@@ -21,6 +21,8 @@ READ = (
     "ratings",
     "separations",
     "comparisons",
+    "correlations",
+    "metric_separations",
 )
 READ_TRUTH = ("raters", "ratings")
 
@@ -43,6 +45,8 @@ class Inputs:
     ratings: pl.DataFrame
     separations: pl.DataFrame
     comparisons: pl.DataFrame
+    correlations: pl.DataFrame
+    metric_separations: pl.DataFrame
     true_raters: pl.DataFrame | None
     true_ratings: pl.DataFrame | None
     planted: bool

@@ -12,6 +12,9 @@ from beholder.report.agreement_names import statistic_name
 from beholder.report.basis import Basis, basis
 from beholder.report.charts.agreement import agreement_chart
 from beholder.report.charts.chart import Chart
+from beholder.report.charts.metrics import TINTS as METRIC_TINTS
+from beholder.report.charts.metrics import WORDS as METRIC_WORDS
+from beholder.report.charts.metrics import metrics_chart
 from beholder.report.charts.people import SHAPE_PATHS, people_chart, rules_drawn
 from beholder.report.charts.screening import screening_chart
 from beholder.report.comparisons import SIGNS, WORDS
@@ -21,6 +24,7 @@ from beholder.report.facts import Fact, facts
 from beholder.report.glance import Glance, glance
 from beholder.report.inputs import Inputs
 from beholder.report.leaderboard import Board, boards, headlines, slugs
+from beholder.report.metrics import MetricsPart, metrics_parts, show, show_interval
 from beholder.report.part import Part, part
 from beholder.report.summary import findings
 from beholder.report.theme import DARK, LIGHT, PALETTE, SANS, SERIF, colours
@@ -49,6 +53,7 @@ class Page:
     findings: tuple[str, ...]
     glance: Glance | None
     parts: tuple[Part, ...]
+    metrics: tuple[tuple[MetricsPart, Chart | None], ...]
     crowds: tuple[Crowd, ...]
     people: tuple[tuple[Crowd, Chart | None], ...]
     agreement: Chart | None
@@ -68,6 +73,7 @@ class Page:
     def charts(self) -> tuple[Chart, ...]:
         """Every chart, in the order of the page."""
         found = [chart for part in self.parts for chart in part.charts]
+        found += [chart for _, chart in self.metrics if chart]
         found += [chart for _, chart in self.people if chart]
         found += [chart for _, _, chart in self.screening]
         return (*found, *([self.agreement] if self.agreement else []))
@@ -89,6 +95,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
             part(question, crowd_of[question.name], every, leading, tables, colour, folder)
             for question in study.questions
         )
+        metrics = tuple(_metrics(leading, tables))
         people_charts = tuple(_people(study.questions, crowd_of))
         agreement = agreement_chart(found, "agreement")
         screening = tuple(_screening(leading))
@@ -100,6 +107,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         findings=findings(leading, every, found),
         glance=glance(leading),
         parts=parts,
+        metrics=metrics,
         crowds=found,
         people=people_charts,
         agreement=agreement,
@@ -123,6 +131,8 @@ def render(page: Page, provenance: str, stills: dict[str, str]) -> str:
     environment.globals |= {"count": count, "listed": listed, "number_of_people": people, "protocols": PROTOCOLS}
     environment.globals |= {"percent": percent, "signs": SIGNS, "outcome_words": WORDS, "rules_drawn": rules_drawn}
     environment.globals |= {"statistic_name": statistic_name, "shape_paths": SHAPE_PATHS}
+    environment.globals |= {"correlation": show_interval, "one_correlation": show}
+    environment.globals |= {"metric_words": METRIC_WORDS, "metric_tints": METRIC_TINTS}
     return environment.get_template("report.html.j2").render(
         page=page,
         provenance=provenance,
@@ -154,6 +164,12 @@ def _people(questions: Sequence[AnyQuestion], crowd_of: dict[str, Crowd]) -> Ite
         drawn = len(crowd.members) > crowd.unplaced
         name = f"people-{question.name}"
         yield crowd, people_chart(crowd, question.screening, name, AGREES[scale]) if drawn else None
+
+
+def _metrics(leading: Sequence[Board], tables: Inputs) -> Iterator[tuple[MetricsPart, Chart | None]]:
+    slug = slugs(leading)
+    for one in metrics_parts(leading, tables.correlations, tables.metric_separations):
+        yield one, metrics_chart(one, f"{slug[one.board.key]}-metrics")
 
 
 def _screening(leading: Sequence[Board]) -> Iterator[tuple[Board, str, Chart]]:

@@ -144,6 +144,11 @@ class _Judged:
         return "against" if self.high is not None and self.high < 0 else "unknown"
 
     @property
+    def perfect(self) -> bool:
+        """Whether the order is people's, or its reverse, and has no interval."""
+        return self.raw is not None and self.low is None and abs(self.raw) > PERFECT
+
+    @property
     def shown(self) -> Judged:
         """For a reader; a perfect order that counts has no interval."""
         rho = None if self.raw is None else self.value
@@ -154,8 +159,6 @@ class _Judged:
         if self.raw is None:
             return f"{self.name} (the same for all)"
         low, high = self.ends
-        if low is None and self.low is None and abs(self.raw) > PERFECT:
-            return f"{self.name}: ρ = {_signed(self.raw)} (with so few generators this may be chance)"
         interval = "" if low is None or high is None else f" [{_signed(low)}, {_signed(high)}]"
         return f"{self.name}: ρ = {_signed(self.raw)}{interval}"
 
@@ -190,9 +193,14 @@ def _sentences(by_standing: dict[Standing, list[_Judged]], alike: list[_Judged],
             yield f"Agrees with people, but less: {_listed(worse)}."
     else:
         yield f"No metric can be told to order these {items} generators as people do."
+    perhaps = [one for one in by_standing["unknown"] if one.perfect]
+    if perhaps:
+        names = ", ".join(one.name for one in perhaps)
+        yield f"Perfect, or perfectly reversed, which with so few generators may be chance: {names}."
     for standing, words in SAID.items():
-        if by_standing[standing]:
-            yield f"{words}: {_listed(by_standing[standing])}."
+        listed = [one for one in by_standing[standing] if one not in perhaps]
+        if listed:
+            yield f"{words}: {_listed(listed)}."
 
 
 SAID: dict[Standing, str] = {
