@@ -30,6 +30,8 @@ PANELS = (
     Panel(people=48, items=200, each=200, points=5, scale="ordinal"),
     Panel(people=50, items=1000, each=100, points=2, scale="nominal"),
     Panel(people=50, items=1000, each=100, points=5, scale="ordinal"),
+    Panel(people=48, items=200, each=200, points=5, scale="ratio"),
+    Panel(people=50, items=1000, each=100, points=5, scale="ratio"),
 )
 
 

@@ -9,9 +9,9 @@ coincidences are needed through three sums only:
     Σ n(v) n(v′) (x − x′)² = 2 (n Σ n(v) x² − (Σ n(v) x)²).
 
 The interval scale has the values as positions. The ordinal scale has the middles of the cumulated n(v), a draw's
-own. The nominal scale has 0 and 1 where there are two values; with more, and on the ratio scale, values are
-taken one by one. Every sum over answers is a product with one fixed matrix, dense or sparse, whichever is
-faster.
+own. The nominal scale has 0 and 1 where there are two values; with more, values are taken one by one. The ratio
+scale has as many positions as its distances have eigenvalues. Every sum over answers is a product with one fixed
+matrix, dense or sparse, whichever is faster.
 """
 
 from collections.abc import Callable
@@ -123,16 +123,23 @@ def different(answered: Answered) -> Callable[[Weighted], Sums]:
 
 
 def apart_by(distances: NDArray[np.float64]) -> Disagreement:
-    """Any δ² (kinds, kinds) with a zero diagonal, where the copies would be."""
+    """Any symmetric δ² (kinds, kinds) with a zero diagonal.
+
+    With eigenvalues λ and eigenvectors u of δ², Σ wᵢwⱼ δ² over two answers to an item is Σ λ (Σ wᵢ u(vᵢ))²: one
+    sum over answers for each λ. Copies are not there, since Σ λ u(v)² is δ² of a value to itself.
+    """
+    sizes, vectors = np.linalg.eigh(distances)
+    kept = np.abs(sizes) > 1e-14 * np.abs(sizes).max(initial=0.0)
+    axes = list(zip(sizes[kept].tolist(), vectors.T[kept], strict=True))
 
     def prepared(answered: Answered) -> Callable[[Weighted], Sums]:
-        given, shape = _given(answered), (answered.items, answered.people)
+        shape = (answered.items, answered.people)
+        along = [(size, _product(answered.item, answered.rater, shape, u[answered.kind])) for size, u in axes]
 
         def sums(drawn: Weighted) -> Sums:
             observed = np.zeros(len(drawn.total))
-            for own, row in zip(given, distances, strict=True):
-                other = _product(answered.item, answered.rater, shape, row[answered.kind])
-                observed += _over_items(answered, drawn, own(drawn.rater) * other(drawn.rater))
+            for size, placed in along:
+                observed += size * _over_items(answered, drawn, placed(drawn.rater) ** 2)
             return observed, np.einsum("kd,kd->d", drawn.margin, distances @ drawn.margin)
 
         return sums
