@@ -46,7 +46,13 @@ def test_the_stage_runs_in_the_folder(run: Callable[..., Any], calls: Calls, tmp
 @pytest.mark.usefixtures("calls")
 def test_the_outcome_as_json(run: Callable[..., Any], tmp_path: Path) -> None:
     ran = run("pretend", tmp_path, "--force", "--json")
-    assert json.loads(ran.out) == {"stage": "pretend", "skipped": False, "rows": {"labels": 1200}, "seconds": 0.25}
+    assert json.loads(ran.out) == {
+        "stage": "pretend",
+        "skipped": False,
+        "rows": {"labels": 1200},
+        "seconds": 0.25,
+        "note": "",
+    }
 
 
 def test_a_file_is_no_folder(run: Callable[..., Any], calls: Calls, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from beholder.collect.stage import run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.errors import StageError
+from beholder.formats.imported import UNKNOWN
 from beholder.rank.methods import METHODS
 from beholder.rank.stage import run
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
@@ -213,3 +214,14 @@ def test_it_needs_raters(bare_study: Make) -> None:
     run_simulated(folder, people=4)
     with pytest.raises(StageError, match=r"raters\.parquet is missing\. It is written by: beholder consolidate"):
         run(folder)
+
+
+def test_images_of_unknown_generators_are_not_ranked_and_it_is_told(bare_study: Make) -> None:
+    folder = bare_study(PAIR)
+    store = consolidated(folder)
+    assert run(folder).note == ""
+    store.write({"images": store.read("images").with_columns(generator=pl.lit(UNKNOWN))}, BY_HAND)
+    told = run(folder)
+    assert whole(store).is_empty()
+    assert "does not say which generator made which image" in str(told)
+    assert "which generator" in str(run(folder))  # also where nothing had to be done

@@ -1,7 +1,7 @@
 """The rank stage: from answers to ratings, separations and comparisons of generators."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,12 @@ from beholder.tables.work import Outcome, Work, perform
 
 WHOLE = "all"
 
+NAMELESS = (
+    "Nothing is ranked: the data does not say which generator made which image. If you know, fill the column "
+    "generator of the table images, and rank again."
+)
+"""What is said of data such as HPD v2's and ImageReward's."""
+
 
 def run(folder: Path, *, force: bool = False) -> Outcome:
     """Rate the generators by every question, as a whole and by style, and say which are told apart."""
@@ -34,7 +40,8 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
         inputs=("images", "trials", "sessions", "answers", "totals", "published", "raters", "marks", "thresholds"),
         outputs=("ratings", "separations", "comparisons"),
     )
-    return perform(store, work, lambda: _rank(store, study), force=force)
+    outcome = perform(store, work, lambda: _rank(store, study), force=force)
+    return replace(outcome, note=NAMELESS) if _nameless(store.read("images")) else outcome
 
 
 def _sweeps(study: Study) -> dict[str, Plain]:
@@ -147,7 +154,8 @@ def _slices(tests: pl.DataFrame, images: pl.DataFrame, *, sliced: bool) -> Itera
 
 def _nameless(images: pl.DataFrame) -> bool:
     """Whether imported data does not say what made any of its images: then there is nothing to rank."""
-    return bool((images.filter(~pl.col("real"))["generator"] == UNKNOWN).all())
+    generators = images.filter(~pl.col("real"))["generator"]
+    return len(generators) > 0 and bool((generators == UNKNOWN).all())
 
 
 def _nothing_to_rank(store: Store) -> StageError:

@@ -31,12 +31,13 @@ class Outcome:
     skipped: bool
     rows: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    note: str = ""
+    """What the rows alone do not say, such as why there are none."""
 
     def __str__(self) -> str:
-        if self.skipped:
-            return f"{self.stage}: unchanged"
         rows = ", ".join(f"{count:,} {name}" for name, count in self.rows.items())
-        return f"{self.stage}: {rows} in {self.seconds:.1f} s"
+        done = f"{self.stage}: unchanged" if self.skipped else f"{self.stage}: {rows} in {self.seconds:.1f} s"
+        return f"{done}. {self.note}" if self.note else done
 
 
 def perform(
