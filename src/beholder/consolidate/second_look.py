@@ -14,9 +14,7 @@ from scipy.special import expit
 
 from beholder.errors import StatisticsError
 from beholder.stats.label_errors import confident_errors
-
-OUT_OF_FOLD = "/out-of-fold"
-"""How the name of a scorer ends that scored only images it was not trained on."""
+from beholder.tables.schemas.measure import OUT_OF_FOLD
 
 PEOPLE = "people"
 """Who doubts a label where a model of the people does."""

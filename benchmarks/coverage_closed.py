@@ -1,0 +1,122 @@
+"""How often intervals in closed form hold the truth: shares, two metrics, pairs, opinions by P.910.
+
+    python benchmarks/coverage_closed.py [--studies 2000] [--seed 1] [--only NAME …]
+
+Prints markdown tables; ``docs/measured/coverage-closed.md`` is a saved run. One process. Shares are not simulated:
+their coverage is a sum over all outcomes.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+from coverage_clustered import PEOPLE, percent, table
+from scipy import stats
+
+from beholder.stats.bootstrap import person_weights
+from beholder.stats.dependent_correlations import compare_correlations
+from beholder.stats.p910 import p910
+from beholder.stats.pair_accuracy import pair_accuracy
+from beholder.stats.partial_correlation import partial_correlation
+from beholder.stats.proportions import clopper_pearson, wilson
+
+
+def shares(studies: int, seed: int) -> str:  # noqa: ARG001 - nothing is drawn
+    """Shares of people: the mean over true shares p from .02 to .98, and the worst of them."""
+    rows = []
+    p = np.linspace(0.02, 0.98, 97)[:, None]
+    for people in PEOPLE:
+        said = np.arange(people + 1)
+        chance = stats.binom.pmf(said, people, p)  # (shares, outcomes)
+        cells = []
+        for interval in (wilson, clopper_pearson):
+            low, high = interval(said, np.full(people + 1, people))
+            held = (chance * ((low <= p) & (p <= high))).sum(axis=1)
+            cells += [percent(float(held.mean())), percent(float(held.min()))]
+        rows.append((str(people), *cells))
+    header = ("people", "Wilson, mean", "its worst", "Clopper–Pearson, mean", "its worst")
+    return table("Shares, nominal 95 %", header, rows)
+
+
+def metrics(studies: int, seed: int) -> str:
+    """Two metrics that correlate .7 and .5 with people, .6 with each other; and a correlation within prompts."""
+    rows = []
+    root = np.linalg.cholesky(np.array([[1, 0.7, 0.5], [0.7, 1, 0.6], [0.5, 0.6, 1]]))
+    for points in PEOPLE:
+        rng = np.random.default_rng([seed, points])
+        prompts = np.arange(points) % max(points // 5, 2)
+        held = np.zeros((studies, 2))
+        for study in range(studies):
+            people, one, two = root @ rng.normal(size=(3, points))
+            gap = compare_correlations(people, one, two)
+            shift = rng.normal(size=points)[prompts]
+            within = partial_correlation(people + shift, one + shift, prompts)
+            held[study] = gap.low <= 0.2 <= gap.high, within.low <= 0.7 <= within.high
+        rows.append((str(points), *(percent(float(share)) for share in held.mean(axis=0))))
+    header = ("points", "difference of two (Zou)", "within prompts of five")
+    return table("Correlations of metrics with people, normal, nominal 95 %", header, rows)
+
+
+def pairs(studies: int, seed: int) -> str:
+    """A scorer that is right with a chance of its own for each prompt, on average 70 %; 3 to 9 pairs a prompt."""
+    rows = []
+    for prompts in PEOPLE:
+        rng = np.random.default_rng([seed, prompts])
+        held = np.zeros((studies, 2))
+        for study in range(studies):
+            group = np.repeat(np.arange(prompts), rng.integers(3, 10, prompts))
+            right = rng.random(len(group)) < rng.beta(7, 3, prompts)[group]
+            found = pair_accuracy(
+                np.where(right, 1.0, -1.0), np.zeros(len(group)), np.ones(len(group)), groups=group
+            )
+            weights = person_weights(np.zeros(prompts, np.int64), 500, rng)
+            both = found.micro_estimate(weights), found.macro_estimate(weights)
+            held[study] = [each.low <= 0.7 <= each.high for each in both]
+        rows.append((str(prompts), *(percent(float(share)) for share in held.mean(axis=0))))
+    return table("Accuracy over pairs, prompts resampled, nominal 95 %", ("prompts", "micro", "macro"), rows)
+
+
+def opinions(studies: int, seed: int) -> str:
+    """P.910 on 40 items that all judge: biases of deviation .5, inconsistencies from .3 to 1.2."""
+    rows = []
+    for people in PEOPLE:
+        rng = np.random.default_rng([seed, people])
+        who, what = (index.ravel() for index in np.indices((people, 40)))
+        held, collapsed = [], 0
+        for _ in range(studies):
+            truth, bias = rng.uniform(1, 5, 40), rng.normal(0, 0.5, people)
+            noise = rng.uniform(0.3, 1.2, (people, 1)) * rng.normal(size=(people, 40))
+            found = p910(who, what, (truth + bias[:, None] + noise).ravel())
+            collapsed += found.collapsed
+            if not found.collapsed:
+                aim = truth + bias.mean()  # these people's own mean bias is not told from the opinions
+                held.append(float(np.mean((found.low <= aim) & (aim <= found.high))))
+        rows.append((str(people), percent(float(np.mean(held))), percent(collapsed / studies)))
+    return table(
+        "Opinions by P.910, nominal 95 %", ("people", "interval of the model", "collapsed, left out"), rows
+    )
+
+
+SECTIONS: dict[str, Callable[[int, int], str]] = {
+    "shares": shares,
+    "metrics": metrics,
+    "pairs": pairs,
+    "opinions": opinions,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--studies", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", choices=list(SECTIONS), default=list(SECTIONS))
+    options = parser.parse_args()
+    began = time.perf_counter()
+    for name in options.only:
+        print(SECTIONS[name](options.studies, options.seed), flush=True)
+    print(f"{options.studies} studies a row, seed {options.seed}, {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
