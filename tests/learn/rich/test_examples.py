@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +12,7 @@ from beholder.design.stage import run as design
 from beholder.errors import LabelsError
 from beholder.learn.feed import Pictures
 from beholder.learn.rich.examples import RichJudged, heatmap_aspects, rich_judged
+from beholder.learn.rich.exchange import exchanges
 from beholder.learn.rich.feed import RichFeed, rich_batch
 from beholder.models.rich_feedback.augment import Augmentation
 from beholder.models.rich_feedback.model import RichFeedbackModel
@@ -102,6 +104,23 @@ def test_batches_follow_from_the_step_alone(judged: RichJudged) -> None:
     seen = {name for step in range(5) for part in range(2) for name in _images(one, step, part)}
     assert len(seen) == 40
     assert not (one(0, 0).pixels == one(5, 0).pixels).all()
+
+
+def test_exchanged_prompts_leave_what_depends_on_them_unknown(judged: RichJudged) -> None:
+    examples = list(judged.examples.values())
+    known = exchanges([one.prompt for one in examples])
+    plain = RichFeed(model(), Pictures(judged.paths), judged, examples, 20, 1, 3, Augmentation(crop=0))
+    mixed = replace(plain, exchanges=known, exchanged=0.5)
+    before, after = plain(0, 0), mixed(0, 0)
+    changed = [one != other for one, other in zip(before.prompts, after.prompts, strict=True)]
+    assert 3 < sum(changed) < 17
+    aspects = model().settings.scores
+    for place, here in enumerate(changed):
+        unknown = {aspect for aspect, score in zip(aspects, after.scores[place], strict=True) if score.isnan()}
+        assert unknown == ({"alignment", "overall"} if here else set())
+        assert bool(after.heatmaps[place, 1].isnan().all()) == here
+        assert not after.heatmaps[place, 0].isnan().any()
+        assert sum(after.misaligned[place] or ()) == sum(before.misaligned[place] or ()) + here
 
 
 def _images(feed: RichFeed, step: int, part: int) -> list[float]:

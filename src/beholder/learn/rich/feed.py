@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -10,11 +10,15 @@ from numpy.typing import NDArray
 
 from beholder.learn.feed import THREADS, Pictures
 from beholder.learn.rich.examples import RichExample, RichJudged
+from beholder.learn.rich.exchange import Exchanges
 from beholder.models.resize import resize_floats
 from beholder.models.rich_feedback.augment import Augmentation, Maps, augmented
 from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.tables.heatmap import decode_heatmap
+
+OF_THE_PROMPT = ("alignment", "overall", "misalignment")
+"""Scores and maps that another prompt would change."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,9 @@ class RichFeed:
     parts: int
     seed: int
     augmentation: Augmentation
+    exchanges: Exchanges | None = None
+    exchanged: float = 0.0
+    """Share of the images whose prompt gets another word, which the image then misses."""
 
     @property
     def steps_an_epoch(self) -> int:
@@ -43,8 +50,21 @@ class RichFeed:
         if not len(chosen):  # fewer images than parts: some are seen twice
             chosen = order[part % len(order)][None]
         states = np.random.default_rng([self.seed, 2, step, part]).spawn(len(chosen))
-        mine = [self.examples[one] for one in chosen]
+        mine = [
+            self._maybe_exchanged(self.examples[one], state) for one, state in zip(chosen, states, strict=True)
+        ]
         return rich_batch(mine, self.model, self.pictures, self.judged, self.augmentation, states)
+
+    def _exchanged(self, one: RichExample, rng: np.random.Generator) -> RichExample:
+        """Another prompt where the lot falls on the image; what depended on the prompt is then not known."""
+        if self.exchanges is None or one.misaligned is None or rng.random() >= self.exchanged:
+            return one
+        made = self.exchanges.exchanged(one.prompt, one.misaligned, rng)
+        if made is None:
+            return one
+        scores = {aspect: score for aspect, score in one.scores.items() if aspect not in OF_THE_PROMPT}
+        mapped = tuple(aspect for aspect in one.mapped if aspect not in OF_THE_PROMPT)
+        return replace(one, prompt=made[0], misaligned=made[1], scores=scores, mapped=mapped)
 
 
 def rich_batch(
