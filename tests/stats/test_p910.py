@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 from sureal.subjective_model import SubjectMLEModelProjectionSolver, SubjectMLEModelProjectionSolver2
 
 from beholder.errors import StatisticsError
@@ -36,7 +37,9 @@ def test_two_raters_by_hand() -> None:
     assert found.inconsistency == pytest.approx(np.sqrt([2 / 3, 2 / 3]))
     assert found.standard_error == pytest.approx(np.full(3, np.sqrt(1 / 3)))  # 1/√(3/2 + 3/2)
     assert found.residual_error == pytest.approx([0, np.sqrt(1 / 2), np.sqrt(1 / 2)])
-    assert found.high - found.opinion == pytest.approx(1.959964 * found.standard_error)
+    # three residuals each, half of the weight: υ̃² = 2/3 · 3/2 / ½ = 2; V = 1/(½ + ½) · (1 + 4 · 2 · ¼/2) = 2, with
+    # 1/(2 · ¼/2) = 4 degrees of freedom, for which t is 2.776445
+    assert found.high - found.opinion == pytest.approx(np.full(3, 2.776445 * np.sqrt(2)), rel=1e-6)
     assert (found.iterations, found.converged) == (1, True)
 
 
@@ -156,3 +159,43 @@ def test_one_score_weighs_nothing() -> None:
     lone = p910([*who, 18], [*what, 30], [*score, 5.0])  # nobody else judged item 30
     assert lone.opinion[30] == 5
     assert np.isnan(lone.standard_error[30])
+
+
+def test_interval_by_a_loop() -> None:
+    rng = np.random.default_rng(8)
+    matrix = rng.uniform(1, 5, (25, 1)) + rng.normal(0, rng.uniform(0.3, 1, 15), (25, 15))
+    who, what, score = long(matrix)
+    rows = rng.random(len(who)) < 0.7
+    who, what, score = who[rows], what[rows], score[rows]
+    found = p910(who, what, score)
+    assert not found.collapsed
+    weight = 1 / (found.inconsistency**2 + 1e-8)
+    of_item = {j: weight[who[what == j]].sum() for j in range(25)}
+    true, spare = np.empty(15), np.empty(15)
+    for i in range(15):
+        shares = [weight[i] / of_item[j] for j in what[who == i]]
+        n = len(shares)
+        spare[i] = n - 1
+        true[i] = found.inconsistency[i] ** 2 * n / (n - 1) / np.mean([1 - h for h in shares])
+    for j in range(25):
+        people = who[what == j]
+        h = (1 / true[people]) / np.sum(1 / true[people])
+        variance = (1 + 4 * np.sum(h * (1 - h) / spare[people])) / np.sum(1 / true[people])
+        t = stats.t.ppf(0.975, 1 / np.sum(h**2 / spare[people]))
+        assert found.high[j] - found.opinion[j] == pytest.approx(t * np.sqrt(variance), rel=1e-6)
+        assert found.opinion[j] - found.low[j] == pytest.approx(t * np.sqrt(variance), rel=1e-6)
+
+
+def test_interval_holds_the_truth() -> None:
+    rng = np.random.default_rng(9)
+    held, plain = [], []
+    who, what = (index.ravel() for index in np.indices((30, 40)))
+    for _ in range(60):
+        truth, bias = rng.uniform(1, 5, 40), rng.normal(0, 0.5, 30)
+        noise = rng.uniform(0.3, 1.2, (30, 1)) * rng.normal(size=(30, 40))
+        found = p910(who, what, (truth + bias[:, None] + noise).ravel())
+        off = np.abs(found.opinion - truth - bias.mean())
+        held.append(np.mean(off <= found.high - found.opinion))
+        plain.append(np.mean(off <= 1.96 * found.standard_error))
+    assert 0.93 <= np.mean(held) <= 0.96  # 2,400 items: ± .5 %
+    assert np.mean(plain) < 0.93
