@@ -23,6 +23,7 @@ READ = (
     "comparisons",
     "correlations",
     "metric_separations",
+    "training",
 )
 READ_TRUTH = ("raters", "ratings")
 
@@ -47,6 +48,7 @@ class Inputs:
     comparisons: pl.DataFrame
     correlations: pl.DataFrame
     metric_separations: pl.DataFrame
+    training: pl.DataFrame
     true_raters: pl.DataFrame | None
     true_ratings: pl.DataFrame | None
     planted: bool

@@ -12,6 +12,7 @@ from beholder.report.agreement_names import statistic_name
 from beholder.report.basis import Basis, basis
 from beholder.report.charts.agreement import agreement_chart
 from beholder.report.charts.chart import Chart
+from beholder.report.charts.learning import loss_chart, measure_chart
 from beholder.report.charts.metrics import TINTS as METRIC_TINTS
 from beholder.report.charts.metrics import WORDS as METRIC_WORDS
 from beholder.report.charts.metrics import metrics_chart
@@ -24,6 +25,7 @@ from beholder.report.facts import Fact, facts
 from beholder.report.glance import Glance, glance
 from beholder.report.inputs import Inputs
 from beholder.report.leaderboard import Board, boards, headlines, slugs
+from beholder.report.learning import Learning, learnings
 from beholder.report.metrics import MetricsPart, metrics_parts, show, show_interval
 from beholder.report.part import Part, part
 from beholder.report.summary import findings
@@ -54,6 +56,7 @@ class Page:
     glance: Glance | None
     parts: tuple[Part, ...]
     metrics: tuple[tuple[MetricsPart, Chart | None], ...]
+    learning: tuple[tuple[Learning, Chart, Chart], ...]
     crowds: tuple[Crowd, ...]
     people: tuple[tuple[Crowd, Chart | None], ...]
     agreement: Chart | None
@@ -74,6 +77,7 @@ class Page:
         """Every chart, in the order of the page."""
         found = [chart for part in self.parts for chart in part.charts]
         found += [chart for _, chart in self.metrics if chart]
+        found += [chart for _, *both in self.learning for chart in both]
         found += [chart for _, chart in self.people if chart]
         found += [chart for _, _, chart in self.screening]
         return (*found, *([self.agreement] if self.agreement else []))
@@ -96,6 +100,10 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
             for question in study.questions
         )
         metrics = tuple(_metrics(leading, tables))
+        learning = tuple(
+            (one, measure_chart(one, f"validation-{place}"), loss_chart(one, f"loss-{place}"))
+            for place, one in enumerate(learnings(tables.training), 1)
+        )
         people_charts = tuple(_people(study.questions, crowd_of))
         agreement = agreement_chart(found, "agreement")
         screening = tuple(_screening(leading))
@@ -108,6 +116,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         glance=glance(leading),
         parts=parts,
         metrics=metrics,
+        learning=learning,
         crowds=found,
         people=people_charts,
         agreement=agreement,

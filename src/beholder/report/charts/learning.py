@@ -1,0 +1,50 @@
+"""The curves of a training run: the loss, and what decides, against steps."""
+
+import altair as alt
+import polars as pl
+
+from beholder.report.charts.chart import Chart, Rows, finish
+from beholder.report.learning import LOSS, Learning
+from beholder.report.theme import var
+
+SIDES = {"train": var("soft"), "validation": var("accent")}
+
+
+def loss_chart(found: Learning, name: str) -> Chart:
+    """The loss on training and validation examples, a line a fold."""
+    rows = _rows(found, LOSS)
+    ends = {side: [row["value"] for row in rows if row["split"] == side] for side in SIDES}
+    told = ", ".join(
+        f"on {side} from {values[0]:.3g} to {values[-1]:.3g}" for side, values in ends.items() if values
+    )
+    return _chart(rows, "loss", name, f"Loss of {found.model} over {found.steps:,} steps: {told}.")
+
+
+def measure_chart(found: Learning, name: str) -> Chart:
+    """The measure that decides, at every look at the validation, a line a fold."""
+    over = f"on validation examples over {found.steps:,} steps"
+    words = f"{found.measure} of {found.model} {over}: {found.best:.3f} at best."
+    return _chart(_rows(found, found.measure), found.measure, name, words)
+
+
+def _rows(found: Learning, measure: str) -> Rows:
+    mine = found.curve.filter(pl.col("measure") == measure).sort("fold", "split", "step")
+    return [
+        {**row, "colour": SIDES[row["split"]], "line": f"{row['split']} {row['fold']}"}
+        for row in mine.iter_rows(named=True)
+    ]
+
+
+def _chart(rows: Rows, title: str, name: str, words: str) -> Chart:
+    x = alt.X("step:Q", title="steps", axis=alt.Axis(format="~s", grid=False))
+    y = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=5))
+    colour = alt.Color("colour:N", scale=None)
+    tips = [
+        alt.Tooltip("split:N", title="examples"),
+        alt.Tooltip("fold:Q"),
+        alt.Tooltip("step:Q", format=","),
+        alt.Tooltip("value:Q", title=title, format=".4~g"),
+    ]
+    lines = alt.Chart().mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour, detail="line:N")
+    dots = alt.Chart().mark_point(size=18, filled=True).encode(x=x, y=y, color=colour, tooltip=tips)
+    return finish([lines, dots], rows, name, words, height=180)
