@@ -34,7 +34,7 @@ format: .venv/.dev  ## Mend the style
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
-bench: .venv/.bench  ## Run the benchmarks
+bench: .venv/.bench .venv/.peers  ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py
 
 docs: .venv/.core  ## Write the generated pages anew
@@ -57,6 +57,12 @@ clean:  ## Remove the set-up, the caches and the demo
 	@echo "setting up .venv (beholder$(EXTRA)) …"
 	@$(PIP) hatchling editables setuptools
 	@$(PIP) --no-build-isolation --editable '.$(EXTRA)'
+	@touch $@
+
+# Peers that need torchvision: in a folder that no other program looks into (docs/decisions/033-peers-apart.md).
+.venv/.peers: .venv/.bench constraints.txt
+	@echo "setting up .venv/peers …"
+	@$(PIP) --no-deps --upgrade --target .venv/peers torch-fidelity clean-fid torchvision
 	@touch $@
 
 ifneq ($(SOUND),yes)

@@ -1,19 +1,28 @@
-"""Distances of two sets of features, against torchmetrics, prdc, and the formulas of torch-fidelity and clean-fid.
+"""Distances of two sets of features, against torch-fidelity, clean-fid, torchmetrics and prdc.
 
-torch-fidelity and clean-fid do not import without torchvision, so their rows run the two lines that they spend
-their time in: the covariance by NumPy, then the eigenvalues of the product, or SciPy's root of it.
+``python benchmarks/run.py distances`` measures elapsed time on all cores. On a machine that is busy with other
+work, ``python benchmarks/distances.py [NUMBER …]`` prints seconds of processor time of single rows instead; set
+``OMP_NUM_THREADS=1`` for it, or waiting threads count too.
 """
 
 import contextlib
 import io
+import statistics
+import sys
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
+import peers  # noqa: F401 - makes the next imports possible
 import prdc
 import torch
+from cleanfid.fid import fid_from_feats, frechet_distance
 from harness import Comparison
 from numpy.typing import NDArray
-from scipy import linalg
+from torch_fidelity.defaults import DEFAULTS
+from torch_fidelity.metric_fid import fid_features_to_statistics, fid_statistics_to_metric
+from torch_fidelity.metric_kid import kid_features_to_metric
 from torchmetrics.image.fid import FrechetInceptionDistance, _compute_fid
 from torchmetrics.image.kid import poly_mmd
 
@@ -25,6 +34,7 @@ from beholder.measure.distances.neighbours import neighbours
 Features = NDArray[np.float32]
 
 IMAGES, FEWER, MANY = 10_000, 5_000, 20_000
+FEW_NEIGHBOURS = 8_000
 
 
 class AsGiven(torch.nn.Module):
@@ -55,84 +65,61 @@ class Stored:
     def torchmetrics(self) -> float:
         return float(_compute_fid(*self.tensors))
 
-    def fidelity(self) -> float:
-        mean_one, one, mean_two, two = self.moments
-        roots = np.sqrt(np.linalg.eigvals(one.dot(two)).astype(np.complex128)).real.sum()
-        return float((mean_one - mean_two) @ (mean_one - mean_two) + np.trace(one) + np.trace(two) - 2 * roots)
+    def torch_fidelity(self) -> object:
+        one, two = ({"mu": self.moments[at], "sigma": self.moments[at + 1]} for at in (0, 2))
+        return fid_statistics_to_metric(one, two, verbose=False)
+
+    def clean_fid(self) -> float:
+        return float(frechet_distance(*self.moments))
 
 
 def comparisons() -> Iterator[Comparison]:
     """Correlated features, as networks make them; both sides have them in single precision."""
-    for dims, turns in ((2048, 1), (1024, 3)):
+    for dims, turns in ((2048, 3), (1024, 3)):
         real, generated = two_sets(IMAGES, dims)
         stored = Stored(real, generated)
-        yield Comparison(
-            f"Fréchet distance of stored means and covariances, {dims:,} dims",
-            stored.ours,
-            stored.torchmetrics,
-            "torchmetrics",
-            turns,
-        )
-        yield Comparison(
-            f"the same, {dims:,} dims; eigenvalues of the product, as torch-fidelity",
-            stored.ours,
-            stored.fidelity,
-            "numpy",
-            turns,
-        )
+        task = f"Fréchet distance of stored means and covariances, {dims:,} dims"
+        yield Comparison(task, stored.ours, stored.torchmetrics, "torchmetrics", turns)
+        yield Comparison(task, stored.ours, stored.torch_fidelity, "torch-fidelity", turns)
+        yield Comparison(task, stored.ours, stored.clean_fid, "clean-fid", 1)
         task = f"Fréchet distance, {dims:,} dims, {IMAGES:,} images a side"
-        ours = _frechet(real, generated)
-        yield Comparison(task, ours, _torchmetrics_fid(real, generated), "torchmetrics", turns)
-        yield Comparison(
-            f"{task}; eigenvalues of the product, as torch-fidelity",
-            ours,
-            _by_eigenvalues(real, generated),
-            "numpy",
-            turns,
-        )
-    yield Comparison(f"{task}; scipy's sqrtm, as clean-fid", ours, _by_root(real, generated), "scipy", turns)
-    few = two_sets(1000, 2048)
-    yield Comparison(
-        "Fréchet distance, 2,048 dims, 1,000 images a side",
-        _frechet(*few),
-        _torchmetrics_fid(*few),
-        "torchmetrics",
-        1,
-    )
+        yield from _from_features(task, real, generated, turns)
+    yield from _from_features("Fréchet distance, 2,048 dims, 1,000 images a side", *two_sets(1000, 2048), 1)
+    yield from _at_all_sizes(*two_sets(MANY, 1024))
+    yield from _kernels(*two_sets(FEWER, 2048))
+    for images in (FEW_NEIGHBOURS, MANY):
+        real, generated = two_sets(images, 1024)
+        task = f"precision, recall, density, coverage (ours: and authenticity), 1,024 dims, {images:,} a side"
+        yield Comparison(task, partial(neighbours, real, generated), partial(_prdc, real, generated), "prdc", 1)
 
-    many_real, many_generated = two_sets(MANY, 1024)
-    sizes = subset_sizes(MANY)
 
-    def all_sizes() -> object:
-        return frechet_by_size(many_real, many_generated, sizes)
+def _from_features(task: str, real: Features, generated: Features, turns: int) -> Iterator[Comparison]:
+    ours = partial(frechet_value, real, generated)
+    yield Comparison(task, ours, partial(_torchmetrics_fid, real, generated), "torchmetrics", turns)
+    yield Comparison(task, ours, partial(_torch_fidelity_fid, real, generated), "torch-fidelity", turns)
+    yield Comparison(task, ours, partial(fid_from_feats, real, generated), "clean-fid", 1)
 
-    def one_by_one() -> list[float]:
-        return [frechet_value(many_real, many_generated[:size]) for size in sizes]
 
-    def one_by_one_by_torchmetrics() -> None:
-        for size in sizes:
-            _torchmetrics_fid(many_real, many_generated[:size])()
+def _at_all_sizes(real: Features, generated: Features) -> Iterator[Comparison]:
+    sizes = subset_sizes(len(generated))
+    ours = partial(frechet_by_size, real, generated, sizes)
 
-    task = f"FD at 15 sizes for FD∞, 1,024 dims, {MANY:,} images a side"
-    yield Comparison(f"{task}; 15 separate ones", all_sizes, one_by_one_by_torchmetrics, "torchmetrics", 1)
-    yield Comparison(f"{task}; 15 separate ones of ours", all_sizes, one_by_one, "beholder", 1)
+    def one_by_one(distance: Callable[[Features, Features], float]) -> Callable[[], object]:
+        return lambda: [distance(real, generated[:size]) for size in sizes]
 
-    real, generated = two_sets(FEWER, 2048)
-    yield Comparison(
-        f"kernel distance, 100 subsets of 1,000, 2,048 dims, {FEWER:,} images a side",
-        lambda: kernel_subsets(real, generated, rng=np.random.default_rng(0)),
-        lambda: _torchmetrics_kid(real, generated),
-        "torchmetrics",
-        2,
-    )
+    task = f"FD at 15 sizes for FD∞, 1,024 dims, {len(generated):,} images a side; 15 separate ones"
+    yield Comparison(task, ours, one_by_one(_torchmetrics_fid), "torchmetrics", 1)
+    yield Comparison(task, ours, one_by_one(_torch_fidelity_fid), "torch-fidelity", 1)
+    yield Comparison(f"{task} of ours", ours, one_by_one(frechet_value), "beholder", 1)
 
-    yield Comparison(
-        f"precision, recall, density, coverage (ours: and authenticity), 1,024 dims, {MANY:,} a side",
-        lambda: neighbours(many_real, many_generated),
-        lambda: _prdc(many_real, many_generated),
-        "prdc",
-        1,
-    )
+
+def _kernels(real: Features, generated: Features) -> Iterator[Comparison]:
+    def ours() -> object:
+        return kernel_subsets(real, generated, rng=np.random.default_rng(0))
+
+    task = f"kernel distance, 100 subsets of 1,000, 2,048 dims, {len(real):,} images a side"
+    yield Comparison(task, ours, partial(_torchmetrics_kid, real, generated), "torchmetrics", 1)
+    yield Comparison(task, ours, partial(_torch_fidelity_kid, real, generated), "torch-fidelity", 1)
 
 
 def two_sets(images: int, dims: int) -> tuple[Features, Features]:
@@ -145,38 +132,21 @@ def two_sets(images: int, dims: int) -> tuple[Features, Features]:
     return real, generated
 
 
-def _frechet(real: Features, generated: Features) -> Callable[[], float]:
-    return lambda: frechet_value(real, generated)
+def _torchmetrics_fid(real: Features, generated: Features) -> float:
+    metric = FrechetInceptionDistance(feature=AsGiven(real.shape[1]))
+    metric.update(torch.from_numpy(real), real=True)
+    metric.update(torch.from_numpy(generated), real=False)
+    return float(metric.compute())
 
 
-def _torchmetrics_fid(real: Features, generated: Features) -> Callable[[], float]:
-    def run() -> float:
-        metric = FrechetInceptionDistance(feature=AsGiven(real.shape[1]))
-        metric.update(torch.from_numpy(real), real=True)
-        metric.update(torch.from_numpy(generated), real=False)
-        return float(metric.compute())
-
-    return run
+def _torch_fidelity_fid(real: Features, generated: Features) -> float:
+    one, two = (fid_features_to_statistics(torch.from_numpy(each)) for each in (real, generated))
+    return float(fid_statistics_to_metric(one, two, verbose=False)["frechet_inception_distance"])
 
 
-def _by_eigenvalues(real: Features, generated: Features) -> Callable[[], float]:
-    def run() -> float:
-        one, two = np.cov(real, rowvar=False), np.cov(generated, rowvar=False)
-        shift = real.mean(axis=0) - generated.mean(axis=0)
-        roots = np.sqrt(np.linalg.eigvals(one.dot(two)).astype(np.complex128)).real.sum()
-        return float(shift @ shift + np.trace(one) + np.trace(two) - 2 * roots)
-
-    return run
-
-
-def _by_root(real: Features, generated: Features) -> Callable[[], float]:
-    def run() -> float:
-        one, two = np.cov(real, rowvar=False), np.cov(generated, rowvar=False)
-        shift = real.mean(axis=0) - generated.mean(axis=0)
-        root = linalg.sqrtm(one.dot(two)).real
-        return float(shift @ shift + np.trace(one) + np.trace(two) - 2 * np.trace(root))
-
-    return run
+def _torch_fidelity_kid(real: Features, generated: Features) -> object:
+    settings = {**DEFAULTS, "rng_seed": 0, "verbose": False}
+    return kid_features_to_metric(torch.from_numpy(real), torch.from_numpy(generated), **settings)
 
 
 def _torchmetrics_kid(real: Features, generated: Features) -> float:
@@ -191,3 +161,25 @@ def _torchmetrics_kid(real: Features, generated: Features) -> float:
 def _prdc(real: Features, generated: Features) -> object:
     with contextlib.redirect_stdout(io.StringIO()):
         return prdc.compute_prdc(real, generated, nearest_k=5)
+
+
+def main() -> None:
+    wanted = [int(number) for number in sys.argv[1:]]
+    for number, row in enumerate(comparisons()):
+        if wanted and number not in wanted:
+            continue
+        taken = [(_processor_seconds(row.ours), _processor_seconds(row.peer)) for _ in range(row.turns)]
+        ours, theirs = (statistics.median(each) for each in zip(*taken, strict=True))
+        ratios = sorted(peer / mine for mine, peer in taken)
+        between = f"{ratios[0]:.1f}–{ratios[-1]:.1f}" if len(ratios) > 1 else f"{ratios[0]:.1f}"
+        print(f"| {number} | {row.task} | {row.package} | {ours:.2f} | {theirs:.2f} | {between} × |", flush=True)
+
+
+def _processor_seconds(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+if __name__ == "__main__":
+    main()
