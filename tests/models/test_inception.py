@@ -86,6 +86,15 @@ class TestPreprocessing:
         np.testing.assert_allclose(middle, (127.5 - 128) / 128, atol=1e-6)
         assert clean.version != fid.preprocessing.version
 
+    def test_clean_is_pillows_float_resize_kept_within_bytes(self, weights: Path) -> None:
+        """As clean-fid does; bicubic overshoots at the edges of this picture."""
+        planes = [Image.fromarray(picture()[..., channel].astype(np.float32)) for channel in range(3)]
+        resized = np.stack([np.asarray(one.resize((299, 299), Image.Resampling.BICUBIC)) for one in planes])
+        assert resized.min() < -1
+        assert resized.max() > 256
+        found = load_encoder("inception-v3-clean", weights).preprocessing.prepare(Image.fromarray(picture()))
+        np.testing.assert_allclose(found * 128 + 128, np.clip(resized, 0, 255), rtol=0, atol=1e-4)
+
 
 class TestNames:
     def test_the_published_shapes(self, state: dict[str, torch.Tensor]) -> None:

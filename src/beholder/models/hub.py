@@ -30,6 +30,8 @@ from beholder.models.weights import hash_files
 
 WANTED = ["config.json", "preprocessor_config.json", "*.safetensors", "*.safetensors.index.json"]
 OLD_WANTED = ["pytorch_model*.bin", "pytorch_model.bin.index.json"]
+PATIENCE = 5.0
+"""Seconds to wait for the hub's first answer: without a network, one try is enough to know."""
 
 Output = Callable[[transformers.PreTrainedModel, torch.Tensor], torch.Tensor]
 """From prepared images to feature vectors."""
@@ -138,9 +140,10 @@ def _fetched(name: str, weights: str) -> Path:
     if Path(weights).is_absolute() or weights.startswith((".", "~")):
         raise WeightsError(f"encoder '{name}': {weights} is not a folder")
     try:
-        folder = Path(snapshot_download(weights, allow_patterns=WANTED))
+        folder = Path(snapshot_download(weights, allow_patterns=WANTED, etag_timeout=PATIENCE))
         if not any(folder.glob("*.safetensors")):
-            folder = Path(snapshot_download(weights, allow_patterns=[*WANTED, *OLD_WANTED]))
+            wanted = [*WANTED, *OLD_WANTED]
+            folder = Path(snapshot_download(weights, allow_patterns=wanted, etag_timeout=PATIENCE))
     except (HFValidationError, HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise WeightsError(

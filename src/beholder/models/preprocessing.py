@@ -39,7 +39,8 @@ class Preprocessing:
     mean: Channels = (0.0, 0.0, 0.0)
     std: Channels = (1.0, 1.0, 1.0)
     whole: bool = True
-    """Whether resized pixels are rounded to bytes, as image libraries do; ``tf1`` never is."""
+    """Whether resized pixels are rounded to bytes, as image libraries do, or only kept within 0 and 255, as
+    clean-fid does; ``tf1``, which overshoots nothing, is left as it is."""
 
     @property
     def side(self) -> int:
@@ -49,7 +50,7 @@ class Preprocessing:
     @property
     def version(self) -> str:
         """Everything that decides about the pixels, in one line."""
-        rounding = "" if self.whole and self.method != "tf1" else ":unrounded"
+        rounding = ":unrounded" if self.method == "tf1" else "" if self.whole else ":clipped"
         crop = f":crop{self.crop}" if self.crop else ""
         numbers = ",".join(f"{number:.9g}" for number in (self.scale, *self.mean, *self.std))
         return f"{VERSION}:{self.fit}{self.size}:{self.method}{rounding}{crop}:{numbers}"
@@ -70,7 +71,7 @@ class Preprocessing:
             return resize_tf1(np.asarray(image), height, width)
         if self.whole:
             return resize(image, height, width, self.method)
-        return resize_floats(np.asarray(image), height, width, self.method)
+        return np.clip(resize_floats(np.asarray(image), height, width, self.method), 0, 255)
 
     def target(self, height: int, width: int) -> tuple[int, int]:
         """Height and width after the resize; the longer side is rounded down."""
