@@ -58,6 +58,16 @@ class TestDistance:
         assert "no images here" in ran.err
         assert "no such file or folder" in ran.err
 
+    def test_two_images_and_identical_sets(self, run: Run, sets: Path) -> None:
+        (sets / "few").mkdir()
+        for name in ("00.png", "01.png"):
+            (sets / "few" / name).write_bytes((sets / "far" / name).read_bytes())
+        ran = run("distance", sets / "real", sets / "few", "--encoder", "pixel", "--metric", "precision")
+        assert ran.code == 2
+        assert "2 generated images; needed are at least 6 for k = 5 neighbours" in ran.err
+        ran = run("distance", sets / "far", sets / "far", "--encoder", "pixel", "--metric", "frechet", "--json")
+        assert json.loads(ran.out)[0]["value"] == 0
+
     def test_broken_images(self, run: Run, sets: Path) -> None:
         (sets / "far" / "broken.png").write_bytes(b"no image")
         call = ("distance", sets / "real", sets / "far", "--encoder", "pixel", "--metric", "kernel")

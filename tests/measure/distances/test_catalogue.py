@@ -56,6 +56,39 @@ def test_faults_are_told(name: str) -> None:
             DISTANCES[name].compute(Sets(sets.real, bad, train=sets.train, logits=bad))
 
 
+IDENTICAL = {
+    **dict.fromkeys(("frechet", "cmmd", "sliced_wasserstein", "authenticity"), 0.0),
+    **dict.fromkeys(("precision", "recall", "density", "coverage"), 1.0),
+    "realism": np.inf,  # half of the images lie in the middle of a narrow ball, at no distance from it
+}
+"""What a set has with itself. Unbiased estimates are a little below 0, and C_T has nothing to compare."""
+
+
+@pytest.mark.parametrize("name", DISTANCES)
+def test_identical_sets(name: str) -> None:
+    real = some_sets().real
+    found = DISTANCES[name].compute(Sets(real, real.copy(), train=real.copy(), logits=real))
+    if name in IDENTICAL:
+        assert found.value == pytest.approx(IDENTICAL[name], abs=1e-12)
+    elif DISTANCES[name].better == "lower":
+        assert -0.1 < found.value < 0
+    elif name == "ct":
+        assert abs(found.value) < 0.01
+    else:
+        assert {"real"}.isdisjoint(DISTANCES[name].needs)  # looks at generated images alone
+
+
+@pytest.mark.parametrize("name", DISTANCES)
+def test_two_images_have_a_value_or_a_message(name: str) -> None:
+    x = some_sets().real
+    sets = Sets(x[:2], x[2:4], train=x[4:6], logits=x[2:4])
+    if name in ("frechet", "kernel", "kernel_subsets", "cmmd", "inception_score", "vendi", "sliced_wasserstein"):
+        assert np.isfinite(DISTANCES[name].compute(sets).value)
+    else:
+        with pytest.raises(StatisticsError, match="2 generated images; needed are at least"):
+            DISTANCES[name].compute(sets)
+
+
 def test_neighbours_are_searched_once() -> None:
     sets = some_sets()
     measured(["precision"], sets)
