@@ -17,8 +17,10 @@ from PIL import Image
 from beholder.errors import ImageError
 from beholder.learn.examples import Example, Scale
 from beholder.models.decode import UndecodableError, decode, quiet_pillow
+from beholder.models.encode import encode
 from beholder.models.in_order import batches
-from beholder.models.trainable import Batch, Trainable
+from beholder.models.pictures import named_files
+from beholder.models.trainable import Batch, SeesFeatures, Trainable
 
 CACHE_BYTES = 1_000_000_000
 """Decoded pixels that are kept in memory."""
@@ -28,12 +30,34 @@ THREADS = 2
 
 
 class Pictures:
-    """Decoded images by name; as many as fit are kept."""
+    """Decoded images by name, as many as fit; or what a model with frozen encoders sees of them."""
 
     def __init__(self, paths: Mapping[str, str], *, cache_bytes: int = CACHE_BYTES) -> None:
         self._paths = paths
         self._room = cache_bytes
         self._kept: dict[str, NDArray[np.uint8]] = {}
+        self._features: dict[str, NDArray[np.float32]] = {}
+        self._ready = False
+
+    def make_ready(self, model: Trainable[Batch], folder: Path) -> None:
+        """Once, before training: an error lists every image that is broken.
+
+        Where the model sees images through frozen encoders, their features are computed now, or taken from
+        ``folder``; elsewhere every image is decoded.
+        """
+        if self._ready:
+            return
+        if isinstance(model, SeesFeatures):
+            files = named_files(list(self._paths), [Path(path) for path in self._paths.values()])
+            parts = [encode(files, encoder, folder=folder).vectors for encoder in model.encoders]
+            self._features = dict(zip(self._paths, np.concatenate(parts, 1), strict=True))
+        else:
+            self.check(list(self._paths))
+        self._ready = True
+
+    def prepared(self, name: str, model: Trainable[Batch], rng: np.random.Generator | None) -> NDArray[np.float32]:
+        """What the model takes in of an image."""
+        return self._features[name] if name in self._features else model.prepare(self.get(name), rng)
 
     def get(self, name: str) -> Image.Image:
         """The image in RGB; an error names it where it is missing or damaged."""
@@ -154,7 +178,7 @@ def _pixels(
     states = rng.spawn(len(names)) if rng else [None] * len(names)
 
     def prepared(one: tuple[str, np.random.Generator | None]) -> NDArray[np.float32]:
-        return model.prepare(pictures.get(one[0]), one[1])
+        return pictures.prepared(one[0], model, one[1])
 
     with ThreadPoolExecutor(THREADS) as pool:
         return np.stack(list(pool.map(prepared, zip(names, states, strict=True))))

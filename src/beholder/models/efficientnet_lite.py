@@ -4,10 +4,10 @@ The network has no squeeze-and-excitation and uses ReLU6. Its batch norms are fo
 weights are loaded, which leaves the features as they are but for rounding, and saves a third of the time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import torch
@@ -23,6 +23,8 @@ from beholder.models.weights import fit_state, hash_files, read_state
 FEATURES, CLASSES = 1280, 1000
 STEM = 32
 EPSILON = 1e-3
+MEAN, STD = (127.0, 127.0, 127.0), (128.0, 128.0, 128.0)
+"""What bytes are normalised with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +47,20 @@ STRIDES = (1, 2, 2, 2, 1, 2, 1)
 def load(name: str, variant: str, weights: str) -> Encoder:
     """The encoder, from the package that carries its weights or from a file."""
     size, _, output = variant.partition("-")
+    network, sha256 = load_network(name, size, weights)
+    side = SIZES[size].side
+    preprocessing = Preprocessing("shortest", side, "bicubic", side, scale=1.0, mean=MEAN, std=STD)
+    dims = CLASSES if output == "logits" else FEATURES
+    called = as_network(network, network.logits if output == "logits" else network)
+    return Encoder(name, sha256, dims, preprocessing, called, share_cores)
+
+
+def load_network(name: str, size: str, weights: str) -> tuple["EfficientNetLite", str]:
+    """The network with its weights, and their hash."""
     path = Path(weights) if weights.endswith((".pth", ".safetensors")) else _in_package(name, weights)
     network = EfficientNetLite(SIZES[size])
     fit_state(network, folded(read_state(path), str(path)), str(path))
-    preprocessing = Preprocessing(
-        "shortest",
-        SIZES[size].side,
-        "bicubic",
-        SIZES[size].side,
-        scale=1.0,
-        mean=(127.0, 127.0, 127.0),
-        std=(128.0, 128.0, 128.0),
-    )
-    dims = CLASSES if output == "logits" else FEATURES
-    called = as_network(network, network.logits if output == "logits" else network)
-    return Encoder(name, hash_files([path]), dims, preprocessing, called, share_cores)
+    return network, hash_files([path])
 
 
 def _in_package(name: str, package: str) -> Path:
@@ -78,6 +79,7 @@ class EfficientNetLite(nn.Module):
 
     def __init__(self, size: Size) -> None:
         super().__init__()
+        self.size = size
         self.stem = SameConv(3, STEM, 3, stride=2)
         self.blocks = nn.Sequential(*_blocks(size))
         self.head = SameConv(size.channels[-1], FEATURES, 1)
@@ -92,6 +94,11 @@ class EfficientNetLite(nn.Module):
         """The class scores."""
         scores: torch.Tensor = self.classes(self(x))
         return scores
+
+    def stages(self) -> Iterator[nn.Sequential]:
+        """The blocks of each of the seven stages."""
+        for first, end in pairwise(accumulate(self.size.blocks, initial=0)):
+            yield nn.Sequential(*list(self.blocks)[first:end])
 
 
 class Block(nn.Module):

@@ -7,7 +7,7 @@ batch of its own: the trainer only moves batches to the device.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import nn
 
+from beholder.models.encoder import Encoder
 from beholder.tables.provenance import Plain
 
 Config = Mapping[str, Plain]
@@ -71,6 +72,19 @@ class Trainable(Protocol[Fed_contra]):
 
     def after_step(self) -> None:
         """What follows each step of the optimiser, such as clamping a temperature."""
+        ...
+
+
+@runtime_checkable
+class SeesFeatures(Protocol):
+    """A model that sees images through encoders which stay as they are: features are computed once, and kept.
+
+    What it prepares an image to is the vectors of these encoders, one after the other.
+    """
+
+    @property
+    def encoders(self) -> Sequence[Encoder]:
+        """What images are seen through."""
         ...
 
 
