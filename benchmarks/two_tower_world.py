@@ -1,6 +1,6 @@
 """A two-tower model taught from scratch by made-up people, against the ideal observer.
 
-    python benchmarks/two_tower_world.py FOLDER [--alike]
+    python benchmarks/two_tower_world.py FOLDER [--prompts N] [--alike]
 
 paints a world of small pictures, asks made-up people about pairs of them, trains the recipe ``tiny-two-tower``
 and prints how often it picks the image that a person picked, on prompts it has not seen, beside the ideal
@@ -34,7 +34,8 @@ from beholder.stats.bootstrap_intervals import percentile_interval
 from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.store import TRUTH_ROOM, Store
 
-PROMPTS, SIZE, PEOPLE, TRIALS = 1000, 64, 300, 100
+SIZE, TRIALS = 64, 100
+PEOPLE_A_PROMPT = 0.3
 """About three answers for each of the 10 pairs of a prompt."""
 
 RECIPE = "tiny-two-tower"
@@ -42,18 +43,19 @@ ALIKE = tuple(replace(GENERATORS[2], name=name) for name in ("alpha", "beta", "g
 """Five generators with the faults of the middle one."""
 
 
-def make_world(folder: Path, *, alike: bool) -> None:
+def make_world(folder: Path, prompts: int, *, alike: bool) -> None:
     """Paint, ask and consolidate, as far as it is not done."""
-    world = World(prompts=PROMPTS, reals=1, size=SIZE, generators=ALIKE if alike else GENERATORS)
+    people = round(PEOPLE_A_PROMPT * prompts)
+    world = World(prompts=prompts, reals=1, size=SIZE, generators=ALIKE if alike else GENERATORS)
     if not (folder / FILE_NAME).is_file():
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             painted = paint_world(world, Path(scratch))
             make_study(
-                ["hpd-pairs"], folder, manifest=Path(scratch) / MANIFEST, copy=True, raters=PEOPLE, trials=TRIALS
+                ["hpd-pairs"], folder, manifest=Path(scratch) / MANIFEST, copy=True, raters=people, trials=TRIALS
             )
         write_truth(Store(folder), world, painted)
     print(design(folder), flush=True)
-    print(run_simulated(folder, people=PEOPLE), flush=True)
+    print(run_simulated(folder, people=people), flush=True)
     print(consolidate(folder), flush=True)
 
 
@@ -97,12 +99,13 @@ def _ratio(above: NDArray[np.number], below: NDArray[np.number], weights: NDArra
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--prompts", type=int, default=2000)
     parser.add_argument("--alike", action="store_true")
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     given.folder.parent.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    make_world(given.folder, alike=given.alike)
+    make_world(given.folder, given.prompts, alike=given.alike)
     print(f"world: {time.monotonic() - began:.0f} s", flush=True)
     done = learn(given.folder, load_recipe(RECIPE), resume=True)
     print(done.outcome)

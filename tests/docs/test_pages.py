@@ -8,6 +8,7 @@ import pytest
 from beholder.cli.main import COMMANDS
 from beholder.consolidate.coding import CODERS
 from beholder.consolidate.screening import RULES
+from beholder.learn.recipe import Data, Splitting, Training, shipped_recipes
 from beholder.measure.distances.catalogue import DISTANCES
 from beholder.measure.scorers.catalogue import SCORERS
 from beholder.models.catalogue import ENCODERS
@@ -35,6 +36,11 @@ NAMED: dict[str, tuple[str, ...]] = {
     "simulate.md": (*HABITS, *FLAWS, *COMPOSITIONS),
     "encoders.md": tuple(ENCODERS),
     "measure.md": (*DISTANCES, *SCORERS, "correlations", "metric_separations"),
+    "learn.md": (
+        *shipped_recipes(),
+        *(*Data.model_fields, *Splitting.model_fields, *Training.model_fields),
+        "training",
+    ),
     "design.md": tuple(role for role in ROLES if role != "test"),
 }
 """A page -> the names it must explain."""
