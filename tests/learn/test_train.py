@@ -105,6 +105,16 @@ class TestLaws:
         for one, two in zip(weights(models[0]).values(), weights(models[1]).values(), strict=True):
             assert torch.allclose(one, two, atol=1e-5)
 
+    def test_mixed_precision_is_asked_for_and_runs_may_differ(self, tmp_path: Path) -> None:
+        models = [SmallModel(), SmallModel(), SmallModel()]
+        for place, (model, precision) in enumerate(zip(models, ("fp32", "bf16", "fp32"), strict=True)):
+            trained(tmp_path / str(place), model, precision=precision, steps=5)
+        assert equal(weights(models[0]), weights(models[2]))
+        assert not equal(weights(models[0]), weights(models[1]))
+        for one, two in zip(weights(models[0]).values(), weights(models[1]).values(), strict=True):
+            assert torch.allclose(one, two, atol=0.02)
+            assert two.dtype == torch.float32
+
     def test_it_stops_early_and_keeps_the_best(self, tmp_path: Path) -> None:
         model = SmallModel()
         found = trained(tmp_path, model, NumbersFeed(wrong=True), steps=500, patience=2, learning_rate=0.05)

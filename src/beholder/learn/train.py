@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, PartialState
+from accelerate.state import AcceleratorState
 from torch import nn
 
 from beholder.errors import TrainingError
@@ -64,12 +65,12 @@ class Trained:
 
 def devices() -> int:
     """How many processes train together."""
-    return int(Accelerator().num_processes)
+    return int(PartialState().num_processes)
 
 
 def leads() -> bool:
     """Whether this process is the one that writes."""
-    return bool(Accelerator().is_main_process)
+    return bool(PartialState().is_main_process)
 
 
 def train(
@@ -130,6 +131,7 @@ class _Run(Generic[Fed]):
     ) -> None:
         self.model, self.feed, self.look, self.training, self.folder = model, feed, look, training, folder
         self.fingerprint = fingerprint
+        AcceleratorState._reset_state()  # a run before this one may have had another precision
         self.accelerator = Accelerator(mixed_precision=_precision(training))
         self.device = self.accelerator.device
         groups = model.parameter_groups(training.learning_rate, training.weight_decay)
