@@ -68,3 +68,11 @@ def test_a_pair_shows_both_and_a_word_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("labels", [[], [label("x", None)]])
 def test_where_nothing_was_examined_nothing_is_said(tmp_path: Path, labels: list[Row]) -> None:
     assert found_in(tmp_path, labels, [image("x")]) is None
+
+
+def test_a_scorer_that_doubts_is_named(tmp_path: Path) -> None:
+    labels = [label("a", 0.9, doubted_by="people, tower/out-of-fold"), label("b", 0.8, doubted_by="people")]
+    found = found_in(tmp_path, labels, [image("a"), image("b")])
+    assert found is not None
+    assert found.shown[0].rests_on.endswith("; 8 answers; doubted by people, tower/out-of-fold")
+    assert found.shown[1].rests_on.endswith("; 8 answers")

@@ -92,8 +92,14 @@ def _doubtful(
         choice=_said(row["choice"]),
         suggested=_said(row["suggested"]),
         doubt=percent(row["doubt"]),
-        rests_on=f"{percent(row['value'])} {says}{interval}; {count(row['answers'], 'answer')}",
+        rests_on=f"{percent(row['value'])} {says}{interval}; {count(row['answers'], 'answer')}{_by(row)}",
     )
+
+
+def _by(row: Record) -> str:
+    """Who doubts it, where that is not only what the people's own answers say."""
+    who = row.get("doubted_by")
+    return f"; doubted by {who}" if who and who != "people" else ""
 
 
 def _said(choice: str | None) -> str:
