@@ -62,7 +62,8 @@ clean:  ## Remove the set-up, the caches and the demo
 # Peers that need torchvision: in a folder that no other program looks into (docs/decisions/033-peers-apart.md).
 .venv/.peers: .venv/.bench constraints.txt
 	@echo "setting up .venv/peers …"
-	@$(PIP) --no-deps --upgrade --target .venv/peers torch-fidelity clean-fid torchvision
+	@$(PIP) --no-deps --no-build-isolation --upgrade --target .venv/peers \
+	  torch-fidelity clean-fid torchvision hpsv2x args clint timm
 	@touch $@
 
 ifneq ($(SOUND),yes)

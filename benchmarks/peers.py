@@ -1,4 +1,4 @@
-"""torch-fidelity and clean-fid, which import torchvision, for benchmarks alone.
+"""torch-fidelity, clean-fid and hpsv2x, which import torchvision, for benchmarks alone.
 
 They lie in ``peers`` within the environment (``make bench`` puts them there), which no other program looks into:
 where torchvision can be imported, transformers imports it too, and torchvision 0.28 from the index stops with
@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 PLACE = Path(sys.prefix) / "peers"
-MISSING = f"torch-fidelity and clean-fid are not in {PLACE.name}/ of the environment; `make bench` puts them there"
+MISSING = f"the packages to compare with are not in {PLACE.name}/ of the environment; `make bench` puts them there"
 
 _library = torch.library.Library("torchvision", "FRAGMENT")  # type: ignore[no-untyped-call]
 for _name in ("nms", "qnms"):

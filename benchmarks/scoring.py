@@ -1,0 +1,301 @@
+"""Scoring against the package of HPS v2, a plain loop and the bare network: ``python benchmarks/scoring.py``.
+
+The package, hpsv2x, is called as its README does, with its ViT-H/14 replaced by a random ViT-B/32 that ours loads
+from the same file; images and prompts are those of AGIQA-3K, or made up where it is not at hand. Prints the rows,
+how far scores differ, and the peak memory at n and 4n images; ``docs/measured/scoring.md`` is a saved run.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import torch
+import transformers
+from harness import Comparison
+from PIL import Image
+
+import beholder
+from beholder.measure.scorers.catalogue import load_scorer
+from beholder.models.allocator import keep_freed_memory
+from beholder.models.decode import decode, quiet_pillow
+from beholder.models.encoder import BATCH
+from beholder.models.in_order import batches, in_order
+from beholder.models.open_clip_state import as_config
+from beholder.models.published import load_published
+from beholder.models.torch_network import share_cores
+
+SIZES: dict[str, dict[str, Any]] = {
+    "ViT-B-32": {
+        "embed_dim": 512,
+        "vision_cfg": {"image_size": 224, "layers": 12, "width": 768, "patch_size": 32},
+        "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 512, "heads": 8, "layers": 12},
+    },
+    "ViT-B-16": {
+        "embed_dim": 512,
+        "vision_cfg": {"image_size": 224, "layers": 12, "width": 768, "patch_size": 16},
+        "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 512, "heads": 8, "layers": 12},
+    },
+}
+ONE_BY_ONE, LISTED, REPEATED, BARE = 8, 16, 16, 8
+"""Images of each row."""
+
+ROOM = tempfile.TemporaryDirectory(prefix="scoring-")  # networks and made-up images, gone with the process
+
+
+def comparisons() -> Iterator[Comparison]:
+    """The rows; the peer's network is made first, ours loads its file."""
+    package = _package()
+    folder, network = _network("ViT-B-32")
+    package.model_dict.update(model=network, preprocess_val=package.prepared)
+    checkpoint = str(folder / "HPS_v2_compressed.pt")
+    files, prompts = _images(max(ONE_BY_ONE, LISTED, REPEATED, BARE))
+    weights = {"hps-v2": str(folder)}
+
+    def ours(count: int, texts: str | list[str]) -> object:
+        return beholder.score(images=files[:count], prompts=texts, scorer="hps-v2", weights=weights)
+
+    def theirs_one_by_one() -> object:
+        return [package.score(f, p, cp=checkpoint) for f, p in zip(files[:ONE_BY_ONE], prompts, strict=False)]
+
+    yield Comparison(
+        f"HPS v2 (ViT-B/32), {ONE_BY_ONE} images, each with its prompt: one call of ours, one each of theirs",
+        lambda: ours(ONE_BY_ONE, prompts[:ONE_BY_ONE]),
+        theirs_one_by_one,
+        "hpsv2x",
+        turns=3,
+    )
+    yield Comparison(
+        f"HPS v2 (ViT-B/32), {LISTED} images of one prompt in a list",
+        lambda: ours(LISTED, prompts[0]),
+        lambda: package.score(files[:LISTED], prompts[0], cp=checkpoint),
+        "hpsv2x",
+        turns=3,
+    )
+    few = [prompts[place % 4] for place in range(REPEATED)]
+    yield Comparison(
+        f"HPS v2 (ViT-B/32), {REPEATED} images, 4 prompts, against a plain loop of batches of 16",
+        lambda: ours(REPEATED, few),
+        _plain_loop(folder, files[:REPEATED], few),
+        "transformers",
+        turns=3,
+    )
+    larger, _ = _network("ViT-B-16")
+    mine = {"hps-v2": str(larger)}
+    several = [prompts[place % 4] for place in range(BARE)]
+    yield Comparison(
+        f"HPS v2 (ViT-B/16), {BARE} JPEGs to scores, against the image tower alone on prepared arrays",
+        lambda: beholder.score(images=files[:BARE], prompts=several, scorer="hps-v2", weights=mine),
+        _bare(larger, files[:BARE]),
+        "torch",
+        turns=3,
+    )
+
+
+class _Package:
+    """hpsv2x with the parts that a benchmark fills in."""
+
+    def __init__(self) -> None:
+        import_module("peers")  # makes torchvision known, and the packages that need it
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._module = import_module("hpsv2.img_score")
+            transform = import_module("hpsv2.src.open_clip.transform")
+        self.model_dict: dict[str, Any] = self._module.model_dict
+        self.prepared: Any = transform.image_transform(224, is_train=False, resize_longest_max=True)
+
+    def score(self, images: str | list[str], prompt: str, cp: str) -> list[float]:
+        """As the README calls it, with a file for the checkpoint."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [float(one) for one in self._module.score(images, prompt, cp=cp)]
+
+    def network(self, sizes: dict[str, Any]) -> torch.nn.Module:
+        """The package's CLIP of these sizes, random."""
+        parts = import_module("hpsv2.src.open_clip.model")
+        made: torch.nn.Module = parts.CLIP(
+            sizes["embed_dim"],
+            parts.CLIPVisionCfg(**sizes["vision_cfg"]),
+            parts.CLIPTextCfg(**sizes["text_cfg"]),
+            output_dict=True,
+        )
+        return made.eval()
+
+
+_known: list[_Package] = []
+
+
+def _package() -> _Package:
+    if not _known:
+        _known.append(_Package())
+    return _known[0]
+
+
+def _network(name: str) -> tuple[Path, torch.nn.Module]:
+    """A folder in the form of HPS v2 with a random network of the package, and the network."""
+    folder = Path(ROOM.name) / name
+    torch.manual_seed(0)
+    network = _package().network(SIZES[name])
+    folder.mkdir(exist_ok=True)
+    torch.save({"state_dict": network.state_dict()}, folder / "HPS_v2_compressed.pt")
+    (folder / "open_clip_config.json").write_text(json.dumps(SIZES[name]))
+    return folder, network
+
+
+def _images(count: int) -> tuple[list[str], list[str]]:
+    """JPEG files and their prompts."""
+    shared = Path(os.environ.get("BEHOLDER_SHARED", "../shared")) / "data" / "agiqa-3k"
+    shared = shared.resolve()
+    found = sorted(shared.rglob("*.jpg"))[:count]
+    if len(found) == count:
+        known = dict(pl.read_csv(shared / "data.csv").select("name", "prompt").iter_rows())
+        return [str(file) for file in found], [str(known[file.name]) for file in found]
+    rng = np.random.default_rng(0)
+    for place in range(count):
+        coarse = Image.fromarray(rng.integers(0, 256, (16, 16, 3), dtype=np.uint8))
+        coarse.resize((512, 512), Image.Resampling.BICUBIC).save(Path(ROOM.name) / f"{place:03d}.jpg", quality=92)
+    made = sorted(Path(ROOM.name).glob("*.jpg"))
+    return [str(file) for file in made], [f"picture number {place} of a red cat" for place in range(count)]
+
+
+def _plain_loop(folder: Path, files: list[str], prompts: list[str]) -> Callable[[], object]:
+    """What one would write: batches of images and prompts through CLIP, the prompts padded to 77 tokens."""
+    judge, _ = load_published("hps-v2", str(folder))
+    clip: Any = judge.module
+    processor = transformers.CLIPImageProcessorPil(
+        size={"shortest_edge": 224}, crop_size={"height": 224, "width": 224}, resample=3
+    )
+    tokens = getattr(judge, "_tokens")  # noqa: B009 - ours, so that both read the same numbers
+
+    def run() -> object:
+        found = []
+        for start in range(0, len(files), BATCH):
+            images = [Image.open(file).convert("RGB") for file in files[start : start + BATCH]]
+            pixels = processor(images, return_tensors="pt")["pixel_values"]
+            read = tokens(prompts[start : start + BATCH])
+            ids = torch.nn.functional.pad(read, (0, 77 - read.shape[1]))
+            with torch.inference_mode():
+                out = clip(input_ids=ids, pixel_values=pixels)
+                found.append((out.image_embeds * out.text_embeds).sum(dim=1))
+        return torch.cat(found)
+
+    return run
+
+
+def _bare(folder: Path, files: list[str]) -> Callable[[], object]:
+    """The image tower alone on arrays prepared beforehand, a batch a core: the faster of the ways to run it."""
+    judge, _ = load_published("hps-v2", str(folder))
+    with quiet_pillow():
+        prepared = [judge.preprocessing.prepare(decode(Path(file).read_bytes())) for file in files]
+    cores = os.cpu_count() or 1
+    size = min(BATCH, -(-len(files) // cores))
+    stacks = [torch.from_numpy(np.stack(batch)) for batch in batches(prepared, size)]
+    keep_freed_memory()
+
+    def forward(batch: torch.Tensor) -> torch.Tensor:
+        with torch.inference_mode():
+            return judge.look(batch)
+
+    def run() -> object:
+        with share_cores(cores):
+            return list(in_order(forward, stacks, cores))
+
+    return run
+
+
+def difference() -> str:
+    """How far our scores are from the package's, with the same weights, beside how far images differ."""
+    package = _package()
+    folder, network = _network("ViT-B-32")
+    package.model_dict.update(model=network, preprocess_val=package.prepared)
+    files, prompts = _images(LISTED)
+    ours = beholder.score(images=files, prompts=prompts[0], scorer="hps-v2", weights=str(folder)).scores
+    theirs = np.array(package.score(files, prompts[0], cp=str(folder / "HPS_v2_compressed.pt")))
+    return (
+        f"Scores of {LISTED} images: largest difference {np.abs(ours - theirs).max():.1e}, deviation between "
+        f"images {theirs.std():.1e}, correlation {np.corrcoef(ours, theirs)[0, 1]:.6f}"
+    )
+
+
+def peak_memory(images: int) -> float:
+    """Megabytes at the most in a process of its own that scores so many images (32 files, again and again)."""
+    files, prompts = _images(32)
+    code = f"import scoring; scoring.score_many({files!r}, {prompts!r}, {images})"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
+    )
+    return float(ran.stdout.split()[-1])
+
+
+def score_many(files: list[str], prompts: list[str], images: int) -> None:
+    """Score as many images by a small network, and print the process's peak memory in megabytes."""
+    torch.manual_seed(0)
+    small = {
+        "embed_dim": 64,
+        "vision_cfg": {"image_size": 224, "layers": 2, "width": 128, "patch_size": 32},
+        "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 64, "heads": 2, "layers": 2},
+    }
+    folder = Path(ROOM.name)
+    transformers.CLIPModel(as_config(small)).save_pretrained(folder / "small")
+    scorer = load_scorer("pickscore", {"pickscore": str(folder / "small")})
+    many = [files[place % len(files)] for place in range(images)]
+    texts = [f"{prompts[place % len(prompts)]} {place}" for place in range(images)]  # every prompt another
+    beholder.score(images=many, prompts=texts, scorer=scorer)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rows", nargs="*", type=int, help="1 to 4, or 0 for what is no comparison; all by default")
+    parser.add_argument("--cores", type=int, default=os.cpu_count(), help="for both sides; all by default")
+    arguments = parser.parse_args()
+    chosen = arguments.rows or [1, 2, 3, 4, 0]
+    torch.set_num_threads(arguments.cores)
+    os.cpu_count = lambda: arguments.cores  # ours asks for it
+    print(f"{arguments.cores} cores, torch {torch.__version__}, load {os.getloadavg()[0]:.0f}\n")
+    print("| task | ours | peer's | ratio of elapsed time (range) | of CPU time (range) |\n|---|---|---|---|---|")
+    for place, row in enumerate(comparisons(), 1):
+        if place in chosen:
+            print(_timed(row), flush=True)
+    if 0 in chosen:
+        print(f"\n{difference()}")
+        for images in (1000, 4000):
+            print(f"peak memory, {images} images: {peak_memory(images):.0f} MB", flush=True)
+
+
+def _timed(row: Comparison) -> str:
+    """A line of the table: by turns after one of each to warm up, by the clock and by all cores' time."""
+    ours, peers = [], []
+    for turn in range(row.turns + 1):
+        mine, other = _seconds(row.ours), _seconds(row.peer)
+        if turn:
+            ours.append(mine)
+            peers.append(other)
+    wall, cpu = (
+        sorted(peer[kind] / mine[kind] for mine, peer in zip(ours, peers, strict=True)) for kind in (0, 1)
+    )
+    shown = [f"**{statistics.median(ratios):.2f} ×** ({ratios[0]:.2f}–{ratios[-1]:.2f})" for ratios in (wall, cpu)]
+    times = [f"{statistics.median(one[0] for one in side):.2f} s" for side in (ours, peers)]
+    return f"| {row.task} | {times[0]} | {times[1]} | {shown[0]} | {shown[1]} |"
+
+
+def _seconds(work: Callable[[], object]) -> tuple[float, float]:
+    clock, cores = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - clock, time.process_time() - cores
+
+
+if __name__ == "__main__":
+    main()
