@@ -1,7 +1,8 @@
 """A model that trains in a moment, with a dropout that uses the random state, and numbers for it to learn.
 
 Run as ``python small_model.py FOLDER KILLS SEED`` it is trained in child processes: once undisturbed, then killed
-at random moments until it is through; the final weights of both are written as bytes.
+at random moments until it is through; the final weights of both are written as bytes. Run in several processes as
+``small_model.py FOLDER shared``, it is trained by all of them together.
 """
 
 import os
@@ -22,7 +23,7 @@ from torch import nn
 
 from beholder.learn.recipe import Training
 from beholder.learn.state import load_state
-from beholder.learn.train import train
+from beholder.learn.train import devices, leads, train
 from beholder.models.trainable import Config, Groups, decayed_groups
 
 FEATURES = 6
@@ -132,6 +133,16 @@ def once(folder: Path) -> None:
     (folder / "curve").write_text(repr(found.curve))
 
 
+def shared(folder: Path) -> None:
+    """Train in as many processes as there are, two parts a batch, without dropout, which each draws alone."""
+    model = SmallModel()
+    model.module[2] = nn.Identity()
+    given = settings(steps=5, accumulate=2 // devices())
+    train(model, NumbersFeed(), lambda: validation_of(model), given, folder, fingerprint="f", resume=True)
+    if leads():
+        torch.save(model.module.state_dict(), folder / f"weights-of-{devices()}.pt")
+
+
 def in_child(folder: Path, lives: float | None) -> bool:
     """Whether the child ended by itself; ``lives`` is how long before it is killed."""
     child = os.fork()
@@ -163,5 +174,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
     print(*killed_at)
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[2] == "shared":
+    shared(Path(sys.argv[1]))
+elif __name__ == "__main__":
     main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

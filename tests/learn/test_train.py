@@ -1,6 +1,7 @@
 """Training: by hand-worked schedule, by laws of resuming, and by really killing it."""
 
 import math
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.learn.small_model import Numbers, NumbersFeed, SmallModel, settings, validation_of
+from tests.learn.small_model import Numbers, NumbersFeed, SmallModel, settings, shared, validation_of
 
 from beholder.errors import TrainingError
 from beholder.learn.recipe import Training
@@ -177,6 +178,18 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(tmp_path: Path) ->
     assert len(set(done.stdout.split())) >= 2  # it was killed at several steps
     for name in ("weights", "curve"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "undisturbed" / name).read_bytes()
+
+
+def test_two_processes_train_as_one(tmp_path: Path) -> None:
+    script = str(Path(__file__).with_name("small_model.py"))
+    one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
+    launcher = ["-m", "torch.distributed.run", "--nproc_per_node", "2"]
+    command = [sys.executable, *launcher, script, str(tmp_path), "shared"]
+    subprocess.run(command, check=True, timeout=100, env=one_thread, capture_output=True)
+    shared(tmp_path / "alone")
+    two, one = (torch.load(tmp_path / name) for name in ("weights-of-2.pt", "alone/weights-of-1.pt"))
+    for name, value in one.items():
+        assert torch.allclose(value, two[name], atol=1e-6)
 
 
 class _Dying(NumbersFeed):

@@ -65,12 +65,12 @@ class Trained:
 
 def devices() -> int:
     """How many processes train together."""
-    return int(PartialState().num_processes)
+    return int(PartialState(cpu=_on_cpu()).num_processes)
 
 
 def leads() -> bool:
     """Whether this process is the one that writes."""
-    return bool(PartialState().is_main_process)
+    return bool(PartialState(cpu=_on_cpu()).is_main_process)
 
 
 def train(
@@ -132,7 +132,7 @@ class _Run(Generic[Fed]):
         self.model, self.feed, self.look, self.training, self.folder = model, feed, look, training, folder
         self.fingerprint = fingerprint
         AcceleratorState._reset_state()  # a run before this one may have had another precision
-        self.accelerator = Accelerator(mixed_precision=_precision(training))
+        self.accelerator = Accelerator(cpu=_on_cpu(), mixed_precision=_precision(training))
         self.device = self.accelerator.device
         groups = model.parameter_groups(training.learning_rate, training.weight_decay)
         optimiser = torch.optim.AdamW(
@@ -283,6 +283,11 @@ def _repeatable(device: torch.device) -> Iterator[None]:
         yield
     finally:
         torch.use_deterministic_algorithms(before)
+
+
+def _on_cpu() -> bool:
+    """Whether to train on the CPU, where there is nothing else; several processes can share it."""
+    return not torch.accelerator.is_available()
 
 
 def _precision(training: Training) -> str:
