@@ -43,6 +43,14 @@ def test_reasons_are_counted_by_rule() -> None:
     assert (len(crowd.used), crowd.set_aside, crowd.answers, crowd.unplaced) == (1, 3, 10, 1)
 
 
+def test_notes_are_counted() -> None:
+    why = "p910: no labels of quality: the fit did not settle"
+    crowd = crowd_of(
+        [rater("a") | {"notes": ["min_gold: not applicable", why]}, rater("b") | {"notes": [why]}, rater("c")]
+    )
+    assert crowd.notes == ((why, 2), ("min_gold: not applicable", 1))
+
+
 def test_the_time_is_the_median_of_the_people_used() -> None:
     raters = [
         rater("a", seconds=1.0),

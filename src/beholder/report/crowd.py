@@ -93,6 +93,8 @@ class Crowd:
     reasons: tuple[Reason, ...]
     accords: tuple[Accord, ...]
     habits: tuple[Habit, ...]
+    notes: tuple[tuple[str, int], ...] = ()
+    """What could not be applied, and why, each with the number of people it is said of."""
 
     @property
     def used(self) -> tuple[Member, ...]:
@@ -223,6 +225,7 @@ def _crowd(
         reasons=_reasons(members),
         accords=_accords(agreement, aspects),
         habits=() if truth is None else _habits(members, truth),
+        notes=tuple(Counter(note for row in raters["notes"].to_list() for note in row or ()).most_common()),
     )
 
 
