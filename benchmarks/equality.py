@@ -187,7 +187,7 @@ def _inception(
     images: list[NDArray[np.uint8]],
 ) -> Iterator[tuple[str, str, NDArray[np.floating], NDArray[np.floating]]]:
     """torch-fidelity's network and resize, with the same random weights in both."""
-    state = _random_state()
+    state = random_state()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.pth"
         torch.save(state, path)
@@ -211,7 +211,7 @@ def _inception(
         )
 
 
-def _random_state() -> dict[str, torch.Tensor]:
+def random_state() -> dict[str, torch.Tensor]:
     torch.manual_seed(0)
     state: dict[str, torch.Tensor] = FidInception(scores=True).state_dict()
     for name, tensor in state.items():
