@@ -17,6 +17,7 @@ from beholder.measure.scorers.catalogue import load_scorer
 from beholder.measure.scorers.scorer import by_pixels
 from beholder.models.checkpoint import Record, save_checkpoint
 from beholder.models.decode import decode
+from beholder.models.trainable import Batch
 from beholder.models.two_tower import build, configure
 from beholder.stats.calibration import preference_chance
 
@@ -104,6 +105,21 @@ class TestLoading:
             beholder.scores  # type: ignore[attr-defined] # noqa: B018
 
 
+class Several:
+    """A trained model by hand, of two aspects: brightness, and brightness times the length of the prompt."""
+
+    def __init__(self) -> None:
+        self.module = torch.nn.Linear(1, 1)
+
+    def prepare(self, image: Image.Image, rng: None) -> np.ndarray:
+        assert rng is None
+        return np.array([np.asarray(image).mean() / 255], np.float32)
+
+    def predict(self, batch: Batch) -> dict[str, torch.Tensor]:
+        lengths = torch.tensor([len(batch.prompts[place]) for place in batch.prompt_of])
+        return {"quality": batch.pixels[:, 0], "alignment": batch.pixels[:, 0] * lengths}
+
+
 class TestTrained:
     @pytest.fixture
     def trained(self, tmp_path: Path) -> Path:
@@ -123,6 +139,23 @@ class TestTrained:
     def test_an_aspect_it_does_not_judge(self, trained: Path, painted: Path) -> None:
         with pytest.raises(UserError, match=r"aspect 'taste' is not known; name one of: .*mine:overall"):
             beholder.score(images=painted, prompts="a", scorer=f"{trained}:taste")
+
+    def test_a_model_of_several_aspects(
+        self, painted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        record = Record("metric-transformer", {}, ("quality", "alignment"), {"quality": (3.0, 0.5)})
+        monkeypatch.setattr("beholder.measure.scorers.trained.load_checkpoint", lambda _: (Several(), record))
+        (tmp_path / "model.json").write_text("{}")
+        (tmp_path / "model.safetensors").write_text("")
+        with pytest.raises(UserError, match=r"judges several aspects; name one of: .*:quality, .*:alignment"):
+            beholder.score(images=painted, prompts="a", scorer=str(tmp_path))
+        files = sorted(painted.iterdir())[:3]
+        quality = beholder.score(images=files, prompts=["a", "bb", "a"], scorer=f"{tmp_path}:quality")
+        alignment = beholder.score(images=files, prompts=["a", "bb", "a"], scorer=f"{tmp_path}:alignment")
+        bright = [np.asarray(decode(file.read_bytes())).mean() / 255 for file in files]
+        assert quality.scores == pytest.approx(3 + 0.5 * np.array(bright))  # on the scale of the labels
+        assert alignment.scores == pytest.approx(np.array(bright) * [1, 2, 1])
+        assert quality.meaning is None
 
     def test_no_folder(self, painted: Path) -> None:
         with pytest.raises(UserError, match="or a folder with a trained model"):

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from beholder.errors import WeightsError
 from beholder.models import image_reward_state, open_clip_state
-from beholder.models.image_reward import BERT_SIZE, DEVIATION, MEAN, RewardNetwork, RewardSizes
+from beholder.models.image_reward import BERT_SIZE, DEVIATION, MEAN, RewardNetwork, RewardSizes, build, configure
 from beholder.models.published import PUBLISHED, load_published
 
 State = dict[str, torch.Tensor]
@@ -294,6 +294,18 @@ class TestNumbers:
         tokens = [[int(n) for n in row if n] for row in judge.read(PROMPTS)]
         assert tokens[0] == [101, 1037, 2417, 4937, 102]  # BERT's numbers for: a red cat
         assert found.tolist() == pytest.approx([plain_reward(state, image, row) for row in tokens], rel=1e-4)
+
+    def test_training_may_start_from_it(self, rewarded: Path, image: torch.Tensor) -> None:
+        sizes = {"image_size": 16, "patch_size": 8, "image_width": 128, "image_layers": 2, "image_heads": 2}
+        text = {"text_width": 64, "text_layers": 2, "text_heads": 4}
+        config = configure({"start": str(rewarded), "sizes": {**sizes, **text}}, (), ())
+        model = build(config, fresh=True)
+        model.module.eval()
+        state = drawn(image_reward_shapes(128, 2, 64, 2, 4, 8))
+        found = model.judge(model.look(image[None]), model.read(PROMPTS[:1])).item()
+        expected = plain_reward(state, image, [101, 1037, 2417, 4937, 102])
+        assert found == pytest.approx(expected * DEVIATION + MEAN, rel=1e-4)  # rewards, not normalised
+        assert not all(one.requires_grad for one in model.module.parameters())
 
 
 class TestFaults:

@@ -21,6 +21,7 @@ from transformers.models.blip.modeling_blip_text import BlipTextModel
 
 from beholder.errors import LabelsError, RecipeError
 from beholder.models.image_reward_state import FILES, renamed
+from beholder.models.last_blocks import last_blocks
 from beholder.models.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
 from beholder.models.prompt_tokens import SPECIAL, Tokens, bert_tokens, word_tokens, words_of
 from beholder.models.trainable import Batch, Config, Groups, decayed_groups
@@ -262,18 +263,13 @@ def freeze(network: RewardNetwork, text_blocks: int | None = None, image_blocks:
 
     Where no numbers are given, the published shares (4 of 12, 8 of 24) are rounded up.
     """
-    text, image = network.text.encoder.layer, network.image.encoder.layers
-    text_count = _share(len(text), TRAINED_TEXT) if text_blocks is None else min(text_blocks, len(text))
-    image_count = _share(len(image), TRAINED_IMAGE) if image_blocks is None else min(image_blocks, len(image))
     network.requires_grad_(requires_grad=False)
-    learning = [*text[len(text) - text_count :], *image[len(image) - image_count :]]
+    learning = [
+        *last_blocks(network.text.encoder.layer, text_blocks, TRAINED_TEXT),
+        *last_blocks(network.image.encoder.layers, image_blocks, TRAINED_IMAGE),
+    ]
     for part in (*learning, network.image.post_layernorm, network.head):
         part.requires_grad_(requires_grad=True)
-
-
-def _share(layers: int, published: tuple[int, int]) -> int:
-    part, whole = published
-    return -(-layers * part // whole)
 
 
 def _head(width: int) -> nn.Sequential:

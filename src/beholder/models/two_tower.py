@@ -23,6 +23,7 @@ from torch.nn import functional
 
 from beholder.errors import LabelsError, RecipeError
 from beholder.models.clip_folder import fetched_clip, read_clip
+from beholder.models.last_blocks import last_blocks
 from beholder.models.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
 from beholder.models.prompt_tokens import CLIP_SIZE, SPECIAL, Tokens, clip_tokens, word_tokens, words_of
 from beholder.models.random_crop import random_crop
@@ -232,24 +233,16 @@ def freeze(clip: transformers.CLIPModel, text_blocks: int | None = None, image_b
 
     The temperature learns too. Where no numbers are given, HPS v2's shares (11 of 24, 19 of 32) are rounded up.
     """
-    text, image = clip.text_model.encoder.layers, clip.vision_model.encoder.layers
-    text_count = _share(len(text), HPS_TEXT) if text_blocks is None else min(text_blocks, len(text))
-    image_count = _share(len(image), HPS_IMAGE) if image_blocks is None else min(image_blocks, len(image))
     clip.requires_grad_(requires_grad=False)
     learning = [
-        *text[len(text) - text_count :],
-        *image[len(image) - image_count :],
+        *last_blocks(clip.text_model.encoder.layers, text_blocks, HPS_TEXT),
+        *last_blocks(clip.vision_model.encoder.layers, image_blocks, HPS_IMAGE),
         *(clip.text_model.final_layer_norm, clip.text_projection),
         *(clip.vision_model.post_layernorm, clip.visual_projection),
     ]
     for part in learning:
         part.requires_grad_(requires_grad=True)
     clip.logit_scale.requires_grad_(requires_grad=True)
-
-
-def _share(layers: int, published: tuple[int, int]) -> int:
-    part, whole = published
-    return -(-layers * part // whole)
 
 
 def clip_preprocessing(clip: transformers.CLIPModel) -> Preprocessing:

@@ -32,8 +32,8 @@ def load(folder: Path, aspect: str | None, device: str | None) -> Scorer:
 def _loaded(folder: Path, aspect: str | None, _: tuple[tuple[str, int, int], ...], device: str | None) -> Scorer:
     model, record = load_checkpoint(folder)
     chosen = _aspect(folder, aspect, record)
-    name = folder.resolve().name + (f":{aspect}" if aspect else "")
-    identity = f"{name}@{hash_files([folder / WEIGHTS])[:12]}"
+    ending = f":{aspect}" if aspect else ""
+    name, identity = f"{folder}{ending}", f"{folder.resolve().name}{ending}@{hash_files([folder / WEIGHTS])[:12]}"
     if isinstance(model, TwoTower | ImageReward):
         return scorer_of(name, identity, model, device)
     judge = _by_batches(model, chosen, record.scales.get(chosen, (0.0, 1.0)), chosen_device(device))
