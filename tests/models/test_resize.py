@@ -8,7 +8,17 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.models import resize as module
-from beholder.models.resize import FILTERS, pillow_agrees, resize, resize_bytes, resize_floats, resize_tf1, weights
+from beholder.models.resize import (
+    FILTERS,
+    pillow_agrees,
+    pillow_agrees_unrounded,
+    resize,
+    resize_bytes,
+    resize_floats,
+    resize_tf1,
+    resize_unrounded,
+    weights,
+)
 
 SIDES = st.integers(1, 90)
 NAMES = st.sampled_from(list(FILTERS))
@@ -56,6 +66,23 @@ class TestAgainstPillow:
     @pytest.mark.parametrize("name", FILTERS)
     def test_the_pillow_at_hand_is_used(self, name: str) -> None:
         assert pillow_agrees(name)
+
+    @pytest.mark.parametrize("name", FILTERS)
+    def test_and_for_numbers_that_are_not_rounded(self, name: str) -> None:
+        assert pillow_agrees_unrounded(name)
+        image = noise(50, 40)
+        expected = resize_floats(image, 23, 61, name)
+        np.testing.assert_array_equal(resize_unrounded(Image.fromarray(image), 23, 61, name), expected)
+
+    def test_one_that_does_not_agree_on_them_is_not(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        image = noise(30, 40)
+        monkeypatch.setattr(module, "_resize_floats_with_pillow", lambda *_: np.zeros((11, 13, 3), np.float32))
+        pillow_agrees_unrounded.cache_clear()
+        try:
+            found = resize_unrounded(Image.fromarray(image), 11, 13, "bicubic")
+            np.testing.assert_array_equal(found, resize_floats(image, 11, 13, "bicubic"))
+        finally:
+            pillow_agrees_unrounded.cache_clear()
 
     def test_a_pillow_that_answers_differently_is_not(self, monkeypatch: pytest.MonkeyPatch) -> None:
         image = noise(30, 40)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.models.decode import LARGEST_PIXELS, UndecodableError
-from beholder.models.resize import resize, resize_floats, resize_tf1
+from beholder.models.resize import resize, resize_tf1, resize_unrounded
 
 VERSION = 1
 """To be raised when the arithmetic changes: features made before are then computed anew."""
@@ -71,7 +71,7 @@ class Preprocessing:
             return resize_tf1(np.asarray(image), height, width)
         if self.whole:
             return resize(image, height, width, self.method)
-        return np.clip(resize_floats(np.asarray(image), height, width, self.method), 0, 255)
+        return np.clip(resize_unrounded(image, height, width, self.method), 0, 255)
 
     def target(self, height: int, width: int) -> tuple[int, int]:
         """Height and width after the resize; the longer side is rounded down."""

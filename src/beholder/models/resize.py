@@ -6,9 +6,9 @@ of reduction, so that every input pixel counts (antialiasing):
     w(x) ∝ filter((x + ½ − centre) / max(scale, 1)),   centre = (out + ½) · scale,   scale = in / out
 
 The pixels of a row are summed first, then those of a column. Bytes are summed in whole numbers with weights of 22
-bits and rounded after each of the two passes; other numbers are summed in double precision. For bytes that is
-Pillow's arithmetic to the last bit, and Pillow is faster; so bytes are left to it, one pass at a time, as long as
-it answers a small probe as the definition does. A Pillow that answers differently is not used.
+bits and rounded after each of the two passes; other numbers are summed in double precision. That is Pillow's
+arithmetic to the last bit, and Pillow is faster; so the work is left to it, one pass at a time, as long as it
+answers a small probe as the definition does. A Pillow that answers differently is not used.
 """
 
 from collections.abc import Callable
@@ -32,6 +32,14 @@ def resize(image: Image.Image, height: int, width: int, filter_name: str) -> NDA
     if pillow_agrees(filter_name):
         return _resize_with_pillow(image, height, width, filter_name)
     return resize_bytes(np.asarray(image), height, width, filter_name)
+
+
+def resize_unrounded(image: Image.Image, height: int, width: int, filter_name: str) -> NDArray[np.float32]:
+    """The same without rounding to bytes; values may overshoot 0 and 255."""
+    taken = np.asarray(image, np.float32)
+    if pillow_agrees_unrounded(filter_name):
+        return _resize_floats_with_pillow(taken, height, width, filter_name)
+    return resize_floats(taken, height, width, filter_name)
 
 
 def resize_bytes(image: Pixels, height: int, width: int, filter_name: str) -> NDArray[np.uint8]:
@@ -156,6 +164,31 @@ def pillow_agrees(filter_name: str) -> bool:
         )
         for height, width in ((20, 13), (97, 120), (33, 64), (61, 10))
     )
+
+
+@cache
+def pillow_agrees_unrounded(filter_name: str) -> bool:
+    """The same for single-precision numbers."""
+    probe = np.random.default_rng(0).integers(0, 256, (61, 47, 3)).astype(np.float32)
+    return all(
+        np.array_equal(
+            _resize_floats_with_pillow(probe, height, width, filter_name),
+            resize_floats(probe, height, width, filter_name),
+        )
+        for height, width in ((20, 13), (97, 120), (33, 64), (61, 10))
+    )
+
+
+def _resize_floats_with_pillow(
+    image: NDArray[np.float32], height: int, width: int, filter_name: str
+) -> NDArray[np.float32]:
+    """One channel at a time, rows and then columns: Pillow has no images of three such channels."""
+    kind = FILTERS[filter_name][2]
+    found = np.empty((height, width, image.shape[2]), np.float32)
+    for channel in range(image.shape[2]):
+        plane = Image.fromarray(np.ascontiguousarray(image[..., channel]))
+        found[..., channel] = np.asarray(plane.resize((width, image.shape[0]), kind).resize((width, height), kind))
+    return found
 
 
 def _resize_with_pillow(image: Image.Image, height: int, width: int, filter_name: str) -> NDArray[np.uint8]:
