@@ -1,11 +1,12 @@
-"""Every scorer without weights against both mean opinion scores of AGIQA-3K: ``python benchmarks/agiqa.py``.
+"""Every metric that AGIQA-3K allows against both of its mean opinion scores: ``python benchmarks/agiqa.py``.
 
-Reads the data and images below ``BEHOLDER_SHARED`` (``../shared`` by default) and prints tables in Markdown.
-Images that are not at hand are left out, and counted.
+Those are the scorers without weights, and the one distance that needs no real images. Reads the data and images
+below ``BEHOLDER_SHARED`` (``../shared`` by default) and prints tables in Markdown. Images that are not at hand are
+left out, and counted. The study is kept in ``FOLDER``, so that a killed run goes on where it stopped.
 """
 
+import argparse
 import os
-import tempfile
 import time
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from beholder.formats.folder import write_folder
 from beholder.measure.settings import Measuring
 from beholder.measure.stage import run as measure
 from beholder.rank.stage import run as rank
+from beholder.study.study import FILE_NAME
 from beholder.tables.metric_verdict import verdicts
 from beholder.tables.store import Store
 
@@ -25,17 +27,20 @@ SHOWN = ("spearman", "kendall", "spearman-within-generators", "pair-accuracy-mic
 
 
 def main() -> None:
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "study"
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("--encoder", default="efficientnet-lite2")
+    arguments = parser.parse_args()
+    folder, began = arguments.folder, time.monotonic()
+    if not (folder / FILE_NAME).is_file():
         imported = READABLE["agiqa"](SOURCE / "data.csv", images=SOURCE / "image")
         write_folder(imported, folder, form="agiqa", source=SOURCE)
-        consolidate(folder)
-        rank(folder)
-        measure(folder, measuring=Measuring(encoder="pixel", distances=("vendi",), skip_broken=True))
-        store = Store(folder)
-        correlations = store.read("correlations").filter(pl.col("slice") == "all")
-        found = verdicts(correlations, store.read("metric_separations"))
+    consolidate(folder)
+    rank(folder)
+    measure(folder, measuring=Measuring(encoder=arguments.encoder, distances=("vendi",), skip_broken=True))
+    store = Store(folder)
+    correlations = store.read("correlations").filter(pl.col("slice") == "all")
+    found = verdicts(correlations, store.read("metric_separations"))
     for aspect in sorted(correlations["aspect"].unique()):
         for level, statistics in (("image", SHOWN), ("generator", ("spearman",))):
             print(f"\n### {aspect}, by {level}\n")

