@@ -8,7 +8,6 @@ how far scores differ, and the peak memory at n and 4n images; ``docs/measured/s
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,11 @@ from beholder.models.published import load_published
 from beholder.models.torch_network import share_cores
 
 SIZES: dict[str, dict[str, Any]] = {
+    "ViT-S-32": {
+        "embed_dim": 384,
+        "vision_cfg": {"image_size": 224, "layers": 12, "width": 384, "patch_size": 32},
+        "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 384, "heads": 6, "layers": 12},
+    },
     "ViT-B-32": {
         "embed_dim": 512,
         "vision_cfg": {"image_size": 224, "layers": 12, "width": 768, "patch_size": 32},
@@ -52,56 +57,68 @@ SIZES: dict[str, dict[str, Any]] = {
 ONE_BY_ONE, LISTED, REPEATED, BARE = 8, 16, 16, 8
 """Images of each row."""
 
+CHECKPOINT = "HPS_v2_compressed.pt"
 ROOM = tempfile.TemporaryDirectory(prefix="scoring-")  # networks and made-up images, gone with the process
 
 
 def comparisons() -> Iterator[Comparison]:
     """The rows; the peer's network is made first, ours loads its file."""
     package = _package()
-    folder, network = _network("ViT-B-32")
-    package.model_dict.update(model=network, preprocess_val=package.prepared)
-    checkpoint = str(folder / "HPS_v2_compressed.pt")
     files, prompts = _images(max(ONE_BY_ONE, LISTED, REPEATED, BARE))
-    weights = {"hps-v2": str(folder)}
 
-    def ours(count: int, texts: str | list[str]) -> object:
-        return beholder.score(images=files[:count], prompts=texts, scorer="hps-v2", weights=weights)
+    def ours(texts: list[str], folder: Path) -> object:
+        named, weights = _fresh(texts), {"hps-v2": str(folder)}
+        return beholder.score(images=files[: len(texts)], prompts=named, scorer="hps-v2", weights=weights)
 
-    def theirs_one_by_one() -> object:
-        return [package.score(f, p, cp=checkpoint) for f, p in zip(files[:ONE_BY_ONE], prompts, strict=False)]
+    def theirs(images: str | list[str], text: str, folder: Path) -> object:
+        package.put(folder)
+        return package.score(images, text, cp=str(folder / CHECKPOINT))
 
+    for name in ("ViT-S-32", "ViT-B-32"):
+        folder = _network(name)
+        yield Comparison(
+            f"HPS v2 ({name}), {ONE_BY_ONE} images, each with its prompt: one call of ours, one each of theirs",
+            lambda folder=folder: ours(prompts[:ONE_BY_ONE], folder),  # type: ignore[misc]
+            lambda folder=folder: [  # type: ignore[misc]
+                theirs(file, text, folder) for file, text in zip(files, _fresh(prompts[:ONE_BY_ONE]), strict=False)
+            ],
+            "hpsv2x",
+            turns=3,
+        )
+    folder = _network("ViT-B-32")
     yield Comparison(
-        f"HPS v2 (ViT-B/32), {ONE_BY_ONE} images, each with its prompt: one call of ours, one each of theirs",
-        lambda: ours(ONE_BY_ONE, prompts[:ONE_BY_ONE]),
-        theirs_one_by_one,
-        "hpsv2x",
-        turns=3,
-    )
-    yield Comparison(
-        f"HPS v2 (ViT-B/32), {LISTED} images of one prompt in a list",
-        lambda: ours(LISTED, prompts[0]),
-        lambda: package.score(files[:LISTED], prompts[0], cp=checkpoint),
+        f"HPS v2 (ViT-B-32), {LISTED} images of one prompt in a list",
+        lambda: ours([prompts[0]] * LISTED, folder),
+        lambda: theirs(files[:LISTED], _fresh(prompts[:1])[0], folder),
         "hpsv2x",
         turns=3,
     )
     few = [prompts[place % 4] for place in range(REPEATED)]
     yield Comparison(
-        f"HPS v2 (ViT-B/32), {REPEATED} images, 4 prompts, against a plain loop of batches of 16",
-        lambda: ours(REPEATED, few),
+        f"HPS v2 (ViT-B-32), {REPEATED} images, 4 prompts, against a plain loop of batches of 16",
+        lambda: ours(few, folder),
         _plain_loop(folder, files[:REPEATED], few),
         "transformers",
         turns=3,
     )
-    larger, _ = _network("ViT-B-16")
-    mine = {"hps-v2": str(larger)}
+    larger = _network("ViT-B-16")
     several = [prompts[place % 4] for place in range(BARE)]
     yield Comparison(
-        f"HPS v2 (ViT-B/16), {BARE} JPEGs to scores, against the image tower alone on prepared arrays",
-        lambda: beholder.score(images=files[:BARE], prompts=several, scorer="hps-v2", weights=mine),
+        f"HPS v2 (ViT-B-16), {BARE} JPEGs to scores, against the image tower alone on prepared arrays",
+        lambda: ours(several, larger),
         _bare(larger, files[:BARE]),
         "torch",
         turns=3,
     )
+
+
+_turns = count()
+
+
+def _fresh(texts: list[str]) -> list[str]:
+    """The same texts with a number that no earlier call had: what ours has read before does not help it."""
+    turn = next(_turns)
+    return [f"{text}, {turn}" for text in texts]
 
 
 class _Package:
@@ -114,6 +131,7 @@ class _Package:
             self._module = import_module("hpsv2.img_score")
             transform = import_module("hpsv2.src.open_clip.transform")
         self.model_dict: dict[str, Any] = self._module.model_dict
+        self._put: Path | None = None
         self.prepared: Any = transform.image_transform(224, is_train=False, resize_longest_max=True)
 
     def score(self, images: str | list[str], prompt: str, cp: str) -> list[float]:
@@ -121,6 +139,12 @@ class _Package:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return [float(one) for one in self._module.score(images, prompt, cp=cp)]
+
+    def put(self, folder: Path) -> None:
+        """In place of its ViT-H/14, the network of a folder; its weights come with the call."""
+        if self._put != folder:
+            self._put = folder
+            self.model_dict.update(model=self.network(SIZES[folder.name]), preprocess_val=self.prepared)
 
     def network(self, sizes: dict[str, Any]) -> torch.nn.Module:
         """The package's CLIP of these sizes, random."""
@@ -143,31 +167,32 @@ def _package() -> _Package:
     return _known[0]
 
 
-def _network(name: str) -> tuple[Path, torch.nn.Module]:
-    """A folder in the form of HPS v2 with a random network of the package, and the network."""
+def _network(name: str) -> Path:
+    """A folder in the form of HPS v2 with a random network of the package."""
     folder = Path(ROOM.name) / name
-    torch.manual_seed(0)
-    network = _package().network(SIZES[name])
-    folder.mkdir(exist_ok=True)
-    torch.save({"state_dict": network.state_dict()}, folder / "HPS_v2_compressed.pt")
-    (folder / "open_clip_config.json").write_text(json.dumps(SIZES[name]))
-    return folder, network
+    if not folder.exists():
+        torch.manual_seed(0)
+        network = _package().network(SIZES[name])
+        folder.mkdir()
+        torch.save({"state_dict": network.state_dict()}, folder / CHECKPOINT)
+        (folder / "open_clip_config.json").write_text(json.dumps(SIZES[name]))
+    return folder
 
 
-def _images(count: int) -> tuple[list[str], list[str]]:
+def _images(wanted: int) -> tuple[list[str], list[str]]:
     """JPEG files and their prompts."""
     shared = Path(os.environ.get("BEHOLDER_SHARED", "../shared")) / "data" / "agiqa-3k"
     shared = shared.resolve()
-    found = sorted(shared.rglob("*.jpg"))[:count]
-    if len(found) == count:
+    found = sorted(shared.rglob("*.jpg"))[:wanted]
+    if len(found) == wanted:
         known = dict(pl.read_csv(shared / "data.csv").select("name", "prompt").iter_rows())
         return [str(file) for file in found], [str(known[file.name]) for file in found]
     rng = np.random.default_rng(0)
-    for place in range(count):
+    for place in range(wanted):
         coarse = Image.fromarray(rng.integers(0, 256, (16, 16, 3), dtype=np.uint8))
         coarse.resize((512, 512), Image.Resampling.BICUBIC).save(Path(ROOM.name) / f"{place:03d}.jpg", quality=92)
     made = sorted(Path(ROOM.name).glob("*.jpg"))
-    return [str(file) for file in made], [f"picture number {place} of a red cat" for place in range(count)]
+    return [str(file) for file in made], [f"picture number {place} of a red cat" for place in range(wanted)]
 
 
 def _plain_loop(folder: Path, files: list[str], prompts: list[str]) -> Callable[[], object]:
@@ -180,11 +205,11 @@ def _plain_loop(folder: Path, files: list[str], prompts: list[str]) -> Callable[
     tokens = getattr(judge, "_tokens")  # noqa: B009 - ours, so that both read the same numbers
 
     def run() -> object:
-        found = []
+        found, named = [], _fresh(prompts)
         for start in range(0, len(files), BATCH):
             images = [Image.open(file).convert("RGB") for file in files[start : start + BATCH]]
             pixels = processor(images, return_tensors="pt")["pixel_values"]
-            read = tokens(prompts[start : start + BATCH])
+            read = tokens(named[start : start + BATCH])
             ids = torch.nn.functional.pad(read, (0, 77 - read.shape[1]))
             with torch.inference_mode():
                 out = clip(input_ids=ids, pixel_values=pixels)
@@ -217,12 +242,11 @@ def _bare(folder: Path, files: list[str]) -> Callable[[], object]:
 
 def difference() -> str:
     """How far our scores are from the package's, with the same weights, beside how far images differ."""
-    package = _package()
-    folder, network = _network("ViT-B-32")
-    package.model_dict.update(model=network, preprocess_val=package.prepared)
+    package, folder = _package(), _network("ViT-B-32")
+    package.put(folder)
     files, prompts = _images(LISTED)
     ours = beholder.score(images=files, prompts=prompts[0], scorer="hps-v2", weights=str(folder)).scores
-    theirs = np.array(package.score(files, prompts[0], cp=str(folder / "HPS_v2_compressed.pt")))
+    theirs = np.array(package.score(files, prompts[0], cp=str(folder / CHECKPOINT)))
     return (
         f"Scores of {LISTED} images: largest difference {np.abs(ours - theirs).max():.1e}, deviation between "
         f"images {theirs.std():.1e}, correlation {np.corrcoef(ours, theirs)[0, 1]:.6f}"
@@ -240,7 +264,7 @@ def peak_memory(images: int) -> float:
 
 
 def score_many(files: list[str], prompts: list[str], images: int) -> None:
-    """Score as many images by a small network, and print the process's peak memory in megabytes."""
+    """Score so many images by a small network, and print the process's peak memory in megabytes."""
     torch.manual_seed(0)
     small = {
         "embed_dim": 64,
@@ -253,15 +277,16 @@ def score_many(files: list[str], prompts: list[str], images: int) -> None:
     many = [files[place % len(files)] for place in range(images)]
     texts = [f"{prompts[place % len(prompts)]} {place}" for place in range(images)]  # every prompt another
     beholder.score(images=many, prompts=texts, scorer=scorer)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    status = Path("/proc/self/status").read_text()  # getrusage would tell of the process that started this one
+    print(int(status.partition("VmHWM:")[2].split()[0]) / 1024)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("rows", nargs="*", type=int, help="1 to 4, or 0 for what is no comparison; all by default")
+    parser.add_argument("rows", nargs="*", type=int, help="1 to 5, or 0 for what is no comparison; all by default")
     parser.add_argument("--cores", type=int, default=os.cpu_count(), help="for both sides; all by default")
     arguments = parser.parse_args()
-    chosen = arguments.rows or [1, 2, 3, 4, 0]
+    chosen = arguments.rows or [1, 2, 3, 4, 5, 0]
     torch.set_num_threads(arguments.cores)
     os.cpu_count = lambda: arguments.cores  # ours asks for it
     print(f"{arguments.cores} cores, torch {torch.__version__}, load {os.getloadavg()[0]:.0f}\n")
@@ -271,7 +296,7 @@ def main() -> None:
             print(_timed(row), flush=True)
     if 0 in chosen:
         print(f"\n{difference()}")
-        for images in (1000, 4000):
+        for images in (500, 2000):
             print(f"peak memory, {images} images: {peak_memory(images):.0f} MB", flush=True)
 
 

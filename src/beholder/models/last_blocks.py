@@ -4,7 +4,7 @@ from torch import nn
 
 
 def last_blocks(blocks: nn.ModuleList, chosen: int | None, published: tuple[int, int]) -> list[nn.Module]:
-    """The last ``chosen`` blocks; where none is chosen, the share ``published`` (so many of so many), rounded up."""
+    """The last ``chosen`` blocks; else the share ``published`` (so many of so many), rounded up."""
     part, whole = published
     count = -(-len(blocks) * part // whole) if chosen is None else min(chosen, len(blocks))
     return list(blocks)[len(blocks) - count :]
