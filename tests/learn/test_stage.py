@@ -16,7 +16,8 @@ from beholder.tables.store import Store
 
 SMALL = [
     *("model.sizes.image_size=32", "model.sizes.image_width=32", "model.sizes.image_layers=1"),
-    *("model.sizes.text_width=32", "model.sizes.text_layers=1", "model.sizes.embedding=16"),
+    *("model.sizes.image_heads=2", "model.sizes.text_width=32", "model.sizes.text_layers=1"),
+    "model.sizes.embedding=16",
     *("training.batch=4", "training.warmup=2", "training.validate_every=4", "training.save_every=3"),
     *("training.log_every=2", "training.steps=8"),
 ]

@@ -174,7 +174,7 @@ class TestErrors:
 
 def test_killed_at_random_moments_it_ends_with_the_same_bytes(tmp_path: Path) -> None:
     command = [sys.executable, str(Path(__file__).with_name("small_model.py")), str(tmp_path), "8", "1"]
-    done = subprocess.run(command, check=True, timeout=60, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, timeout=300, capture_output=True, text=True)
     assert len(set(done.stdout.split())) >= 2  # it was killed at several steps
     for name in ("weights", "curve"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "undisturbed" / name).read_bytes()
@@ -185,7 +185,7 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
     one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
     launcher = ["-m", "torch.distributed.run", "--nproc_per_node", "2"]
     command = [sys.executable, *launcher, script, str(tmp_path), "shared"]
-    subprocess.run(command, check=True, timeout=100, env=one_thread, capture_output=True)
+    subprocess.run(command, check=True, timeout=300, env=one_thread, capture_output=True)
     shared(tmp_path / "alone")
     two, one = (torch.load(tmp_path / name) for name in ("weights-of-2.pt", "alone/weights-of-1.pt"))
     for name, value in one.items():

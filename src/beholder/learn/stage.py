@@ -92,7 +92,6 @@ class _Side:
     threshold: float
     curve: tuple[Point, ...]
     seconds: float
-    steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +117,8 @@ class _Job:
 
     def is_begun(self) -> bool:
         """Whether something of an unfinished run lies there."""
-        return any(self.room.rglob(STATE)) or (
-            any(self.room.rglob(RECORD)) and not (self.room / FIGURES).is_file()
-        )
+        ended = (self.room / FIGURES).is_file()
+        return any(self.room.rglob(STATE)) or (any(self.room.rglob(RECORD)) and not ended)
 
     def forget(self) -> None:
         """Remove what a run before left, but not a foreign file."""
@@ -174,8 +172,7 @@ class _Job:
         )
         curve = tuple(Point(**point) for point in json.loads(str(record.about["curve"])))
         tie = tuned_threshold(self.found, watched) if self.recipe.data.labels == "pairs" else 0.0
-        steps, seconds = int(str(record.about["steps"])), float(str(record.about["seconds"]))
-        return _Side(one.fold, held_out, tie, curve, seconds, steps)
+        return _Side(one.fold, held_out, tie, curve, float(str(record.about["seconds"])))
 
     def _trained(
         self,
