@@ -19,8 +19,10 @@ def prepare_tensors(images: torch.Tensor, preprocessing: Preprocessing) -> torch
     if preprocessing.method == "tf1":
         raise ValueError("the resize of TensorFlow 1 is not made for gradients")
     height, width = preprocessing.target(images.shape[2], images.shape[3])
-    rows = resize_matrix(images.shape[3], width, preprocessing.method).to(images)
-    columns = resize_matrix(images.shape[2], height, preprocessing.method).to(images)
+    rows, columns = (
+        resize_matrix(before, after, preprocessing.method).to(images.dtype).to(images.device)
+        for before, after in ((images.shape[3], width), (images.shape[2], height))
+    )
     resized = columns @ (images @ rows.T)
     cut = _centre(resized, preprocessing.crop) if preprocessing.crop else resized
     if preprocessing.fit == "longest":

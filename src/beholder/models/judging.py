@@ -37,7 +37,7 @@ class Judging:
         """Scores (images,) of prepared images (images, 3, side, side), each for its prompt."""
         with torch.inference_mode():
             images = self._judge.look(torch.from_numpy(pixels).to(self.device))
-            found = self._judge.judge(images, self._read(prompts)).double().cpu().numpy()
+            found = self._judge.judge(images, self._read(prompts)).float().cpu().numpy()
         return np.asarray(found, np.float64)
 
     def differentiable(self, images: torch.Tensor, prompts: Sequence[str]) -> torch.Tensor:

@@ -61,7 +61,7 @@ def _by_batches(
         prepared = np.stack([model.prepare(one.image, None) for one in shown if one.image is not None])
         with torch.inference_mode():
             found = model.predict(_batch(prepared, [one.prompt or "" for one in shown]).to(device))[aspect]
-        return mean + deviation * np.asarray(found.double().cpu().numpy(), np.float64)
+        return mean + deviation * np.asarray(found.float().cpu().numpy(), np.float64)
 
     return judge
 
