@@ -1,0 +1,76 @@
+"""The Metric Transformer on AGIQA-3K, five folds over its prompts: ``python benchmarks/agiqa_learn.py FOLDER``.
+
+Reads the data and images below ``BEHOLDER_SHARED`` (``../shared`` by default). In FOLDER a study is made, features
+are computed and every variant is trained; what is there already is not done again, so it may be stopped at any
+moment and started anew. ``--only NAME`` trains one variant. With ``--show``, or once all are trained, tables of
+those that are done are printed in Markdown, and charts drawn to docs/images.
+"""
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from agiqa_tables import draw, show
+
+from beholder.consolidate.stage import run as consolidate
+from beholder.formats.catalogue import READABLE
+from beholder.formats.folder import write_folder
+from beholder.learn.recipe import load_recipe
+from beholder.learn.stage import FIGURES
+from beholder.learn.stage import run as learn
+
+SOURCE = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[2] / "shared")) / "data" / "agiqa-3k"
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+FIXED = ("data.method=published-mean", "split.folds=5", "split.seed=1")
+SEEDS = (0, 1, 2)
+OTHER = {"quality": "alignment", "alignment": "quality"}
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("folder", type=Path)
+    asked.add_argument("--only", choices=[name for name, _ in variants()])
+    asked.add_argument("--show", action="store_true")
+    given = asked.parse_args()
+    make_study(given.folder)
+    found = {}
+    for name, changes in variants():
+        done = (given.folder / "models" / name / FIGURES).is_file()
+        if done if given.show else given.only in (None, name):
+            recipe = load_recipe("metric-transformer", (*FIXED, *changes))
+            found[name] = learn(given.folder, recipe, name=name, resume=True).figures
+    if given.only is None:
+        show(found, given.folder, load_recipe("metric-transformer", FIXED), SEEDS)
+        draw(found, given.folder, IMAGES)
+
+
+def variants() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Name and changes to the recipe; the first is the recipe as it is."""
+    for seed in SEEDS:
+        yield f"joint-{seed}", (f"training.seed={seed}",)
+        yield f"blind-{seed}", (f"training.seed={seed}", "model.cross=false")
+    for aspect in OTHER:
+        yield f"single-{aspect}", (f'data.aspects=["{aspect}"]',)
+    for aspect, other in OTHER.items():
+        learnt = (
+            f'data.aspects=["{aspect}"]',
+            f"model.start={{study}}/models/single-{other}/fold-{{fold}}",
+        )
+        yield f"transfer-{aspect}", learnt
+        yield f"frozen-{aspect}", (*learnt, "model.frozen=shared")
+    yield "four", ("model.members=4",)
+
+
+def make_study(folder: Path) -> None:
+    """The published means as a study with labels."""
+    if (folder / "study.toml").is_file():
+        return
+    write_folder(
+        READABLE["agiqa"](SOURCE / "data.csv", images=SOURCE / "image"), folder, form="agiqa", source=SOURCE
+    )
+    consolidate(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,288 @@
+"""Tables and charts of ``benchmarks/agiqa_learn.py``: what was learnt, what helped, which score explains what."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+import polars as pl
+import vl_convert
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from beholder.learn.evaluate import Figure
+from beholder.learn.examples import judged
+from beholder.learn.recipe import Recipe
+from beholder.learn.splits import split
+from beholder.report.theme import chart_config, in_daylight, var
+from beholder.tables.schemas.measure import OUT_OF_FOLD
+from beholder.tables.store import Store
+
+Found = Mapping[str, Sequence[Figure]]
+"""Variant -> its figures."""
+
+Numbers = NDArray[np.float64]
+ASPECTS = ("quality", "alignment")
+SHIPPED = "joint-0"
+"""The variant that is the recipe as it comes."""
+DRAWS = 400
+STATISTICS = (
+    "spearman",
+    "pearson",
+    "kendall",
+    "rmse",
+    "spearman-within-generators",
+    "pair-accuracy-micro",
+    "pair-accuracy-macro",
+)
+WORDS = {
+    "joint-0": "both together",
+    "blind-0": "both, blind to each other",
+    "single-{}": "alone",
+    "transfer-{}": "after the other",
+    "frozen-{}": "after the other, what is shared frozen",
+    "four": "both together, four networks",
+}
+"""Variants by what was learnt with what; those with braces are one for each aspect."""
+
+
+def show(found: Found, folder: Path, recipe: Recipe, seeds: Sequence[int]) -> None:
+    """All tables, in Markdown."""
+    table = scores(folder)
+    print("\n## The recipe\n")
+    _recipe(found[SHIPPED])
+    print("\n## By fold\n")
+    _by_fold(table, fold_of(folder, recipe))
+    both = [seed for seed in seeds if {f"joint-{seed}", f"blind-{seed}"} <= set(found)]
+    if len(both) > 1:
+        print("\n## With and without attention across metrics\n")
+        _ablation(table, both)
+    print("\n## Alone, together, one after the other\n")
+    _ways(found)
+    print("\n## Which score explains which opinion\n")
+    _explained(table)
+
+
+def scores(folder: Path) -> pl.DataFrame:
+    """A row an image: prompt, generator, people's means, and every variant's scores held out."""
+    store = Store(folder)
+    images = store.read("images").select("image", "prompt", "generator")
+    means = store.read("labels").pivot("aspect", index="image", values="value")
+    out = store.read("scores").filter(pl.col("scorer").str.ends_with(OUT_OF_FOLD))
+    named = pl.col("scorer").str.strip_suffix(OUT_OF_FOLD) + " " + pl.col("aspect")
+    wide = out.with_columns(name=named).pivot("name", index="image", values="score")
+    return images.join(means, on="image").join(wide, on="image").sort("image")
+
+
+def _recipe(figures: Sequence[Figure]) -> None:
+    print("| | " + " | ".join(f"{aspect} | floor | people" for aspect in ASPECTS) + " |")
+    print("|---|" + "---|" * 3 * len(ASPECTS))
+    for statistic in STATISTICS:
+        mine = {one.aspect: one for one in figures if one.statistic == statistic}
+        cells = [
+            f"{_with_interval(mine[aspect])} | {_number(mine[aspect].floor)} | {_number(mine[aspect].ceiling)}"
+            for aspect in ASPECTS
+        ]
+        print(f"| {statistic} | {' | '.join(cells)} |")
+
+
+def _by_fold(table: pl.DataFrame, folds: Mapping[str, int]) -> None:
+    """Plain correlations on the images of each fold."""
+    print("| fold | images | quality SRCC | PLCC | alignment SRCC | PLCC |\n|---|---|---|---|---|---|")
+    for fold in sorted(set(folds.values())):
+        mine = table.filter(pl.col("image").is_in([image for image, one in folds.items() if one == fold]))
+        cells = []
+        for aspect in ASPECTS:
+            people, model = mine[aspect].to_numpy(), mine[f"{SHIPPED} {aspect}"].to_numpy()
+            cells += [_number(_spearman(model, people)), _number(_pearson(model, people))]
+        print(f"| {fold + 1} | {mine.height} | {' | '.join(cells)} |")
+
+
+def fold_of(folder: Path, recipe: Recipe) -> dict[str, int]:
+    """The fold in which each image was held out."""
+    splits = split(judged(Store(folder), recipe.data).items, recipe.split)
+    return {image: one.fold for one in splits for image in one.of("test")}
+
+
+def _ablation(table: pl.DataFrame, seeds: Sequence[int]) -> None:
+    """Means over seeds with their deviation, and the difference with an interval over prompts."""
+    print("| | seen | blind | seen − blind |\n|---|---|---|---|")
+    prompts = np.unique(table["prompt"].to_numpy(), return_inverse=True)[1]
+    drawn = _draws(prompts)
+    for aspect, (name, statistic) in product(ASPECTS, (("SRCC", _spearman), ("PLCC", _pearson))):
+        people = table[aspect].to_numpy()
+        arms = [[table[f"{arm}-{seed} {aspect}"].to_numpy() for seed in seeds] for arm in ("joint", "blind")]
+        values = np.array([[statistic(one, people) for one in arm] for arm in arms])
+        apart = [
+            np.mean([statistic(one[rows], people[rows]) for one in arms[0]])
+            - np.mean([statistic(one[rows], people[rows]) for one in arms[1]])
+            for rows in drawn
+        ]
+        low, high = np.quantile(apart, (0.025, 0.975))
+        cells = [f"{_number(float(row.mean()), 4)} ± {_number(float(row.std(ddof=1)), 4)}" for row in values]
+        gap = _number(float(values[0].mean() - values[1].mean()), 4)
+        print(f"| {aspect} {name} | {' | '.join(cells)} | {gap} [{_number(low, 4)}, {_number(high, 4)}] |")
+
+
+def _ways(found: Found) -> None:
+    print("| learnt | quality SRCC | PLCC | alignment SRCC | PLCC |\n|---|---|---|---|---|")
+    for words, of_aspect in _done(found).items():
+        cells = [
+            _with_interval(_figure(of_aspect[aspect], aspect, statistic))
+            for aspect, statistic in product(ASPECTS, ("spearman", "pearson"))
+        ]
+        print(f"| {words} | {' | '.join(cells)} |")
+
+
+def _done(found: Found) -> dict[str, dict[str, Sequence[Figure]]]:
+    """In words -> aspect -> figures, of what is done for both aspects."""
+    named = {words: {aspect: way.format(aspect) for aspect in ASPECTS} for way, words in WORDS.items()}
+    return {
+        words: {aspect: found[name] for aspect, name in names.items()}
+        for words, names in named.items()
+        if all(name in found for name in names.values())
+    }
+
+
+def _figure(figures: Sequence[Figure], aspect: str, statistic: str) -> Figure:
+    (one,) = (row for row in figures if row.aspect == aspect and row.statistic == statistic)
+    return one
+
+
+def _explained(table: pl.DataFrame) -> None:
+    """Rank correlations of each score with each opinion, plain and given the other score."""
+    print("| score | opinion | plain | given the other score |\n|---|---|---|---|")
+    for row in explained(table):
+        plain, given = (_range(*row[part]) for part in ("plain", "given"))
+        print(f"| {row['score']} | {row['opinion']} | {plain} | {given} |")
+
+
+def explained(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Value, low and high of each correlation; intervals over prompts."""
+    prompts = np.unique(table["prompt"].to_numpy(), return_inverse=True)[1]
+    drawn = _draws(prompts)
+    found = []
+    for score, opinion in product(ASPECTS, ASPECTS):
+        other = ASPECTS[1 - ASPECTS.index(score)]
+        mine, theirs, people = (
+            table[name].to_numpy() for name in (f"{SHIPPED} {score}", f"{SHIPPED} {other}", opinion)
+        )
+        plain = [_spearman(mine[rows], people[rows]) for rows in drawn]
+        given = [_partial(mine[rows], people[rows], theirs[rows]) for rows in drawn]
+        found.append(
+            {
+                "score": score,
+                "opinion": opinion,
+                "plain": (_spearman(mine, people), *np.quantile(plain, (0.025, 0.975))),
+                "given": (_partial(mine, people, theirs), *np.quantile(given, (0.025, 0.975))),
+            }
+        )
+    return found
+
+
+def _partial(one: Numbers, two: Numbers, given: Numbers) -> float:
+    """The rank correlation of two, once the ranks of a third are taken out of both."""
+    a, b, c = _spearman(one, two), _spearman(one, given), _spearman(two, given)
+    return float((a - b * c) / np.sqrt((1 - b**2) * (1 - c**2)))
+
+
+def _draws(prompts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Rows of prompts drawn with replacement, all images of a prompt together."""
+    rng = np.random.default_rng(0)
+    rows = [np.flatnonzero(prompts == one) for one in range(int(prompts.max()) + 1)]
+    return [np.concatenate([rows[one] for one in rng.integers(len(rows), size=len(rows))]) for _ in range(DRAWS)]
+
+
+def _spearman(one: Numbers, two: Numbers) -> float:
+    return _pearson(rankdata(one), rankdata(two))
+
+
+def _pearson(one: Numbers, two: Numbers) -> float:
+    return float(np.corrcoef(one, two)[0, 1])
+
+
+def draw(found: Found, folder: Path, images: Path) -> None:
+    """Both charts, as PNG."""
+    _save(_agreement_chart(found), images / "agiqa-learn.png")
+    _save(_explained_chart(explained(scores(folder))), images / "agiqa-explained.png")
+
+
+def _agreement_chart(found: Found) -> alt.HConcatChart:
+    """Rank correlation with people of every way to learn, floor and ceiling beside it."""
+    done = _done(found)
+    panels = []
+    for aspect in ASPECTS:
+        ones = {words: _figure(of_aspect[aspect], aspect, "spearman") for words, of_aspect in done.items()}
+        rows = [
+            {"way": words, "value": one.value, "low": one.low, "high": one.high, "text": _number(one.value)}
+            for words, one in ones.items()
+        ]
+        base = alt.Chart(alt.InlineData(values=rows), title=aspect)
+        first = aspect == ASPECTS[0]
+        axis = alt.Axis(labelLimit=260, title=None, grid=False, labels=first, ticks=False)
+        y = alt.Y("way:N", sort=list(done), axis=axis)
+        floor = next(iter(ones.values())).floor
+        scale = alt.Scale(domain=[0.55, 0.9], zero=False)
+        x = alt.X(
+            "value:Q", scale=scale, title="rank correlation with people", axis=alt.Axis(format=".2f", tickCount=4)
+        )
+        rule = alt.Chart(alt.InlineData(values=[{"floor": floor, "text": "floor"}]))
+        line = rule.mark_rule(color=var("warn"), strokeDash=[4, 3]).encode(x=alt.X("floor:Q", scale=scale))
+        label = rule.mark_text(align="left", dx=4, dy=-6, color=var("warn"), fontSize=12).encode(
+            x=alt.X("floor:Q", scale=scale), y=alt.value(0), text="text:N"
+        )
+        span = base.mark_rule(color=var("tint"), strokeWidth=3).encode(
+            y=y, x=alt.X("low:Q", scale=scale), x2="high:Q"
+        )
+        dot = base.mark_point(filled=True, size=80, opacity=1, color=var("accent")).encode(y=y, x=x)
+        number = base.mark_text(dy=-11, fontSize=12, color=var("ink")).encode(y=y, x=x, text="text:N")
+        panels.append(alt.layer(line, label, span, dot, number).properties(width=290, height=44 * len(rows)))
+    return alt.hconcat(*panels, spacing=28)
+
+
+def _explained_chart(rows: Sequence[Mapping[str, Any]]) -> alt.HConcatChart:
+    """Two squares: how far each score goes with each opinion, plain and given the other score."""
+    panels = []
+    titles = {"plain": "as they stand", "given": "given the other score"}
+    for part, title in titles.items():
+        cells = [
+            {"score": f"{row['score']} score", "opinion": row["opinion"], "value": row[part][0]}
+            | {"text": _number(row[part][0]), "range": f"{_number(row[part][1])} to {_number(row[part][2])}"}
+            for row in rows
+        ]
+        base = alt.Chart(alt.InlineData(values=cells), title=title)
+        first = part == "plain"
+        order = [f"{aspect} score" for aspect in ASPECTS]
+        x = alt.X("opinion:N", sort=ASPECTS, title="people’s opinion of", axis=alt.Axis(labelAngle=0, grid=False))
+        y = alt.Y("score:N", sort=order, title=None, axis=alt.Axis(grid=False, labels=first, ticks=False))
+        strength = alt.FillOpacity("value:Q", scale=alt.Scale(domain=[0, 1], range=[0.0, 0.75]), legend=None)
+        square = base.mark_rect(fill=var("tint"), stroke=var("line"), cornerRadius=2).encode(
+            x=x, y=y, fillOpacity=strength
+        )
+        number = base.mark_text(fontSize=22, dy=-8, color=var("ink")).encode(x=x, y=y, text="text:N")
+        span = base.mark_text(fontSize=12, dy=16, color=var("ink")).encode(x=x, y=y, text="range:N")
+        panels.append(alt.layer(square, number, span).properties(width=260, height=220))
+    return alt.hconcat(*panels, spacing=28)
+
+
+def _save(chart: alt.HConcatChart, path: Path) -> None:
+    title = {"title": {"fontSize": 14, "fontWeight": 600, "color": var("ink"), "offset": 14}}
+    spec = chart.to_dict(validate=False)
+    spec |= {"config": chart_config() | title, "background": var("paper"), "padding": 16}
+    path.write_bytes(vl_convert.svg_to_png(in_daylight(str(vl_convert.vegalite_to_svg(spec))), scale=2))
+
+
+def _with_interval(one: Figure) -> str:
+    return _range(one.value, one.low, one.high)
+
+
+def _range(value: float, low: float, high: float) -> str:
+    return f"{_number(value)} [{_number(low)}, {_number(high)}]" if np.isfinite(low) else _number(value)
+
+
+def _number(value: float, digits: int = 3) -> str:
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:.{digits}f}".replace("-", "−").replace("0.", ".", 1)
