@@ -50,9 +50,7 @@ class RichFeed:
         if not len(chosen):  # fewer images than parts: some are seen twice
             chosen = order[part % len(order)][None]
         states = np.random.default_rng([self.seed, 2, step, part]).spawn(len(chosen))
-        mine = [
-            self._maybe_exchanged(self.examples[one], state) for one, state in zip(chosen, states, strict=True)
-        ]
+        mine = [self._exchanged(self.examples[one], state) for one, state in zip(chosen, states, strict=True)]
         return rich_batch(mine, self.model, self.pictures, self.judged, self.augmentation, states)
 
     def _exchanged(self, one: RichExample, rng: np.random.Generator) -> RichExample:
