@@ -22,7 +22,7 @@ demo: .venv/.core  ## Run a whole made-up study into demo-study/
 
 test: .venv/.dev browser  ## Check style, types and imports, then run all tests
 	@$(MAKE) --no-print-directory lint
-	@$(BIN)/python -m pytest -n 2
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2  # a process a core: threads of their own would only wait
 
 lint: .venv/.dev  ## Check style, types and imports
 	@$(BIN)/ruff check
