@@ -16,6 +16,7 @@ from PIL import Image
 
 from beholder.errors import ImageError
 from beholder.learn.examples import Example, Scale
+from beholder.learn.order import places_at, random_at, steps_an_epoch
 from beholder.models.decode import UndecodableError, decode, quiet_pillow
 from beholder.models.encode import encode
 from beholder.models.in_order import batches
@@ -102,16 +103,14 @@ class Feed:
     @property
     def steps_an_epoch(self) -> int:
         """Steps in which all examples are seen once; an incomplete last batch is left out."""
-        return max(len(self.examples) // self.batch, 1)
+        return steps_an_epoch(len(self.examples), self.batch)
 
     def __call__(self, step: int, part: int) -> Batch:
         """Part ``part`` of the batch of step ``step``, both from 0."""
-        epoch, place = divmod(step, self.steps_an_epoch)
-        order = np.random.default_rng([self.seed, 1, epoch]).permutation(len(self.examples))
-        chosen = order[place * self.batch : (place + 1) * self.batch][part :: self.parts]
-        if not len(chosen):  # fewer examples than parts: some are seen twice
-            chosen = order[part % len(order)][None]
-        rng = np.random.default_rng([self.seed, 2, step, part])
+        chosen = places_at(
+            step, part, examples=len(self.examples), batch=self.batch, parts=self.parts, seed=self.seed
+        )
+        rng = random_at(step, part, self.seed)
         return collated(
             [self.examples[one] for one in chosen], self.model, self.pictures, self.aspects, self.scales, rng
         )

@@ -20,6 +20,7 @@ from torch.nn import functional
 from transformers.models.blip.modeling_blip_text import BlipTextModel
 
 from beholder.errors import LabelsError, RecipeError
+from beholder.models.divisible import MULTIPLES, check_multiples
 from beholder.models.image_reward_state import FILES, renamed
 from beholder.models.last_blocks import last_blocks
 from beholder.models.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
@@ -62,14 +63,7 @@ class RewardSizes(Settings):
 
     @model_validator(mode="after")
     def _divisible(self) -> "RewardSizes":
-        pairs = (("image_size", "patch_size"), ("image_width", "image_heads"), ("text_width", "text_heads"))
-        wrong = [
-            f"{whole} ({getattr(self, whole)}) must be a multiple of {part} ({getattr(self, part)})"
-            for whole, part in pairs
-            if getattr(self, whole) % getattr(self, part)
-        ]
-        if wrong:
-            raise ValueError("; ".join(wrong))
+        check_multiples(self, MULTIPLES)
         return self
 
 

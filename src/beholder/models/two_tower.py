@@ -23,6 +23,7 @@ from torch.nn import functional
 
 from beholder.errors import LabelsError, RecipeError
 from beholder.models.clip_folder import fetched_clip, read_clip
+from beholder.models.divisible import MULTIPLES, check_multiples
 from beholder.models.last_blocks import last_blocks
 from beholder.models.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
 from beholder.models.prompt_tokens import CLIP_SIZE, SPECIAL, Tokens, clip_tokens, word_tokens, words_of
@@ -57,17 +58,7 @@ class Sizes(Settings):
 
     @model_validator(mode="after")
     def _divisible(self) -> "Sizes":
-        wrong = [
-            f"{whole} ({getattr(self, whole)}) must be a multiple of {part} ({getattr(self, part)})"
-            for whole, part in (
-                ("image_size", "patch_size"),
-                ("image_width", "image_heads"),
-                ("text_width", "text_heads"),
-            )
-            if getattr(self, whole) % getattr(self, part)
-        ]
-        if wrong:
-            raise ValueError("; ".join(wrong))
+        check_multiples(self, MULTIPLES)
         return self
 
 

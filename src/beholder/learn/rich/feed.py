@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from beholder.learn.feed import THREADS, Pictures
+from beholder.learn.order import places_at, random_at, steps_an_epoch
 from beholder.learn.rich.examples import RichExample, RichJudged
 from beholder.learn.rich.exchange import Exchanges
 from beholder.models.resize import resize_floats
@@ -40,16 +41,14 @@ class RichFeed:
     @property
     def steps_an_epoch(self) -> int:
         """Steps in which all images are seen once; an incomplete last batch is left out."""
-        return max(len(self.examples) // self.batch, 1)
+        return steps_an_epoch(len(self.examples), self.batch)
 
     def __call__(self, step: int, part: int) -> RichBatch:
         """Part ``part`` of the batch of step ``step``, both from 0."""
-        epoch, place = divmod(step, self.steps_an_epoch)
-        order = np.random.default_rng([self.seed, 1, epoch]).permutation(len(self.examples))
-        chosen = order[place * self.batch : (place + 1) * self.batch][part :: self.parts]
-        if not len(chosen):  # fewer images than parts: some are seen twice
-            chosen = order[part % len(order)][None]
-        states = np.random.default_rng([self.seed, 2, step, part]).spawn(len(chosen))
+        chosen = places_at(
+            step, part, examples=len(self.examples), batch=self.batch, parts=self.parts, seed=self.seed
+        )
+        states = random_at(step, part, self.seed).spawn(len(chosen))
         mine = [self._exchanged(self.examples[one], state) for one, state in zip(chosen, states, strict=True)]
         return rich_batch(mine, self.model, self.pictures, self.judged, self.augmentation, states)
 

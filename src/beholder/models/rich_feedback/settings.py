@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from beholder.models.divisible import check_multiples
 from beholder.study.question import Settings
 
 Variant = Literal["multi-head", "augmented-prompt"]
@@ -30,10 +31,7 @@ class ImageTower(Settings):
 
     @model_validator(mode="after")
     def _fits(self) -> "ImageTower":
-        if self.side % self.patch:
-            raise ValueError(f"side ({self.side}) must be a multiple of patch ({self.patch})")
-        if self.width % self.heads:
-            raise ValueError(f"width ({self.width}) must be a multiple of heads ({self.heads})")
+        check_multiples(self, (("side", "patch"), ("width", "heads")))
         if not log2(self.patch).is_integer():
             raise ValueError(f"patch ({self.patch}) must be a power of 2: heatmaps double their size step by step")
         return self
