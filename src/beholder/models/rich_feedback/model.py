@@ -1,7 +1,6 @@
 """The rich-feedback model as it is trained and asked."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ from PIL import Image
 
 from beholder.models.preprocessing import HALF, Preprocessing
 from beholder.models.rich_feedback.batch import RichBatch
+from beholder.models.rich_feedback.judge import RichFeedback
 from beholder.models.rich_feedback.keywords import misaligned_chances, targets, written
 from beholder.models.rich_feedback.losses import heatmap_loss, score_loss, writing_loss
 from beholder.models.rich_feedback.network import Encoded, RichFeedbackNetwork, padded
@@ -18,18 +18,6 @@ from beholder.models.rich_feedback.pieces import Pieces, folder_pieces, word_pie
 from beholder.models.rich_feedback.settings import KEYWORDS, RichFeedbackSettings
 from beholder.models.trainable import Config, Groups, decayed_groups
 from beholder.study.words import split_words
-
-
-@dataclass(frozen=True, eq=False)
-class RichFeedback:
-    """What the model says of images."""
-
-    heatmaps: Mapping[str, NDArray[np.float32]]
-    """Aspect -> (images, map side, map side), from 0 to 1."""
-    scores: Mapping[str, NDArray[np.float32]]
-    """Aspect -> (images,), from 0 to 1; more is better."""
-    misaligned: tuple[NDArray[np.float64], ...]
-    """For each image the chance that each word of its prompt was missed; nan for words past what is read."""
 
 
 class RichFeedbackModel:
