@@ -96,6 +96,20 @@ class TestRatings:
         write_labels(study, [rating("aurora/0000", 0.25, "realism", "share")])
         assert found(study, RATINGS)[0].ratings == {"realism": (-0.25,)}
 
+    def test_shares_stay_shares_and_keep_their_counts(self, study: Path) -> None:
+        said = [
+            rating("aurora/0000", 0.25, "realism", "share") | {"answers": 4},
+            rating("dune/0000", 1.0, "realism", "share") | {"answers": 2},
+            rating("ember/0000", 0.5, "realism", "share") | {"answers": 0},
+            rating("ember/0001", 3.0),
+        ]
+        write_labels(study, said)
+        shares = Data(labels="shares")
+        one, two = found(study, shares)
+        assert (one.ratings, one.answers) == ({"realism": (0.25,)}, {"realism": (4,)})
+        assert (two.ratings, two.answers) == ({"realism": (1.0,)}, {"realism": (2,)})
+        assert scales([one, two], Data(labels="shares", standardise=True)) == {}
+
     def test_scales_by_hand(self, study: Path) -> None:
         write_labels(study, [rating("aurora/0000", 1.0), rating("dune/0000", 3.0)])
         given = Data(labels="ratings", standardise=True)

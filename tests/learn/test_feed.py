@@ -43,7 +43,7 @@ def feed(model: Trainable[Batch], pictures: Pictures, *, batch: int = 4, parts: 
 def test_a_batch_by_hand(model: Trainable[Batch], pictures: Pictures) -> None:
     portion = [
         Example("p", ("aurora/0000", "dune/0000"), (Compared(0, 1, 0.75, 0.5),), {"q": (2.0, None)}),
-        Example("r", ("ember/0001",), ratings={"q": (5.0,)}),
+        Example("r", ("ember/0001",), ratings={"q": (5.0,)}, answers={"q": (4,)}),
         Example("p", ("dune/0000", "ember/0000"), (Compared(1, 0, 1.0),)),
     ]
     found = collated(portion, model, pictures, ("q",), {"q": Scale(3.0, 2.0)}, None)
@@ -54,6 +54,8 @@ def test_a_batch_by_hand(model: Trainable[Batch], pictures: Pictures) -> None:
     assert found.shares.tolist() == [0.75, 1.0]
     assert found.pair_weights.tolist() == [0.5, 1.0]
     assert found.ratings[:, 0].tolist() == pytest.approx([-0.5, np.nan, 1.0, np.nan], nan_ok=True)
+    assert found.answers[:, 0].tolist() == [0, 0, 4, 0]
+    assert found.to(torch.device("meta")).answers.is_meta
     assert found.pixels.shape == (4, 3, 16, 16)
 
 

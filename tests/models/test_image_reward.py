@@ -53,6 +53,7 @@ def batch() -> Batch:
         pair_weights=torch.ones(4),
         aspects=(),
         ratings=torch.zeros(5, 0),
+        answers=torch.zeros(5, 0),
     )
 
 

@@ -41,6 +41,7 @@ def batch(ratings: list[list[float]], aspects: tuple[str, ...] = BOTH, dims: int
         pair_weights=torch.empty(0),
         aspects=aspects,
         ratings=torch.tensor(ratings),
+        answers=torch.ones(count, len(aspects)),
     )
 
 

@@ -53,6 +53,7 @@ def batch() -> Batch:
         pair_weights=torch.tensor([1.0, 1.0]),
         aspects=(),
         ratings=torch.zeros(4, 0),
+        answers=torch.zeros(4, 0),
     )
 
 

@@ -1,4 +1,9 @@
-"""From a study's labels to examples to learn from: pairs and rankings with shares of votes, or rated images."""
+"""From a study's labels to examples to learn from: pairs and rankings with shares of votes, or rated images.
+
+Labels that are high where people call an image generated are turned round when they are learnt as ratings, so that
+more is better. As ``shares`` they stay what they are, shares of people from 0 to 1, and images that nobody was
+asked about are left out.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +19,11 @@ EVEN = 0.5
 RATED_BY = ("mean", "share", "credit")
 """Labels of single images that are learnt from unless another method is asked for: the first that there is."""
 
-WORSE_UP = ("share", "credit")
-"""Labels that are high where people call an image generated: turned round, so that more is better."""
+SHARE = "share"
+"""The method of labels that are shares of people who call an image generated."""
+
+WORSE_UP = (SHARE, "credit")
+"""Labels that are high where people call an image generated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,8 @@ class Example:
     compared: tuple[Compared, ...] = ()
     ratings: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     """aspect -> the rating of each image, where it has one"""
+    answers: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """aspect -> how many answers the rating of each image rests on; 0 without one"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +116,7 @@ class Scale:
 
 def scales(examples_of_train: Sequence[Example], data: Data) -> dict[str, Scale]:
     """The scale of every rated aspect, or none where ratings are learnt as they are."""
-    if data.labels == "pairs" or not data.standardise:
+    if data.labels != "ratings" or not data.standardise:
         return {}
     values: dict[str, list[float]] = {}
     for one in examples_of_train:
@@ -127,7 +137,9 @@ def _chosen(labels: pl.DataFrame, data: Data, path: str) -> pl.DataFrame:
         & (pl.col("other").is_not_null() if pairs else pl.col("other").is_null())
         & (pl.col("method") == "preference" if pairs else pl.lit(value=True))
     )
-    if not pairs:
+    if data.labels == "shares":
+        of_kind = of_kind.filter((pl.col("method") == SHARE) & (pl.col("answers") > 0))
+    elif data.labels == "ratings":
         methods = of_kind["method"].unique().to_list()
         method = data.method or next((name for name in RATED_BY if name in methods), "")
         of_kind = of_kind.filter(pl.col("method") == method)
@@ -209,9 +221,10 @@ def _target(share: float, *, hard: bool) -> float:
 
 def _of_ratings(labels: pl.DataFrame, prompts: Mapping[str, str], data: Data, found: Judged) -> list[Example]:
     """Images one by one, or all of a prompt together, with the ratings of every aspect."""
-    rated: dict[str, dict[str, float]] = {}
-    for image, aspect, value in labels.select("image", "aspect", "value").iter_rows():
-        rated.setdefault(image, {})[aspect] = value
+    rated: dict[str, dict[str, tuple[float, int]]] = {}
+    for image, aspect, *label in labels.select("image", "aspect", "value", "answers").iter_rows():
+        rated.setdefault(image, {})[aspect] = (label[0], label[1])
+    nothing = (None, 0)
     groups: dict[str, list[str]] = {}
     for image in rated:
         alone = data.together == "item" or not prompts[image]
@@ -220,7 +233,12 @@ def _of_ratings(labels: pl.DataFrame, prompts: Mapping[str, str], data: Data, fo
         Example(
             prompts[images[0]],
             tuple(images),
-            ratings={aspect: tuple(rated[image].get(aspect) for image in images) for aspect in found.aspects},
+            ratings={
+                aspect: tuple(rated[image].get(aspect, nothing)[0] for image in images) for aspect in found.aspects
+            },
+            answers={
+                aspect: tuple(rated[image].get(aspect, nothing)[1] for image in images) for aspect in found.aspects
+            },
         )
         for images in groups.values()
     ]

@@ -48,9 +48,10 @@ class Pictures:
         """
         if self._ready:
             return
-        if isinstance(model, SeesFeatures):
+        encoders = model.encoders if isinstance(model, SeesFeatures) else ()
+        if encoders:
             files = named_files(list(self._paths), [Path(path) for path in self._paths.values()])
-            parts = [encode(files, encoder, folder=folder).vectors for encoder in model.encoders]
+            parts = [encode(files, encoder, folder=folder).vectors for encoder in encoders]
             self._features = dict(zip(self._paths, np.concatenate(parts, 1), strict=True))
         else:
             self.check(list(self._paths))
@@ -148,12 +149,16 @@ def collated(
         for pair in one.compared
     ]
     ratings = np.full((len(names), len(aspects)), np.nan, np.float32)
+    answers = np.zeros((len(names), len(aspects)), np.float32)
     for one in portion:
         for aspect, values in one.ratings.items():
             scale = scales.get(aspect, Scale(0.0, 1.0))
             for image, value in zip(one.images, values, strict=True):
                 if value is not None:
                     ratings[place[image], aspects.index(aspect)] = (value - scale.mean) / scale.deviation
+        for aspect, counts in one.answers.items():
+            for image, count in zip(one.images, counts, strict=True):
+                answers[place[image], aspects.index(aspect)] = count
     return Batch(
         prompts=tuple(prompts),
         pixels=torch.from_numpy(_pixels(names, model, pictures, rng)),
@@ -163,6 +168,7 @@ def collated(
         pair_weights=torch.tensor([pair[3] for pair in compared], dtype=torch.float32),
         aspects=aspects,
         ratings=torch.from_numpy(ratings),
+        answers=torch.from_numpy(answers),
     )
 
 

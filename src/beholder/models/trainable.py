@@ -5,7 +5,7 @@ A model that learns from judgements of images is a file beside this one that sat
 batch of its own: the trainer only moves batches to the device.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
@@ -84,7 +84,16 @@ class SeesFeatures(Protocol):
 
     @property
     def encoders(self) -> Sequence[Encoder]:
-        """What images are seen through."""
+        """What images are seen through; none where the model looks at them itself after all."""
+        ...
+
+
+@runtime_checkable
+class Calibrates(Protocol):
+    """A model whose predictions are chances, which are brought in line with people's answers after training."""
+
+    def calibrate(self, batches: Iterable["Batch"]) -> None:
+        """Fit to labelled images that it was not trained on; the result is part of the weights."""
         ...
 
 
@@ -111,6 +120,8 @@ class Batch:
     """What was rated."""
     ratings: torch.Tensor
     """People's mean rating of each image, (images, aspects); nan where it was not rated."""
+    answers: torch.Tensor
+    """How many answers each rating rests on, (images, aspects); 0 where it was not rated or is not known."""
 
     def to(self, device: torch.device) -> Self:
         """The same batch on another device."""
@@ -122,6 +133,7 @@ class Batch:
             shares=self.shares.to(device),
             pair_weights=self.pair_weights.to(device),
             ratings=self.ratings.to(device),
+            answers=self.answers.to(device),
         )
 
 

@@ -78,4 +78,5 @@ def _batch(prepared: NDArray[np.float32], prompts: Sequence[str]) -> Batch:
         pair_weights=torch.empty(0),
         aspects=(),
         ratings=torch.empty(len(prompts), 0),
+        answers=torch.empty(len(prompts), 0),
     )
