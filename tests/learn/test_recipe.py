@@ -7,7 +7,12 @@ import pytest
 
 from beholder.errors import RecipeError
 from beholder.learn.recipe import Recipe, load_recipe, shipped_recipes
-from beholder.models.architectures import ARCHITECTURES, architecture
+from beholder.models.architectures import (
+    ARCHITECTURES,
+    RICH_ARCHITECTURES,
+    architecture,
+    rich_architecture,
+)
 
 
 @pytest.mark.parametrize("name", shipped_recipes())
@@ -22,12 +27,13 @@ class TestEachRecipe:
         settings = recipe.model_settings
         if "start" in settings:  # nothing is fetched here
             pytest.skip("starts from published weights")
-        config = architecture(recipe.architecture).configure(settings, ["a red ball"], ["quality", "alignment"])
-        assert config
+        maker = (rich_architecture if recipe.data.labels == "rich" else architecture)(recipe.architecture)
+        assert maker.configure(settings, ["a red ball"], ["quality", "alignment"])
 
 
 def test_every_architecture_has_a_recipe() -> None:
-    there = {name for name, module in ARCHITECTURES.items() if _is_there(module)}
+    known = ARCHITECTURES | RICH_ARCHITECTURES
+    there = {name for name, module in known.items() if _is_there(module)}
     assert {load_recipe(name).architecture for name in shipped_recipes()} >= there
 
 

@@ -50,7 +50,7 @@ def learn(
     given = [*changes, *([f"split.by={by}"] if by else []), *([f"split.folds={folds}"] if folds else [])]
     recipe = load_recipe(wanted, given)
     try:
-        from beholder.learn.stage import as_json as plain
+        from beholder.learn.job import as_json as plain
         from beholder.learn.stage import run
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in NEEDED:

@@ -2,29 +2,43 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from beholder.learn.evaluate import Figure
-from beholder.learn.examples import Judged
 from beholder.learn.recipe import Recipe
+from beholder.learn.splits import Item
 from beholder.study.study import Study
 from beholder.tables.atomic import write_atomically
 
 FILE_NAME = "README.md"
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a model is taught from, and how it is used then."""
+
+    labels: str
+    """Which labels, and how many."""
+    items: tuple[Item, ...]
+    people: int
+    """Behind a label, at most."""
+    use: str
+    """A command line."""
+
+
 def write_card(
-    folder: Path, recipe: Recipe, study: Study, found: Judged, figures: Sequence[Figure], seconds: float
+    folder: Path, recipe: Recipe, study: Study, source: Source, figures: Sequence[Figure], seconds: float
 ) -> None:
     """Write the card."""
     with write_atomically(folder / FILE_NAME) as file:
-        file.write(card(recipe, study, found, figures, seconds).encode())
+        file.write(card(recipe, study, source, figures, seconds).encode())
 
 
-def card(recipe: Recipe, study: Study, found: Judged, figures: Sequence[Figure], seconds: float) -> str:
+def card(recipe: Recipe, study: Study, source: Source, figures: Sequence[Figure], seconds: float) -> str:
     """The card as Markdown."""
-    prompts = len({one.prompt for one in found.items if one.prompt})
-    generators = len({one.generator for one in found.items})
+    prompts = len({one.prompt for one in source.items if one.prompt})
+    generators = len({one.generator for one in source.items})
     parts = (
         "one split"
         if recipe.split.folds == 1
@@ -38,8 +52,8 @@ def card(recipe: Recipe, study: Study, found: Judged, figures: Sequence[Figure],
         "",
         "## Data",
         "",
-        f"The study *{study.title}* (`{study.name}`): {found.labels.height:,} labels ({recipe.data.labels}) of "
-        f"{len(found.items):,} images, {prompts:,} prompts, {generators} generators; at most {found.people} "
+        f"The study *{study.title}* (`{study.name}`): {source.labels} of "
+        f"{len(source.items):,} images, {prompts:,} prompts, {generators} generators; at most {source.people} "
         "people behind a label.",
         "",
         "## Split",
@@ -57,7 +71,7 @@ def card(recipe: Recipe, study: Study, found: Judged, figures: Sequence[Figure],
         "",
         "## Use",
         "",
-        "    beholder score IMAGES --scorer FOLDER --prompts prompts.csv",
+        f"    {source.use}",
         "",
         "with this folder (of several folds: one of those in it) as FOLDER.",
         "",

@@ -13,7 +13,8 @@ from typing import Literal
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from beholder.errors import RecipeError
-from beholder.models.architectures import ARCHITECTURES
+from beholder.models.architectures import ARCHITECTURES, RICH_ARCHITECTURES
+from beholder.models.rich_feedback.augment import Augmentation
 from beholder.study.faults import faults_of
 from beholder.study.question import Settings, Share, Slug
 from beholder.tables.provenance import Plain
@@ -24,7 +25,10 @@ By = Literal["prompt", "generator", "both"]
 class Data(Settings):
     """Which labels are learnt from."""
 
-    labels: Literal["pairs", "ratings"] = Field(description="comparisons of two images, or ratings of one")
+    labels: Literal["pairs", "ratings", "shares", "rich"] = Field(
+        description="comparisons of two images, ratings of one, shares of people who call it generated, or rich "
+        "feedback: scores, heatmaps and words together"
+    )
     question: str | None = Field(None, description="the only question that counts; left out: all")
     aspects: tuple[str, ...] = Field((), description="the only aspects that count; none named: all")
     method: str | None = Field(None, description="of ratings: which labels; left out: mean, else share")
@@ -37,6 +41,21 @@ class Data(Settings):
         "item", description="an example is one pair or image, or all that is labelled of one prompt (a ranking)"
     )
     standardise: bool = Field(False, description="of ratings: put each aspect to mean 0 and deviation 1 first")
+
+
+OF_EVERY_KIND = ("labels", "question")
+"""Settings of the data that rich feedback knows too."""
+
+
+class Rich(Augmentation):
+    """Of rich feedback: how images are changed in training, and how words are. Colours stay: prompts name them."""
+
+    colour: Share = Field(0.0, description="chance of another hue, and of another saturation")
+    jpeg: Share = Field(0.0, description="chance of JPEG noise")
+    grey: Share = Field(0.0, description="chance of no colour at all")
+    exchanged: Share = Field(
+        0.3, description="share of the images whose prompt gets another word, which the image then misses"
+    )
 
 
 class Splitting(Settings):
@@ -91,14 +110,25 @@ class Recipe(Settings):
     model: dict[str, JsonValue] = Field(description="the architecture, and its settings")
     data: Data
     split: Splitting = Splitting()
+    rich: Rich | None = Field(None, description="of rich feedback alone; left out: its defaults")
     training: Training
 
     @model_validator(mode="after")
-    def _known(self) -> "Recipe":
-        if self.architecture not in ARCHITECTURES:
-            raise ValueError(
-                f"model.architecture must be one of: {', '.join(ARCHITECTURES)} (found {self.architecture!r})"
+    def _fits(self) -> "Recipe":
+        labels, wrong = self.data.labels, []
+        known = RICH_ARCHITECTURES if labels == "rich" else ARCHITECTURES
+        if self.architecture not in known:
+            names = ", ".join(known)
+            wrong.append(
+                f"model.architecture must be one of: {names}; labels are '{labels}' (found {self.architecture!r})"
             )
+        if labels == "rich":
+            lost = sorted(self.data.model_fields_set - set(OF_EVERY_KIND))
+            wrong += [f"data.{key}: means nothing where labels are 'rich'; leave it out" for key in lost]
+        elif self.rich is not None:
+            wrong.append(f"[rich]: means nothing where labels are '{labels}'; leave it out")
+        if wrong:
+            raise ValueError("; ".join(wrong))
         return self
 
     @property

@@ -4,16 +4,23 @@
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Never, TypeVar
 
 import torch
 from safetensors.torch import save
 
 from beholder.errors import WeightsError
-from beholder.models.architectures import ARCHITECTURES, architecture
+from beholder.models.architectures import (
+    ARCHITECTURES,
+    RICH_ARCHITECTURES,
+    Architecture,
+    architecture,
+    rich_architecture,
+)
+from beholder.models.rich_feedback.judge import RichJudge
 from beholder.models.trainable import Batch, Config, Trainable
 from beholder.models.weights import fit_state, read_state
 from beholder.tables.atomic import write_atomically
@@ -21,6 +28,11 @@ from beholder.tables.provenance import Plain
 
 WEIGHTS, RECORD = "model.safetensors", "model.json"
 FORMAT = 1
+
+AnyTrainable = Trainable[Never]
+"""A model, whatever it is fed with."""
+
+Model = TypeVar("Model", bound=AnyTrainable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +48,7 @@ class Record:
     """recipe, data, split and figures, as the trainer wrote them"""
 
 
-def save_checkpoint(folder: Path, model: Trainable[Batch], record: Record) -> None:
+def save_checkpoint(folder: Path, model: AnyTrainable, record: Record) -> None:
     """Write both files, the weights first; each takes its place as a whole."""
     state = {name: value.detach().cpu().contiguous().clone() for name, value in model.module.state_dict().items()}
     with write_atomically(folder / WEIGHTS) as file:
@@ -47,12 +59,30 @@ def save_checkpoint(folder: Path, model: Trainable[Batch], record: Record) -> No
 
 
 def load_checkpoint(folder: Path) -> tuple[Trainable[Batch], Record]:
-    """The model with its weights, ready to predict; an error says what is missing, damaged or does not fit."""
+    """A model of judgements, ready to predict; an error says what is missing, damaged or does not fit."""
+    return _loaded(
+        folder, architecture, ARCHITECTURES, "learnt rich feedback; what judges single images is expected"
+    )
+
+
+def load_rich_checkpoint(folder: Path) -> tuple[RichJudge, Record]:
+    """A model of rich feedback, likewise."""
+    return _loaded(
+        folder, rich_architecture, RICH_ARCHITECTURES, "did not learn rich feedback; expected one that did"
+    )
+
+
+def _loaded(
+    folder: Path, named: Callable[[str], Architecture[Model]], known: Mapping[str, str], otherwise: str
+) -> tuple[Model, Record]:
+    """The model with its weights."""
     record = read_record(folder)
+    if record.architecture not in known:
+        raise WeightsError(f"{folder}: a {record.architecture} model, which {otherwise}")
     state = read_state(folder / WEIGHTS)
     with torch.random.fork_rng():  # random weights are made only to be replaced
         try:
-            model = architecture(record.architecture).build(record.config, fresh=False)
+            model = named(record.architecture).build(record.config, fresh=False)
         except (KeyError, TypeError, ValueError) as error:
             raise WeightsError(f"{folder / RECORD}: no model can be built from its config ({error!r})") from error
     fit_state(model.module, state, str(folder / WEIGHTS))
@@ -76,8 +106,9 @@ def read_record(folder: Path) -> Record:
     faults += [f"'{key}' is not known" for key in content if key not in known]
     if content.get("format", FORMAT) != FORMAT:
         faults.append(f"format is {content['format']!r}; {FORMAT} is expected")
-    if content.get("architecture", "two-tower") not in ARCHITECTURES:
-        names = ", ".join(ARCHITECTURES)
+    known_architectures = {**ARCHITECTURES, **RICH_ARCHITECTURES}
+    if content.get("architecture", "two-tower") not in known_architectures:
+        names = ", ".join(known_architectures)
         faults.append(f"architecture '{content['architecture']}' is not known; known: {names}")
     if faults:
         raise WeightsError(f"{path}: not a checkpoint: {'; '.join(faults)}")

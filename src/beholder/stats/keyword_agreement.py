@@ -28,14 +28,11 @@ class KeywordAgreement:
 
     def pooled(self) -> dict[str, float]:
         """Each measure over the words of all images; nan where nothing could be right."""
-        return {name: _share(above.sum(), below.sum()) for name, (above, below) in self._ratios().items()}
+        return {name: _share(above.sum(), below.sum()) for name, (above, below) in self.pooled_sums().items()}
 
     def by_image(self) -> dict[str, float]:
         """Each measure averaged over images; nan where no image has a marked word."""
-        counted = self._counted()
-        if not counted.any():
-            return dict.fromkeys(MEASURES, float(np.nan))
-        return {name: float(column[counted].mean()) for name, column in self._shares().items()}
+        return {name: _share(above.sum(), below.sum()) for name, (above, below) in self.by_image_sums().items()}
 
     def pooled_estimates(
         self, weights: NDArray[np.integer], *, clusters: ArrayLike | None = None, level: float = 0.95
@@ -46,32 +43,33 @@ class KeywordAgreement:
         """
         return {
             name: _estimate(above, below, weights, clusters, level)
-            for name, (above, below) in self._ratios().items()
+            for name, (above, below) in self.pooled_sums().items()
         }
 
     def by_image_estimates(
         self, weights: NDArray[np.integer], *, clusters: ArrayLike | None = None, level: float = 0.95
     ) -> dict[str, Estimate]:
         """The averages over images likewise."""
-        counted = self._counted().astype(np.float64)
         return {
-            name: _estimate(column * counted, counted, weights, clusters, level)
-            for name, column in self._shares().items()
+            name: _estimate(above, below, weights, clusters, level)
+            for name, (above, below) in self.by_image_sums().items()
         }
 
-    def _ratios(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Each measure is a ratio of two sums over images."""
+    def pooled_sums(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Each measure is a ratio of two sums over images; these are what is summed, (images,) each."""
         return {
             "precision": (self.both, self.both + self.model_only),
             "recall": (self.both, self.both + self.people_only),
             "f1": (2 * self.both, 2 * self.both + self.model_only + self.people_only),
         }
 
-    def _shares(self) -> dict[str, NDArray[np.float64]]:
-        return {name: above / np.maximum(below, 1) for name, (above, below) in self._ratios().items()}
-
-    def _counted(self) -> NDArray[np.bool_]:
-        return np.asarray(self.both + self.model_only + self.people_only > 0)
+    def by_image_sums(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """The same of the averages: an image counts where anybody marked a word of it."""
+        counted = (self.both + self.model_only + self.people_only > 0).astype(np.float64)
+        return {
+            name: (counted * above / np.maximum(below, 1), counted)
+            for name, (above, below) in self.pooled_sums().items()
+        }
 
 
 def keyword_agreement(predicted: ArrayLike, marked: ArrayLike, images: ArrayLike) -> KeywordAgreement:

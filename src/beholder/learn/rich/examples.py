@@ -44,6 +44,8 @@ class RichJudged:
     paths: Mapping[str, str]
     maps: Mapping[tuple[str, str], bytes]
     """(image, aspect) -> the heatmap as PNG: small enough to keep, and decoded when it is needed."""
+    people: int = 0
+    """Behind a label, at most."""
 
     @property
     def aspects(self) -> tuple[str, ...]:
@@ -85,7 +87,8 @@ def rich_judged(store: Store, question: str | None = None) -> RichJudged:
         )
         items.append(Item(image, text, generator, sha256))
         paths[image] = str(store.folder / path)
-    return RichJudged(asked.name, examples, tuple(items), paths, maps)
+    people = max((int(raters) for raters in (*labels["raters"], *regions["raters"])), default=0)
+    return RichJudged(asked.name, examples, tuple(items), paths, maps, people)
 
 
 def _asked(store: Store, name: str | None) -> RichFeedbackQuestion:

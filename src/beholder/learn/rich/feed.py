@@ -15,7 +15,7 @@ from beholder.learn.rich.exchange import Exchanges
 from beholder.models.resize import resize_floats
 from beholder.models.rich_feedback.augment import Augmentation, Maps, augmented
 from beholder.models.rich_feedback.batch import RichBatch
-from beholder.models.rich_feedback.model import RichFeedbackModel
+from beholder.models.rich_feedback.judge import RichJudge
 from beholder.tables.heatmap import decode_heatmap
 
 OF_THE_PROMPT = ("alignment", "overall", "misalignment")
@@ -26,7 +26,7 @@ OF_THE_PROMPT = ("alignment", "overall", "misalignment")
 class RichFeed:
     """Training batches of ``batch`` images, each in ``parts`` parts (devices × accumulation)."""
 
-    model: RichFeedbackModel
+    model: RichJudge
     pictures: Pictures
     judged: RichJudged
     examples: Sequence[RichExample]
@@ -66,7 +66,7 @@ class RichFeed:
 
 def rich_batch(
     examples: Sequence[RichExample],
-    model: RichFeedbackModel,
+    model: RichJudge,
     pictures: Pictures,
     judged: RichJudged,
     augmentation: Augmentation | None = None,
@@ -74,14 +74,13 @@ def rich_batch(
 ) -> RichBatch:
     """Images with their feedback; augmented where there is a random state for each."""
     settings = model.settings
-    side = settings.map_side
 
     def made(place: int) -> tuple[NDArray[np.float32], Maps]:
         one = examples[place]
         image, maps = pictures.get(one.image), _maps(one, settings.heatmaps, judged)
         if augmentation and states:
             image, maps = augmented(image, maps, augmentation, states[place])
-        return model.prepare(image), np.stack([_sized(each, side) for each in maps])
+        return model.prepare(image, None), _sized(maps, settings.map_side)
 
     with ThreadPoolExecutor(THREADS) as pool:
         both = list(pool.map(made, range(len(examples))))
@@ -99,15 +98,19 @@ def _maps(one: RichExample, aspects: Sequence[str], judged: RichJudged) -> Maps:
     """The heatmaps of an image, (aspects, height, width); nan for an aspect that was not asked for."""
     found = {aspect: decode_heatmap(judged.maps[one.image, aspect]) for aspect in aspects if aspect in one.mapped}
     shape = next((each.shape for each in found.values()), (1, 1))
-    blank = np.full(shape, np.nan, np.float32)
-    return np.stack([np.asarray(found.get(aspect, blank), np.float32) for aspect in aspects])
+    maps = np.full((len(aspects), *shape), np.nan, np.float32)
+    for place, aspect in enumerate(aspects):
+        if aspect in found:
+            maps[place] = found[aspect]
+    return maps
 
 
-def _sized(heatmap: NDArray[np.float32], side: int) -> NDArray[np.float32]:
-    """The map at the size that the network gives."""
-    if np.isnan(heatmap).any():
-        return np.full((side, side), np.nan, np.float32)
-    if heatmap.shape == (side, side):
-        return heatmap
-    resized = resize_floats(heatmap[..., None], side, side, "bilinear")[..., 0]
-    return np.clip(resized, 0, 1).astype(np.float32)
+def _sized(maps: Maps, side: int) -> Maps:
+    """Maps at the size that the network gives."""
+    sized = np.full((len(maps), side, side), np.nan, np.float32)
+    for place, one in enumerate(maps):
+        if one.shape == (side, side):
+            sized[place] = one
+        elif not np.isnan(one).any():
+            sized[place] = np.clip(resize_floats(one[..., None], side, side, "bilinear")[..., 0], 0, 1)
+    return sized
