@@ -28,13 +28,17 @@ def main() -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(SUITES)}; all where none is named"
     )
-    names = parser.parse_args().names or list(SUITES)
+    parser.add_argument("--task", default="", help="only rows whose task holds this text")
+    arguments = parser.parse_args()
+    names = arguments.names or list(SUITES)
     unknown = [name for name in names if name not in SUITES]
     if unknown:
         parser.error(f"not known: {', '.join(unknown)}; known: {', '.join(SUITES)}")
     measured = []
     for name in names:
         for comparison in SUITES[name]():
+            if arguments.task not in comparison.task:
+                continue
             print(f"measuring: {comparison.task}", file=sys.stderr)
             measured.append(measure(comparison))
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")

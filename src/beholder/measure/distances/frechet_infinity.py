@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from beholder.measure.distances.features import Features, checked, checked_pair
-from beholder.measure.distances.frechet import factor, frechet, moments, triangle
+from beholder.measure.distances.frechet import add_products, factor, frechet, moments, triangle
 from beholder.measure.distances.result import Distance, normal_quantile
 
 POINTS, MOST, LEAST = 15, 5000, 100
@@ -62,14 +62,14 @@ def frechet_by_size(real: Features, generated: Features, sizes: NDArray[np.int64
     root = _factor(real, first.mean, first.covariance)  # (rank, dims)
     rank = len(root)
     values = np.empty(len(sizes))
-    sums, squares, products = np.zeros(generated.shape[1]), 0.0, np.zeros((rank, rank))
+    sums, squares, products = np.zeros(generated.shape[1]), 0.0, np.zeros((rank, rank), order="F")
     seen, rows = 0, np.empty((0, rank))
     for place, size in enumerate(sizes):
         block = generated[seen:size] - first.mean  # about the real mean: fixed, and near
-        mapped = block @ root.T
         sums += block.sum(axis=0)
         squares += float(np.einsum("ij,ij->", block, block))
-        products += mapped.T @ mapped
+        mapped = _mapped(block, root)
+        products = add_products(products, mapped)
         seen = int(size)
         mean = sums / size
         if size <= rank:
@@ -77,9 +77,9 @@ def frechet_by_size(real: Features, generated: Features, sizes: NDArray[np.int64
             roots = _gram_roots(rows - rows.mean(axis=0), size)
         else:
             rows = np.empty((0, rank))
-            middle = root @ mean
-            inner = (products - size * np.outer(middle, middle)) / (size - 1)
-            roots = _roots(linalg.eigvalsh(inner, overwrite_a=True, check_finite=False))
+            middle = linalg.blas.dgemv(1.0, root, mean)
+            inner = linalg.blas.dsyr(-size / (size - 1), middle, a=products / (size - 1), overwrite_a=1)
+            roots = _roots(linalg.eigvalsh(inner, lower=False, overwrite_a=True, check_finite=False))
         spread = (squares - size * float(mean @ mean)) / (size - 1)
         values[place] = float(mean @ mean) + first.spread + spread - 2 * roots
     return values
@@ -90,6 +90,13 @@ def _factor(
 ) -> NDArray[np.float64]:
     found = None if covariance is None else triangle(covariance)
     return factor(vectors, mean) if found is None else found
+
+
+def _mapped(block: NDArray[np.float64], root: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``block`` rootᵀ, maybe in the place of ``block``; for a triangle half of the products will do."""
+    if root.shape[0] == root.shape[1] and not np.tril(root, -1).any():
+        return np.asarray(linalg.blas.dtrmm(1.0, root, block.T, overwrite_b=1), np.float64).T
+    return block @ root.T
 
 
 def _gram_roots(centred: NDArray[np.float64], size: np.int64) -> float:
