@@ -156,6 +156,12 @@ class TwoTower:
         return self._preprocessing
 
     @property
+    def temperature(self) -> torch.Tensor:
+        """e^τ, with its gradient."""
+        found: torch.Tensor = self._clip.logit_scale.exp()
+        return found
+
+    @property
     def scale(self) -> float:
         """Of differences of scores, as they enter the loss: the temperature, if the score is without it."""
         return 1.0 if self._config["score"] == "scaled" else float(self._clip.logit_scale.exp())

@@ -1,0 +1,176 @@
+"""A residual network with heads for scores and heatmaps: the baseline that sees the image and never the prompt."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+import transformers
+from numpy.typing import NDArray
+from PIL import Image
+from pydantic import Field, ValidationError, model_validator
+from torch import nn
+
+from beholder.errors import RecipeError
+from beholder.models.preprocessing import HALF, Preprocessing
+from beholder.models.rich_feedback.batch import RichBatch
+from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
+from beholder.models.rich_feedback.judge import RichFeedback
+from beholder.models.rich_feedback.losses import heatmap_loss, score_loss
+from beholder.models.rich_feedback.settings import HEATMAPS, SCORES, Heads, Losses
+from beholder.models.trainable import Config, Groups, decayed_groups
+from beholder.study.faults import faults_of
+from beholder.study.question import Settings
+from beholder.tables.provenance import Plain
+
+STEM = 4
+"""The first convolution and the pooling after it halve an image twice; each stage but the first once more."""
+
+
+class CnnSettings(Settings):
+    """The ``[model]`` table of a recipe; the defaults are ResNet-50."""
+
+    architecture: Literal["rich-cnn"] = "rich-cnn"
+    side: int = Field(224, ge=16, description="pixels")
+    stem: int = Field(64, ge=4, description="channels of the first convolution")
+    widths: tuple[int, ...] = Field((256, 512, 1024, 2048), min_length=1, description="channels of the stages")
+    depths: tuple[int, ...] = Field((3, 4, 6, 3), min_length=1, description="blocks of the stages")
+    blocks: Literal["basic", "bottleneck"] = "bottleneck"
+    heads: Heads = Heads()
+    losses: Losses = Losses()
+    heatmaps: tuple[str, ...] = Field(HEATMAPS, description="aspects of regions")
+    scores: tuple[str, ...] = Field(SCORES, description="aspects of ratings")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "CnnSettings":
+        if len(self.widths) != len(self.depths):
+            raise ValueError(f"widths has {len(self.widths)} stages, depths {len(self.depths)}; expected as many")
+        if self.side % self.stride:
+            raise ValueError(f"side ({self.side}) must be a multiple of {self.stride}, a place of the last stage")
+        if not (self.heatmaps or self.scores):
+            raise ValueError("nothing is to be predicted: name heatmaps or scores")
+        return self
+
+    @property
+    def stride(self) -> int:
+        """Pixels along the side of a place of the last stage."""
+        return STEM << (len(self.widths) - 1)
+
+    @property
+    def grid(self) -> int:
+        """Places along a side of the last stage."""
+        return self.side // self.stride
+
+    @property
+    def map_side(self) -> int:
+        """Side of the heatmaps that the network gives, in pixels."""
+        return self.grid << len(self.heads.heatmap)
+
+
+def configure(settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Sequence[str]) -> Config:
+    """All that is needed to build the model; see :mod:`beholder.models.architectures`."""
+    del prompts, aspects
+    try:
+        return CnnSettings.model_validate(dict(settings)).model_dump(mode="json")
+    except ValidationError as error:
+        raise RecipeError("[model]", faults_of(error, CnnSettings)) from error
+
+
+def build(config: Config, *, fresh: bool) -> "RichCnn":
+    """The model of a configuration."""
+    del fresh  # it starts from random weights
+    return RichCnn(CnnSettings.model_validate(dict(config)))
+
+
+class RichCnn:
+    """The network as it is trained and asked; it says nothing of words."""
+
+    def __init__(self, settings: CnnSettings) -> None:
+        self.settings = settings
+        self._module = CnnNetwork(settings)
+        self.preprocessing = Preprocessing("exact", settings.side, "bicubic", mean=HALF, std=HALF)
+
+    @property
+    def module(self) -> "CnnNetwork":
+        """Everything with weights."""
+        return self._module
+
+    @property
+    def config(self) -> Config:
+        """What the same model is built from again."""
+        return self.settings.model_dump(mode="json")
+
+    def prepare(self, image: Image.Image, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
+        """The image at the size of the network; augmentation moves maps too, and comes before."""
+        del rng
+        return self.preprocessing.prepare(image)
+
+    def parameter_groups(self, learning_rate: float, weight_decay: float) -> Groups:
+        """All parameters learn."""
+        return decayed_groups(self._module, learning_rate, weight_decay)
+
+    def after_step(self) -> None:
+        """Nothing is clamped."""
+
+    def loss(self, batch: RichBatch) -> torch.Tensor:
+        """The weighted sum of the losses of all outputs."""
+        weights = self.settings.losses
+        tokens = self._module.look(batch.pixels)
+        total = torch.zeros((), device=batch.pixels.device)
+        for place, aspect in enumerate(self.settings.heatmaps):
+            given = self._module.heatmaps[aspect](tokens)
+            total = total + weights.heatmap * heatmap_loss(given, batch.heatmaps[:, place], weights.floor)
+        for place, aspect in enumerate(self.settings.scores):
+            total = total + weights.score * score_loss(self._module.scores[aspect](tokens), batch.scores[:, place])
+        return total
+
+    def predict(self, batch: RichBatch) -> Mapping[str, torch.Tensor]:
+        """The scores by aspect."""
+        tokens = self._module.look(batch.pixels)
+        return {aspect: self._module.scores[aspect](tokens).sigmoid() for aspect in self.settings.scores}
+
+    @torch.inference_mode()
+    def feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
+        """Everything the model says of prepared images (n, 3, side, side); prompts are not read."""
+        del prompts
+        self._module.eval()
+        tokens = self._module.look(pixels)
+        return RichFeedback(
+            {name: _plain(self._module.heatmaps[name](tokens)) for name in self.settings.heatmaps},
+            {name: _plain(self._module.scores[name](tokens)) for name in self.settings.scores},
+            (),
+        )
+
+
+class CnnNetwork(nn.Module):
+    """All weights of the model."""
+
+    def __init__(self, settings: CnnSettings) -> None:
+        super().__init__()
+        heads, width = settings.heads, settings.widths[-1]
+        self.tower = transformers.ResNetModel(_config(settings))
+        self.heatmaps = nn.ModuleDict(
+            {name: HeatmapHead(settings.grid, width, heads.heatmap) for name in settings.heatmaps}
+        )
+        self.scores = nn.ModuleDict(
+            {name: ScoreHead(settings.grid, width, heads.score, heads.dense) for name in settings.scores}
+        )
+
+    def look(self, pixels: torch.Tensor) -> torch.Tensor:
+        """The last stage (n, grid², width) of images (n, 3, side, side)."""
+        tokens: torch.Tensor = self.tower(pixel_values=pixels).last_hidden_state.flatten(2).transpose(1, 2)
+        return tokens
+
+
+def _config(settings: CnnSettings) -> transformers.ResNetConfig:
+    return transformers.ResNetConfig(
+        embedding_size=settings.stem,
+        hidden_sizes=list(settings.widths),
+        depths=list(settings.depths),
+        layer_type=settings.blocks,
+    )
+
+
+def _plain(logits: torch.Tensor) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = logits.sigmoid().float().cpu().numpy()
+    return found
