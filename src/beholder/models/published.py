@@ -12,11 +12,12 @@ import transformers
 from torch import nn
 
 from beholder.models import image_reward_state, open_clip_state
-from beholder.models.clip_folder import TOKENS, WEIGHTS, fetched_clip, read_clip, tokens_of
+from beholder.models.clip_folder import TOKENS, fetched_clip, read_clip, tokens_of
 from beholder.models.image_reward import RewardSizes, build, published_config
 from beholder.models.judge import Judge
 from beholder.models.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
 from beholder.models.prompt_tokens import clip_tokens
+from beholder.models.saved_network import WEIGHTS
 from beholder.models.trainable import Config
 from beholder.models.two_tower import TwoTower, clip_preprocessing, plain_config
 from beholder.models.vocabulary import CLIP_MERGES

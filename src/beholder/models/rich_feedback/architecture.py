@@ -8,6 +8,7 @@ from beholder.errors import RecipeError
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.pieces import vocabulary
 from beholder.models.rich_feedback.settings import SCORES, RichFeedbackSettings
+from beholder.models.rich_feedback.weights import load_pretrained
 from beholder.models.trainable import Config
 from beholder.study.faults import faults_of
 from beholder.tables.provenance import Plain
@@ -27,5 +28,7 @@ def configure(settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Se
 
 def build(config: Config, *, fresh: bool) -> RichFeedbackModel:
     """The model of a configuration."""
-    del fresh  # it starts from random weights
-    return RichFeedbackModel(RichFeedbackSettings.model_validate(dict(config)))
+    model = RichFeedbackModel(RichFeedbackSettings.model_validate(dict(config)))
+    if fresh:
+        load_pretrained(model)
+    return model

@@ -63,4 +63,4 @@ class ScoreHead(nn.Module):
 
 def as_map(tokens: torch.Tensor, grid: int) -> torch.Tensor:
     """Tokens (n, grid², width), a row of the image after the other, as (n, width, grid, grid)."""
-    return tokens.transpose(1, 2).reshape(len(tokens), -1, grid, grid)
+    return tokens.transpose(1, 2).reshape(tokens.shape[0], -1, grid, grid)

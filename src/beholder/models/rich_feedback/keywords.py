@@ -12,13 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from beholder.models.rich_feedback.pieces import Pieces
 
 IGNORED = -100
 
-Decode = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-"""From what was written (n, length), and the places of these n in the batch, to logits (n, length, size)."""
+Leads = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+"""From what was written (n, length), the number that would follow each place of it without a mark (n, length), and
+the places of these n in the batch, to how far the mark's logit leads over that number's, (n, length)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,44 +56,46 @@ def targets(texts: Sequence[Written], pieces: Pieces) -> tuple[torch.Tensor, tor
 
 
 def misaligned_chances(
-    words: Sequence[Sequence[tuple[int, ...]]], pieces: Pieces, decode: Decode
+    words: Sequence[Sequence[tuple[int, ...]]], pieces: Pieces, leads: Leads
 ) -> list[NDArray[np.float64]]:
     """For each prompt the chance that each word is misaligned, given the choices before it."""
-    chances = [np.full(len(one), np.nan) for one in words]
-    marked = [[False] * len(one) for one in words]
-    settled = [0] * len(words)
-    open_rows = [row for row, one in enumerate(words) if one]
-    while open_rows:
-        texts = [written(words[row], marked[row], pieces) for row in open_rows]
+    choices = [_Choices(one, pieces) for one in words]
+    rows = [row for row, one in enumerate(words) if one]
+    while rows:
+        texts = [choices[row].text() for row in rows]
         given, _ = targets(texts, pieces)
-        logits = decode(given, torch.tensor(open_rows)).double().cpu()
-        still_open = []
-        for place, (row, text) in enumerate(zip(open_rows, texts, strict=True)):
-            if _settle(row, words[row], text, logits[place], pieces, chances, marked, settled):
-                still_open.append(row)
-        open_rows = still_open
-    return chances
+        following = torch.full_like(given, pieces.end)
+        for place, (row, text) in enumerate(zip(rows, texts, strict=True)):
+            following[place, text.after] = torch.tensor(choices[row].following)
+        found = leads(given, following, torch.tensor(rows)).double().cpu().numpy()
+        for place, (row, text) in enumerate(zip(rows, texts, strict=True)):
+            choices[row].settle(found[place, text.after])
+        rows = [row for row in rows if choices[row].settled < len(words[row])]
+    return [one.chances for one in choices]
 
 
-def _settle(
-    row: int,
-    words: Sequence[tuple[int, ...]],
-    text: Written,
-    logits: torch.Tensor,
-    pieces: Pieces,
-    chances: list[NDArray[np.float64]],
-    marked: list[list[bool]],
-    settled: list[int],
-) -> bool:
-    """Read choices off one pass up to the next mark; whether there are words after it."""
-    following = [*(word[0] for word in words[1:]), pieces.end]
-    for word in range(settled[row], len(words)):
-        at = text.after[word]  # the numbers before it were given, and the first given one is the pad
-        lead = logits[at, pieces.mark[0]] - logits[at, following[word]]
-        chances[row][word] = float(torch.sigmoid(lead))
-        if lead > 0:
-            marked[row][word] = True
-            settled[row] = word + 1
-            return word + 1 < len(words)
-    settled[row] = len(words)
-    return False
+class _Choices:
+    """The choices after each word of one prompt, made from left to right."""
+
+    def __init__(self, words: Sequence[tuple[int, ...]], pieces: Pieces) -> None:
+        self._words = words
+        self._pieces = pieces
+        self._marked = [False] * len(words)
+        self.following = [*(word[0] for word in words[1:]), pieces.end][: len(words)]
+        """What comes after each word if no mark does."""
+        self.chances = np.full(len(words), np.nan)
+        self.settled = 0
+        """Words whose choice is made."""
+
+    def text(self) -> Written:
+        """The prompt with the marks that are settled."""
+        return written(self._words, self._marked, self._pieces)
+
+    def settle(self, leads: NDArray[np.float64]) -> None:
+        """Make all choices up to the next mark; ``leads`` after the others supposed that it is not there."""
+        marks = np.flatnonzero(leads[self.settled :] > 0)
+        until = self.settled + int(marks[0]) + 1 if len(marks) else len(self._words)
+        self.chances[self.settled : until] = expit(leads[self.settled : until])
+        if len(marks):
+            self._marked[until - 1] = True
+        self.settled = until

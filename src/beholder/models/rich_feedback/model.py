@@ -1,7 +1,6 @@
 """The rich-feedback model as it is trained and asked."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -10,13 +9,22 @@ from PIL import Image
 
 from beholder.models.preprocessing import HALF, Preprocessing
 from beholder.models.rich_feedback.batch import RichBatch
+from beholder.models.rich_feedback.decoding import Decoding
 from beholder.models.rich_feedback.judge import RichFeedback
 from beholder.models.rich_feedback.keywords import misaligned_chances, targets, written
 from beholder.models.rich_feedback.losses import heatmap_loss, score_loss, writing_loss
 from beholder.models.rich_feedback.network import Encoded, RichFeedbackNetwork, padded
-from beholder.models.rich_feedback.pieces import Pieces, folder_pieces, word_pieces
+from beholder.models.rich_feedback.pieces import (
+    TOKENIZER,
+    Pieces,
+    folder_tokenizer,
+    tokenizer_pieces,
+    word_pieces,
+)
 from beholder.models.rich_feedback.settings import KEYWORDS, RichFeedbackSettings
+from beholder.models.saved_network import FILES
 from beholder.models.trainable import Config, Groups, decayed_groups
+from beholder.models.weights_place import fetched
 from beholder.study.words import split_words
 
 
@@ -24,8 +32,8 @@ class RichFeedbackModel:
     """A network with its vocabulary."""
 
     def __init__(self, settings: RichFeedbackSettings, pieces: Pieces | None = None) -> None:
-        self.settings = settings
-        self.pieces = pieces or _pieces(settings)
+        self.settings = _with_tokenizer(settings)
+        self.pieces = pieces or _pieces(self.settings)
         self._module = RichFeedbackNetwork(settings, self.pieces.size)
         side = settings.image.side
         self.preprocessing = Preprocessing("exact", side, "bicubic", mean=HALF, std=HALF)
@@ -137,15 +145,12 @@ class RichFeedbackModel:
             words = self.pieces.read(batch.prompts[row], self.settings.text.longest)[1]
             texts.append(written(words, (batch.misaligned[row] or ())[: len(words)], self.pieces))
         given, wanted = (one.to(encoded.states.device) for one in targets(texts, self.pieces))
-        return writing_loss(self._module.write(_rows(encoded, torch.tensor(known)), given), wanted)
+        return writing_loss(self._module.write(encoded.of(torch.tensor(known)), given), wanted)
 
     def _chances(self, encoded: Encoded, prompts: Sequence[str]) -> tuple[NDArray[np.float64], ...]:
         words = [self.pieces.read(prompt, self.settings.text.longest)[1] for prompt in prompts]
-
-        def decode(given: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-            return self._module.write(_rows(encoded, rows), given.to(encoded.states.device))
-
-        found = misaligned_chances(words, self.pieces, decode)
+        decoding = Decoding(self._module, encoded, self.pieces.mark[0])
+        found = misaligned_chances(words, self.pieces, decoding.leads)
         counts = [len(split_words(prompt)) for prompt in prompts]
         return tuple(
             np.concatenate([chances, np.full(count - len(chances), np.nan)])
@@ -156,12 +161,15 @@ class RichFeedbackModel:
         return tuple(f"{aspect} score" for aspect in self.settings.scores)
 
 
-def _rows(encoded: Encoded, rows: torch.Tensor) -> Encoded:
-    there = rows.to(encoded.states.device)
-    return Encoded(encoded.states[there], encoded.mask[there], encoded.image_tokens)
+def _with_tokenizer(settings: RichFeedbackSettings) -> RichFeedbackSettings:
+    """The settings with the tokenizer of the pretrained text model, unless a checkpoint brought it along."""
+    if settings.text.weights is None or settings.tokenizer is not None:
+        return settings
+    folder = fetched(settings.text.weights, (*FILES, TOKENIZER))
+    return settings.model_copy(update={"tokenizer": folder_tokenizer(folder)})
 
 
 def _pieces(settings: RichFeedbackSettings) -> Pieces:
-    if settings.text.weights and Path(settings.text.weights).is_dir():
-        return folder_pieces(Path(settings.text.weights))
-    return word_pieces(settings.words)
+    if settings.tokenizer is None:
+        return word_pieces(settings.words)
+    return tokenizer_pieces(settings.tokenizer, f"the {TOKENIZER} of {settings.text.weights}")

@@ -29,6 +29,11 @@ class Encoded:
         """The states of the image tokens."""
         return self.states[:, : self.image_tokens]
 
+    def of(self, rows: torch.Tensor) -> "Encoded":
+        """Some rows of the batch."""
+        there = rows.to(self.states.device)
+        return Encoded(self.states[there], self.mask[there], self.image_tokens)
+
 
 class RichFeedbackNetwork(nn.Module):
     """All weights of the model."""
@@ -78,16 +83,24 @@ class RichFeedbackNetwork(nn.Module):
 
     def write(self, encoded: Encoded, given: torch.Tensor) -> torch.Tensor:
         """Logits (n, length, size) of the number after each of those given to the decoder."""
-        decoded = self.text.decoder(
+        logits: torch.Tensor = self.text.lm_head(self.decode(encoded, given))
+        return logits
+
+    def decode(
+        self, encoded: Encoded, given: torch.Tensor, seen: transformers.EncoderDecoderCache | None = None
+    ) -> torch.Tensor:
+        """What the decoder makes of the numbers given to it, (n, length, width), before it chooses the next.
+
+        ``seen`` keeps what it made of the encoder's states.
+        """
+        decoded: torch.Tensor = self.text.decoder(
             input_ids=given,
             encoder_hidden_states=encoded.states,
             encoder_attention_mask=encoded.mask,
-            use_cache=False,
+            past_key_values=seen,
+            use_cache=seen is not None,
         ).last_hidden_state
-        if self.text.config.scale_decoder_outputs:
-            decoded = decoded * self.text.model_dim**-0.5
-        logits: torch.Tensor = self.text.lm_head(decoded)
-        return logits
+        return decoded * self.text.model_dim**-0.5 if self.text.config.scale_decoder_outputs else decoded
 
 
 def image_tower(settings: ImageTower) -> nn.Module:

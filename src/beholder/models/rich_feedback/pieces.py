@@ -14,6 +14,7 @@ from beholder.errors import WeightsError
 from beholder.study.words import split_words
 
 SUFFIX = "_0"
+TOKENIZER = "tokenizer.json"
 PAD, END, UNKNOWN, MARK = "<pad>", "</s>", "<unk>", "_0"
 SPECIAL = (PAD, END, UNKNOWN, MARK)
 
@@ -60,21 +61,29 @@ def word_pieces(words: Sequence[str]) -> Pieces:
     return Pieces(len(SPECIAL) + len(known), 0, 1, (3,), _words=known)
 
 
-def folder_pieces(folder: Path) -> Pieces:
-    """The pieces of the ``tokenizer.json`` in a folder, such as T5's."""
-    file = folder / "tokenizer.json"
-    if not file.is_file():
-        raise WeightsError(f"{folder}: no tokenizer.json there, which says how the text model cuts words")
+def folder_tokenizer(folder: Path) -> str:
+    """The ``tokenizer.json`` of a folder, such as T5's, as text."""
+    file = folder / TOKENIZER
     try:
-        tokenizer = tokenizers.Tokenizer.from_file(str(file))
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise WeightsError(f"{folder}: no {TOKENIZER} there, which says how the text model cuts words") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise WeightsError(f"{file} cannot be read ({error})") from error
+
+
+def tokenizer_pieces(text: str, source: str) -> Pieces:
+    """The pieces of a tokenizer, given as the text of its file."""
+    try:
+        tokenizer = tokenizers.Tokenizer.from_str(text)
     except Exception as error:  # the library raises nothing below it
-        raise WeightsError(f"{file} cannot be read ({str(error).partition(chr(10))[0]})") from error
+        raise WeightsError(f"{source} is no tokenizer ({str(error).partition(chr(10))[0]})") from error
     pad, end = tokenizer.token_to_id(PAD), tokenizer.token_to_id(END)
     if pad is None or end is None:
-        raise WeightsError(f"{file}: expected the tokens {PAD} and {END} of T5; found neither or one")
+        raise WeightsError(f"{source}: expected the tokens {PAD} and {END} of T5; found neither or one")
     plain, marked = (tokenizer.encode(text, add_special_tokens=False).ids for text in ("a", f"a{SUFFIX}"))
     if marked[: len(plain)] != plain or len(marked) == len(plain):
-        raise WeightsError(f"{file}: the suffix {SUFFIX} does not follow the pieces of a word")
+        raise WeightsError(f"{source}: the suffix {SUFFIX} does not follow the pieces of a word")
     return Pieces(tokenizer.get_vocab_size(), pad, end, tuple(marked[len(plain) :]), _tokenizer=tokenizer)
 
 

@@ -90,6 +90,10 @@ class RichFeedbackSettings(Settings):
         None, ge=1, description="augmented prompts: tasks drawn for an image at each step; left out: all"
     )
     words: tuple[str, ...] = Field((), description="the vocabulary, where the text model has none of its own")
+    tokenizer: str | None = Field(
+        None,
+        description="the text model's own tokenizer.json; filled in, so that a checkpoint stands alone",
+    )
 
     @model_validator(mode="after")
     def _fits(self) -> "RichFeedbackSettings":

@@ -1,0 +1,127 @@
+"""Pretrained weights to start from: a ViT for the image tower, a T5 for the text model.
+
+Both are folders or hub names of what ``transformers`` saved. Their sizes must be those of the settings, and what
+the settings leave out (activations, norms) must be as in ViT-B/16 and T5-base; all that differs is told at once.
+Two things may differ: an image side, to which the learnt positions are stretched, and numbers at the end of a
+vocabulary that no piece of the tokenizer has.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from torch.nn import functional
+
+from beholder.errors import WeightsError
+from beholder.models.rich_feedback.model import RichFeedbackModel
+from beholder.models.rich_feedback.pieces import TOKENIZER
+from beholder.models.rich_feedback.settings import ImageTower
+from beholder.models.saved_network import FILES, first_line, read_saved, saved_config
+from beholder.models.weights import fit_state
+from beholder.models.weights_place import fetched
+
+VIT: Mapping[str, str] = {
+    "hidden_size": "image.width",
+    "num_hidden_layers": "image.layers",
+    "num_attention_heads": "image.heads",
+    "patch_size": "image.patch",
+    "intermediate_size": "",
+    "num_channels": "",
+    "hidden_act": "",
+    "layer_norm_eps": "",
+    "qkv_bias": "",
+}
+"""What must be the same in the configuration of a ViT -> our name of it, where a setting has one."""
+
+T5: Mapping[str, str] = {
+    "d_model": "text.width",
+    "d_kv": "text.head_width",
+    "d_ff": "text.inner",
+    "num_heads": "text.heads",
+    "num_layers": "text.layers",
+    "num_decoder_layers": "text.decoder_layers",
+    "feed_forward_proj": "",
+    "relative_attention_num_buckets": "",
+    "relative_attention_max_distance": "",
+    "layer_norm_epsilon": "",
+}
+
+POSITIONS = "embeddings.position_embeddings"
+VOCABULARY = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight")
+
+
+def load_pretrained(model: RichFeedbackModel) -> None:
+    """Put the weights that the settings name into the model; the heads stay as they are. All faults at once."""
+    faults = []
+    for load, place in (
+        (_load_image_tower, model.settings.image.weights),
+        (_load_text_model, model.settings.text.weights),
+    ):
+        try:
+            if place is not None:
+                load(model, place)
+        except WeightsError as error:
+            faults.append(str(error))
+    if faults:
+        raise WeightsError("\n".join(faults))
+
+
+def _load_image_tower(model: RichFeedbackModel, place: str) -> None:
+    settings = model.settings.image
+    if settings.stem != "patch":
+        raise WeightsError(
+            f"{place}: a ViT maps each patch at once; image.stem is {settings.stem}, expected: patch"
+        )
+    folder = fetched(place, FILES)
+    config = _config(transformers.ViTConfig, folder, "vit")
+    _same(folder, config, model.module.tower.config, VIT)
+    network = read_saved(
+        transformers.ViTModel, folder, beside=("pooler.", "vit.pooler.", "classifier."), add_pooling_layer=False
+    )
+    state = network.state_dict()
+    state[POSITIONS] = _stretched(state[POSITIONS], settings)
+    fit_state(model.module.tower, state, str(folder))
+
+
+def _load_text_model(model: RichFeedbackModel, place: str) -> None:
+    folder = fetched(place, (*FILES, TOKENIZER))
+    config = _config(transformers.T5Config, folder, "t5")
+    _same(folder, config, model.module.text.config, T5)
+    size = model.pieces.size
+    if config.vocab_size < size:
+        raise WeightsError(f"{folder}: weights for {config.vocab_size} numbers; its tokenizer.json has {size}")
+    state = read_saved(transformers.T5ForConditionalGeneration, folder).state_dict()
+    state |= {name: state[name][:size] for name in VOCABULARY}
+    fit_state(model.module.text, state, str(folder))
+
+
+def _config(kind: type[transformers.PreTrainedConfig], folder: Path, name: str) -> transformers.PreTrainedConfig:
+    found = saved_config(folder, name)
+    try:
+        return kind.from_dict(found)
+    except (TypeError, ValueError, KeyError) as error:
+        raise WeightsError(f"{folder}: config.json cannot be understood ({first_line(error)})") from error
+
+
+def _same(folder: Path, found: Any, wanted: Any, names: Mapping[str, str]) -> None:  # noqa: ANN401 - any configuration
+    faults = []
+    for name, ours in names.items():
+        there, here = getattr(found, name), getattr(wanted, name)
+        if there != here:
+            advice = f"set {ours} to {there}" if ours else f"{here} is expected"
+            faults.append(f"\n  - {name} is {there}; {advice}")
+    if faults:
+        raise WeightsError(f"{folder}: not the network of the settings{''.join(faults)}")
+
+
+def _stretched(positions: torch.Tensor, settings: ImageTower) -> torch.Tensor:
+    """The class token's position as it is, and the grid of the others, (1, 1 + grid², width), at another side."""
+    before = round((positions.shape[1] - 1) ** 0.5)
+    if before == settings.grid:
+        return positions
+    grid = positions[:, 1:].reshape(1, before, before, -1).movedim(-1, 1)
+    size = (settings.grid, settings.grid)
+    resized = functional.interpolate(grid, size=size, mode="bicubic", align_corners=False)
+    return torch.cat([positions[:, :1], resized.movedim(1, -1).flatten(1, 2)], 1)

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+import torch
+
+from beholder.models.rich_feedback.decoding import Decoding
+from beholder.models.rich_feedback.keywords import misaligned_chances
+from beholder.models.rich_feedback.model import RichFeedbackModel
+from beholder.models.rich_feedback.settings import Heads, ImageTower, RichFeedbackSettings, TextModel
+
+WORDS = ("a", "b", "c", "d", "e")
+SMALL = RichFeedbackSettings(
+    image=ImageTower(side=16, patch=8, width=16, layers=1, heads=2),
+    text=TextModel(width=24, head_width=8, heads=2, inner=32, layers=1, decoder_layers=2, dropout=0),
+    heads=Heads(heatmap=(8,), score=(4,), dense=()),
+    words=WORDS,
+)
+PROMPTS = ("a b c d e a b", "e", "", "d d d d", "c a")
+
+
+@pytest.fixture
+def model() -> RichFeedbackModel:
+    torch.manual_seed(4)
+    made = RichFeedbackModel(SMALL)
+    with torch.no_grad():  # far apart, so that choices differ and marks matter for what follows
+        made.module.text.shared.weight.mul_(3)
+    made.module.eval()
+    return made
+
+
+def test_the_same_as_whole_passes_with_all_logits(model: RichFeedbackModel) -> None:
+    network, pieces = model.module, model.pieces
+    with torch.inference_mode():
+        read = [pieces.read(prompt, 64) for prompt in PROMPTS]
+        longest = max(len(numbers) for numbers, _ in read)
+        numbers = torch.tensor([one + [0] * (longest - len(one)) for one, _ in read])
+        mask = torch.tensor([[1] * len(one) + [0] * (longest - len(one)) for one, _ in read])
+        pixels = torch.randn(len(PROMPTS), 3, 16, 16, generator=torch.Generator().manual_seed(0))
+        encoded = network.encode(network.look(pixels), numbers, mask)
+
+        def plain(given: torch.Tensor, following: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+            logits = network.write(encoded.of(rows), given)
+            return logits[..., pieces.mark[0]] - logits.gather(-1, following[..., None])[..., 0]
+
+        words = [one for _, one in read]
+        wanted = misaligned_chances(words, pieces, plain)
+        found = misaligned_chances(words, pieces, Decoding(network, encoded, pieces.mark[0]).leads)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+    marks = [int((one > 0.5).sum()) for one in wanted]
+    assert sum(count > 1 for count in marks) >= 2  # several passes, with fewer and fewer rows
+    assert min(marks) < max(marks)
+
+
+def test_the_states_of_the_encoder_are_read_once(
+    model: RichFeedbackModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys: torch.nn.Linear = model.module.text.decoder.block[0].layer[1].EncDecAttention.k
+    calls: list[int] = []
+    plain = keys.forward
+
+    def counted(states: torch.Tensor) -> torch.Tensor:
+        calls.append(len(states))
+        return plain(states)
+
+    monkeypatch.setattr(keys, "forward", counted)
+    model.feedback(torch.randn(5, 3, 16, 16, generator=torch.Generator().manual_seed(0)), PROMPTS)
+    assert calls == [4]  # the empty prompt is never asked about
