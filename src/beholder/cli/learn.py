@@ -8,8 +8,7 @@ import click
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.errors import UserError
-from beholder.learn.card import between, number, shown
-from beholder.learn.evaluate import Figure
+from beholder.learn.card import figure_table
 from beholder.learn.recipe import load_recipe, shipped_recipes
 
 NEEDED = ("accelerate", "safetensors", "torch", "transformers")
@@ -64,14 +63,5 @@ def learn(
         show_json({"skipped": done.outcome.skipped, "model": str(done.folder), "figures": figures})
         return
     click.echo(f"{done.outcome}\n")
-    heads = ("aspect", "statistic", "value", "people", "floor", "ceiling", "items", "ties")
-    show_table(heads, [_row(one) for one in done.figures])
+    show_table(*figure_table(done.figures))
     click.echo(f"\nThe model and its card: {done.folder}")
-
-
-def _row(one: Figure) -> tuple[str, ...]:
-    return (
-        *(one.aspect, one.statistic, shown(one.value, one.low, one.high)),
-        *(between(one.people_low, one.people_high), number(one.floor), number(one.ceiling)),
-        *(f"{one.items:,}", one.ties),
-    )

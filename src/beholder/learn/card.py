@@ -88,17 +88,24 @@ def card(recipe: Recipe, study: Study, source: Source, figures: Sequence[Figure]
 
 
 def _table(figures: Sequence[Figure]) -> list[str]:
-    lines = [
-        "| aspect | statistic | value | people | floor | ceiling | items | ties |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {one.aspect} | {one.statistic} | {shown(one.value, one.low, one.high)} "
-        f"| {between(one.people_low, one.people_high)} | {number(one.floor)} | {number(one.ceiling)} "
-        f"| {one.items:,} | {one.ties} |"
+    heads, rows = figure_table(figures)
+    lines = ["| " + " | ".join(cells) + " |" for cells in (heads, *rows)]
+    return [lines[0], "|" + "---|" * len(heads), *lines[1:]]
+
+
+def figure_table(figures: Sequence[Figure]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Heads and rows; columns that no figure fills are left out."""
+    heads = ("aspect", "statistic", "value", "people", "floor", "ceiling", "items", "ties")
+    rows = [
+        (
+            *(one.aspect, one.statistic, shown(one.value, one.low, one.high)),
+            *(between(one.people_low, one.people_high), number(one.floor), number(one.ceiling)),
+            *(f"{one.items:,}", one.ties),
+        )
         for one in figures
     ]
-    return lines
+    filled = [place for place in range(len(heads)) if place < 3 or any(row[place] for row in rows)]
+    return tuple(heads[place] for place in filled), [tuple(row[place] for place in filled) for row in rows]
 
 
 def shown(value: float, low: float, high: float) -> str:
@@ -115,4 +122,5 @@ def number(value: float) -> str:
     """Three decimals without the leading zero; nothing where it is not known."""
     if math.isnan(value):
         return ""
-    return f"{value:.3f}".replace("0.", ".", 1).replace("-", "−") if abs(value) < 1 else f"{value:.3f}"
+    written = f"{value:.3f}".replace("-", "−")
+    return written.replace("0.", ".", 1) if abs(value) < 1 else written

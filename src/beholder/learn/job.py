@@ -113,7 +113,7 @@ class Job:
 
     def place(self, one: Split) -> Path:
         """Where the checkpoint of a split lies."""
-        return self.room if one.folds == 1 else self.room / f"fold-{one.fold}"
+        return place_of(self.room, one)
 
     def is_trained(self, one: Split) -> bool:
         """Whether training on this split has ended."""
@@ -181,6 +181,11 @@ class Job:
         """The figures of the finished run."""
         content = json.loads((self.room / FIGURES).read_text(encoding="utf-8"))
         return TypeAdapter(tuple[Figure, ...]).validate_python([_with_nan(row) for row in content["figures"]])
+
+
+def place_of(room: Path, one: Split) -> Path:
+    """Where in a model's folder the checkpoint of a split lies."""
+    return room if one.folds == 1 else room / f"fold-{one.fold}"
 
 
 def fingerprint_of(recipe: Recipe, items: Iterable[Item], said: Iterable[bytes]) -> str:

@@ -123,8 +123,11 @@ class Recipe(Settings):
                 f"model.architecture must be one of: {names}; labels are '{labels}' (found {self.architecture!r})"
             )
         if labels == "rich":
-            lost = sorted(self.data.model_fields_set - set(OF_EVERY_KIND))
-            wrong += [f"data.{key}: means nothing where labels are 'rich'; leave it out" for key in lost]
+            wrong += [
+                f"data.{key}: means nothing where labels are 'rich'; leave it out"
+                for key, field in Data.model_fields.items()
+                if key not in OF_EVERY_KIND and getattr(self.data, key) != field.default
+            ]
         elif self.rich is not None:
             wrong.append(f"[rich]: means nothing where labels are '{labels}'; leave it out")
         if wrong:

@@ -1,0 +1,49 @@
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from beholder.collect.stage import run_simulated
+from beholder.consolidate.stage import run as consolidate
+from beholder.design.stage import run as design
+from beholder.learn.recipe import Recipe, load_recipe
+from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from beholder.study.question import Design
+
+SMALL = [
+    *("model.image.side=32", "model.image.width=16", "model.image.layers=1", "model.image.heads=2"),
+    *("model.text.width=16", "model.text.head_width=8", "model.text.heads=2", "model.text.inner=16"),
+    *("model.text.layers=1", "model.text.decoder_layers=1", "model.text.dropout=0.1", "model.heads.heatmap=[8]"),
+    *("model.heads.score=[8]", "model.heads.dense=[]", "training.batch=4", "training.warmup=2"),
+    *("training.steps=6", "training.validate_every=3", "training.save_every=2", "training.log_every=2"),
+]
+
+
+@pytest.fixture(scope="session")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the study that was answered is kept, once it is."""
+    return tmp_path_factory.mktemp("answered") / "study"
+
+
+@pytest.fixture
+def rich_study(painted_study: Callable[..., Path], answered: Path, tmp_path: Path) -> Path:
+    """Three made-up people's feedback on each of 40 painted images."""
+    if not answered.exists():
+        question = RichFeedbackQuestion(name="feedback", design=Design(raters=6, trials=20, raters_per_item=3))
+        folder = painted_study(question, draws=200)
+        design(folder)
+        run_simulated(folder, people=6)
+        consolidate(folder)
+        folder.rename(answered)
+    return Path(shutil.copytree(answered, tmp_path / "rich"))
+
+
+@pytest.fixture
+def rich_recipe() -> Callable[..., Recipe]:
+    """A recipe of a model that trains in a moment, with changes."""
+
+    def make(*changes: str, name: str = "tiny-rich-feedback") -> Recipe:
+        return load_recipe(name, [*SMALL, *changes])
+
+    return make

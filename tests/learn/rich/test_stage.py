@@ -1,0 +1,207 @@
+"""The stage on a painted study: what it writes, that it goes on where it was, and what it refuses."""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+
+from beholder.errors import ImageError, LabelsError, RecipeError, StageError, TrainingError, WeightsError
+from beholder.learn.job import FIGURES
+from beholder.learn.recipe import Recipe, load_recipe
+from beholder.learn.rich.examples import rich_judged
+from beholder.learn.stage import run
+from beholder.learn.state import FILE_NAME as STATE
+from beholder.models.checkpoint import load_checkpoint, load_rich_checkpoint, read_record
+from beholder.study.kinds.rating import RatingQuestion
+from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from beholder.tables.provenance import Provenance
+from beholder.tables.rich_predictions import FILE_NAME, read_predictions
+from beholder.tables.store import Store
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return dict(load_rich_checkpoint(folder)[0].module.state_dict())
+
+
+def change(folder: Path, name: str, frame: pl.DataFrame) -> None:
+    Store(folder).write({name: frame}, Provenance("consolidate", {}, 0, {}))
+
+
+class TestWrites:
+    def test_all_that_a_model_leaves(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
+        done = run(rich_study, rich_recipe())
+        assert done.folder == rich_study / "models" / "tiny-rich-feedback"
+        store = Store(rich_study)
+        scores = store.read("scores").filter(scorer="tiny-rich-feedback/out-of-fold")
+        assert set(scores["aspect"]) == {"plausibility", "alignment", "aesthetics", "overall"}
+        kept = read_predictions(done.folder / FILE_NAME)
+        assert kept is not None
+        assert set(kept.images) == set(scores["image"])
+        assert {name: maps.shape[1:] for name, maps in kept.heatmaps.items()} == {
+            "implausibility": (8, 8),
+            "misalignment": (8, 8),
+        }
+        of_image = dict(scores.filter(aspect="overall").select("image", "score").iter_rows())
+        np.testing.assert_allclose([of_image[one] for one in kept.images], kept.scores["overall"], rtol=1e-6)
+        curve = store.read("training")
+        assert curve.filter(measure="loss")["step"].to_list() == [2, 4, 6]
+        looked = curve.filter(split="validation", step=6)
+        assert looked["measure"][0] == "mean"
+        assert looked["value"][0] == pytest.approx(looked["value"][1:].mean())
+        assert looked.height == 8  # the mean, and what it is the mean of
+        card = (done.folder / "README.md").read_text()
+        for told in ("160 scores, 80 heatmaps and", "40 images", "at most 3 people", "beholder explain"):
+            assert told in card
+        assert "ceiling |" not in card  # a column that nothing fills
+        assert {one.statistic for one in done.figures} >= {"pearson", "heatmap-cc", "keyword-f1-pooled"}
+        assert not (done.folder / STATE).exists()
+
+    def test_how_far_scores_may_be_off(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
+        wide = rich_recipe("split.validation=0.7", "split.test=0.1", "training.steps=2")
+        place = run(rich_study, wide).folder
+        record = read_record(place)
+        examples = record.about["examples"]
+        assert isinstance(examples, dict)
+        assert int(str(examples["validation"])) >= 19  # fewer cannot tell 95 %
+        within = record.about["within"]
+        assert isinstance(within, dict)
+        assert list(within) == ["plausibility", "alignment", "aesthetics", "overall"]
+        assert all(0 < float(str(width)) < 1 for width in within.values())
+        few = run(rich_study, rich_recipe("split.validation=0.2", "training.steps=1"), name="few").folder
+        assert read_record(few).about["within"] == {}
+
+    def test_folds_hold_every_image_out_once(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
+        done = run(rich_study, rich_recipe("split.folds=3", "training.steps=1"), name="mine")
+        scores = Store(rich_study).read("scores").filter(scorer="mine/out-of-fold", aspect="overall")
+        assert scores.height == 40
+        assert len(list(done.folder.glob(f"fold-*/{FILE_NAME}"))) == 3
+        assert next(one for one in done.figures if one.statistic == "pearson").items == 40
+
+    def test_the_other_variant(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
+        done = run(rich_study, rich_recipe("training.steps=1", name="tiny-rich-feedback-augmented"))
+        model, record = load_rich_checkpoint(done.folder)
+        assert record.config["variant"] == "augmented-prompt"
+        assert len(model.settings.heatmaps) == 2
+
+
+class TestAgain:
+    def test_killed_at_any_step_and_gone_on_with(
+        self, rich_study: Path, rich_recipe: Callable[..., Recipe]
+    ) -> None:
+        whole = run(rich_study, rich_recipe(), name="whole")
+        at = random.Random(7).randint(1, 5)
+
+        def stop(done: int, _: int) -> None:
+            if done == at:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            run(rich_study, rich_recipe(), progress=stop)
+        with pytest.raises(TrainingError, match="have changed"):
+            run(rich_study, rich_recipe("rich.exchanged=0.0"), resume=True)
+        place = whole.folder.parent / "tiny-rich-feedback"
+        if (place / STATE).is_file():
+            with pytest.raises(StageError, match="--resume"):
+                run(rich_study, rich_recipe())
+        again = run(rich_study, rich_recipe(), resume=True)
+        expected, found = weights(whole.folder), weights(again.folder)
+        assert all(torch.equal(expected[name], found[name]) for name in expected)
+        assert [str(one) for one in whole.figures] == [str(one) for one in again.figures]
+
+    def test_what_is_done_is_skipped_until_people_say_something_else(
+        self, rich_study: Path, rich_recipe: Callable[..., Recipe]
+    ) -> None:
+        brief = rich_recipe("training.steps=1")
+        first, second = run(rich_study, brief), run(rich_study, brief)
+        assert second.outcome.skipped
+        assert [str(one) for one in first.figures] == [str(one) for one in second.figures]
+        regions = Store(rich_study).read("regions")
+        blank = regions["heatmap"][0]
+        change(rich_study, "regions", regions.with_columns(heatmap=pl.lit(blank)))
+        assert not run(rich_study, brief, force=True).outcome.skipped
+
+
+class TestRefused:
+    def test_a_study_without_rich_feedback(
+        self, painted_study: Callable[..., Path], rich_recipe: Callable[..., Recipe]
+    ) -> None:
+        with pytest.raises(LabelsError, match="questions of rich feedback: none"):
+            run(painted_study(RatingQuestion(name="mos")), rich_recipe())
+
+    def test_a_study_that_nobody_answered(
+        self, painted_study: Callable[..., Path], rich_recipe: Callable[..., Recipe]
+    ) -> None:
+        folder = painted_study(RichFeedbackQuestion(name="feedback"))
+        with pytest.raises(StageError, match="beholder consolidate"):
+            run(folder, rich_recipe())
+        change(folder, "labels", Store(folder).read_or_empty("labels"))
+        with pytest.raises(LabelsError, match="no scores and no regions"):
+            run(folder, rich_recipe())
+
+    def test_outputs_that_people_were_not_asked_for(
+        self, rich_study: Path, rich_recipe: Callable[..., Recipe]
+    ) -> None:
+        labels = Store(rich_study).read("labels")
+        alike = pl.when(aspect="overall", method="mean").then(3.0).otherwise("value")
+        change(rich_study, "labels", labels.with_columns(value=alike))
+        wanted = rich_recipe('model.scores=["beauty","overall"]', 'model.heatmaps=["dirt"]')
+        with pytest.raises(LabelsError) as told:
+            run(rich_study, wanted)
+        assert told.value.faults == (
+            "train: no heatmap of 'dirt'",
+            "train: no scores of 'beauty'",
+            "train: all scores of 'overall' are 0.5: there is nothing to learn",
+        )
+
+    def test_images_that_are_broken(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
+        paths = list(rich_judged(Store(rich_study)).paths.items())[:2]
+        images = Store(rich_study).read("images")
+        lost = (
+            pl.when(pl.col("image").is_in([image for image, _ in paths]))
+            .then(pl.lit("gone.png"))
+            .otherwise("path")
+        )
+        change(rich_study, "images", images.with_columns(path=lost))
+        with pytest.raises(ImageError) as told:
+            run(rich_study, rich_recipe())
+        assert len(told.value.faults) == 2
+
+    def test_settings_of_the_model_all_at_once(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
+        with pytest.raises(RecipeError) as told:
+            run(rich_study, rich_recipe("model.image.side=33", "model.text.layers=0", "model.colour=2"))
+        assert len(told.value.faults) == 3
+
+    @pytest.mark.parametrize(
+        ("name", "changes", "says"),
+        [
+            ("tiny-rich-feedback", ["data.hard=true", "data.ties=drop"], r"data\.hard.*data\.ties"),
+            ("tiny-rich-feedback", ["model.architecture=two-tower"], "one of: rich-feedback.*labels are 'rich'"),
+            ("tiny-two-tower", ["rich.crop=0.5"], r"\[rich\]: means nothing where labels are 'pairs'"),
+            ("tiny-two-tower", ["data.labels=rich"], "architecture must be one of: rich-feedback"),
+            ("tiny-rich-feedback", ["rich.crop=2", "rich.bend=1"], "2 faults"),
+        ],
+    )
+    def test_recipes_that_do_not_fit(self, name: str, changes: list[str], says: str) -> None:
+        with pytest.raises(RecipeError, match=says):
+            load_recipe(name, changes)
+
+    def test_a_checkpoint_of_the_other_kind(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
+        place = run(rich_study, rich_recipe("training.steps=1")).folder
+        with pytest.raises(WeightsError, match="learnt rich feedback"):
+            load_checkpoint(place)
+
+
+def test_the_file_that_says_all_is_done_comes_last(rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
+    brief = rich_recipe("training.steps=1")
+    place = run(rich_study, brief).folder
+    before = json.loads((place / FIGURES).read_text())
+    (place / FIGURES).unlink()  # as if it had been killed just before the end
+    stamp = (place / FILE_NAME).stat().st_mtime_ns
+    run(rich_study, brief, resume=True)
+    assert json.loads((place / FIGURES).read_text()) == before
+    assert (place / FILE_NAME).stat().st_mtime_ns == stamp  # nothing was predicted twice
