@@ -3,7 +3,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from beholder.report.page import TEMPLATES
+from beholder.report.templating import TEMPLATES
 from beholder.report.theme import DARK, LIGHT, PALETTE, chart_config, colours, in_daylight
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

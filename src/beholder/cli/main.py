@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "distance": ("beholder.cli.distance:distance", "How far sets of generated images are from real ones."),
     "score": ("beholder.cli.score:score_images", "What automatic judges say of single images."),
+    "explain": ("beholder.cli.explain:explain_images", "What is wrong with an image, and where: a trained model."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
     "forget": ("beholder.cli.forget:forget", "Delete a person's name and answers, and give a receipt."),

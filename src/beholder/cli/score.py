@@ -5,17 +5,17 @@ from pathlib import Path
 
 import click
 import numpy as np
-import polars as pl
 
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
+from beholder.cli.prompts import read_prompts
 from beholder.cli.weights import named_weights
 from beholder.errors import UserError
 from beholder.measure.meaning import Meaning, choices_of, meaning, read_choices
 from beholder.measure.score import Scores, score
 from beholder.measure.scorers.catalogue import SCORERS, check_names, load_scorer, recipe_of
 from beholder.measure.scorers.scorer import Scorer
-from beholder.models.pictures import Picture, find_pictures
+from beholder.models.pictures import find_pictures
 from beholder.stats.calibration import Calibration
 
 
@@ -81,8 +81,8 @@ def score_images(
         raise click.UsageError("give either --prompts or --prompt")
     pictures = find_pictures(*images)
     beside = find_pictures(reference) if reference else []
-    texts = _prompts(prompts, prompt, pictures)
-    beside_texts = _prompts(reference_prompts or prompts, prompt, beside) if beside else []
+    texts = read_prompts(prompts, prompt, pictures)
+    beside_texts = read_prompts(reference_prompts or prompts, prompt, beside) if beside else []
     table = read_choices(choices) if choices else None
     loaded = [load_scorer(name, given, device) for name in names]
     with progress_bar("images") as progress:
@@ -100,30 +100,6 @@ def score_images(
             meanings[one.name] = meaning(*values, one, calibrations.get(one.name))
     show = _show_json if as_json else _show
     show(found, loaded, meanings, calibrations)
-
-
-def _prompts(path: Path | None, one: str | None, pictures: list[Picture]) -> list[str | None]:
-    """The prompt of each picture; an error lists the pictures without one."""
-    if path is None:
-        return [one] * len(pictures)
-    try:
-        if path.suffix.lower() != ".csv":
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
-            if len(lines) != len(pictures):
-                raise UserError(f"{path}: {len(lines)} lines for {len(pictures)} images; one a line is expected")
-            return list(lines)
-        table = pl.read_csv(path, infer_schema=False)
-    except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
-        raise UserError(f"{path}: cannot be read ({error})") from error
-    if not {"image", "prompt"} <= set(table.columns):
-        raise UserError(f"{path}: columns 'image' and 'prompt' are expected; found: {', '.join(table.columns)}")
-    known = dict(table.select("image", "prompt").drop_nulls().iter_rows())
-    found = [known.get(one.name, known.get(Path(one.name).name)) for one in pictures]
-    lost = [one.name for one, text in zip(pictures, found, strict=True) if text is None]
-    if lost:
-        more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
-        raise UserError(f"{path}: no prompt for {', '.join(lost[:5])}{more}")
-    return found
 
 
 def _show_json(

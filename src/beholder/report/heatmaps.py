@@ -4,62 +4,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.formats.imported import UNKNOWN
 from beholder.report.leaderboard import Record
-from beholder.report.thumbnail import SIDE, data_uri, opened, thumbnail
-from beholder.report.words import count, percent
+from beholder.report.overlay import Layer, layer, ramp_of
+from beholder.report.prompt_words import PromptWord, prompt_words
+from beholder.report.thumbnail import opened, thumbnail
+from beholder.report.words import count, people, percent
 from beholder.study.kinds.rich_feedback import MARKED, RichFeedbackQuestion
 from beholder.study.words import split_words
 from beholder.tables.heatmap import decode_heatmap
+from beholder.tables.rich_labels import SCORED_BY
 
 MOST = 6
 """Images shown, to keep the file small."""
 
-MEANS = ("mean", "published-mean")
-"""Labels by which an image counts as badly rated."""
-
 CANDIDATES = 8
 """Of each generator's worst rated images, the one with the most marked is shown."""
-
-RAMPS: Mapping[str, tuple[str, ...]] = {
-    "implausibility": ("#ffe08a", "#f4801f", "#c1121f", "#6a040f"),
-    "misalignment": ("#b9f2ff", "#3ea6e0", "#1d4ed8", "#1e1b6b"),
-}
-"""Colours from a few people to all of them."""
-
-GROUND = 0.55
-"""Share of the image's own light that stays under a map, so that colours show and shapes are still seen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """A map over its image."""
-
-    aspect: str
-    source: str
-    alt: str
-    peak: float
-    """Share of people at the most marked place."""
-    marked: float
-    """Share of the image that anyone marked."""
-
-
-@dataclass(frozen=True, slots=True)
-class PromptWord:
-    """A word of the prompt, and the share of people who say that the image misses it."""
-
-    before: str
-    """What stands between it and the word before it."""
-    text: str
-    missed: float
-    struck: bool
-    """Whether the majority says so."""
-    people: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,25 +68,15 @@ def heatmaps(
     about = {row["image"]: row for row in images.filter(pl.col("image").is_in(chosen)).to_dicts()}
     shown = tuple(_marked(question, about[image], mine, prompts, maps, folder) for image in chosen)
     aspects = [aspect for aspect in MARKED if any(layer.aspect == aspect for m in shown for layer in m.layers)]
-    return Heatmaps(shown, tuple((aspect, RAMPS[aspect]) for aspect in aspects)) if shown else None
-
-
-def overlay(heatmap: NDArray[np.float64], image: NDArray[np.float64] | None, ramp: Sequence[str]) -> Image.Image:
-    """The map in colours over the image in grey: both (height, width), from 0 to 1; no image is an even ground."""
-    under = np.full(heatmap.shape, 0.8) if image is None else image
-    grey = 255 * (1 - GROUND + GROUND * under)[..., None]  # (height, width, 1), paler than the image
-    stops = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in ramp], dtype=np.float64)
-    places = np.linspace(0, 1, len(stops))
-    colours = np.stack([np.interp(heatmap, places, stops[:, channel]) for channel in range(3)], axis=-1)
-    cover = np.where(heatmap > 0, 0.55 + 0.3 * heatmap, 0.0)[..., None]
-    return Image.fromarray(np.rint(cover * colours + (1 - cover) * grey).astype(np.uint8))
+    return Heatmaps(shown, tuple((aspect, ramp_of(aspect)) for aspect in aspects)) if shown else None
 
 
 def _candidates(
     aspect: str, order: Sequence[str], labels: pl.DataFrame, images: pl.DataFrame
 ) -> dict[str, list[str]]:
     """The images rated worst by one aspect, by generator."""
-    rated = labels.filter((pl.col("aspect") == aspect) & pl.col("method").is_in(MEANS)).select("image", "value")
+    by = pl.col("method").is_in(list(SCORED_BY))
+    rated = labels.filter(by & (pl.col("aspect") == aspect)).select("image", "value")
     known = rated.join(images.select("image", "generator"), on="image").sort("value", "image")
     found = known.group_by("generator", maintain_order=True).agg(pl.col("image").head(CANDIDATES))
     by_generator = dict(found.iter_rows())
@@ -162,6 +115,7 @@ def _marked(
 ) -> Marked:
     name, prompt = image["image"], prompts.get(image["prompt"] or "", "")
     path = folder / image["path"] if image["sha256"] != UNKNOWN else None
+    picture = opened(path) if path else None
     mine = labels.filter(pl.col("image") == name)
     regions = [maps[name, aspect] for aspect in MARKED if (name, aspect) in maps]
     alt = f"{image['generator']}: {prompt}" if prompt else f"an image of {image['generator']}"
@@ -170,7 +124,7 @@ def _marked(
         rated=_rated(question, mine),
         source=thumbnail(path) if path else None,
         alt=alt,
-        layers=tuple(_layer(row, path, alt) for row in regions),
+        layers=tuple(_layer(row, picture, alt) for row in regions),
         words=_words(mine, prompt),
         people=max(row["raters"] for row in regions),
     )
@@ -179,7 +133,7 @@ def _marked(
 def _rated(question: RichFeedbackQuestion, labels: pl.DataFrame) -> str:
     """The image's mean by the first aspect; its interval ends with the scale."""
     aspect, (lowest, highest) = question.aspects[0].name, question.scale()
-    found = labels.filter((pl.col("aspect") == aspect) & pl.col("method").is_in(MEANS)).to_dicts()
+    found = labels.filter((pl.col("aspect") == aspect) & pl.col("method").is_in(list(SCORED_BY))).to_dicts()
     if not found:
         return ""
     row = found[0]
@@ -188,34 +142,17 @@ def _rated(question: RichFeedbackQuestion, labels: pl.DataFrame) -> str:
     return f"{aspect} {row['value']:.2f}{interval}, {count(row['answers'], 'answer')}"
 
 
-def _layer(region: Record, path: Path | None, alt: str) -> Layer:
-    heatmap = decode_heatmap(region["heatmap"])
+def _layer(region: Record, picture: Image.Image | None, alt: str) -> Layer:
+    heatmap, aspect = decode_heatmap(region["heatmap"]), region["aspect"]
     peak, marked = float(heatmap.max()), float((heatmap > 0).mean())
-    small = Image.fromarray(np.rint(255 * heatmap).astype(np.uint8))
-    grey = None
-    picture = opened(path) if path else None
-    if picture is not None:
-        picture.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
-        small = small.resize(picture.size, Image.Resampling.BILINEAR)
-        grey = np.asarray(picture.convert("L"), dtype=np.float64) / 255
-    else:
-        small.thumbnail((SIDE, SIDE), Image.Resampling.BILINEAR)
-    aspect = region["aspect"]
-    drawn = overlay(np.asarray(small, dtype=np.float64) / 255, grey, RAMPS[aspect])
     said = (
         f"{aspect} marked on {percent(marked)} of the area, by up to {percent(peak)} of {region['raters']} people"
     )
-    return Layer(aspect, data_uri(drawn), f"{alt}; {said}", peak, marked)
+    return layer(heatmap, picture, aspect, f"{alt}; {said}")
 
 
 def _words(labels: pl.DataFrame, prompt: str) -> tuple[PromptWord, ...]:
     rows = {row["word"]: row for row in labels.filter(pl.col("word").is_not_null()).to_dicts()}
-    found = []
-    end = 0
-    for place, text in enumerate(split_words(prompt)):
-        start = prompt.index(text, end)
-        row = rows.get(place)
-        share = row["value"] if row else 0.0
-        found.append(PromptWord(prompt[end:start], text, share, share > 0.5, row["raters"] if row else 0))
-        end = start + len(text)
-    return tuple(found)
+    shares = [rows[place]["value"] if place in rows else 0.0 for place in range(len(split_words(prompt)))]
+    asked = max((row["raters"] for row in rows.values()), default=0)
+    return prompt_words(prompt, shares, f"{{}} of {people(asked)}")

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
 from altair.utils.schemapi import debug_mode
 
 from beholder.report.accuracy import accuracies
@@ -29,15 +28,13 @@ from beholder.report.learning import Learning, learnings
 from beholder.report.metrics import MetricsPart, metrics_parts, show, show_interval
 from beholder.report.part import Part, part
 from beholder.report.summary import findings
-from beholder.report.theme import DARK, LIGHT, PALETTE, SANS, SERIF, colours
+from beholder.report.templating import template_environment
+from beholder.report.theme import PALETTE, colours
 from beholder.report.vega import vega_bundle
-from beholder.report.words import count, listed, people, percent
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.study import Study
 from beholder.tables.store import Store
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 AGREES = {"nominal": "share in line with the majority", "ordinal": "correlation with the others’ mean"}
 """What a person's agreement is, by the scale of the answers."""
@@ -130,26 +127,15 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
 
 def render(page: Page, provenance: str, stills: dict[str, str]) -> str:
     """The page as one HTML text; ``stills`` are the drawings of the charts, by name."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.globals |= {"count": count, "listed": listed, "number_of_people": people, "protocols": PROTOCOLS}
-    environment.globals |= {"percent": percent, "signs": SIGNS, "outcome_words": WORDS, "rules_drawn": rules_drawn}
-    environment.globals |= {"statistic_name": statistic_name, "shape_paths": SHAPE_PATHS}
-    environment.globals |= {"correlation": show_interval, "one_correlation": show}
+    environment = template_environment()
+    environment.globals |= {"protocols": PROTOCOLS, "signs": SIGNS, "outcome_words": WORDS}
+    environment.globals |= {"rules_drawn": rules_drawn, "statistic_name": statistic_name}
+    environment.globals |= {"shape_paths": SHAPE_PATHS, "correlation": show_interval, "one_correlation": show}
     environment.globals |= {"metric_words": METRIC_WORDS, "metric_tints": METRIC_TINTS}
     return environment.get_template("report.html.j2").render(
         page=page,
         provenance=provenance,
         stills=stills,
-        light=LIGHT,
-        dark=DARK,
-        sans=SANS,
-        serif=SERIF,
         vega=vega_bundle(),
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.learn.evaluate import OVER_PROMPTS, Figure, Settings
-from beholder.learn.rich.examples import MISSED, RichExample, RichJudged
+from beholder.learn.rich.examples import RichExample, RichJudged
 from beholder.models.resize import resize_floats
 from beholder.stats.bootstrap import person_weights, ratio_of_sums
 from beholder.stats.correlation import Kind
@@ -26,6 +26,7 @@ from beholder.stats.correlation_bootstrap import (
 from beholder.stats.heatmap_agreement import MEASURES, Rule, heatmap_agreement
 from beholder.stats.keyword_agreement import keyword_agreement
 from beholder.tables.heatmap import decode_heatmap
+from beholder.tables.rich_labels import MISSED
 
 CORRELATIONS: tuple[Kind, ...] = ("pearson", "spearman")
 KEYWORDS = "misalignment"

@@ -10,14 +10,8 @@ from beholder.learn.splits import Item
 from beholder.study.kinds.rich_feedback import MARKED, RichFeedbackQuestion
 from beholder.study.study import load_study
 from beholder.study.words import split_words
+from beholder.tables.rich_labels import MISSED, SCORED_BY, WORDS_BY, as_share
 from beholder.tables.store import Store
-
-SCORED_BY = {"mean": "scale", "published-mean": "share"}
-"""Labels that are scores, and whether they are on the question's scale or shares of it already."""
-
-WORDS_BY = ("majority", "published-majority")
-MISSED = 0.5
-"""Above this share of people a word counts as misaligned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +99,10 @@ def _asked(store: Store, name: str | None) -> RichFeedbackQuestion:
 
 def _scores(labels: pl.DataFrame, asked: RichFeedbackQuestion) -> dict[str, dict[str, float]]:
     """Image -> aspect -> score from 0 to 1."""
-    low, high = asked.scale()
     found: dict[str, dict[str, float]] = {}
     rows = labels.filter(pl.col("word").is_null() & pl.col("method").is_in(list(SCORED_BY)))
     for image, aspect, method, value in rows.select("image", "aspect", "method", "value").iter_rows():
-        share = (value - low) / (high - low) if SCORED_BY[method] == "scale" else value
-        found.setdefault(image, {})[aspect] = share
+        found.setdefault(image, {})[aspect] = as_share(value, method, asked.scale())
     return found
 
 
