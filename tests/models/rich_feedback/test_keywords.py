@@ -72,6 +72,20 @@ def test_few_passes_make_the_same_choices_as_many() -> None:
     assert passes < 20 * 9
 
 
+def test_marks_that_do_not_depend_on_each_other_take_two_passes() -> None:
+    passes = 0
+
+    def leads(given: torch.Tensor, following: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        nonlocal passes
+        passes += 1
+        assert len(rows) == len(following)
+        return torch.where(given == 6, 1.0, -1.0)  # after each "red", whatever stands elsewhere
+
+    found = misaligned_chances([[(6,), (4,), (6,), (6,), (5,)], [(4,)]], PIECES, leads)
+    assert [(one > 0.5).tolist() for one in found] == [[True, False, True, True, False], [False]]
+    assert passes == 2
+
+
 def test_vocabulary() -> None:
     assert vocabulary(["A red cat, red!"], "alignment score") == ("a", "alignment", "cat", "red", "score")
     assert PIECES.of("RED") == (6,)

@@ -2,8 +2,9 @@
 
 Decoding is constrained to the words of the prompt. The only choice is, after each word, whether the mark follows
 or the next word does; it is made greedily from left to right, as the marks written before are part of what the
-decoder has read. That takes one pass of the decoder for each mark and one more, not one for each word: the choices
-after the last mark can all be read off a single pass, and those before it stand.
+decoder has read. That does not take a pass of the decoder for each word: all marks are guessed, at first none, and
+a pass tells every choice that would be made after them. Up to the first that differs from its guess they stand;
+the others are the next guess. As few marks depend on others, two or three passes are mostly enough.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,6 +56,11 @@ def targets(texts: Sequence[Written], pieces: Pieces) -> tuple[torch.Tensor, tor
     return given, wanted
 
 
+def following(words: Sequence[tuple[int, ...]], pieces: Pieces) -> list[int]:
+    """What comes after each word if no mark does."""
+    return [*(word[0] for word in words[1:]), pieces.end][: len(words)]
+
+
 def misaligned_chances(
     words: Sequence[Sequence[tuple[int, ...]]], pieces: Pieces, leads: Leads
 ) -> list[NDArray[np.float64]]:
@@ -64,10 +70,10 @@ def misaligned_chances(
     while rows:
         texts = [choices[row].text() for row in rows]
         given, _ = targets(texts, pieces)
-        following = torch.full_like(given, pieces.end)
+        unmarked = torch.full_like(given, pieces.end)
         for place, (row, text) in enumerate(zip(rows, texts, strict=True)):
-            following[place, text.after] = torch.tensor(choices[row].following)
-        found = leads(given, following, torch.tensor(rows)).double().cpu().numpy()
+            unmarked[place, text.after] = torch.tensor(following(words[row], pieces))
+        found = leads(given, unmarked, torch.tensor(rows)).double().cpu().numpy()
         for place, (row, text) in enumerate(zip(rows, texts, strict=True)):
             choices[row].settle(found[place, text.after])
         rows = [row for row in rows if choices[row].settled < len(words[row])]
@@ -81,21 +87,19 @@ class _Choices:
         self._words = words
         self._pieces = pieces
         self._marked = [False] * len(words)
-        self.following = [*(word[0] for word in words[1:]), pieces.end][: len(words)]
-        """What comes after each word if no mark does."""
         self.chances = np.full(len(words), np.nan)
         self.settled = 0
         """Words whose choice is made."""
 
     def text(self) -> Written:
-        """The prompt with the marks that are settled."""
+        """The prompt with the marks that are settled or guessed."""
         return written(self._words, self._marked, self._pieces)
 
     def settle(self, leads: NDArray[np.float64]) -> None:
-        """Make all choices up to the next mark; ``leads`` after the others supposed that it is not there."""
-        marks = np.flatnonzero(leads[self.settled :] > 0)
-        until = self.settled + int(marks[0]) + 1 if len(marks) else len(self._words)
+        """Take over the choices that ``leads`` tell, as far as the text that they were computed for was right."""
+        told = leads > 0
+        wrong = np.flatnonzero(told[self.settled :] != np.array(self._marked[self.settled :]))
+        until = self.settled + int(wrong[0]) + 1 if len(wrong) else len(self._words)
         self.chances[self.settled : until] = expit(leads[self.settled : until])
-        if len(marks):
-            self._marked[until - 1] = True
+        self._marked[self.settled :] = told[self.settled :].tolist()
         self.settled = until
