@@ -206,3 +206,31 @@ def test_settings_that_do_not_fit(settings: dict[str, object], says: str) -> Non
     with pytest.raises(ValidationError, match=says):
         RichFeedbackSettings.model_validate(settings)
     assert Losses().floor == pytest.approx(1 / 255)
+
+
+def test_only_the_choices_of_marks_can_count() -> None:
+    """By hand: the loss is the mean over words of −log σ(± the mark's lead over what follows without it)."""
+    judge = RichFeedbackModel(
+        TINY.model_copy(
+            update={"losses": Losses(heatmap=0, score=0, writing="choices"), "heatmaps": (), "scores": ()}
+        )
+    )
+    given = batch(1)
+    with torch.no_grad():
+        found = float(judge.loss(given))
+        tokens = judge.module.look(given.pixels)
+        numbers = torch.tensor([[judge.pieces.of(word)[0] for word in ("a", "red", "cat")] + [judge.pieces.end]])
+        encoded = judge.module.encode(tokens, numbers, torch.ones_like(numbers))
+        a, red, cat, mark = *numbers[0, :3].tolist(), judge.pieces.mark[0]
+        logits = judge.module.write(encoded, torch.tensor([[0, a, red, mark, cat]]))[0]
+    leads = [logits[1, mark] - logits[1, red], logits[2, mark] - logits[2, cat], logits[4, mark] - logits[4, 1]]
+    expected = np.mean(
+        [np.log1p(np.exp(sign * float(lead))) for sign, lead in zip((1, -1, 1), leads, strict=True)]
+    )
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_prompts_without_words_have_no_choices() -> None:
+    judge = RichFeedbackModel(TINY.model_copy(update={"losses": Losses(writing="choices")}))
+    given = RichBatch(torch.zeros(1, 3, 32, 32), ("",), torch.zeros(1, 2, 16, 16), torch.zeros(1, 4), ((),))
+    assert torch.isfinite(judge.loss(given))

@@ -33,3 +33,11 @@ def score_loss(logits: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
 def writing_loss(logits: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     """Cross-entropy of what should be written next, a mean over all numbers; (n, length, size) and (n, length)."""
     return functional.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=IGNORED)
+
+
+def choice_loss(leads: torch.Tensor, marked: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy of the choices that constrained decoding leaves open, a mean over all words; (words,) both.
+
+    ``leads`` is how far the logit of the mark leads over that of what follows without one.
+    """
+    return functional.binary_cross_entropy_with_logits(leads, marked)

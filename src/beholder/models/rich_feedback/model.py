@@ -11,8 +11,8 @@ from beholder.models.preprocessing import HALF, Preprocessing
 from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.decoding import Decoding
 from beholder.models.rich_feedback.judge import RichFeedback
-from beholder.models.rich_feedback.keywords import misaligned_chances, targets, written
-from beholder.models.rich_feedback.losses import heatmap_loss, score_loss, writing_loss
+from beholder.models.rich_feedback.keywords import following, misaligned_chances, targets, written
+from beholder.models.rich_feedback.losses import choice_loss, heatmap_loss, score_loss, writing_loss
 from beholder.models.rich_feedback.network import Encoded, RichFeedbackNetwork, padded
 from beholder.models.rich_feedback.pieces import (
     TOKENIZER,
@@ -26,6 +26,9 @@ from beholder.models.saved_network import FILES
 from beholder.models.trainable import Config, Groups, decayed_groups
 from beholder.models.weights_place import fetched
 from beholder.study.words import split_words
+
+PORTION = 16
+"""Images that go through the network together on a processor: what lies between its layers stays in the cache."""
 
 
 class RichFeedbackModel:
@@ -76,8 +79,18 @@ class RichFeedbackModel:
 
     @torch.inference_mode()
     def feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
-        """Everything the model says of prepared images (n, 3, side, side); the image tower runs once."""
+        """Everything the model says of prepared images (n, 3, side, side); the image tower looks at each once."""
         self._module.eval()
+        size = PORTION if pixels.device.type == "cpu" else len(prompts)
+        starts = range(0, len(prompts), size)
+        parts = [self._said(pixels[at : at + size], prompts[at : at + size]) for at in starts]
+        return RichFeedback(
+            {aspect: np.concatenate([part.heatmaps[aspect] for part in parts]) for aspect in parts[0].heatmaps},
+            {aspect: np.concatenate([part.scores[aspect] for part in parts]) for aspect in parts[0].scores},
+            tuple(chances for part in parts for chances in part.misaligned),
+        )
+
+    def _said(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
         maps: dict[str, NDArray[np.float32]] = {}
         scores: dict[str, NDArray[np.float32]] = {}
         misaligned: tuple[NDArray[np.float64], ...] = ()
@@ -139,13 +152,23 @@ class RichFeedbackModel:
         known = [place for place, row in enumerate(rows.tolist()) if batch.misaligned[row] is not None]
         if not known:
             return encoded.states.sum() * 0
-        texts = []
+        texts, others, flags = [], list[int](), list[float]()
         for place in known:
             row = int(rows[place])
             words = self.pieces.read(batch.prompts[row], self.settings.text.longest)[1]
-            texts.append(written(words, (batch.misaligned[row] or ())[: len(words)], self.pieces))
-        given, wanted = (one.to(encoded.states.device) for one in targets(texts, self.pieces))
-        return writing_loss(self._module.write(encoded.of(torch.tensor(known)), given), wanted)
+            marked = (batch.misaligned[row] or ())[: len(words)]
+            texts.append(written(words, marked, self.pieces))
+            others += following(words, self.pieces)
+            flags += map(float, marked)
+        device = encoded.states.device
+        given, wanted = (one.to(device) for one in targets(texts, self.pieces))
+        logits = self._module.write(encoded.of(torch.tensor(known)), given)
+        if self.settings.losses.writing == "all" or not flags:
+            return writing_loss(logits, wanted)
+        ends = [(row, after) for row, text in enumerate(texts) for after in text.after]
+        chosen = logits[tuple(torch.tensor(ends, device=device).T)]
+        unmarked = chosen.gather(1, torch.tensor(others, device=device)[:, None])[:, 0]
+        return choice_loss(chosen[:, self.pieces.mark[0]] - unmarked, torch.tensor(flags, device=device))
 
     def _chances(self, encoded: Encoded, prompts: Sequence[str]) -> tuple[NDArray[np.float64], ...]:
         words = [self.pieces.read(prompt, self.settings.text.longest)[1] for prompt in prompts]

@@ -70,6 +70,9 @@ class Losses(Settings):
     heatmap: float = Field(1.0, ge=0)
     score: float = Field(1.0, ge=0)
     keywords: float = Field(1.0, ge=0)
+    writing: Literal["all", "choices"] = Field(
+        "all", description="keywords: each number written counts, or only whether a mark follows a word"
+    )
     floor: float = Field(
         1 / 255, gt=0, description="pixels count by what people marked + this: else maps fall to zero everywhere"
     )
