@@ -210,12 +210,10 @@ def test_settings_that_do_not_fit(settings: dict[str, object], says: str) -> Non
 
 def test_only_the_choices_of_marks_can_count() -> None:
     """By hand: the loss is the mean over words of −log σ(± the mark's lead over what follows without it)."""
-    judge = RichFeedbackModel(
-        TINY.model_copy(
-            update={"losses": Losses(heatmap=0, score=0, writing="choices"), "heatmaps": (), "scores": ()}
-        )
-    )
-    given = batch(1)
+    changes = {"losses": Losses(writing="choices"), "heatmaps": (), "scores": ()}
+    judge = RichFeedbackModel(TINY.model_copy(update=changes))
+    nothing = (torch.zeros(1, 0, 16, 16), torch.zeros(1, 0))
+    given = RichBatch(batch().pixels[:1], ("a red cat",), *nothing, ((False, True, False),))
     with torch.no_grad():
         found = float(judge.loss(given))
         tokens = judge.module.look(given.pixels)
@@ -224,9 +222,8 @@ def test_only_the_choices_of_marks_can_count() -> None:
         a, red, cat, mark = *numbers[0, :3].tolist(), judge.pieces.mark[0]
         logits = judge.module.write(encoded, torch.tensor([[0, a, red, mark, cat]]))[0]
     leads = [logits[1, mark] - logits[1, red], logits[2, mark] - logits[2, cat], logits[4, mark] - logits[4, 1]]
-    expected = np.mean(
-        [np.log1p(np.exp(sign * float(lead))) for sign, lead in zip((1, -1, 1), leads, strict=True)]
-    )
+    signed = np.array([float(lead) for lead in leads]) * (1, -1, 1)
+    expected = np.log1p(np.exp(signed)).mean()
     assert found == pytest.approx(expected, rel=1e-5)
 
 
