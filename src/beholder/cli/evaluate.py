@@ -44,7 +44,7 @@ def evaluate(
     misalignment heatmaps, keywords; always on the images that a model was not trained on, which must be the same
     for all. A study of the made-up world has a row `truth`: what knowing everything is worth against its people.
     """
-    groups = _groups(models, together)
+    groups, study = _groups(models, together), load_study(folder)
     try:
         from beholder.learn.rich.tables import TABLES, flat, row_of
         from beholder.learn.rich.trained import held_out
@@ -53,7 +53,6 @@ def evaluate(
         if error.name is None or error.name.partition(".")[0] not in NEEDED:
             raise
         raise UserError(f'evaluating needs {error.name}: pip install "beholder[models]"') from error
-    study = load_study(folder)
     settings = Settings(study.analysis.level, min(study.analysis.draws, DRAWS), study.seed)
     found = held_out(folder, [name for names in groups.values() for name in names])
     rows = [

@@ -51,7 +51,7 @@ def write_predictions(path: Path, said: RichPredictions) -> None:
 def read_predictions(path: Path) -> RichPredictions | None:
     """What was written; nothing where there is no such file, or a damaged one: it can be made again."""
     try:
-        with np.load(path, allow_pickle=False) as found:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
             counts = found["counts"]
             return RichPredictions(
                 tuple(map(str, found["images"])),

@@ -40,10 +40,16 @@ def rich_study(painted_study: Callable[..., Path], answered: Path, tmp_path: Pat
 
 
 @pytest.fixture
-def rich_recipe() -> Callable[..., Recipe]:
-    """A recipe of a model that trains in a moment, with changes."""
+def small() -> list[str]:
+    """Changes to a recipe that make its model train in a moment."""
+    return list(SMALL)
+
+
+@pytest.fixture
+def rich_recipe(small: list[str]) -> Callable[..., Recipe]:
+    """A recipe of such a model, with changes."""
 
     def make(*changes: str, name: str = "tiny-rich-feedback") -> Recipe:
-        return load_recipe(name, [*SMALL, *changes])
+        return load_recipe(name, [*small, *changes])
 
     return make

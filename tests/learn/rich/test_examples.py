@@ -6,9 +6,6 @@ import polars as pl
 import pytest
 import torch
 
-from beholder.collect.stage import run_simulated
-from beholder.consolidate.stage import run as consolidate
-from beholder.design.stage import run as design
 from beholder.errors import LabelsError
 from beholder.learn.feed import Pictures
 from beholder.learn.rich.examples import RichJudged, heatmap_aspects, rich_judged
@@ -25,16 +22,10 @@ from beholder.tables.heatmap import decode_heatmap
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 
-QUESTION = RichFeedbackQuestion(name="feedback", design=Design(raters=6, trials=20, raters_per_item=3))
-
 
 @pytest.fixture
-def judged(painted_study: Callable[..., Path]) -> RichJudged:
-    folder = painted_study(QUESTION)
-    design(folder)
-    run_simulated(folder, people=6)
-    consolidate(folder)
-    return rich_judged(Store(folder))
+def judged(rich_study: Path) -> RichJudged:
+    return rich_judged(Store(rich_study))
 
 
 def model() -> RichFeedbackModel:
@@ -127,12 +118,8 @@ def _images(feed: RichFeed, step: int, part: int) -> list[float]:
     return [round(float(pixels.mean()), 6) for pixels in feed(step, part).pixels]
 
 
-def test_words_that_are_not_the_prompts_are_left_out(painted_study: Callable[..., Path]) -> None:
-    folder = painted_study(QUESTION)
-    design(folder)
-    run_simulated(folder, people=6)
-    consolidate(folder)
-    store = Store(folder)
+def test_words_that_are_not_the_prompts_are_left_out(rich_study: Path) -> None:
+    store = Store(rich_study)
     labels = store.read("labels")
     image = labels.filter(pl.col("word").is_not_null())["image"][0]
     wrong = labels.with_columns(
@@ -149,4 +136,4 @@ def test_refused(painted_study: Callable[..., Path]) -> None:
     with pytest.raises(LabelsError, match="questions of rich feedback: none; expected exactly one"):
         rich_judged(Store(folder))
     with pytest.raises(LabelsError, match="expected one named 'other'"):
-        rich_judged(Store(painted_study(QUESTION)), "other")
+        rich_judged(Store(painted_study(RichFeedbackQuestion(name="feedback"))), "other")

@@ -9,7 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from click.testing import CliRunner
 
+from beholder.cli.learn import learn
 from beholder.errors import ImageError, LabelsError, RecipeError, StageError, TrainingError, WeightsError
 from beholder.learn.job import FIGURES
 from beholder.learn.recipe import Recipe, load_recipe
@@ -82,11 +84,18 @@ class TestWrites:
         assert len(list(done.folder.glob(f"fold-*/{FILE_NAME}"))) == 3
         assert next(one for one in done.figures if one.statistic == "pearson").items == 40
 
-    def test_the_other_variant(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
-        done = run(rich_study, rich_recipe("training.steps=1", name="tiny-rich-feedback-augmented"))
-        model, record = load_rich_checkpoint(done.folder)
+    def test_the_other_variant_by_command(self, rich_study: Path, small: list[str]) -> None:
+        changes = [word for one in (*small, "training.steps=1") for word in ("--set", one)]
+        arguments = [str(rich_study), "--recipe", "tiny-rich-feedback-augmented", *changes, "--json"]
+        done = json.loads(CliRunner().invoke(learn, arguments, catch_exceptions=False).output)
+        assert {one["statistic"] for one in done["figures"]} >= {
+            "pearson",
+            "heatmap-kld",
+            "keyword-recall-by-image",
+        }
+        model, record = load_rich_checkpoint(Path(done["model"]))
         assert record.config["variant"] == "augmented-prompt"
-        assert len(model.settings.heatmaps) == 2
+        assert model.settings.heatmaps == ("implausibility", "misalignment")
 
 
 class TestAgain:

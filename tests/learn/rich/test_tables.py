@@ -199,7 +199,7 @@ class TestTrained:
         with pytest.raises(FaultsError) as told:
             held_out(rich_study, ["one", "gone", "other-split"])
         assert len(told.value.faults) == 2
-        assert "gone" in told.value.faults[0]
+        assert told.value.faults[0] == "gone: no trained model is there; below models/: one, other-split"
         assert "other-split: tested on other images than one" in told.value.faults[1]
 
     def test_feedback_that_has_changed_since(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:

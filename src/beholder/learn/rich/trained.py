@@ -81,7 +81,11 @@ def _model(folder: Path, name: str) -> _Model:
     """The model, if it was trained by the labels that the study has now; else an error."""
     room = folder / MODELS_ROOM / name
     room = room if room.is_dir() else Path(name)
-    record = read_record(room if (room / RECORD).is_file() else room / "fold-0")
+    first = next((place for place in (room, room / "fold-0") if (place / RECORD).is_file()), None)
+    if first is None:
+        there = sorted(path.name for path in (folder / MODELS_ROOM).glob("*") if path.is_dir())
+        raise UserError(f"{name}: no trained model is there; below {MODELS_ROOM}/: {', '.join(there) or 'none'}")
+    record = read_record(first)
     if record.architecture not in RICH_ARCHITECTURES:
         raise UserError(f"{name}: a {record.architecture} model, which did not learn rich feedback")
     recipe = check_recipe(_table(record, "recipe"), f"{name}: its recipe")
