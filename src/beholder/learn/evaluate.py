@@ -17,12 +17,14 @@ from beholder.learn.recipe import Data
 from beholder.stats.bootstrap import person_weights
 from beholder.stats.bootstrap_intervals import percentile_interval
 from beholder.stats.bounds import crowd_ceiling, generator_floor, generator_pair_rates, person_ceiling
+from beholder.stats.calibration_error import calibration_error
 from beholder.stats.estimate import Estimate
 from beholder.stats.interval_error import error_of_interval
 from beholder.stats.metric_agreement import Opinions, agreement
 from beholder.stats.pair_accuracy import PairAccuracy, pair_accuracy, pairs_within
 from beholder.stats.paper_accuracy import AVERAGED, TIES, paper_accuracy, tune_threshold
 from beholder.stats.partial_correlation import partial_correlation
+from beholder.stats.share_likelihood import share_likelihood
 from beholder.stats.two_way_bootstrap import two_way_ratio
 
 PLAIN_TIES = "people dropped, scores half"
@@ -83,7 +85,9 @@ def evaluate(
             figures += _of_pairs(_scored_pairs(mine, found, scores), aspect, threshold, settings)
             figures += _of_votes(_scored_pairs(votes, found, scores), aspect, settings)
         else:
-            figures += _of_ratings(_scored_images(mine, found, scores), aspect, data, settings)
+            images = _scored_images(mine, found, scores)
+            figures += _of_ratings(images, aspect, data, settings)
+            figures += _of_shares(images, aspect, settings) if data.labels == "shares" else ()
     return figures
 
 
@@ -260,6 +264,45 @@ def _of_ratings(images: pl.DataFrame, aspect: str, data: Data, settings: Setting
     yield from _within_prompts(score, people, prompts, generators, aspect, settings)
 
 
+def _of_shares(images: pl.DataFrame, aspect: str, settings: Settings) -> Iterator[Figure]:
+    """Whether predicted shares are true, and how likely they make the answers, beside the generators' shares."""
+    if images.height < 2:
+        return
+    predicted, shares, asked = (images[name].to_numpy() for name in ("score", "value", "answers"))
+    prompts, generators = images["prompt"].to_numpy(), images["generator"].to_numpy()
+    weights = person_weights(
+        np.zeros(int(prompts.max()) + 1, np.int64), settings.draws, np.random.default_rng(settings.seed)
+    )
+    plain = Figure(aspect, "", np.nan, items=len(shares), prompts=int(prompts.max()) + 1)
+    error = calibration_error(predicted, shares, asked, weights, clusters=prompts, level=settings.level)
+    yield replace(
+        plain,
+        statistic="calibration-error",
+        value=error.value,
+        low=error.low,
+        high=error.high,
+        ceiling=error.by_chance,
+        interval=error.method,
+    )
+    said = np.rint(shares * asked)
+    likelihood = share_likelihood(
+        predicted, said, asked, generators, weights, clusters=prompts, level=settings.level
+    )
+    for name, one, floor in (
+        ("log-likelihood", likelihood.predictions, likelihood.generators.value),
+        ("log-likelihood-gain", likelihood.gain, 0.0),
+    ):
+        yield replace(
+            plain,
+            statistic=name,
+            value=one.value,
+            low=one.low,
+            high=one.high,
+            floor=floor,
+            interval=OVER_PROMPTS,
+        )
+
+
 def _within_prompts(
     score: NDArray[np.float64],
     people: NDArray[np.float64],
@@ -307,5 +350,5 @@ def _error(
 def _errors(images: pl.DataFrame, data: Data, level: float) -> NDArray[np.float64]:
     """Standard errors of the labels over people; nan where they are not known."""
     low, high = (images[end].to_numpy().astype(np.float64) for end in ("low", "high"))
-    shares = np.full(images.height, data.method == "share")
+    shares = np.full(images.height, data.labels == "shares" or data.method == "share")
     return error_of_interval(low, high, images["answers"].to_numpy(), level=level, shares=shares)

@@ -1,4 +1,4 @@
-"""What a model says of images, and how well it does on the validation examples."""
+"""What a model says of images, how well it does on the validation examples, and its calibration by them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,9 +10,11 @@ from beholder.learn.examples import Example, Judged, Scale
 from beholder.learn.feed import Pictures, collated, plain_batches
 from beholder.learn.recipe import Data
 from beholder.models.in_order import batches
-from beholder.models.trainable import Batch, Trainable
+from beholder.models.trainable import Batch, Calibrates, Trainable
+from beholder.stats.beta_binomial import log_likelihood
 from beholder.stats.metric_agreement import single_value
 from beholder.stats.pair_accuracy import pair_accuracy
+from beholder.stats.share_likelihood import LEAST
 
 Scores = dict[str, dict[str, float]]
 """aspect -> image -> score"""
@@ -54,6 +56,8 @@ def look_at(
     scores = predicted(model, pictures, list(prompts.items()), {}, size)
     if data.labels == "pairs":
         measures = {"pair-accuracy": _pairs_right(scores, examples, found.aspects[0])}
+    elif data.labels == "shares":
+        measures = {"log-likelihood": _likelihood(scores, examples)}
     else:
         by_aspect = {aspect: _spearman(scores, examples, aspect) for aspect in found.aspects}
         known = [value for value in by_aspect.values() if np.isfinite(value)]
@@ -61,6 +65,20 @@ def look_at(
         if len(by_aspect) > 1:
             measures |= {f"spearman-{aspect}": value for aspect, value in by_aspect.items()}
     return measures | {"loss": _loss(model, pictures, examples, found.aspects, scales, size)}
+
+
+def calibrate(
+    model: Trainable[Batch],
+    pictures: Pictures,
+    examples: Sequence[Example],
+    aspects: tuple[str, ...],
+    size: int,
+) -> None:
+    """Bring the chances of a model that predicts any in line with the validation examples."""
+    if isinstance(model, Calibrates):
+        device = next(model.module.parameters()).device
+        shown = plain_batches(model, pictures, examples, aspects, {}, size)
+        model.calibrate(batch.to(device) for batch, _ in shown)
 
 
 def _by_prompt(shown: Sequence[tuple[str, str]]) -> Iterator[Example]:
@@ -82,6 +100,20 @@ def _pairs_right(scores: Scores, examples: Sequence[Example], aspect: str) -> fl
     ]
     first, second, lead = np.array(pairs, np.float64).T
     return pair_accuracy(first, second, lead, ties="half").micro
+
+
+def _likelihood(scores: Scores, examples: Sequence[Example]) -> float:
+    """Of the answers about all aspects, by answer, with shares that are not calibrated yet."""
+    rows = [
+        (scores_of(scores, aspect)[image], share, asked)
+        for one in examples
+        for aspect, shares in one.ratings.items()
+        for image, share, asked in zip(one.images, shares, one.answers[aspect], strict=True)
+        if share is not None
+    ]
+    predicted, shares, asked = np.array(rows, np.float64).T
+    kept = np.clip(predicted, LEAST, 1 - LEAST)
+    return float(log_likelihood(np.rint(shares * asked), asked, kept).sum() / asked.sum())
 
 
 def _spearman(scores: Scores, examples: Sequence[Example], aspect: str) -> float:

@@ -12,13 +12,13 @@ from beholder.learn.evaluate import Figure, evaluate, tuned_threshold
 from beholder.learn.examples import Example, Judged, Scale, examples_by_role, judged, scales
 from beholder.learn.feed import Feed, Pictures
 from beholder.learn.job import Job, Learnt, Side, fingerprint_of, learn
-from beholder.learn.predict import look_at, predicted
+from beholder.learn.predict import calibrate, look_at, predicted
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.stage import run as run_rich
 from beholder.learn.splits import Role, Split
 from beholder.learn.train import Progress, devices, leads
 from beholder.learn.votes import votes_of
-from beholder.models.architectures import architecture
+from beholder.models.architectures import IMAGE_ALONE, architecture
 from beholder.models.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.models.trainable import Batch, Trainable
 from beholder.tables.store import Store
@@ -62,13 +62,14 @@ class _Judging:
     def source(self) -> Source:
         """What it is learnt from."""
         labels = f"{self.found.labels.height:,} labels ({self.recipe.data.labels})"
-        use = "beholder score IMAGES --scorer FOLDER --prompts prompts.csv"
+        read = "" if self.recipe.architecture in IMAGE_ALONE else " --prompts prompts.csv"
+        use = f"beholder score IMAGES --scorer FOLDER{read}"
         return Source(labels, self.found.items, self.found.people, use)
 
     @property
     def fingerprint(self) -> str:
         """Of the recipe, the labels and the images."""
-        said = self.found.labels.select("image", "other", "aspect", "value").write_csv().encode()
+        said = self.found.labels.select("image", "other", "aspect", "value", "answers").write_csv().encode()
         return fingerprint_of(self.recipe, self.found.items, [said])
 
     def side(self, job: Job, one: Split, progress: Progress | None) -> Side[float]:
@@ -120,6 +121,7 @@ class _Judging:
             {role: len(examples) for role, examples in sides.items()},
             progress,
         )
+        calibrate(model, self.pictures, watched, aspects, training.batch)
         numbers = {aspect: (found.mean, found.deviation) for aspect, found in scale.items()}
         record = Record(self.recipe.architecture, model.config, aspects, numbers, about)
         if leads():

@@ -26,8 +26,12 @@ ARCHITECTURES: dict[str, str] = {
     "two-tower": "two_tower",
     "image-reward": "image_reward",
     "metric-transformer": "metric_transformer",
+    "realism": "realism",
 }
 """Models of people's judgements. Name in a recipe -> module of this package."""
+
+IMAGE_ALONE = ("realism",)
+"""Those that never read the prompt."""
 
 RICH_ARCHITECTURES: dict[str, str] = {
     "rich-feedback": "rich_feedback.architecture",

@@ -1,7 +1,8 @@
 """All scorers by name. A new one is a file beside this and a line below."""
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Literal
@@ -16,6 +17,7 @@ from beholder.measure.scorers.prompt_length import prompt_length
 from beholder.measure.scorers.saturation import saturation
 from beholder.measure.scorers.scorer import Need, Pixels, Scorer, by_pixels, by_prompt
 from beholder.measure.scorers.sharpness import sharpness
+from beholder.models.architectures import IMAGE_ALONE
 from beholder.models.catalogue import NEEDED
 
 Weights = Mapping[str, str]
@@ -105,6 +107,9 @@ TRAINED = Recipe(
 )
 """What is to be known of trained models."""
 
+TRAINED_ALONE = replace(TRAINED, aspect="realism", needs=("image",), better="lower")
+"""The same of those that look at the image alone: they say which share of people would call it generated."""
+
 RECORD = "model.json"
 """The file by which a folder with a trained model is known."""
 
@@ -120,7 +125,9 @@ def load_scorer(name: str, weights: Weights | None = None, device: str | None = 
 
 def recipe_of(name: str) -> Recipe:
     """What is to be known of a scorer, or of a folder with a trained model in it."""
-    return SCORERS.get(name, TRAINED)
+    if name in SCORERS:
+        return SCORERS[name]
+    return TRAINED_ALONE if _architecture(name) in IMAGE_ALONE else TRAINED
 
 
 def trained_folder(name: str) -> tuple[Path, str | None] | None:
@@ -130,6 +137,15 @@ def trained_folder(name: str) -> tuple[Path, str | None] | None:
         if folder and (Path(folder) / RECORD).is_file():
             return Path(folder), chosen
     return None
+
+
+def _architecture(name: str) -> str:
+    """The architecture of a trained model; nothing where its record cannot be read, which loading will tell."""
+    found = trained_folder(name)
+    try:
+        return str(json.loads((found[0] / RECORD).read_text(encoding="utf-8"))["architecture"]) if found else ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def check_names(names: list[str], weights: Weights, *, trained: bool = False) -> None:
