@@ -8,7 +8,7 @@ import pytest
 from beholder.cli.main import COMMANDS
 from beholder.consolidate.coding import CODERS
 from beholder.consolidate.screening import RULES
-from beholder.learn.recipe import Data, Splitting, Training, shipped_recipes
+from beholder.learn.recipe import Data, Rich, Splitting, Training, shipped_recipes
 from beholder.measure.distances.catalogue import DISTANCES
 from beholder.measure.scorers.catalogue import SCORERS
 from beholder.models.catalogue import ENCODERS
@@ -38,7 +38,7 @@ NAMED: dict[str, tuple[str, ...]] = {
     "measure.md": (*DISTANCES, *SCORERS, "correlations", "metric_separations"),
     "learn.md": (
         *shipped_recipes(),
-        *(*Data.model_fields, *Splitting.model_fields, *Training.model_fields),
+        *(*Data.model_fields, *Splitting.model_fields, *Rich.model_fields, *Training.model_fields),
         "training",
     ),
     "design.md": tuple(role for role in ROLES if role != "test"),
