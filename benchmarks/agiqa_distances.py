@@ -1,0 +1,78 @@
+"""Distances of AGIQA-3K's generators against people: ``python benchmarks/agiqa_distances.py FOLDER``.
+
+The set has no real images. Each generator's images are compared with those of all the others, so that a distance
+says how unlike them it is; and, without any others, how varied its images are. FOLDER is the study that
+``benchmarks/agiqa.py`` keeps. Prints Spearman's ρ with the generators' mean opinion scores, turned so that more
+agreement is higher, with an interval over generators.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from beholder.measure.distances.catalogue import DISTANCES, Sets
+from beholder.models.catalogue import load_encoder
+from beholder.models.encode import encode
+from beholder.models.pictures import find_pictures
+from beholder.stats.correlation import correlation
+from beholder.tables.store import Store
+
+LEFT_OUT = {"ct": "needs the images that a generator was trained on", "inception_score": "see agiqa.md"}
+SIGN = {"lower": -1.0, "higher": 1.0}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("--encoder", default="efficientnet-lite2")
+    arguments = parser.parse_args()
+    store = Store(arguments.folder)
+    images = store.read("images").select("image", "generator", "path")
+    paths = [str(store.folder / path) for path in images["path"]]
+    found = encode(
+        find_pictures(*paths), load_encoder(arguments.encoder), folder=store.folder / "features", skip_broken=True
+    )
+    vectors = dict(zip(found.names, found.vectors, strict=True))
+    generators = {
+        name: np.stack(
+            [vectors[path] for path, one in zip(paths, images["generator"], strict=True) if one == name]
+        )
+        for name in sorted(images["generator"].unique())
+    }
+    values: dict[str, dict[str, float]] = {name: {} for name in DISTANCES if name not in LEFT_OUT}
+    for generator, mine in generators.items():
+        others = np.concatenate([each for name, each in generators.items() if name != generator])
+        sets = Sets(others, mine)
+        for name, by_generator in values.items():
+            by_generator[generator] = DISTANCES[name].compute(sets).value
+        print(generator, {name: round(one[generator], 4) for name, one in values.items()}, flush=True)
+    means = _means(store, images)
+    print(f"\n| distance | {' | '.join(means)} |\n|---|{'---|' * len(means)}")
+    for name, by_generator in values.items():
+        cells = []
+        for mean in means.values():
+            sign = SIGN[DISTANCES[name].better]
+            both = np.array([(sign * value, mean[one]) for one, value in by_generator.items()]).T
+            rho = correlation(both[0], both[1], kind="spearman")
+            cells.append(f"{rho.value:.2f} [{rho.low:.2f}, {rho.high:.2f}]".replace("-", "−").replace("0.", "."))
+        print(f"| `{name}` | {' | '.join(cells)} |")
+
+
+def _means(store: Store, images: pl.DataFrame) -> dict[str, dict[str, float]]:
+    """Aspect -> generator -> mean opinion score."""
+    labels = store.read("labels").filter(pl.col("method").is_in(["mean", "published-mean"]))
+    grouped = (
+        labels.join(images.select("image", "generator"), on="image")
+        .group_by("aspect", "generator", maintain_order=True)
+        .agg(pl.col("value").mean())
+    )
+    found: dict[str, dict[str, float]] = {}
+    for aspect, generator, value in grouped.iter_rows():
+        found.setdefault(aspect, {})[generator] = value
+    return dict(sorted(found.items()))
+
+
+if __name__ == "__main__":
+    main()
