@@ -78,7 +78,7 @@ def evaluate(
 
 def _groups(models: tuple[str, ...], together: tuple[str, ...]) -> dict[str, list[str]]:
     """Row -> its models; all that is wrong with the names at once."""
-    groups = {Path(name).name: [name] for name in models}
+    groups = {name: [name] for name in models}
     faults = [f"model '{name}' is named twice" for name in {name for name in models if models.count(name) > 1}]
     for given in together:
         row, equals, listed = given.partition("=")

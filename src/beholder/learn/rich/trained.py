@@ -1,10 +1,12 @@
 """Models of a study that learnt rich feedback, and what each says of the images that it was not trained on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 from beholder.errors import FaultsError, UserError
+from beholder.learn.feed import Pictures
 from beholder.learn.job import MODELS_ROOM, place_of
 from beholder.learn.recipe import check_recipe
 from beholder.learn.rich.evaluate import Predicted
@@ -42,9 +44,10 @@ def held_out(folder: Path, names: Sequence[str]) -> HeldOut:
     """
     faults: list[str] = []
     found: list[_Model] = []
+    asked = cache(partial(rich_judged, Store(folder)))
     for name in dict.fromkeys(names):
         try:
-            found.append(_model(folder, name))
+            found.append(_model(folder, name, asked))
         except UserError as error:
             faults.append(str(error))
     faults += _different(found)
@@ -72,13 +75,14 @@ class _Model:
             place, shown = place_of(self.room, one), self.lesson.held_out(one)
             kept = found_predictions(place, shown)
             if kept is None:
-                kept = kept_predictions(place, load_rich_checkpoint(place)[0], self.lesson.pictures, shown)
+                pictures = Pictures(self.lesson.found.paths)
+                kept = kept_predictions(place, load_rich_checkpoint(place)[0], pictures, shown)
             together |= by_image(kept)
         return together
 
 
-def _model(folder: Path, name: str) -> _Model:
-    """The model, if it was trained by the labels that the study has now; else an error."""
+def _model(folder: Path, name: str, asked: Callable[[str | None], RichJudged]) -> _Model:
+    """The model, if it was trained by what people say of its question now (``asked``); else an error."""
     room = folder / MODELS_ROOM / name
     room = room if room.is_dir() else Path(name)
     first = next((place for place in (room, room / "fold-0") if (place / RECORD).is_file()), None)
@@ -89,7 +93,7 @@ def _model(folder: Path, name: str) -> _Model:
     if record.architecture not in RICH_ARCHITECTURES:
         raise UserError(f"{name}: a {record.architecture} model, which did not learn rich feedback")
     recipe = check_recipe(_table(record, "recipe"), f"{name}: its recipe")
-    lesson = Lesson(recipe, rich_judged(Store(folder), recipe.data.question))
+    lesson = Lesson(recipe, asked(recipe.data.question))
     if lesson.fingerprint != record.about.get("fingerprint"):
         raise UserError(
             f"{name}: was trained by other feedback or images than {folder} has now, so that it may know what it "
