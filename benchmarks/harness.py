@@ -57,9 +57,14 @@ def table(rows: list[Measured]) -> str:
     for row in rows:
         lines.append(
             f"| {row.task} | {row.peer} | {row.ours_seconds:.3f} s | {row.peer_seconds:.3f} s "
-            f"| **{row.ratio:.1f} ×** ({row.lowest:.1f}–{row.highest:.1f}) |"
+            f"| **{_times(row.ratio)} ×** ({_times(row.lowest)}–{_times(row.highest)}) |"
         )
     return "\n".join(lines)
+
+
+def _times(ratio: float) -> str:
+    """Near 1 a tenth is too coarse."""
+    return f"{ratio:.2f}" if ratio < 2 else f"{ratio:.1f}"
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import agreement
 import distances
 import ratings
+import rich_inference
 import scoring
 import truth
 from harness import Comparison, measure, table
@@ -19,6 +20,7 @@ SUITES: dict[str, Callable[[], Iterator[Comparison]]] = {
     "distances": distances.comparisons,
     "truth": truth.comparisons,
     "scoring": scoring.comparisons,
+    "rich": rich_inference.comparisons,
 }
 """A file of comparisons is a line here."""
 

@@ -9,10 +9,11 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser
 
-from beholder.models.image_feedback import AspectScore, Explained, ImageFeedback
+from beholder.models.explained import Explained
 from beholder.models.pictures import ArrayPicture
 from beholder.report.explained import card
 from beholder.report.explained_page import render_page, write_page
+from beholder.tables.rich_feedback import AspectScore, ImageFeedback
 
 PROMPT = "a <red> cat"
 

@@ -16,12 +16,13 @@ from beholder.cli.prompts import read_prompts
 from beholder.measure.rich.explain import Explanations, explain
 from beholder.measure.rich.members import Member, load_members
 from beholder.measure.rich.people import open_people
-from beholder.models.image_feedback import AspectScore, Explained, ImageFeedback
+from beholder.models.explained import Explained
 from beholder.models.pictures import find_pictures
 from beholder.report.explained_page import write_page
 from beholder.report.words import count, percent
 from beholder.stats.heatmap_summary import HeatmapSummary, heatmap_summary
 from beholder.study.words import split_words
+from beholder.tables.rich_feedback import AspectScore, ImageFeedback
 from beholder.tables.rich_labels import MISSED
 
 

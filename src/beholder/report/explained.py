@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
-from beholder.models.image_feedback import AspectScore, ImageFeedback
 from beholder.report.overlay import Layer, layer, ramp_of
 from beholder.report.prompt_words import PromptWord, prompt_words
 from beholder.report.thumbnail import data_uri
 from beholder.report.words import people as number_of_people
 from beholder.report.words import percent
 from beholder.stats.heatmap_summary import HeatmapSummary, heatmap_summary
+from beholder.tables.rich_feedback import AspectScore, ImageFeedback
 
 FAINT = 0.25
 """A model's chance that a word was missed is never quite 0: below this it is not told."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from PIL import Image
 
 from beholder import __version__
-from beholder.models.image_feedback import Explained
+from beholder.models.explained import Explained
 from beholder.models.pictures import image_of
 from beholder.report.explained import Card, card, legend
 from beholder.report.templating import template_environment

@@ -27,6 +27,7 @@ from beholder.report.leaderboard import Board, boards, headlines, slugs
 from beholder.report.learning import Learning, learnings
 from beholder.report.metrics import MetricsPart, metrics_parts, show, show_interval
 from beholder.report.part import Part, part
+from beholder.report.rich_models import RichModel, rich_models
 from beholder.report.summary import findings
 from beholder.report.templating import template_environment
 from beholder.report.theme import PALETTE, colours
@@ -54,6 +55,7 @@ class Page:
     parts: tuple[Part, ...]
     metrics: tuple[tuple[MetricsPart, Chart | None], ...]
     learning: tuple[tuple[Learning, Chart, Chart], ...]
+    rich: tuple[RichModel, ...]
     crowds: tuple[Crowd, ...]
     people: tuple[tuple[Crowd, Chart | None], ...]
     agreement: Chart | None
@@ -114,6 +116,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         parts=parts,
         metrics=metrics,
         learning=learning,
+        rich=rich_models(study, tables, folder),
         crowds=found,
         people=people_charts,
         agreement=agreement,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from beholder.report.inputs import READ_TRUTH, read_inputs
 from beholder.report.page import compose, render
+from beholder.report.rich_models import prediction_files
 from beholder.report.theme import in_daylight
 from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.atomic import write_atomically
@@ -45,11 +46,12 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
 
 
 def _record(folder: Path, seed: int) -> Provenance:
-    """What the report is made from: the study file, every table it shows or names, and a made-up world's truth."""
+    """What the report is made from: the study file, every table, a made-up world's truth, models' predictions."""
     store, truth = Store(folder), Store(folder, TRUTH_ROOM)
     inputs = {FILE_NAME: file_hash(folder / FILE_NAME)}
     inputs |= {name: store.hash(name) for name in TABLES}
     inputs |= {f"{TRUTH_ROOM}/{name}": truth.hash(name) for name in READ_TRUTH}
+    inputs |= {path.relative_to(folder).as_posix(): file_hash(path) for path in prediction_files(folder)}
     return Provenance("report", {}, seed, inputs)
 
 

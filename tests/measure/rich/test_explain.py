@@ -10,9 +10,9 @@ import beholder
 from beholder.errors import ImageError, StudyError, WeightsError
 from beholder.measure.rich.members import load_members
 from beholder.measure.rich.people import open_people
-from beholder.models.image_feedback import AspectScore
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.study import FILE_NAME, Study, dump_study
+from beholder.tables.rich_feedback import AspectScore
 
 SaveModel = Callable[..., Path]
 

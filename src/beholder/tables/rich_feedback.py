@@ -1,4 +1,4 @@
-"""Rich feedback on one image, whoever gave it, a model or people; what reads it needs no torch."""
+"""Rich feedback on one image, whoever gave it, a model or people."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +6,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-from beholder.models.pictures import Picture
 
 Basis = Literal["held-out", "members", "people"]
 """What an interval rests on: errors on held-out images, the spread between models, or the people asked."""
@@ -35,15 +33,3 @@ class ImageFeedback:
     would; nan for words that were not read."""
     people: int = 0
     """How many people it rests on; 0 for a model."""
-
-
-@dataclass(frozen=True, eq=False)
-class Explained:
-    """An image and its prompt, what models say of it, and what people said of it where they were asked."""
-
-    picture: Picture
-    prompt: str
-    model: ImageFeedback
-    people: ImageFeedback | None
-    note: str = ""
-    """Why people's feedback is not shown, where the image is known."""

@@ -1,0 +1,110 @@
+"""ViT-B/16 with T5-base: built, taught a step, saved, loaded and exported: ``python benchmarks/rich_large.py``.
+
+Weights are random. Each part says how long it took, and the most memory that the process has held so far;
+``docs/measured/rich-large.md`` is a saved run.
+"""
+
+import os
+import platform
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import torch
+
+from beholder.models.checkpoint import WEIGHTS, Record, load_rich_checkpoint, save_checkpoint
+from beholder.models.rich_feedback.batch import RichBatch
+from beholder.models.rich_feedback.export import WholeNetwork, export_network
+from beholder.models.rich_feedback.judge import RichFeedback
+from beholder.models.rich_feedback.model import RichFeedbackModel
+from beholder.models.rich_feedback.settings import RichFeedbackSettings
+
+VOCABULARY = 32_096
+"""With the four special numbers, as many as T5's tokenizer has."""
+
+PROMPTS = ("word1 word2 word3", "word4 word5 word6 word7 word8")
+Done = TypeVar("Done")
+
+
+def main() -> None:
+    versions = f"Python {platform.python_version()}, torch {torch.__version__}"
+    print(f"{platform.machine()}, {os.cpu_count()} cores, {versions}\n")
+    print("| part | seconds | most memory so far |\n|---|---|---|")
+    torch.manual_seed(0)
+    words = tuple(f"word{place}" for place in range(VOCABULARY))
+    model = _timed("build", lambda: RichFeedbackModel(RichFeedbackSettings(words=words)))
+    batch = _batch(model)
+    _timed("one training step, 2 images", lambda: _step(model, batch))
+    said = _timed("all outputs, 2 images", lambda: model.feedback(batch.pixels, PROMPTS))
+    with tempfile.TemporaryDirectory(prefix="rich-large-") as room:
+        folder = Path(room)
+        record = Record("rich-feedback", model.config, model.settings.scores)
+        _timed("save", lambda: save_checkpoint(folder, model, record))
+        size = (folder / WEIGHTS).stat().st_size
+        again, _ = _timed("load", lambda: load_rich_checkpoint(folder))
+        after = _farthest(said, again.feedback(batch.pixels, PROMPTS))
+        del again
+        program = folder / "model.pt2"
+        _timed("export", lambda: export_network(model, program))
+        loaded = _timed("load the export", lambda: torch.export.load(program).module())
+        exported = _exported(model, loaded, batch)
+    parameters = sum(one.numel() for one in model.module.parameters())
+    print(f"\n{parameters:,} parameters, {size / 1e9:.2f} GB")
+    print(f"farthest output after loading: {after:.1e}; of the exported program: {exported:.1e}")
+
+
+def _timed(part: str, work: Callable[[], Done]) -> Done:
+    began = time.perf_counter()
+    found = work()
+    seconds = time.perf_counter() - began
+    print(
+        f"| {part} | {seconds:.1f} | {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f} GB |",
+        flush=True,
+    )
+    return found
+
+
+def _batch(model: RichFeedbackModel) -> RichBatch:
+    side, outputs = model.settings.image.side, model.settings
+    return RichBatch(
+        torch.randn(2, 3, side, side),
+        PROMPTS,
+        torch.rand(2, len(outputs.heatmaps), outputs.map_side, outputs.map_side),
+        torch.rand(2, len(outputs.scores)),
+        ((False, True, False), (False, False, True, False, False)),
+    )
+
+
+def _step(model: RichFeedbackModel, batch: RichBatch) -> None:
+    model.module.train()
+    optimiser = torch.optim.AdamW(model.parameter_groups(1e-4, 0.01))
+    model.loss(batch).backward()  # type: ignore[no-untyped-call]
+    lacking = [name for name, one in model.module.named_parameters() if one.grad is None]
+    assert not lacking, lacking
+    optimiser.step()
+    optimiser.zero_grad()
+
+
+def _farthest(one: RichFeedback, other: RichFeedback) -> float:
+    pairs = [(values, other.heatmaps[name]) for name, values in one.heatmaps.items()]
+    pairs += [(values, other.scores[name]) for name, values in one.scores.items()]
+    words = [np.abs(a - b).max() for a, b in zip(one.misaligned, other.misaligned, strict=True)]
+    return float(max([np.abs(a - b).max() for a, b in pairs] + words))
+
+
+@torch.inference_mode()
+def _exported(model: RichFeedbackModel, loaded: torch.nn.Module, batch: RichBatch) -> float:
+    read = [model.pieces.read(prompt, 4)[0] for prompt in batch.prompts]
+    numbers = torch.tensor(read)
+    given = torch.cat([torch.zeros(2, 1, dtype=torch.int64), numbers[:, :-1]], 1)
+    inputs = (batch.pixels, numbers, torch.ones_like(numbers), given)
+    wanted, found = WholeNetwork(model.module).eval()(*inputs), loaded(*inputs)
+    return max(float((wanted[name] - found[name]).abs().max()) for name in wanted)
+
+
+if __name__ == "__main__":
+    main()

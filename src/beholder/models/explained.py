@@ -1,0 +1,18 @@
+"""An image with all that is said of it; what reads it needs no torch."""
+
+from dataclasses import dataclass
+
+from beholder.models.pictures import Picture
+from beholder.tables.rich_feedback import ImageFeedback
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """An image and its prompt, what models say of it, and what people said of it where they were asked."""
+
+    picture: Picture
+    prompt: str
+    model: ImageFeedback
+    people: ImageFeedback | None
+    note: str = ""
+    """Why people's feedback is not shown, where the image is known."""
