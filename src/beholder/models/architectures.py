@@ -35,6 +35,8 @@ IMAGE_ALONE = ("realism",)
 
 RICH_ARCHITECTURES: dict[str, str] = {
     "rich-feedback": "rich_feedback.architecture",
+    "rich-cnn": "rich_feedback.cnn",
+    "rich-similarity": "rich_feedback.similarity",
 }
 """Models of rich feedback, likewise."""
 

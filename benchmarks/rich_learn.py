@@ -1,0 +1,60 @@
+"""Rich feedback learnt on the made-up world, both variants and all baselines, in the paper's four tables.
+
+    python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME …]
+
+makes the world, trains each recipe with each seed on prompts of which the test has none, and prints the tables,
+with intervals over prompts and the spread over seeds. Every part is skipped where it was done, and goes on where it
+was stopped; the minutes that each model took are printed first.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+from rich_world import make_world
+
+from beholder.cli.evaluate import evaluate
+from beholder.learn.job import MODELS_ROOM
+from beholder.learn.recipe import load_recipe
+from beholder.learn.rich.stage import run
+from beholder.models.allocator import keep_freed_memory
+from beholder.models.checkpoint import read_record
+
+RECIPES = (
+    "tiny-rich-feedback",
+    "tiny-rich-feedback-augmented",
+    "tiny-rich-cnn",
+    "tiny-rich-similarity",
+    "tiny-rich-similarity-tuned",
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--recipe", action="append", choices=RECIPES, help="of all that there are")
+    arguments = parser.parse_args()
+    keep_freed_memory()
+    make_world(arguments.folder)
+    groups = {
+        recipe: [_learnt(arguments.folder, recipe, seed) for seed in range(arguments.seeds)]
+        for recipe in arguments.recipe or RECIPES
+    }
+    rows = [f"--together={recipe}={','.join(names)}" for recipe, names in groups.items()]
+    print(CliRunner().invoke(evaluate, [str(arguments.folder), *rows], catch_exceptions=False).output)
+
+
+def _learnt(folder: Path, recipe: str, seed: int) -> str:
+    """The name of the model, trained now unless it was before."""
+    name = f"{recipe}-seed-{seed}"
+    done = run(folder, load_recipe(recipe, [f"training.seed={seed}"]), name=name, resume=True)
+    about = read_record(folder / MODELS_ROOM / name).about
+    minutes = float(str(about["seconds"])) / 60
+    print(json.dumps({"model": name, "minutes": round(minutes, 1), "skipped": done.outcome.skipped}), flush=True)
+    return name
+
+
+if __name__ == "__main__":
+    main()
