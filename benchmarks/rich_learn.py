@@ -3,8 +3,8 @@
     python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME …]
 
 makes the world, trains each recipe with each seed on prompts of which the test has none, and prints the tables,
-with intervals over prompts and the spread over seeds. Every part is skipped where it was done, and goes on where it
-was stopped; the minutes that each model took are printed first.
+with intervals over prompts and the spread over seeds. Every part is skipped where it was done, and goes on where
+it was stopped; the minutes that each model took are printed first.
 """
 
 import argparse
