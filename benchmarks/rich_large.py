@@ -1,7 +1,7 @@
 """ViT-B/16 with T5-base: built, taught a step, saved, loaded and exported: ``python benchmarks/rich_large.py``.
 
-Weights are random. Each part says how long it took, and the most memory that the process has held so far;
-``docs/measured/rich-large.md`` is a saved run.
+Weights are random. Each part says how much time of processors it took, which other work on the machine does not
+change, and the most memory that the process has held so far; ``docs/measured/rich-large.md`` is a saved run.
 """
 
 import os
@@ -33,7 +33,7 @@ Done = TypeVar("Done")
 def main() -> None:
     versions = f"Python {platform.python_version()}, torch {torch.__version__}"
     print(f"{platform.machine()}, {os.cpu_count()} cores, {versions}\n")
-    print("| part | seconds | most memory so far |\n|---|---|---|")
+    print("| part | seconds of a core | most memory so far |\n|---|---|---|")
     torch.manual_seed(0)
     words = tuple(f"word{place}" for place in range(VOCABULARY))
     model = _timed("build", lambda: RichFeedbackModel(RichFeedbackSettings(words=words)))
@@ -58,9 +58,9 @@ def main() -> None:
 
 
 def _timed(part: str, work: Callable[[], Done]) -> Done:
-    began = time.perf_counter()
+    began = time.process_time()
     found = work()
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     print(
         f"| {part} | {seconds:.1f} | {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f} GB |",
         flush=True,

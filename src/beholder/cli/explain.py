@@ -20,6 +20,7 @@ from beholder.models.explained import Explained
 from beholder.models.pictures import find_pictures
 from beholder.report.explained_page import write_page
 from beholder.report.words import count, percent
+from beholder.report.words import people as number_of_people
 from beholder.stats.heatmap_summary import HeatmapSummary, heatmap_summary
 from beholder.study.words import split_words
 from beholder.tables.rich_feedback import AspectScore, ImageFeedback
@@ -135,7 +136,7 @@ def _show(one: Explained) -> None:
     """A small table: what the model says, and what people said in a column of its own."""
     console = Console(width=None if Console().is_terminal else WIDE, markup=False, highlight=False, emoji=False)
     console.print(Text(one.picture.name, style="bold"))
-    heads = ["", "model", *([f"{one.people.people} people"] if one.people else [])]
+    heads = ["", "model", *([number_of_people(one.people.people)] if one.people else [])]
     table = Table(*heads, box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
     table.show_header = one.people is not None
     both = [said for said in (one.model, one.people) if said is not None]
