@@ -38,7 +38,7 @@ DRAWS = 2000
 def evaluate(
     folder: Path, models: tuple[str, ...], together: tuple[str, ...], csv_file: Path | None, *, as_json: bool
 ) -> None:
-    """Compare models that learnt rich feedback, as the paper does.
+    """Compare models that learnt rich feedback: the paper's tables.
 
     Prints four tables for the models below FOLDER/models (or folders elsewhere): scores, implausibility heatmaps,
     misalignment heatmaps, keywords; always on the images that a model was not trained on, which must be the same

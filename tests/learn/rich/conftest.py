@@ -17,6 +17,7 @@ SMALL = [
     *("model.text.layers=1", "model.text.decoder_layers=1", "model.text.dropout=0.1", "model.heads.heatmap=[8]"),
     *("model.heads.score=[8]", "model.heads.dense=[]", "training.batch=4", "training.warmup=2"),
     *("training.steps=6", "training.validate_every=3", "training.save_every=2", "training.log_every=2"),
+    *("split.test=0.2", "split.validation=0.2"),
 ]
 
 
