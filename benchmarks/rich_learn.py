@@ -18,7 +18,6 @@ from beholder.cli.evaluate import evaluate
 from beholder.learn.job import MODELS_ROOM
 from beholder.learn.recipe import load_recipe
 from beholder.learn.rich.stage import run
-from beholder.models.allocator import keep_freed_memory
 from beholder.models.checkpoint import read_record
 
 RECIPES = (
@@ -36,7 +35,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--recipe", action="append", choices=RECIPES, help="of all that there are")
     arguments = parser.parse_args()
-    keep_freed_memory()
     make_world(arguments.folder)
     groups = {
         recipe: [_learnt(arguments.folder, recipe, seed) for seed in range(arguments.seeds)]

@@ -19,6 +19,7 @@ from beholder.learn.splits import Item, Split, split
 from beholder.learn.state import FILE_NAME as STATE
 from beholder.learn.state import Curve, Point, drop_state
 from beholder.learn.train import Fed, Feeding, Look, Progress, leads, train
+from beholder.models.allocator import keep_freed_memory
 from beholder.models.checkpoint import RECORD, Record, read_record
 from beholder.models.decode import quiet_pillow
 from beholder.models.trainable import Trainable
@@ -222,6 +223,7 @@ def learn(
             f"{job.room}: training was begun and not ended. Go on with --resume, or begin anew with --force"
         )
     splits = split(lesson.source.items, recipe.split)
+    keep_freed_memory()
     with quiet_pillow():
         sides = [lesson.side(job, one, progress) for one in splits]
     figures = tuple(lesson.figures(job, sides))
