@@ -23,7 +23,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "consolidate": ("beholder.cli.stages:consolidate", "Turn many people's answers into labels with intervals."),
     "rank": ("beholder.cli.stages:rank", "Rate the generators and say which of them differ."),
     "learn": ("beholder.cli.learn:learn", "Train a model to judge images as people do, and test it."),
-    "evaluate": ("beholder.cli.evaluate:evaluate", "Compare models that learnt rich feedback: the paper's tables."),
+    "evaluate": (
+        "beholder.cli.evaluate:evaluate",
+        "Compare models that learnt rich feedback: the paper's tables.",
+    ),
     "measure": (
         "beholder.cli.measure:measure",
         "Compute metrics of the images, and see which agree with people.",
