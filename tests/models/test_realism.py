@@ -87,6 +87,11 @@ class TestLoss:
         with pytest.raises(LabelsError, match="nobody was asked about realism"):
             model().loss(batch([[0.5]], [[0.0]]))
 
+    @pytest.mark.parametrize("value", [-0.5, 3.0, NAN])
+    def test_what_is_no_share_is_refused(self, value: float) -> None:
+        with pytest.raises(LabelsError, match="shares from 0 to 1 are expected"):
+            model().loss(batch([[0.5], [value]], [[2.0], [4.0]]))
+
     def test_it_learns_the_way_round_that_people_answered(self) -> None:
         """Bright images are called generated: shares of bright ones come out high."""
         made = model(dropout=0.0)

@@ -114,7 +114,7 @@ class Realism:
         return tuple(load_encoder(name) for name in self._settings.encoders)
 
     def prepare(self, image: Image.Image, rng: np.random.Generator | None) -> NDArray[np.float32]:
-        """The pixels (3, side, side), mirrored in every second step of training; or the features (dims,)."""
+        """The pixels (3, side, side), mirrored half of the time in training; or the features (dims,)."""
         if self.encoders:
             pixels = np.asarray(image)
             return np.concatenate([one.encode([pixels])[0] for one in self.encoders])
@@ -130,8 +130,7 @@ class Realism:
         """The negative log-likelihood of the answers, as a mean over labels."""
         places, mine = self._places(batch)
         logits = self._network(batch.pixels)[:, mine]
-        asked = batch.answers[:, places]
-        said = torch.round(batch.ratings[:, places].nan_to_num() * asked)
+        said, asked = _counts(batch, places)
         likelihood = log_likelihood(said, asked, logits, self._network.log_dispersion[mine])
         return -likelihood.sum() / (asked > 0).sum()
 
@@ -142,21 +141,17 @@ class Realism:
 
     def calibrate(self, batches: Iterable[Batch]) -> None:
         """Fit slope, offset and dispersion of each aspect to labelled images."""
-        logits: dict[int, list[torch.Tensor]] = {}
+        seen: dict[int, list[torch.Tensor]] = {}
         for batch in batches:
             places, mine = self._places(batch)
             with torch.no_grad():
-                found = self._network.eval()(batch.pixels)
-            for place, aspect in zip(places, mine, strict=True):
-                asked = batch.answers[:, place]
-                said = torch.round(batch.ratings[:, place].nan_to_num() * asked)
-                rows = torch.stack([found[:, aspect], said, asked], 1)[asked > 0]
-                logits.setdefault(aspect, []).append(rows)
-        for aspect, parts in logits.items():
-            together = torch.cat(parts).double().cpu().numpy()
-            if len(together):
-                line = fit_line(*together.T)
-                self._network.set_line(aspect, line.slope, line.offset, line.dispersion)
+                logits = self._network.eval()(batch.pixels)[:, mine]
+            rows = torch.stack([logits, *_counts(batch, places)])  # (3, images, aspects)
+            for column, aspect in enumerate(mine):
+                seen.setdefault(aspect, []).append(rows[:, rows[2, :, column] > 0, column])
+        for aspect, parts in seen.items():
+            line = fit_line(*torch.cat(parts, 1).double().cpu().numpy())
+            self._network.set_line(aspect, line.slope, line.offset, line.dispersion)
 
     def after_step(self) -> None:
         """Keep the dispersion within bounds; at the lower one the likelihood is the binomial."""
@@ -173,6 +168,17 @@ class Realism:
             fault = f"of a batch, nobody was asked about {names}; shares need the number of answers"
             raise LabelsError("labels", [fault])
         return [place for place, _ in asked], [mine for _, mine in asked]
+
+
+def _counts(batch: Batch, places: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """How many people said *generated*, and how many were asked, both (images, aspects)."""
+    asked = batch.answers[:, places]
+    shares = torch.where(asked > 0, batch.ratings[:, places], 0.0)
+    if not bool(((shares >= 0) & (shares <= 1)).all()):
+        low, high = shares.min().item(), shares.max().item()
+        fault = f"shares from 0 to 1 are expected; found {low:g} to {high:g}. Set data.labels to 'shares'"
+        raise LabelsError("labels", [fault])
+    return torch.round(shares * asked), asked
 
 
 def log_likelihood(

@@ -10,7 +10,7 @@ At θ = 0 this is μ^k (1 − μ)^(n−k), the binomial one; that there are n!/(
 model and left out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,11 +60,14 @@ def log_likelihood(said: ArrayLike, asked: ArrayLike, share: ArrayLike, dispersi
 
 
 def fit_line(logits: ArrayLike, said: ArrayLike, asked: ArrayLike, *, prior: float = PRIOR) -> Line:
-    """Return the line under which the answers are the likeliest (Platt's scaling, with a dispersion).
+    """Return the line that brings logits in line with the answers (Platt's scaling), and the dispersion about it.
 
-    The slope is above 0, so that the order of images stays. ``prior`` is the deviation of a normal prior on log
-    slope and offset, in logits: against thousands of answers it is nothing; with a few, all of them one way, it
-    keeps predictions from 0 and 1. With ``np.inf`` there is none.
+    Slope and offset are the likeliest by the binomial, in which every answer counts alike: the mean prediction is
+    then the share among the answers, whatever the dispersion, which need not be the same for all images. The
+    dispersion is the likeliest one about that line. The slope is above 0, so that the order of images stays.
+    ``prior`` is the deviation of a normal prior on log slope and offset, in logits: against thousands of answers
+    it is nothing; with a few, all of them one way, it keeps predictions from 0 and 1. With ``np.inf`` there is
+    none.
     """
     k, n = counts(said, asked)
     x = np.asarray(logits, np.float64)
@@ -72,37 +75,33 @@ def fit_line(logits: ArrayLike, said: ArrayLike, asked: ArrayLike, *, prior: flo
         raise StatisticsError(f"a line needs a finite logit for each of {len(k)} images")
 
     def loss(parameters: Array) -> tuple[float, Array]:
-        slope, dispersion = np.exp(parameters[[0, 2]])
-        mean = special.expit(slope * x + parameters[1])
-        value, by_mean, by_dispersion = _slopes(k, n, mean, dispersion)
-        by_logit = by_mean * mean * (1 - mean)
-        gradient = np.array([by_logit @ x * slope, by_logit.sum(), by_dispersion * dispersion])
-        pull = np.array([*parameters[:2], 0.0]) / prior**2
-        return -value + float(pull @ parameters) / 2, pull - gradient
+        slope, offset = np.exp(parameters[0]), parameters[1]
+        z = slope * x + offset
+        likelihood = float(k @ special.log_expit(z) + (n - k) @ special.log_expit(-z))
+        rest = k - n * special.expit(z)
+        pull = parameters / prior**2
+        gradient = pull - np.array([rest @ x * slope, rest.sum()])
+        return float(pull @ parameters) / 2 - likelihood, gradient
 
-    ends = (np.log(DISPERSIONS[0]), np.log(DISPERSIONS[1]))
     found = optimize.minimize(
         loss,
-        np.array([0.0, 0.0, np.log(0.1)]),
+        np.zeros(2),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(-5.0, 5.0), (-20.0, 20.0), ends],
+        bounds=[(-5.0, 5.0), (-20.0, 20.0)],
         options={"maxiter": STEPS, "ftol": 1e-15, "gtol": 1e-9},
     ).x
-    return Line(float(np.exp(found[0])), float(found[1]), float(np.exp(found[2])))
+    line = Line(float(np.exp(found[0])), float(found[1]), 0.0)
+    return replace(line, dispersion=_likeliest_dispersion(k, n, line.shares(x)))
 
 
-def _slopes(k: Array, n: Array, mean: Array, dispersion: float) -> tuple[float, Array, float]:
-    """Return Σ log P, its slopes by each image's mean (images,), and that by the dispersion."""
-    mean = np.clip(mean, 1e-12, 1 - 1e-12)
-    value, by_mean, by_dispersion = 0.0, np.zeros(len(k)), 0.0
-    for one in range(int(n.max())):
-        step = one * dispersion
-        yes, no, is_yes, is_no, asked = mean + step, 1 - mean + step, one < k, one < n - k, float((one < n).sum())
-        value += float(np.log(yes) @ is_yes + np.log(no) @ is_no - np.log1p(step) * asked)
-        by_mean += is_yes / yes - is_no / no
-        by_dispersion += one * float((1 / yes) @ is_yes + (1 / no) @ is_no - asked / (1 + step))
-    return value, by_mean, by_dispersion
+def _likeliest_dispersion(k: Array, n: Array, share: Array) -> float:
+    kept = np.clip(share, 1e-12, 1 - 1e-12)
+    ends = (float(np.log(DISPERSIONS[0])), float(np.log(DISPERSIONS[1])))
+    found = optimize.minimize_scalar(
+        lambda one: -float(log_likelihood(k, n, kept, float(np.exp(one))).sum()), bounds=ends, method="bounded"
+    )
+    return float(np.exp(found.x))
 
 
 def counts(said: ArrayLike, asked: ArrayLike) -> tuple[Array, Array]:
