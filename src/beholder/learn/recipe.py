@@ -56,6 +56,7 @@ class Rich(Augmentation):
     exchanged: Share = Field(
         0.3, description="share of the images whose prompt gets another word, which the image then misses"
     )
+    again: Share = Field(0.0, description="chance that one more word of it is exchanged, each time that one was")
 
 
 class Splitting(Settings):

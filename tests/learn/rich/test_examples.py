@@ -2,6 +2,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 import torch
@@ -112,6 +113,25 @@ def test_exchanged_prompts_leave_what_depends_on_them_unknown(judged: RichJudged
         assert bool(after.heatmaps[place, 1].isnan().all()) == here
         assert not after.heatmaps[place, 0].isnan().any()
         assert sum(after.misaligned[place] or ()) == sum(before.misaligned[place] or ()) + here
+
+
+def test_more_words_of_a_prompt_are_exchanged(judged: RichJudged) -> None:
+    examples = list(judged.examples.values())
+    known = exchanges([one.prompt for one in examples])
+    plain = RichFeed(model(), Pictures(judged.paths), judged, examples, 20, 1, 3, Augmentation(crop=0))
+    before, once, often = (
+        one(0, 0)
+        for one in (
+            plain,
+            replace(plain, exchanges=known, exchanged=1.0),
+            replace(plain, exchanges=known, exchanged=1.0, again=0.7),
+        )
+    )
+    marks = [[sum(words or ()) for words in each.misaligned] for each in (before, once, often)]
+    added = [np.subtract(each, marks[0]) for each in marks[1:]]
+    assert added[0].max() == 1
+    assert added[1].max() > 1
+    assert (added[1] >= added[0]).all()
 
 
 def _images(feed: RichFeed, step: int, part: int) -> list[float]:

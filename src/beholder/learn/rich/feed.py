@@ -37,6 +37,8 @@ class RichFeed:
     exchanges: Exchanges | None = None
     exchanged: float = 0.0
     """Share of the images whose prompt gets another word, which the image then misses."""
+    again: float = 0.0
+    """Chance that one more word is exchanged, each time that one was."""
 
     @property
     def steps_an_epoch(self) -> int:
@@ -59,6 +61,8 @@ class RichFeed:
         made = self.exchanges.exchanged(one.prompt, one.misaligned, rng)
         if made is None:
             return one
+        while rng.random() < self.again and (more := self.exchanges.exchanged(*made, rng)):
+            made = more
         scores = {aspect: score for aspect, score in one.scores.items() if aspect not in OF_THE_PROMPT}
         mapped = tuple(aspect for aspect in one.mapped if aspect not in OF_THE_PROMPT)
         return replace(one, prompt=made[0], misaligned=made[1], scores=scores, mapped=mapped)

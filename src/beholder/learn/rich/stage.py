@@ -132,6 +132,7 @@ class Lesson:
             rich,
             exchanges(prompts),
             rich.exchanged,
+            rich.again,
         )
         watched = sides["validation"]
         about = job.train(
