@@ -6,7 +6,7 @@ who were asked about an image said *generated*, and the loss is the negative log
 (see :mod:`beholder.stats.beta_binomial`), whose dispersion θ is learnt along with the weights. So an image that
 ten people judged counts for more than one that two judged, but not five times as much where the model is unsure.
 
-After training, slope, offset and θ are fitted once more to the images by which training was watched: a network is
+After training, slope, offset and θ are fitted to the images by which training was watched: a network is
 too certain of images that it was taught with.
 """
 
