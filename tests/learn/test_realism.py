@@ -150,7 +150,7 @@ class TestStage:
         record = store.provenance("labels")
         assert record is not None
         store.write({"labels": store.read("labels").with_columns(answers=pl.lit(12, pl.Int64))}, record)
-        assert not run(told_study, recipe("training.steps=2"), force=True).outcome.skipped
+        assert not run(told_study, recipe("training.steps=2")).outcome.skipped
 
     def test_features_of_frozen_encoders(self, told_study: Path) -> None:
         changes = [
