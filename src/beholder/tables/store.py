@@ -15,6 +15,7 @@ from beholder.tables.provenance import METADATA_KEY, Provenance, file_hash
 from beholder.tables.schema import Table
 
 TABLES_ROOM = "tables"
+FEATURES_ROOM = "features"
 TRUTH_ROOM = "truth"
 
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from beholder.cli.evaluate import evaluate
+from beholder.errors import RecipeError
 from beholder.learn.recipe import Recipe, load_recipe
 from beholder.learn.stage import run
 
@@ -18,7 +19,7 @@ SMALL_TOWERS = [
     f"model.towers.sizes.{setting}"
     for setting in ("image_size=16", "image_width=16", "image_layers=1", "text_width=16", "text_layers=1")
 ]
-SMALL_CNN = ["model.side=32", "model.stem=8", "model.widths=[8, 16]", "model.depths=[1, 1]"]
+SMALL_CNN = ["model.encoder=", "model.side=32", "model.stem=8", "model.widths=[8, 16]", "model.depths=[1, 1]"]
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,25 @@ def test_baselines_stand_beside_the_model(rich_study: Path, rich_recipe: Callabl
     assert shown.exit_code == 0, shown.output
     assert shown.output.count("\ncnn ") >= 3  # scores and both heatmaps
     assert "±" in shown.output
+
+
+def test_both_see_through_one_frozen_encoder(rich_study: Path) -> None:
+    shrunk = [
+        *("model.image.width=16", "model.image.heads=2", "model.text.width=16", "model.text.layers=1"),
+        *("model.text.inner=16", "model.text.decoder_layers=1", "model.heads.heatmap=[8]", "rich.named=0.2"),
+    ]
+    run(rich_study, load_recipe("tiny-rich-feedback", [*SHORT, *shrunk]))
+    kept = list((rich_study / "features").iterdir())
+    run(rich_study, load_recipe("tiny-rich-cnn", SHORT))
+    assert list((rich_study / "features").iterdir()) == kept  # computed once
+    shown = CliRunner().invoke(evaluate, [str(rich_study), "tiny-rich-feedback", "tiny-rich-cnn"])
+    assert shown.exit_code == 0, shown.output
+
+
+def test_what_means_nothing_to_the_model_is_refused(rich_study: Path) -> None:
+    changed = load_recipe("tiny-rich-cnn", [*SHORT, "rich.crop=0.5", "rich.named=1"])
+    with pytest.raises(RecipeError) as refused:
+        run(rich_study, changed)
+    assert [fault.partition(" is ")[0] for fault in refused.value.faults] == ["crop", "named"]
+    with pytest.raises(RecipeError, match=r"rich.named \(3\) must be less than training.epochs \(2\)"):
+        load_recipe("tiny-rich-feedback", ["rich.named=3", "training.epochs=2"])

@@ -3,15 +3,23 @@ import numpy as np
 from beholder.learn.rich.exchange import exchanges
 from beholder.study.words import split_words
 
-PROMPTS = ("a red cat, photo", "a blue cat, sketch", "a red dog, photo", "two Red cats, photo")
+PROMPTS = (
+    "a red cat, photo",
+    "a blue cat, sketch",
+    "a blue dog, photo",
+    "a red dog, photo",
+    "two Red cats, photo",
+    "a red cat, sketch",
+)
 
 
 def test_words_that_stand_between_the_same_two() -> None:
     found = exchanges(PROMPTS)
     words = split_words("a red cat, photo")
     assert found.others(words, 1) == ("blue",)  # a … cat
-    assert found.others(words, 2) == ("cats", "dog")  # red … photo
-    assert found.others(words, 0) == ("two",)  # nothing before, red after
+    assert found.others(words, 2) == ("dog",)  # red … photo; "a … cats" was never seen
+    assert found.others(words, 0) == ()  # nor was "two … cat", though "two red" was
+    assert found.others(split_words("two red cats, photo"), 2) == ()
     assert found.others(words, 3) == ("sketch",)
     assert found.others(split_words("a green bird"), 1) == ()
 

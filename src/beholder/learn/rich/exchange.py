@@ -2,11 +2,12 @@
 
 Few words of a prompt are missed, so a model sees few examples of each. Of a word that people found in the image, a
 sure example is made by putting another in its place. The other one must fit its neighbours, else the model would
-learn which words are strange instead of looking: so it is one that stands between the same two words elsewhere.
+learn which words are strange instead of looking: so it is one that stands between the same two words elsewhere,
+and was seen as far before or after each word nearby ("two red cats", but not "a red cats").
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,19 +16,30 @@ from beholder.study.words import split_words
 
 EDGE = ""
 """What stands before the first word and after the last."""
+NEARBY = 3
+"""Words on either side that another word must fit."""
 
 
 @dataclass(frozen=True)
 class Exchanges:
-    """Which words stand between which."""
+    """Which words stand between which, and which stand near which."""
 
     between: Mapping[tuple[str, str], tuple[str, ...]]
+    near: Set[tuple[str, str, int]]
+    """Two words, and how many places the second stands after the first."""
 
     def others(self, words: Sequence[str], place: int) -> tuple[str, ...]:
         """The words that could stand at a place instead of the one that does."""
-        before = words[place - 1].lower() if place else EDGE
-        after = words[place + 1].lower() if place + 1 < len(words) else EDGE
-        return tuple(one for one in self.between.get((before, after), ()) if one != words[place].lower())
+        small = [word.lower() for word in words]
+        before = small[place - 1] if place else EDGE
+        after = small[place + 1] if place + 1 < len(small) else EDGE
+        found = self.between.get((before, after), ())
+        return tuple(one for one in found if one != small[place] and self._fits(small, place, one))
+
+    def _fits(self, words: Sequence[str], place: int, other: str) -> bool:
+        earlier = ((word, other, away) for away, word in enumerate(_backwards(words, place), 1))
+        later = ((other, word, away) for away, word in enumerate(words[place + 1 : place + 1 + NEARBY], 1))
+        return all(pair in self.near for pair in (*earlier, *later))
 
     def exchanged(
         self, prompt: str, misaligned: Sequence[bool], rng: np.random.Generator
@@ -48,9 +60,20 @@ class Exchanges:
 
 def exchanges(prompts: Sequence[str]) -> Exchanges:
     """What the training prompts say; in small letters."""
-    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    between: dict[tuple[str, str], set[str]] = defaultdict(set)
+    near: set[tuple[str, str, int]] = set()
     for prompt in prompts:
-        words = [EDGE, *(word.lower() for word in split_words(prompt)), EDGE]
-        for before, word, after in zip(words, words[1:], words[2:], strict=False):
-            found[before, after].add(word)
-    return Exchanges({around: tuple(sorted(words)) for around, words in found.items() if len(words) > 1})
+        words = [word.lower() for word in split_words(prompt)]
+        with_edges = [EDGE, *words, EDGE]
+        for before, word, after in zip(with_edges, with_edges[1:], with_edges[2:], strict=False):
+            between[before, after].add(word)
+        for place, word in enumerate(words):
+            near |= {(other, word, away) for away, other in enumerate(_backwards(words, place), 1)}
+    return Exchanges(
+        {around: tuple(sorted(words)) for around, words in between.items() if len(words) > 1}, frozenset(near)
+    )
+
+
+def _backwards(words: Sequence[str], place: int) -> Sequence[str]:
+    """The words before a place, the nearest first."""
+    return words[max(place - NEARBY, 0) : place][::-1]

@@ -39,6 +39,8 @@ class RichFeed:
     """Share of the images whose prompt gets another word, which the image then misses."""
     again: float = 0.0
     """Chance that one more word is exchanged, each time that one was."""
+    named: float = 0.0
+    """Passes, the first ones, in which only which words the images show is learnt."""
 
     @property
     def steps_an_epoch(self) -> int:
@@ -51,8 +53,15 @@ class RichFeed:
             step, part, examples=len(self.examples), batch=self.batch, parts=self.parts, seed=self.seed
         )
         states = random_at(step, part, self.seed).spawn(len(chosen))
+        if step < self.named * self.steps_an_epoch:
+            return self._only_naming([self.examples[one] for one in chosen], states)
         mine = [self._exchanged(self.examples[one], state) for one, state in zip(chosen, states, strict=True)]
         return rich_batch(mine, self.model, self.pictures, self.judged, self.augmentation, states)
+
+    def _only_naming(self, chosen: Sequence[RichExample], states: Sequence[np.random.Generator]) -> RichBatch:
+        unmapped = [replace(one, mapped=()) for one in chosen]
+        made = rich_batch(unmapped, self.model, self.pictures, self.judged, self.augmentation, states)
+        return replace(made, only_naming=True)
 
     def _exchanged(self, one: RichExample, rng: np.random.Generator) -> RichExample:
         """Another prompt where the lot falls on the image; what depended on the prompt is then not known."""
@@ -81,9 +90,10 @@ def rich_batch(
 
     def made(place: int) -> tuple[NDArray[np.float32], Maps]:
         one = examples[place]
-        image, maps = pictures.get(one.image), _maps(one, settings.heatmaps, judged)
-        if augmentation and states:
-            image, maps = augmented(image, maps, augmentation, states[place])
+        maps = _maps(one, settings.heatmaps, judged)
+        if not (augmentation and states and augmentation.changes):
+            return pictures.prepared(one.image, model, None), _sized(maps, settings.map_side)
+        image, maps = augmented(pictures.get(one.image), maps, augmentation, states[place])
         return model.prepare(image, None), _sized(maps, settings.map_side)
 
     with ThreadPoolExecutor(THREADS) as pool:

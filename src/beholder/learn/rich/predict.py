@@ -40,7 +40,7 @@ def predicted(
     parts = []
     with ThreadPoolExecutor(THREADS) as pool:
         for portion in batches(examples, SIZE):
-            prepared = list(pool.map(lambda one: model.prepare(pictures.get(one.image), None), portion))
+            prepared = list(pool.map(lambda one: pictures.prepared(one.image, model, None), portion))
             pixels = torch.from_numpy(np.stack(prepared)).to(device)
             parts.append(model.feedback(pixels, [one.prompt for one in portion]))
     first = parts[0]

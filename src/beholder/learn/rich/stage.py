@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from beholder.errors import LabelsError
+from beholder.errors import LabelsError, RecipeError
 from beholder.learn.card import Source
 from beholder.learn.evaluate import Figure
 from beholder.learn.feed import Pictures
@@ -24,10 +24,13 @@ from beholder.learn.splits import Role, Split
 from beholder.learn.train import Progress, devices, leads
 from beholder.models.architectures import rich_architecture
 from beholder.models.checkpoint import Record, load_rich_checkpoint, save_checkpoint
+from beholder.models.rich_feedback.augment import CHANCES
 from beholder.models.rich_feedback.judge import Outputs, RichJudge
+from beholder.models.rich_feedback.model import RichFeedbackModel
+from beholder.models.trainable import SeesFeatures
 from beholder.stats.conformal import conformal_width
 from beholder.tables.provenance import Plain
-from beholder.tables.store import Store
+from beholder.tables.store import FEATURES_ROOM, Store
 
 SIDES: tuple[Role, ...] = ("train", "validation", "test")
 LEVEL = 0.95
@@ -64,10 +67,8 @@ class Lesson:
 
     @cached_property
     def pictures(self) -> Pictures:
-        """The images, all of them sound."""
-        pictures = Pictures(self.found.paths)
-        pictures.check(list(self.found.paths))
-        return pictures
+        """The images."""
+        return Pictures(self.found.paths)
 
     @property
     def source(self) -> Source:
@@ -96,6 +97,7 @@ class Lesson:
             model, record = load_rich_checkpoint(place)
         else:
             model, record = self._trained(job, one, progress)
+        self.pictures.make_ready(model, job.store.folder / FEATURES_ROOM)
         said = found_predictions(place, held_out) if leads() else None
         if said is None and leads():
             said = kept_predictions(place, model, self.pictures, held_out)
@@ -120,6 +122,8 @@ class Lesson:
         settings = self.recipe.model_settings_of(job.store.folder, one.fold)
         model = maker.build(maker.configure(settings, sorted(set(prompts)), self.found.aspects), fresh=True)
         _refuse_unlabelled(model.settings, sides["train"])
+        _refuse_unheeded(model, rich)
+        self.pictures.make_ready(model, job.store.folder / FEATURES_ROOM)
         parts = devices() * training.accumulate
         feed = RichFeed(
             model,
@@ -133,6 +137,7 @@ class Lesson:
             exchanges(prompts),
             rich.exchanged,
             rich.again,
+            rich.named,
         )
         watched = sides["validation"]
         about = job.train(
@@ -164,6 +169,22 @@ def _within(aspects: Sequence[str], watched: Sequence[RichExample], said: Said) 
         width = conformal_width(np.array(errors), level=LEVEL) if errors else math.inf
         if math.isfinite(width):
             yield aspect, width
+
+
+def _refuse_unheeded(model: RichJudge, rich: Rich) -> None:
+    """Stop where the recipe asks for what means nothing to the model."""
+    faults = []
+    if isinstance(model, SeesFeatures) and model.encoders:
+        faults += [
+            f"{name} is {getattr(rich, name):g}; expected 0, as a frozen encoder sees each image once and for all"
+            for name in CHANCES
+            if getattr(rich, name)
+        ]
+    names = isinstance(model, RichFeedbackModel) and model.settings.losses.naming > 0
+    if rich.named and not names:
+        faults.append(f"named is {rich.named:g}; expected 0, as the model names no words (model.losses.naming)")
+    if faults:
+        raise RecipeError("[rich]", faults)
 
 
 def _refuse_unlabelled(outputs: Outputs, train: Sequence[RichExample]) -> None:

@@ -18,6 +18,8 @@ Maps = NDArray[np.float32]
 """Heatmaps of one image, (aspects, height, width)."""
 
 HUES = 256
+CHANCES = ("crop", "mirror", "light", "colour", "jpeg", "grey")
+"""Settings that say how often an image is changed."""
 
 
 class Augmentation(Settings):
@@ -30,6 +32,11 @@ class Augmentation(Settings):
     colour: Share = Field(0.1, description="chance of another hue, and of another saturation")
     jpeg: Share = Field(0.1, description="chance of JPEG noise")
     grey: Share = Field(0.1, description="chance of no colour at all")
+
+    @property
+    def changes(self) -> bool:
+        """Whether any image is ever changed."""
+        return any(getattr(self, name) for name in CHANCES)
 
 
 def augmented(

@@ -1,6 +1,7 @@
 """A residual network with heads for scores and heatmaps: the baseline that sees the image and never the prompt."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -12,12 +13,16 @@ from pydantic import Field, ValidationError, model_validator
 from torch import nn
 
 from beholder.errors import RecipeError
+from beholder.models.catalogue import load_encoder
+from beholder.models.encoder import Encoder
+from beholder.models.grid_features import grid_channels
 from beholder.models.preprocessing import HALF, Preprocessing
 from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
 from beholder.models.rich_feedback.judge import RichFeedback
 from beholder.models.rich_feedback.losses import heatmap_loss, score_loss
-from beholder.models.rich_feedback.settings import HEATMAPS, SCORES, Heads, Losses
+from beholder.models.rich_feedback.settings import GRIDS, HEATMAPS, SCORES, Heads, Losses
+from beholder.models.rich_feedback.stems import GridStem
 from beholder.models.trainable import Config, Groups, decayed_groups
 from beholder.study.faults import faults_of
 from beholder.study.question import Settings
@@ -35,6 +40,11 @@ class CnnSettings(Settings):
     stem: int = Field(64, ge=4, description="channels of the first convolution")
     widths: tuple[int, ...] = Field((256, 512, 1024, 2048), min_length=1, description="channels of the stages")
     depths: tuple[int, ...] = Field((3, 4, 6, 3), min_length=1, description="blocks of the stages")
+    encoder: str | None = Field(
+        None,
+        description="a frozen encoder that sees images as a grid: three convolutions on it, as wide as the last "
+        "stage, take the place of all stages",
+    )
     blocks: Literal["basic", "bottleneck"] = "bottleneck"
     heads: Heads = Heads()
     losses: Losses = Losses()
@@ -45,7 +55,9 @@ class CnnSettings(Settings):
     def _fits(self) -> "CnnSettings":
         if len(self.widths) != len(self.depths):
             raise ValueError(f"widths has {len(self.widths)} stages, depths {len(self.depths)}; expected as many")
-        if self.side % self.stride:
+        if self.encoder is not None and self.encoder not in GRIDS:
+            raise ValueError(f"encoder '{self.encoder}' gives no grid; those that do: {', '.join(GRIDS)}")
+        if self.encoder is None and self.side % self.stride:
             raise ValueError(f"side ({self.side}) must be a multiple of {self.stride}, a place of the last stage")
         if not (self.heatmaps or self.scores):
             raise ValueError("nothing is to be predicted: name heatmaps or scores")
@@ -58,8 +70,11 @@ class CnnSettings(Settings):
 
     @property
     def grid(self) -> int:
-        """Places along a side of the last stage."""
-        return self.side // self.stride
+        """Places along a side of the last stage, or of what the encoder sees."""
+        if self.encoder is None:
+            return self.side // self.stride
+        side, place = GRIDS[self.encoder]
+        return side // place
 
     @property
     def map_side(self) -> int:
@@ -100,9 +115,17 @@ class RichCnn:
         """What the same model is built from again."""
         return self.settings.model_dump(mode="json")
 
+    @cached_property
+    def encoders(self) -> tuple[Encoder, ...]:
+        """The frozen one that images are seen through; none where the network sees pixels."""
+        return () if self.settings.encoder is None else (load_encoder(self.settings.encoder),)
+
     def prepare(self, image: Image.Image, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
         """The image at the size of the network; augmentation moves maps too, and comes before."""
         del rng
+        if self.encoders:
+            seen: NDArray[np.float32] = self.encoders[0].encode([np.asarray(image)])[0]
+            return seen
         return self.preprocessing.prepare(image)
 
     def parameter_groups(self, learning_rate: float, weight_decay: float) -> Groups:
@@ -131,7 +154,7 @@ class RichCnn:
 
     @torch.inference_mode()
     def feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
-        """Everything the model says of prepared images (n, 3, side, side); prompts are not read."""
+        """Everything the model says of prepared images; prompts are not read."""
         del prompts
         self._module.eval()
         tokens = self._module.look(pixels)
@@ -148,7 +171,12 @@ class CnnNetwork(nn.Module):
     def __init__(self, settings: CnnSettings) -> None:
         super().__init__()
         heads, width = settings.heads, settings.widths[-1]
-        self.tower = transformers.ResNetModel(_config(settings))
+        self.grid = settings.grid
+        self.tower = (
+            transformers.ResNetModel(_config(settings))
+            if settings.encoder is None
+            else GridStem(grid_channels(settings.encoder), width)
+        )
         self.heatmaps = nn.ModuleDict(
             {name: HeatmapHead(settings.grid, width, heads.heatmap) for name in settings.heatmaps}
         )
@@ -157,9 +185,12 @@ class CnnNetwork(nn.Module):
         )
 
     def look(self, pixels: torch.Tensor) -> torch.Tensor:
-        """The last stage (n, grid², width) of images (n, 3, side, side)."""
-        tokens: torch.Tensor = self.tower(pixel_values=pixels).last_hidden_state.flatten(2).transpose(1, 2)
-        return tokens
+        """The last stage (n, grid², width) of images (n, 3, side, side), or of what the frozen encoder sees."""
+        if isinstance(self.tower, GridStem):
+            maps: torch.Tensor = self.tower(pixels.reshape(len(pixels), -1, self.grid, self.grid))
+        else:
+            maps = self.tower(pixel_values=pixels).last_hidden_state
+        return maps.flatten(2).transpose(1, 2)
 
 
 def _config(settings: CnnSettings) -> transformers.ResNetConfig:

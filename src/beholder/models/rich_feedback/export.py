@@ -2,7 +2,7 @@
 
 The program takes what the model makes of images and prompts, for any number of images and any lengths:
 
-- ``pixels`` (images, 3, side, side), prepared;
+- ``pixels`` (images, …), prepared: pixels, or what the frozen encoder sees, which is no part of the program;
 - ``numbers`` (images, longest), the prompts as pieces, and ``read``, 1 where there is one;
 - ``given`` (images, written), what the decoder has written so far, beginning with the pad.
 
@@ -12,7 +12,9 @@ It gives a tensor for each heatmap (images, map side, map side) and each score (
 
 from pathlib import Path
 
+import numpy as np
 import torch
+from PIL import Image
 from torch import nn
 from torch.export import Dim, ExportedProgram
 
@@ -57,10 +59,11 @@ def export_network(model: RichFeedbackModel, path: Path) -> ExportedProgram:
 
 def example_inputs(model: RichFeedbackModel) -> Inputs:
     """Two made-up images with prompts of different lengths, by which the program is traced."""
-    side, pieces = model.settings.image.side, model.pieces
+    pieces = model.pieces
     rows = torch.tensor(
         [[*pieces.mark, *pieces.mark, pieces.end], [pieces.end, *[pieces.pad] * 2 * len(pieces.mark)]]
     )
     read = torch.tensor([[1] * rows.shape[1], [1] + [0] * (rows.shape[1] - 1)])
     given = torch.full((2, 4), pieces.pad)
-    return torch.zeros(2, 3, side, side), rows, read, given
+    pixels = torch.from_numpy(np.stack([model.prepare(Image.new("RGB", (8, 8)))] * 2))
+    return torch.zeros_like(pixels), rows, read, given

@@ -56,5 +56,5 @@ class RichJudge(Trainable[RichBatch], Protocol):
         ...
 
     def feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
-        """What it says of prepared images (n, 3, side, side), on the device of its module, and their prompts."""
+        """What it says of prepared images (n, …), on the device of its module, and their prompts."""
         ...

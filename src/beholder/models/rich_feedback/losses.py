@@ -1,4 +1,4 @@
-"""The three losses: pixels of a heatmap, scores, and the written prompt; what nobody was asked is left out."""
+"""The losses: pixels of a heatmap, scores, the written prompt, named words; what nobody was asked is left out."""
 
 import torch
 from torch.nn import functional
@@ -41,3 +41,11 @@ def choice_loss(leads: torch.Tensor, marked: torch.Tensor) -> torch.Tensor:
     ``leads`` is how far the logit of the mark leads over that of what follows without one.
     """
     return functional.binary_cross_entropy_with_logits(leads, marked)
+
+
+def naming_loss(logits: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy of whether images show words, both (n, words); nan where nobody knows."""
+    known = ~shown.isnan()
+    if not known.any():
+        return logits.sum() * 0
+    return functional.binary_cross_entropy_with_logits(logits[known], shown[known])

@@ -1,18 +1,27 @@
 """The rich-feedback model as it is trained and asked."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
 
+from beholder.models.catalogue import load_encoder
+from beholder.models.encoder import Encoder
 from beholder.models.preprocessing import HALF, Preprocessing
 from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.decoding import Decoding
 from beholder.models.rich_feedback.judge import RichFeedback
 from beholder.models.rich_feedback.keywords import following, misaligned_chances, targets, written
-from beholder.models.rich_feedback.losses import choice_loss, heatmap_loss, score_loss, writing_loss
+from beholder.models.rich_feedback.losses import (
+    choice_loss,
+    heatmap_loss,
+    naming_loss,
+    score_loss,
+    writing_loss,
+)
 from beholder.models.rich_feedback.network import Encoded, RichFeedbackNetwork, padded
 from beholder.models.rich_feedback.pieces import (
     TOKENIZER,
@@ -51,9 +60,18 @@ class RichFeedbackModel:
         """What the same model is built from again."""
         return self.settings.model_dump(mode="json")
 
+    @cached_property
+    def encoders(self) -> tuple[Encoder, ...]:
+        """The frozen one that images are seen through; none where the tower sees pixels."""
+        name = self.settings.image.encoder
+        return () if name is None else (load_encoder(name),)
+
     def prepare(self, image: Image.Image, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
         """The image at the size of the tower; augmentation moves maps too, and comes before."""
         del rng
+        if self.encoders:
+            seen: NDArray[np.float32] = self.encoders[0].encode([np.asarray(image)])[0]
+            return seen
         return self.preprocessing.prepare(image)
 
     def parameter_groups(self, learning_rate: float, weight_decay: float) -> Groups:
@@ -65,8 +83,12 @@ class RichFeedbackModel:
 
     def loss(self, batch: RichBatch) -> torch.Tensor:
         """The weighted sum of the losses of all outputs."""
-        total = torch.zeros((), device=batch.pixels.device)
-        for task, rows, encoded in self._encoded(batch, draw=self._module.training):
+        tokens = self._module.look(batch.pixels)
+        naming = self.settings.losses.naming
+        total = naming * self._naming_loss(tokens, batch) if naming else torch.zeros((), device=tokens.device)
+        if batch.only_naming:
+            return total
+        for task, rows, encoded in self._encoded(tokens, batch, draw=self._module.training):
             total = total + self._loss(task, rows, encoded, batch)
         return total
 
@@ -74,12 +96,14 @@ class RichFeedbackModel:
         """The scores by aspect."""
         return {
             task.removesuffix(" score"): self._module.score(encoded, task.removesuffix(" score")).sigmoid()
-            for task, _, encoded in self._encoded(batch, draw=False, tasks=self._score_tasks())
+            for task, _, encoded in self._encoded(
+                self._module.look(batch.pixels), batch, draw=False, tasks=self._score_tasks()
+            )
         }
 
     @torch.inference_mode()
     def feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
-        """Everything the model says of prepared images (n, 3, side, side); the image tower looks at each once."""
+        """Everything the model says of prepared images; the image tower looks at each once."""
         self._module.eval()
         size = PORTION if pixels.device.type == "cpu" else len(prompts)
         starts = range(0, len(prompts), size)
@@ -109,11 +133,10 @@ class RichFeedbackModel:
         return RichFeedback(maps, scores, misaligned)
 
     def _encoded(
-        self, batch: RichBatch, *, draw: bool, tasks: Sequence[str] | None = None
+        self, tokens: torch.Tensor, batch: RichBatch, *, draw: bool, tasks: Sequence[str] | None = None
     ) -> Iterator[tuple[str, torch.Tensor, Encoded]]:
         """Each task with the rows it is asked for, and what the encoder made of these."""
         tasks = self.settings.tasks if tasks is None else tasks
-        tokens = self._module.look(batch.pixels)
         every = torch.arange(len(batch))
         if self.settings.variant == "multi-head":
             encoded = self._encode(tokens, batch.prompts, None)
@@ -147,6 +170,25 @@ class RichFeedbackModel:
         aspect = task.removesuffix(" heatmap")
         marked = batch.heatmaps[there, self.settings.heatmaps.index(aspect)]
         return weights.heatmap * heatmap_loss(self._module.heatmap(encoded, aspect), marked, weights.floor)
+
+    def _naming_loss(self, tokens: torch.Tensor, batch: RichBatch) -> torch.Tensor:
+        """Of each image: it shows the words that people found in it, and none of the other images' words.
+
+        What becomes of words that people missed is open.
+        """
+        words = [self.pieces.read(prompt, self.settings.text.longest)[1] for prompt in batch.prompts]
+        numbers = sorted({number for prompt in words for word in prompt for number in word})
+        if not numbers:
+            return tokens.sum() * 0
+        place = {number: at for at, number in enumerate(numbers)}
+        shown = torch.zeros(len(batch), len(numbers))
+        for row, (prompt, missed) in enumerate(zip(words, batch.misaligned, strict=True)):
+            flags = (True,) * len(prompt) if missed is None else missed
+            told = [(place[one], flag) for word, flag in zip(prompt, flags, strict=False) for one in word]
+            shown[row, [at for at, flag in told if flag]] = torch.nan
+            shown[row, [at for at, flag in told if not flag]] = 1  # found once, it is shown
+        found = self._module.named(tokens, torch.tensor(numbers, device=tokens.device))
+        return naming_loss(found, shown.to(tokens.device))
 
     def _writing_loss(self, rows: torch.Tensor, encoded: Encoded, batch: RichBatch) -> torch.Tensor:
         known = [place for place, row in enumerate(rows.tolist()) if batch.misaligned[row] is not None]

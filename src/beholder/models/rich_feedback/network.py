@@ -2,16 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from math import log
 
 import torch
 import transformers
 from torch import nn
 
-from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead, convolution
+from beholder.models.grid_features import grid_channels
+from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
 from beholder.models.rich_feedback.pieces import Pieces
 from beholder.models.rich_feedback.settings import ImageTower, RichFeedbackSettings, TextModel
+from beholder.models.rich_feedback.stems import GridStem, Stem
 
+UNNAMED = -2.0
+"""How far an image shows a word, before anything is learnt, as a logit: most words are not shown."""
+SURE = 3.0
+"""The logit from which on an image surely shows a word."""
 SHARED = "shared"
 """Name of the one head that serves all outputs of its kind, in the augmented-prompt variant."""
 
@@ -43,6 +49,9 @@ class RichFeedbackNetwork(nn.Module):
         self.settings = settings
         image, text, heads = settings.image, settings.text, settings.heads
         self.tower = image_tower(image)
+        named = settings.losses.naming > 0
+        self.rareness = nn.Parameter(torch.full((size,), UNNAMED)) if named else None
+        self.evidence = nn.Linear(1, text.width) if named else None
         self.bridge = nn.Linear(image.width, text.width) if image.width != text.width else nn.Identity()
         self.text = text_model(text, size)
         together = settings.variant == "augmented-prompt"
@@ -60,13 +69,34 @@ class RichFeedbackNetwork(nn.Module):
         )
 
     def look(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Image tokens (n, grid², width) of images (n, 3, side, side)."""
+        """Image tokens (n, grid², width) of images (n, 3, side, side), or of what the frozen encoder sees."""
+        image = self.settings.image
+        if image.encoder is not None:
+            pixels = pixels.reshape(len(pixels), -1, image.grid, image.grid)
         tokens: torch.Tensor = self.bridge(self.tower(pixel_values=pixels).last_hidden_state[:, 1:])
         return tokens
 
+    def named(self, tokens: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+        """Logits (n, words) that image tokens (n, tokens, width) show words: their likeness to any token will do.
+
+        The words are told by their numbers, the same for all images (words,) or some for each (n, words).
+        """
+        if self.rareness is None:
+            raise TypeError("the network was not built to name words")
+        words = self.text.shared(numbers).transpose(-1, -2) * tokens.shape[-1] ** -0.5
+        like = tokens @ words  # (n, tokens, words)
+        found: torch.Tensor = like.logsumexp(1) - log(tokens.shape[1]) + self.rareness[numbers]
+        return found
+
     def encode(self, tokens: torch.Tensor, numbers: torch.Tensor, read: torch.Tensor) -> Encoded:
-        """Image tokens and prompts (n, longest), ``read`` where a prompt has a token, in one sequence."""
-        both = torch.cat([tokens, self.text.shared(numbers)], 1)
+        """Image tokens and prompts (n, longest), ``read`` where a prompt has a token, in one sequence.
+
+        Where images name words, each word of the prompt is told how far its image shows it.
+        """
+        words = self.text.shared(numbers)
+        if self.evidence is not None:
+            words = words + self.evidence((self.named(tokens, numbers) / SURE).tanh()[..., None])
+        both = torch.cat([tokens, words], 1)
         mask = torch.cat([read.new_ones(tokens.shape[:2]), read], 1)
         states = self.text.encoder(inputs_embeds=both, attention_mask=mask).last_hidden_state
         return Encoded(states, mask, tokens.shape[1])
@@ -104,37 +134,23 @@ class RichFeedbackNetwork(nn.Module):
 
 
 def image_tower(settings: ImageTower) -> nn.Module:
-    """A vision transformer with random weights."""
+    """A vision transformer with random weights; a frozen encoder's places are to it what pixels are to others."""
+    seen = settings.encoder is not None
     config = transformers.ViTConfig(
         hidden_size=settings.width,
         num_hidden_layers=settings.layers,
         num_attention_heads=settings.heads,
         intermediate_size=4 * settings.width,
-        image_size=settings.side,
-        patch_size=settings.patch,
+        image_size=settings.grid if seen else settings.side,
+        patch_size=1 if seen else settings.patch,
+        num_channels=grid_channels(settings.encoder) if settings.encoder else 3,
     )
     tower: nn.Module = transformers.ViTModel(config, add_pooling_layer=False)
-    if settings.stem == "convolutions":
+    if settings.encoder is not None:
+        tower.embeddings.patch_embeddings.projection = GridStem(config.num_channels, settings.width)  # type: ignore[union-attr]
+    elif settings.stem == "convolutions":
         tower.embeddings.patch_embeddings.projection = Stem(settings.width, settings.patch)  # type: ignore[union-attr]
     return tower
-
-
-class Stem(nn.Conv2d):
-    """Convolutions of stride 2, as many as it takes to make a token of a patch, each wider than the one before.
-
-    It takes the place of a tower's single convolution, whose weights the tower looks at: so it is one itself.
-    """
-
-    def __init__(self, width: int, patch: int) -> None:
-        steps = patch.bit_length() - 1
-        widths = [max(width >> (steps - step), 8) for step in range(1, steps + 1)]
-        super().__init__(widths[-1], width, 1)
-        before = [convolution(one, other, stride=2) for one, other in pairwise((3, *widths))]
-        self.before = nn.Sequential(*before)
-
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """From (n, 3, side, side) to (n, width, grid, grid)."""
-        return super().forward(self.before(images))
 
 
 def text_model(settings: TextModel, size: int) -> transformers.T5ForConditionalGeneration:

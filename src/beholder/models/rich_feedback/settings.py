@@ -14,6 +14,8 @@ Variant = Literal["multi-head", "augmented-prompt"]
 HEATMAPS = ("implausibility", "misalignment")
 SCORES = ("plausibility", "alignment", "aesthetics", "overall")
 KEYWORDS = "keywords"
+GRIDS = {"efficientnet-lite0-grid": (192, 16)}
+"""Frozen encoders that see an image as a grid of places -> the sides of an image and of a place, in pixels."""
 
 
 class ImageTower(Settings):
@@ -22,6 +24,10 @@ class ImageTower(Settings):
     weights: str | None = Field(None, description="hub name or folder of a ViT; left out: random")
     side: int = Field(224, ge=16, description="pixels")
     patch: int = Field(16, ge=2, description="pixels a token")
+    encoder: str | None = Field(
+        None,
+        description="a frozen encoder through which the tower sees images, as a grid; left out: it sees pixels",
+    )
     stem: Literal["patch", "convolutions"] = Field(
         "patch", description="one linear map a patch, or convolutions of stride 2, which learn from fewer images"
     )
@@ -34,6 +40,13 @@ class ImageTower(Settings):
         check_multiples(self, (("side", "patch"), ("width", "heads")))
         if not log2(self.patch).is_integer():
             raise ValueError(f"patch ({self.patch}) must be a power of 2: heatmaps double their size step by step")
+        if self.encoder is not None and self.encoder not in GRIDS:
+            raise ValueError(f"encoder '{self.encoder}' gives no grid; those that do: {', '.join(GRIDS)}")
+        if self.encoder is not None and GRIDS[self.encoder] != (self.side, self.patch):
+            side, patch = GRIDS[self.encoder]
+            raise ValueError(f"with the encoder '{self.encoder}', side must be {side} and patch {patch}")
+        if self.encoder is not None and self.weights is not None:
+            raise ValueError("weights are of a ViT that sees pixels; leave them out, or the encoder")
         return self
 
     @property
@@ -65,13 +78,18 @@ class Heads(Settings):
 
 
 class Losses(Settings):
-    """The loss is a weighted sum of three."""
+    """The loss is a weighted sum."""
 
     heatmap: float = Field(1.0, ge=0)
     score: float = Field(1.0, ge=0)
     keywords: float = Field(1.0, ge=0)
     writing: Literal["all", "choices"] = Field(
         "all", description="keywords: each number written counts, or only whether a mark follows a word"
+    )
+    naming: float = Field(
+        0.0,
+        ge=0,
+        description="image tokens, before they meet the prompt, tell which words people found in the image",
     )
     floor: float = Field(
         1 / 255, gt=0, description="pixels count by what people marked + this: else maps fall to zero everywhere"

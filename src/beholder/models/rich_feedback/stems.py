@@ -1,0 +1,39 @@
+"""What makes tokens of an image: convolutions on its pixels, or on what a frozen encoder sees at each place."""
+
+from itertools import pairwise
+
+import torch
+from torch import nn
+
+from beholder.models.rich_feedback.heads import convolution
+
+
+class Stem(nn.Conv2d):
+    """Convolutions of stride 2, as many as it takes to make a token of a patch, each wider than the one before.
+
+    It takes the place of a tower's single convolution, whose weights the tower looks at: so it is one itself.
+    """
+
+    def __init__(self, width: int, patch: int) -> None:
+        steps = patch.bit_length() - 1
+        widths = [max(width >> (steps - step), 8) for step in range(1, steps + 1)]
+        super().__init__(widths[-1], width, 1)
+        before = [convolution(one, other, stride=2) for one, other in pairwise((3, *widths))]
+        self.before = nn.Sequential(*before)
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """From (n, 3, side, side) to (n, width, grid, grid)."""
+        return super().forward(self.before(images))
+
+
+class GridStem(nn.Conv2d):
+    """From what a frozen encoder sees at each place to a token of it and its neighbours."""
+
+    def __init__(self, channels: int, width: int) -> None:
+        super().__init__(width, width, 3, padding=1)
+        first = nn.Conv2d(channels, width, 1)
+        self.before = nn.Sequential(first, nn.GELU(), nn.Conv2d(width, width, 3, padding=1), nn.GELU())
+
+    def forward(self, places: torch.Tensor) -> torch.Tensor:
+        """From (n, channels, grid, grid) to (n, width, grid, grid)."""
+        return super().forward(self.before(places))

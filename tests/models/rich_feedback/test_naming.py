@@ -1,0 +1,146 @@
+"""Image tokens that name words: what they are taught, and what the prompt is told of it."""
+
+from dataclasses import replace
+from math import exp, log
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from pydantic import ValidationError
+
+from beholder.models.rich_feedback.batch import RichBatch
+from beholder.models.rich_feedback.losses import naming_loss
+from beholder.models.rich_feedback.model import RichFeedbackModel
+from beholder.models.rich_feedback.settings import Heads, ImageTower, Losses, RichFeedbackSettings, TextModel
+
+PIXELS = ImageTower(side=16, patch=8, stem="convolutions", width=8, layers=1, heads=2)
+NAMING = RichFeedbackSettings(
+    image=PIXELS,
+    text=TextModel(width=8, head_width=4, heads=2, inner=16, layers=1, decoder_layers=1, dropout=0, longest=24),
+    heads=Heads(heatmap=(4,), score=(4,), dense=()),
+    losses=Losses(naming=2.0),
+    words=("a", "cat", "dog", "red"),
+)
+
+
+def naming_model(settings: RichFeedbackSettings = NAMING) -> RichFeedbackModel:
+    torch.manual_seed(0)
+    return RichFeedbackModel(settings)
+
+
+def two_images(model: RichFeedbackModel) -> RichBatch:
+    rng = np.random.default_rng(0)
+    pictures = [Image.fromarray(rng.integers(0, 255, (20, 20, 3), np.uint8)) for _ in range(2)]
+    return RichBatch(
+        torch.from_numpy(np.stack([model.prepare(one) for one in pictures])),
+        ("a red cat", "a dog a"),
+        torch.full((2, 2, model.settings.map_side, model.settings.map_side), torch.nan),
+        torch.full((2, 4), torch.nan),
+        ((False, True, False), (True, False, False)),
+    )
+
+
+def test_a_word_is_shown_where_any_token_is_like_it() -> None:
+    model = naming_model()
+    network = model.module
+    assert network.rareness is not None
+    number = model.pieces.of("cat")[0]
+    with torch.no_grad():
+        network.text.shared.weight[number] = torch.tensor([2.0, *[0.0] * 7])
+        network.rareness[number] = 0.5
+    tokens = torch.zeros(1, 2, 8)
+    tokens[0, 0, 0] = 3.0
+    # likeness 2 · 3 / √8 at one token and 0 at the other: log(½ (e^(6/√8) + 1)) + ½
+    expected = log((exp(6 / 8**0.5) + 1) / 2) + 0.5
+    alone = network.named(tokens, torch.tensor([number]))
+    torch.testing.assert_close(alone, torch.tensor([[expected]]))
+    torch.testing.assert_close(network.named(tokens, torch.tensor([[number, number]])), alone.expand(1, 2))
+
+
+def test_the_loss_by_hand() -> None:
+    logits = torch.tensor([[0.0, log(3.0)], [5.0, -log(3.0)]])
+    shown = torch.tensor([[1.0, 1.0], [torch.nan, 1.0]])
+    expected = (log(2) + log(4 / 3) + log(4)) / 3
+    assert float(naming_loss(logits, shown)) == pytest.approx(expected)
+    nobody = torch.full_like(shown, torch.nan)
+    assert float(naming_loss(logits, nobody)) == 0
+
+
+def test_found_words_are_shown_and_missed_ones_open() -> None:
+    model = naming_model()
+    batch = two_images(model)
+    told: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def kept(logits: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
+        told.append((logits, shown))
+        return naming_loss(logits, shown)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("beholder.models.rich_feedback.model.naming_loss", kept)
+        loss = model.loss(replace(batch, only_naming=True))
+    logits, shown = told[0]
+    words = {word: place for place, word in enumerate(("a", "cat", "dog", "red"))}  # in the order of their numbers
+    expected = torch.zeros(2, 4)
+    expected[0, [words["a"], words["cat"]]] = 1
+    expected[0, words["red"]] = torch.nan
+    expected[1, [words["a"], words["dog"]]] = 1  # "a" was missed once, and found once
+    torch.testing.assert_close(shown, expected, equal_nan=True)
+    torch.testing.assert_close(loss, 2 * naming_loss(logits, shown))  # the weight is 2, and nothing else counts
+
+
+def test_all_else_is_learnt_beside_it() -> None:
+    model = naming_model()
+    batch = replace(two_images(model), scores=torch.full((2, 4), 0.5))
+    both, alone = model.loss(batch), model.loss(replace(batch, only_naming=True))
+    assert both.item() > alone.item()
+    unknown = replace(batch, misaligned=(None, None), only_naming=True)
+    assert model.loss(unknown).item() > 0  # the other image's words are not shown
+    empty = replace(batch, prompts=("", ""), misaligned=(None, None), only_naming=True)
+    assert model.loss(empty).item() == 0
+
+
+def test_the_prompt_is_told_what_the_image_shows() -> None:
+    model = naming_model()
+    network = model.module
+    assert network.evidence is not None
+    tokens = network.look(two_images(model).pixels)
+    numbers = torch.tensor([[*model.pieces.of("cat"), model.pieces.end]] * 2)
+    told = network.encode(tokens, numbers, torch.ones_like(numbers)).states
+    with torch.no_grad():
+        network.evidence.weight.zero_()
+        network.evidence.bias.zero_()
+    untold = network.encode(tokens, numbers, torch.ones_like(numbers)).states
+    assert not torch.allclose(told, untold)
+    plain = naming_model(NAMING.model_copy(update={"losses": Losses()}))
+    assert plain.module.evidence is None
+    with pytest.raises(TypeError, match="not built to name"):
+        plain.module.named(tokens, numbers)
+
+
+class TestFrozenEncoder:
+    GRID = ImageTower(encoder="efficientnet-lite0-grid", side=192, patch=16, width=8, layers=1, heads=2)
+
+    def test_images_are_seen_through_it(self) -> None:
+        model = naming_model(NAMING.model_copy(update={"image": self.GRID}))
+        batch = two_images(model)
+        assert batch.pixels.shape == (2, model.encoders[0].dims)
+        assert model.module.look(batch.pixels).shape == (2, 144, 8)
+        before = [one.clone() for one in model.module.parameters()]
+        model.loss(replace(batch, scores=torch.full((2, 4), 0.5))).backward()  # type: ignore[no-untyped-call]
+        moved = [float(one.grad.abs().sum()) > 0 for one in model.module.parameters() if one.grad is not None]
+        assert sum(moved) > len(before) / 2
+        said = model.feedback(batch.pixels, batch.prompts)
+        assert said.heatmaps["misalignment"].shape == (2, 24, 24)
+
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            ({"encoder": "clip"}, "gives no grid; those that do: efficientnet-lite0-grid"),
+            ({"side": 224}, "side must be 192 and patch 16"),
+            ({"weights": "vit"}, "sees pixels"),
+        ],
+    )
+    def test_settings_that_do_not_fit(self, change: dict[str, object], says: str) -> None:
+        with pytest.raises(ValidationError, match=says):
+            ImageTower.model_validate({**self.GRID.model_dump(), **change})
