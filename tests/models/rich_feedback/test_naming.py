@@ -137,7 +137,7 @@ class TestFrozenEncoder:
         ("change", "says"),
         [
             ({"encoder": "clip"}, "gives no grid; those that do: efficientnet-lite0-grid"),
-            ({"side": 224}, "side must be 192 and patch 16"),
+            ({"side": 224}, "side must be 192 and patch 16 or 32"),
             ({"weights": "vit"}, "sees pixels"),
         ],
     )

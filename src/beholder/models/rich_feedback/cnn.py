@@ -32,6 +32,10 @@ STEM = 4
 """The first convolution and the pooling after it halve an image twice; each stage but the first once more."""
 
 
+STRIDE = 2
+"""Places of a frozen encoder along the side of one of ours."""
+
+
 class CnnSettings(Settings):
     """The ``[model]`` table of a recipe; the defaults are ResNet-50."""
 
@@ -74,7 +78,7 @@ class CnnSettings(Settings):
         if self.encoder is None:
             return self.side // self.stride
         side, place = GRIDS[self.encoder]
-        return side // place
+        return side // (place * STRIDE)
 
     @property
     def map_side(self) -> int:
@@ -175,7 +179,7 @@ class CnnNetwork(nn.Module):
         self.tower = (
             transformers.ResNetModel(_config(settings))
             if settings.encoder is None
-            else GridStem(grid_channels(settings.encoder), width)
+            else GridStem(grid_channels(settings.encoder), width, STRIDE)
         )
         self.heatmaps = nn.ModuleDict(
             {name: HeatmapHead(settings.grid, width, heads.heatmap) for name in settings.heatmaps}
@@ -187,7 +191,8 @@ class CnnNetwork(nn.Module):
     def look(self, pixels: torch.Tensor) -> torch.Tensor:
         """The last stage (n, grid², width) of images (n, 3, side, side), or of what the frozen encoder sees."""
         if isinstance(self.tower, GridStem):
-            maps: torch.Tensor = self.tower(pixels.reshape(len(pixels), -1, self.grid, self.grid))
+            side = self.grid * STRIDE
+            maps: torch.Tensor = self.tower(pixels.reshape(len(pixels), -1, side, side))
         else:
             maps = self.tower(pixel_values=pixels).last_hidden_state
         return maps.flatten(2).transpose(1, 2)

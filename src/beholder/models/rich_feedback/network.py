@@ -72,7 +72,7 @@ class RichFeedbackNetwork(nn.Module):
         """Image tokens (n, grid², width) of images (n, 3, side, side), or of what the frozen encoder sees."""
         image = self.settings.image
         if image.encoder is not None:
-            pixels = pixels.reshape(len(pixels), -1, image.grid, image.grid)
+            pixels = pixels.reshape(len(pixels), -1, image.places, image.places)
         tokens: torch.Tensor = self.bridge(self.tower(pixel_values=pixels).last_hidden_state[:, 1:])
         return tokens
 
@@ -135,19 +135,20 @@ class RichFeedbackNetwork(nn.Module):
 
 def image_tower(settings: ImageTower) -> nn.Module:
     """A vision transformer with random weights; a frozen encoder's places are to it what pixels are to others."""
-    seen = settings.encoder is not None
     config = transformers.ViTConfig(
         hidden_size=settings.width,
         num_hidden_layers=settings.layers,
         num_attention_heads=settings.heads,
         intermediate_size=4 * settings.width,
-        image_size=settings.grid if seen else settings.side,
-        patch_size=1 if seen else settings.patch,
+        image_size=settings.places,
+        patch_size=settings.places // settings.grid,
         num_channels=grid_channels(settings.encoder) if settings.encoder else 3,
     )
     tower: nn.Module = transformers.ViTModel(config, add_pooling_layer=False)
     if settings.encoder is not None:
-        tower.embeddings.patch_embeddings.projection = GridStem(config.num_channels, settings.width)  # type: ignore[union-attr]
+        tower.embeddings.patch_embeddings.projection = GridStem(  # type: ignore[union-attr]
+            config.num_channels, settings.width, config.patch_size
+        )
     elif settings.stem == "convolutions":
         tower.embeddings.patch_embeddings.projection = Stem(settings.width, settings.patch)  # type: ignore[union-attr]
     return tower

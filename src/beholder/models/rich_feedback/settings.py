@@ -42,9 +42,12 @@ class ImageTower(Settings):
             raise ValueError(f"patch ({self.patch}) must be a power of 2: heatmaps double their size step by step")
         if self.encoder is not None and self.encoder not in GRIDS:
             raise ValueError(f"encoder '{self.encoder}' gives no grid; those that do: {', '.join(GRIDS)}")
-        if self.encoder is not None and GRIDS[self.encoder] != (self.side, self.patch):
-            side, patch = GRIDS[self.encoder]
-            raise ValueError(f"with the encoder '{self.encoder}', side must be {side} and patch {patch}")
+        if self.encoder is not None:
+            side, place = GRIDS[self.encoder]
+            if self.side != side or self.patch not in (place, 2 * place):
+                raise ValueError(
+                    f"with the encoder '{self.encoder}', side must be {side} and patch {place} or {2 * place}"
+                )
         if self.encoder is not None and self.weights is not None:
             raise ValueError("weights are of a ViT that sees pixels; leave them out, or the encoder")
         return self
@@ -53,6 +56,11 @@ class ImageTower(Settings):
     def grid(self) -> int:
         """Tokens along a side."""
         return self.side // self.patch
+
+    @property
+    def places(self) -> int:
+        """Places along a side that the encoder sees, or pixels without one."""
+        return self.side if self.encoder is None else self.side // GRIDS[self.encoder][1]
 
 
 class TextModel(Settings):

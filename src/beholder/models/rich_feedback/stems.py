@@ -27,13 +27,14 @@ class Stem(nn.Conv2d):
 
 
 class GridStem(nn.Conv2d):
-    """From what a frozen encoder sees at each place to a token of it and its neighbours."""
+    """From what a frozen encoder sees at each place to tokens of ``stride`` × ``stride`` places."""
 
-    def __init__(self, channels: int, width: int) -> None:
-        super().__init__(width, width, 3, padding=1)
-        first = nn.Conv2d(channels, width, 1)
-        self.before = nn.Sequential(first, nn.GELU(), nn.Conv2d(width, width, 3, padding=1), nn.GELU())
+    def __init__(self, channels: int, width: int, stride: int) -> None:
+        super().__init__(2 * width, width, 1)
+        first = nn.Conv2d(channels, max(width // 2, 1), 1)
+        second = nn.Conv2d(max(width // 2, 1), 2 * width, 3, stride, padding=1)
+        self.before = nn.Sequential(first, nn.GELU(), second, nn.GELU())
 
     def forward(self, places: torch.Tensor) -> torch.Tensor:
-        """From (n, channels, grid, grid) to (n, width, grid, grid)."""
+        """From (n, channels, grid, grid) to (n, width, grid / stride, grid / stride)."""
         return super().forward(self.before(places))
