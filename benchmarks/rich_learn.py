@@ -1,16 +1,19 @@
 """Rich feedback learnt on the made-up world, both variants and all baselines, in the paper's four tables.
 
-    python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME …]
+    python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME …] [--at-once 2]
 
 makes the world, trains each recipe with each seed on prompts of which the test has none, and prints the tables,
 with intervals over prompts and the spread over seeds. Every part is skipped where it was done, and goes on where
-it was stopped; the minutes that each model took are printed first.
+it was stopped; the minutes that each model took, on one core, are printed first.
 """
 
 import argparse
 import json
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
+import torch
 from click.testing import CliRunner
 from rich_world import make_world
 
@@ -34,18 +37,23 @@ def main() -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--recipe", action="append", choices=RECIPES, help="of all that there are")
+    parser.add_argument("--at-once", type=int, default=2, help="models that learn beside each other, a core each")
     arguments = parser.parse_args()
     make_world(arguments.folder)
-    groups = {
-        recipe: [_learnt(arguments.folder, recipe, seed) for seed in range(arguments.seeds)]
-        for recipe in arguments.recipe or RECIPES
-    }
+    jobs = [(recipe, seed) for recipe in arguments.recipe or RECIPES for seed in range(arguments.seeds)]
+    fresh = get_context("spawn")  # a fork would copy the locks of Polars' threads
+    with ProcessPoolExecutor(arguments.at_once, mp_context=fresh) as pool:
+        names = list(pool.map(_learnt, [arguments.folder] * len(jobs), *zip(*jobs, strict=True)))
+    groups: dict[str, list[str]] = {}
+    for (recipe, _), name in zip(jobs, names, strict=True):
+        groups.setdefault(recipe, []).append(name)
     rows = [f"--together={recipe}={','.join(names)}" for recipe, names in groups.items()]
     print(CliRunner().invoke(evaluate, [str(arguments.folder), *rows], catch_exceptions=False).output)
 
 
 def _learnt(folder: Path, recipe: str, seed: int) -> str:
     """The name of the model, trained now unless it was before."""
+    torch.set_num_threads(1)
     name = f"{recipe}-seed-{seed}"
     done = run(folder, load_recipe(recipe, [f"training.seed={seed}"]), name=name, resume=True)
     about = read_record(folder / MODELS_ROOM / name).about

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,8 +110,13 @@ class TestHalfWritten:
             np.testing.assert_array_equal(file.take(np.arange(3)), vectors(1, 2, 3))
 
 
+def _rows(folder: Path) -> int:
+    with open_features(folder, ENCODER, wait=True) as file:
+        return len(file.rows)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked on Windows")
-def test_a_second_writer_is_turned_away(tmp_path: Path) -> None:
+def test_a_second_writer_is_turned_away_or_waits(tmp_path: Path) -> None:
     path = written(tmp_path)
     holder = (
         "import fcntl, sys; file = open(sys.argv[1], 'ab'); fcntl.flock(file, fcntl.LOCK_EX)\n"
@@ -123,6 +129,11 @@ def test_a_second_writer_is_turned_away(tmp_path: Path) -> None:
         assert process.stdout.readline() == b"held\n"
         with pytest.raises(StageError, match="another process is writing"), open_features(tmp_path, ENCODER):
             pass
-        process.kill()
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(_rows, tmp_path)
+            with pytest.raises(TimeoutError):
+                waiting.result(0.1)
+            process.kill()
+            assert waiting.result(30) == 3
     with open_features(tmp_path, ENCODER) as file:  # gone with its process
         assert len(file.rows) == 3

@@ -45,14 +45,15 @@ class Pictures:
         """Once, before training: an error lists every image that is broken.
 
         Where the model sees images through frozen encoders, their features are computed now, or taken from
-        ``folder``; elsewhere every image is decoded.
+        ``folder`` (another model that learns beside this one may be at it: then this waits); elsewhere every image
+        is decoded.
         """
         if self._ready:
             return
         encoders = model.encoders if isinstance(model, SeesFeatures) else ()
         if encoders:
             files = named_files(list(self._paths), [Path(path) for path in self._paths.values()])
-            parts = [encode(files, encoder, folder=folder).vectors for encoder in encoders]
+            parts = [encode(files, encoder, folder=folder, wait=True).vectors for encoder in encoders]
             together = parts[0] if len(parts) == 1 else np.concatenate(parts, 1)
             self._features = dict(zip(self._paths, together, strict=True))
         else:

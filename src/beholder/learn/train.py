@@ -19,6 +19,7 @@ import torch
 from accelerate import Accelerator, PartialState
 from accelerate.state import AcceleratorState
 from torch import nn
+from torch.utils import deterministic
 
 from beholder.errors import TrainingError
 from beholder.learn.recipe import Training
@@ -276,13 +277,20 @@ class _Ahead(Generic[Fed]):
 
 @contextmanager
 def _repeatable(device: torch.device) -> Iterator[None]:
-    """On a CPU only algorithms that give the same bits each time; elsewhere they may be missing."""
+    """On a CPU only algorithms that give the same bits each time; elsewhere they may be missing.
+
+    Torch would also fill new memory then, in case that it is read before it is written, which takes a twentieth of
+    the time; nothing here does.
+    """
     before = torch.are_deterministic_algorithms_enabled()
+    filled = deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
     torch.use_deterministic_algorithms(before or device.type == "cpu")
+    deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     try:
         yield
     finally:
         torch.use_deterministic_algorithms(before)
+        deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
 
 
 def _on_cpu() -> bool:

@@ -62,15 +62,17 @@ def encode(
     skip_broken: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
+    wait: bool = False,
 ) -> Features:
     """The features of all pictures; those that lie in ``folder`` already are not computed again.
 
     Pictures that are missing or broken stop the run with a list of all of them, or are left out and listed in the
-    result with ``skip_broken``. What was computed before the stop is kept in ``folder``.
+    result with ``skip_broken``. What was computed before the stop is kept in ``folder``. Where another process
+    writes there, that is an error, unless ``wait`` is asked for.
     """
     workers = workers or min(os.cpu_count() or 1, MAX_WORKERS)
     keep_freed_memory()
-    with quiet_pillow(), _shelf(folder, encoder) as shelf, encoder.threads(workers):
+    with quiet_pillow(), _shelf(folder, encoder, wait=wait) as shelf, encoder.threads(workers):
         identities = list(in_order(_identify, pictures, workers, 64))
         todo = _first_of_each(pictures, identities, shelf.rows)
         work = _Work(encoder, encoding=skip_broken or not any(isinstance(one, str) for one in identities))
@@ -125,8 +127,8 @@ class MemoryShelf:
         return np.concatenate(self._parts)[rows]
 
 
-def _shelf(folder: Path | None, encoder: Encoder) -> AbstractContextManager[Shelf]:
-    return open_features(folder, encoder) if folder else nullcontext(MemoryShelf(encoder.dims))
+def _shelf(folder: Path | None, encoder: Encoder, *, wait: bool) -> AbstractContextManager[Shelf]:
+    return open_features(folder, encoder, wait=wait) if folder else nullcontext(MemoryShelf(encoder.dims))
 
 
 def _identify(picture: Picture) -> bytes | str:

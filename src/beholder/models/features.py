@@ -93,8 +93,11 @@ class FeatureFile:
 
 
 @contextmanager
-def open_features(folder: Path, encoder: Encoder) -> Iterator[FeatureFile]:
-    """The file for the encoder's vectors within ``folder``, made where there is none; one process at a time."""
+def open_features(folder: Path, encoder: Encoder, *, wait: bool = False) -> Iterator[FeatureFile]:
+    """The file for the encoder's vectors within ``folder``, made where there is none; one process at a time.
+
+    Where another process has it, that is an error, unless ``wait`` is asked for.
+    """
     about = {
         "encoder": encoder.name,
         "weights": encoder.weights,
@@ -105,7 +108,7 @@ def open_features(folder: Path, encoder: Encoder) -> Iterator[FeatureFile]:
     room = folder / f"{encoder.name}-{key}"
     room.mkdir(parents=True, exist_ok=True)
     with (room / "hashes.bin").open("ab") as hashes_made, (room / "vectors.npy").open("ab"):
-        _lock(hashes_made, room)
+        _lock(hashes_made, room, wait=wait)
         if not (room / "about.json").exists():
             with write_atomically(room / "about.json") as file:
                 file.write((json.dumps(about, indent=2) + "\n").encode())
@@ -113,12 +116,12 @@ def open_features(folder: Path, encoder: Encoder) -> Iterator[FeatureFile]:
             yield FeatureFile(room / "vectors.npy", encoder.dims, vectors, hashes)
 
 
-def _lock(file: IO[bytes], room: Path) -> None:
+def _lock(file: IO[bytes], room: Path, *, wait: bool) -> None:
     """Held until the file is closed, or the process is gone."""
     if sys.platform == "win32":
         return
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise StageError(f"{room}: another process is writing features here; wait until it has ended") from error
 
