@@ -11,7 +11,7 @@ SOUND := $(shell grep -qF '$(CURDIR)/.venv/bin/python' $(BIN)/pip 2>/dev/null \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format bench docs clean browser anew
+.PHONY: help demo test suite lint format bench docs clean browser anew
 .SUFFIXES:
 
 help:  ## List what can be made
@@ -20,8 +20,10 @@ help:  ## List what can be made
 demo: .venv/.core  ## Run a whole made-up study into demo-study/
 	@$(BIN)/beholder demo --out demo-study
 
-test: .venv/.dev browser  ## Check style, types and imports, then run all tests
-	@$(MAKE) --no-print-directory lint
+test: .venv/.dev browser  ## Check style, types and imports, and run all tests
+	@$(MAKE) --no-print-directory --jobs=2 lint suite  # beside each other: alone, mypy leaves a core idle
+
+suite: .venv/.dev browser
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2  # a process a core: threads of their own would only wait
 
 lint: .venv/.dev  ## Check style, types and imports

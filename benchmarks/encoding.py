@@ -39,25 +39,25 @@ def main() -> None:
     arguments = parser.parse_args()
     files = sorted(arguments.folder.glob("*.jpg"))[: arguments.images]
     encoder = load_encoder(arguments.encoder)
-    stacks = _prepared(encoder, files)
+    stacks = prepared(encoder, files)
     ways: dict[str, Callable[[], object]] = {
-        "bare forward, torch's own threads": partial(_forward, encoder, stacks, 1),
-        "bare forward, a batch a core": partial(_forward, encoder, stacks, os.cpu_count() or 1),
+        "bare forward, torch's own threads": partial(forward, encoder, stacks, 1),
+        "bare forward, a batch a core": partial(forward, encoder, stacks, os.cpu_count() or 1),
         "reading and preparing alone": partial(_read, encoder, files),
         "folder to features on disk": partial(_whole, encoder, files),
     }
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, torch {torch.__version__}")
     keep_freed_memory()
     print(f"{arguments.encoder}, {len(files)} JPEGs, {arguments.turns} turns\n")
-    taken = _by_turns(ways, arguments.turns)
+    taken = by_turns(ways, arguments.turns)
     whole = taken["folder to features on disk"]
     print("| way | images/s | CPU time an image | whole way ÷ this: time (range) | CPU time (range) |")
     print("|---|---|---|---|---|")
     for name, times in taken.items():
         rate = len(files) / statistics.median(one.wall for one in times)
         each = statistics.median(one.cpu for one in times) / len(files) * 1000
-        wall = _ratios([one.wall for one in whole], [one.wall for one in times])
-        cpu = _ratios([one.cpu for one in whole], [one.cpu for one in times])
+        wall = ratios([one.wall for one in whole], [one.wall for one in times])
+        cpu = ratios([one.cpu for one in whole], [one.cpu for one in times])
         print(f"| {name} | {rate:.0f} | {each:.1f} ms | {wall} | {cpu} |")
 
 
@@ -69,13 +69,13 @@ class Taken:
     cpu: float
 
 
-def _ratios(whole: list[float], part: list[float]) -> str:
+def ratios(whole: list[float], part: list[float]) -> str:
     """Median and range of the ratios within a turn."""
-    ratios = sorted(one / other for one, other in zip(whole, part, strict=True))
-    return f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}–{ratios[-1]:.2f})"
+    found = sorted(one / other for one, other in zip(whole, part, strict=True))
+    return f"{statistics.median(found):.2f} ({found[0]:.2f}–{found[-1]:.2f})"
 
 
-def _prepared(encoder: Encoder, files: list[Path]) -> list[NDArray[np.float32]]:
+def prepared(encoder: Encoder, files: list[Path]) -> list[NDArray[np.float32]]:
     """As many batches as the files make, but only a few different ones, so that memory does not matter."""
     few = files[: 8 * BATCH]
     stacks = [
@@ -85,7 +85,7 @@ def _prepared(encoder: Encoder, files: list[Path]) -> list[NDArray[np.float32]]:
     return [stacks[number % len(stacks)][: len(batch)] for number, batch in enumerate(batches(files, BATCH))]
 
 
-def _forward(encoder: Encoder, stacks: list[NDArray[np.float32]], workers: int) -> None:
+def forward(encoder: Encoder, stacks: list[NDArray[np.float32]], workers: int) -> None:
     with encoder.threads(workers) if workers > 1 else nullcontext():
         for _ in in_order(encoder.network, stacks, workers):
             pass
@@ -105,13 +105,14 @@ def _whole(encoder: Encoder, files: list[Path]) -> None:
         assert found.vectors.shape == (len(files), encoder.dims)
 
 
-def _by_turns(ways: dict[str, Callable[[], object]], turns: int) -> dict[str, list[Taken]]:
+def by_turns(ways: dict[str, Callable[[], object]], turns: int, *, warm: bool = True) -> dict[str, list[Taken]]:
+    """Each way in its turn, so many times; before that once more to ``warm`` up."""
     taken: dict[str, list[Taken]] = {name: [] for name in ways}
-    for turn in range(turns + 1):
+    for turn in range(turns + warm):
         for name, way in ways.items():
             wall, cpu = time.perf_counter(), time.process_time()
             way()
-            if turn:  # the first is to warm up
+            if turn >= warm:
                 taken[name].append(Taken(time.perf_counter() - wall, time.process_time() - cpu))
     return taken
 

@@ -1,24 +1,27 @@
 """From a folder of JPEGs to features with one network, by three tools: ``python benchmarks/folder.py FOLDER``.
 
-The network is Inception-v3 as FID has it, with random weights, the same for all. The bare forward takes images
-that were decoded and prepared beforehand. Prints processor time, by turns, after a first turn to warm up; set
-``OMP_NUM_THREADS=1`` on a busy machine.
+The network is Inception-v3 as FID has it, with random weights, the same for all. The bare forward takes batches
+that were decoded and prepared beforehand, a batch a core, which is how the network is fastest. Ours and it go by
+turns, after a few batches to warm up; then the peers, which take longer, with fewer images. Where the folder has
+too few JPEGs, they are taken again with a byte more after their end: the same work, but not the same content.
+Prints elapsed and processor time an image.
 """
 
 import argparse
 import contextlib
 import io
+import os
 import statistics
 import tempfile
-import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import peers  # noqa: F401 - makes the next imports possible
 import torch
 from cleanfid.fid import get_folder_features
+from encoding import by_turns, forward, prepared
 from equality import random_state
 from torch_fidelity.defaults import DEFAULTS
 from torch_fidelity.feature_extractor_inceptionv3 import FeatureExtractorInceptionV3
@@ -26,9 +29,8 @@ from torch_fidelity.utils import extract_featuresdict_from_input_id
 
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.catalogue import load_encoder
-from beholder.models.decode import decode
 from beholder.models.encode import encode
-from beholder.models.encoder import BATCH
+from beholder.models.encoder import BATCH, Encoder
 from beholder.models.inception import FidInception
 from beholder.models.pictures import find_pictures
 
@@ -39,29 +41,75 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--images", type=int, default=5000)
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--workers", type=int, default=None, help="threads of ours; all cores by default")
+    parser.add_argument("--peer-images", type=int, default=256, help="for the peers; 0: without them")
+    parser.add_argument("--turns", type=int, default=1)
     arguments = parser.parse_args()
     keep_freed_memory()
+    files = sorted(arguments.folder.glob("*.jpg"))
     with tempfile.TemporaryDirectory() as room:
-        files = sorted(arguments.folder.glob("*.jpg"))[: arguments.images]
-        folder, weights = Path(room) / "images", Path(room) / "random.pth"
-        folder.mkdir()
-        for file in files:
-            (folder / file.name).symlink_to(file.resolve())
+        weights = Path(room) / "random.pth"
         torch.save(random_state(), weights)
-        _by_turns(_ways(folder, weights, arguments.workers), arguments.turns, len(files))
+        ours = load_encoder("inception-v3-clean", weights)
+        whole, fewer = (
+            _copied(files, Path(room) / name, count)
+            for name, count in (("whole", arguments.images), ("fewer", arguments.peer_images))
+        )
+        taken = _measured(_ours(ours, whole), len(list(whole.iterdir())), arguments.turns)
+        if arguments.peer_images:
+            taken |= _measured(_peers(fewer, weights), len(list(fewer.iterdir())), arguments.turns)
+    print("| way | images | elapsed an image | processor time an image | ÷ bare forward: elapsed, processor |")
+    print("|---|---|---|---|---|")
+    bare = next(iter(taken.values()))
+    for name, one in taken.items():
+        ratio = f"{one.wall / bare.wall:.2f}, {one.cpu / bare.cpu:.2f}"
+        print(f"| {name} | {one.images:,} | {one.wall:.1f} ms | {one.cpu:.1f} ms | {ratio} |")
 
 
-def _ways(folder: Path, weights: Path, workers: int | None) -> dict[str, Callable[[], object]]:
-    ours = load_encoder("inception-v3-clean", weights)
+def _copied(files: list[Path], folder: Path, count: int) -> Path:
+    folder.mkdir()
+    for number in range(count):
+        again, place = divmod(number, len(files))
+        (folder / f"{number:05}.jpg").write_bytes(files[place].read_bytes() + bytes(again))
+    return folder
+
+
+@dataclass(frozen=True)
+class EachImage:
+    """Milliseconds an image, medians over the turns."""
+
+    images: int
+    wall: float
+    cpu: float
+
+
+def _measured(ways: dict[str, Callable[[], object]], images: int, turns: int) -> dict[str, EachImage]:
+    found = by_turns(ways, turns, warm=False)
+    return {
+        name: EachImage(
+            images,
+            1000 * statistics.median(one.wall for one in times) / images,
+            1000 * statistics.median(one.cpu for one in times) / images,
+        )
+        for name, times in found.items()
+    }
+
+
+def _ours(ours: Encoder, folder: Path) -> dict[str, Callable[[], object]]:
+    files = sorted(folder.iterdir())
+    stacks = prepared(ours, files)
+    cores = os.cpu_count() or 1
+    forward(ours, stacks[: 2 * cores], cores)  # to warm up
+    return {
+        "bare forward": partial(forward, ours, stacks, cores),
+        "beholder": lambda: encode(find_pictures(folder), ours),
+    }
+
+
+def _peers(folder: Path, weights: Path) -> dict[str, Callable[[], object]]:
     network = FidInception(scores=False).eval()
     state = {name: one for name, one in torch.load(weights).items() if not name.startswith("fc.")}
     network.load_state_dict(state, strict=False)
     theirs = FeatureExtractorInceptionV3("v3", ["2048"], feature_extractor_weights_path=str(weights))
-    files = sorted(folder.iterdir())
-    prepared = [ours.preprocessing.prepare(decode(file.read_bytes())) for file in files]
-    stacks = [np.stack(prepared[at : at + BATCH]) for at in range(0, len(prepared), BATCH)]
     settings = {**DEFAULTS, "input1": str(folder), "cuda": False, "verbose": False, "batch_size": BATCH}
 
     def clean(images: torch.Tensor) -> torch.Tensor:
@@ -75,27 +123,9 @@ def _ways(folder: Path, weights: Path, workers: int | None) -> dict[str, Callabl
             )
 
     return {
-        "bare forward": lambda: [ours.network(stack) for stack in stacks],
-        "beholder": lambda: encode(find_pictures(folder), ours, workers=workers),
         "clean-fid": clean_fid,
         "torch-fidelity": partial(extract_featuresdict_from_input_id, 1, theirs, **settings),
     }
-
-
-def _by_turns(ways: dict[str, Callable[[], object]], turns: int, images: int) -> None:
-    taken: dict[str, list[float]] = {name: [] for name in ways}
-    for turn in range(turns + 1):
-        for name, way in ways.items():
-            began = time.process_time()
-            way()
-            if turn:
-                taken[name].append(time.process_time() - began)
-    print("| way | processor time an image | ÷ bare forward (range) |\n|---|---|---|")
-    for name, seconds in taken.items():
-        ratios = sorted(one / bare for one, bare in zip(seconds, taken["bare forward"], strict=True))
-        each = 1000 * statistics.median(seconds) / images
-        middle = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}–{ratios[-1]:.2f})"
-        print(f"| {name} | {each:.0f} ms | {middle} |")
 
 
 if __name__ == "__main__":
