@@ -19,7 +19,7 @@ from scipy import linalg
 from beholder.measure.distances.features import Features, checked_pair
 from beholder.measure.distances.result import JACKKNIFE, Distance, normal_quantile, standard_error
 
-_ROWS = 2048  # images brought to double precision at a time
+ROWS = 2048  # images brought to double precision at a time
 _UNIQUE = 1e-11  # share of a feature's variance that the features before it leave; less is rounding
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -91,13 +91,23 @@ def moments(vectors: Features) -> Moments:
     images, dims = vectors.shape
     mean = vectors.mean(axis=0, dtype=np.float64)
     if images <= dims:
-        spread = sum(float(np.square(block).sum()) for block in _centred_blocks(vectors, mean))
+        spread = sum(float(np.square(block).sum()) for block in centred_blocks(vectors, mean))
         return Moments(mean, spread / (images - 1), None)
     products = np.zeros((dims, dims), order="F")
-    for block in _centred_blocks(vectors, mean):
+    for block in centred_blocks(vectors, mean):
         products = add_products(products, block)
     covariance = mirrored(products) / (images - 1)
     return Moments(mean, float(np.trace(covariance)), covariance)
+
+
+def centred_blocks(
+    vectors: Features, mean: NDArray[np.float64], room: NDArray[np.float64] | None = None
+) -> Iterator[NDArray[np.float64]]:
+    """Portions of the set about the mean, each in the place of the one before (in ``room``, if there is one)."""
+    room = np.empty((min(ROWS, len(vectors)), vectors.shape[1])) if room is None else room
+    for start in range(0, len(vectors), ROWS):
+        portion = vectors[start : start + ROWS]
+        yield np.subtract(portion, mean, out=room[: len(portion)])
 
 
 def add_products(upper: NDArray[np.float64], block: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -195,19 +205,11 @@ def _influence(
 ) -> NDArray[np.float64]:
     """The influence of each image on the distance, up to a constant: (images,)."""
     found = []
-    for block in _centred_blocks(vectors, mean):
+    for block in centred_blocks(vectors, mean):
         mapped = block @ stretch
         squares = np.einsum("ij,ij->i", block, block) - np.einsum("ij,ij->i", mapped, mapped)
         found.append(2 * (block @ shift) + squares)
     return np.concatenate(found)
-
-
-def _centred_blocks(vectors: Features, mean: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
-    """Portions of the set about the mean, each in the place of the one before."""
-    room = np.empty((min(_ROWS, len(vectors)), vectors.shape[1]))
-    for start in range(0, len(vectors), _ROWS):
-        portion = vectors[start : start + _ROWS]
-        yield np.subtract(portion, mean, out=room[: len(portion)])
 
 
 def _symmetric_root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -9,15 +9,29 @@ LᵀΣ₂L is a covariance of the first rows of Z, so the sums of one pass serve
 alone.
 """
 
+import os
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from beholder.measure.distances.eigenvalues import Symmetric, sums_of_roots
 from beholder.measure.distances.features import Features, checked, checked_pair
-from beholder.measure.distances.frechet import add_products, factor, frechet, moments, triangle
+from beholder.measure.distances.frechet import (
+    ROWS,
+    add_products,
+    centred_blocks,
+    factor,
+    frechet,
+    moments,
+    triangle,
+)
 from beholder.measure.distances.result import Distance, normal_quantile
 
 POINTS, MOST, LEAST = 15, 5000, 100
+AT_ONCE = 2**28
+"""Bytes of matrices that wait for their eigenvalues together."""
 
 
 def frechet_infinity(
@@ -60,29 +74,45 @@ def frechet_by_size(real: Features, generated: Features, sizes: NDArray[np.int64
     """Return FD of all real images and the first n generated ones, for each n of ``sizes`` (ascending)."""
     first = moments(real)
     root = _factor(real, first.mean, first.covariance)  # (rank, dims)
-    rank = len(root)
-    values = np.empty(len(sizes))
-    sums, squares, products = np.zeros(generated.shape[1]), 0.0, np.zeros((rank, rank), order="F")
-    seen, rows = 0, np.empty((0, rank))
-    for place, size in enumerate(sizes):
-        block = generated[seen:size] - first.mean  # about the real mean: fixed, and near
-        sums += block.sum(axis=0)
-        squares += float(np.einsum("ij,ij->", block, block))
-        mapped = _mapped(block, root)
-        products = add_products(products, mapped)
+    at_once = max(AT_ONCE // (8 * len(root) ** 2), os.cpu_count() or 1)
+    others, roots, waiting = list[float](), list[float](), list[Symmetric]()
+    for rest, inner in _nested(generated, sizes, first.mean, root):
+        others.append(first.spread + rest)
+        waiting.append(inner)
+        if len(waiting) == at_once or len(others) == len(sizes):
+            roots += sums_of_roots(waiting)
+            waiting.clear()
+    return np.asarray(np.array(others) - 2 * np.array(roots), np.float64)
+
+
+def _nested(
+    generated: Features, sizes: NDArray[np.int64], middle: NDArray[np.float64], root: NDArray[np.float64]
+) -> Iterator[tuple[float, Symmetric]]:
+    """For each size |μ₁ − μ₂|² + tr Σ₂, and the matrix whose eigenvalues' roots add up to tr (Σ₁Σ₂)^½."""
+    rank, dims = root.shape
+    triangular = rank == dims and not np.tril(root, -1).any()
+    sums, squares, products = np.zeros(dims), 0.0, np.zeros((rank, rank), order="F")
+    seen, rows, room = 0, np.empty((0, rank)), np.empty((ROWS, dims))
+    for size in sizes:
+        for block in centred_blocks(generated[seen:size], middle, room):  # about the real mean: fixed, and near
+            sums += block.sum(axis=0)
+            squares += float(linalg.blas.ddot(block.ravel(), block.ravel()))
+            # for a triangle half of the products will do
+            mapped = linalg.blas.dtrmm(1.0, root, block.T, overwrite_b=1).T if triangular else block @ root.T
+            products = add_products(products, mapped)
+            rows = np.concatenate([rows, mapped]) if size <= rank else rows[:0]
         seen = int(size)
         mean = sums / size
+        apart = float(mean @ mean)
+        rest = apart + (squares - size * apart) / (size - 1)
         if size <= rank:
-            rows = np.concatenate([rows, mapped])
-            roots = _gram_roots(rows - rows.mean(axis=0), size)
+            # (images, images); the smallest eigenvalue is 0, as the rows are centred
+            centred = rows - rows.mean(axis=0)
+            yield rest, Symmetric(centred @ centred.T / (size - 1), zeros=1)
         else:
-            rows = np.empty((0, rank))
-            middle = linalg.blas.dgemv(1.0, root, mean)
-            inner = linalg.blas.dsyr(-size / (size - 1), middle, a=products / (size - 1), overwrite_a=1)
-            roots = _roots(linalg.eigvalsh(inner, lower=False, overwrite_a=True, check_finite=False))
-        spread = (squares - size * float(mean @ mean)) / (size - 1)
-        values[place] = float(mean @ mean) + first.spread + spread - 2 * roots
-    return values
+            shifted = linalg.blas.dgemv(1.0, root, mean)
+            inner = linalg.blas.dsyr(-size / (size - 1), shifted, a=products / (size - 1), overwrite_a=1)
+            yield rest, Symmetric(np.asarray(inner, np.float64))
 
 
 def _factor(
@@ -90,22 +120,6 @@ def _factor(
 ) -> NDArray[np.float64]:
     found = None if covariance is None else triangle(covariance)
     return factor(vectors, mean) if found is None else found
-
-
-def _mapped(block: NDArray[np.float64], root: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``block`` rootᵀ, maybe in the place of ``block``; for a triangle half of the products will do."""
-    if root.shape[0] == root.shape[1] and not np.tril(root, -1).any():
-        return np.asarray(linalg.blas.dtrmm(1.0, root, block.T, overwrite_b=1), np.float64).T
-    return block @ root.T
-
-
-def _gram_roots(centred: NDArray[np.float64], size: np.int64) -> float:
-    """tr (…)^½ from the (images, images) products; the smallest eigenvalue is 0, as the rows are centred."""
-    return _roots(linalg.eigvalsh(centred @ centred.T / (size - 1), overwrite_a=True, check_finite=False)[1:])
-
-
-def _roots(squares: NDArray[np.floating]) -> float:
-    return float(np.sqrt(np.maximum(squares, 0)).sum())
 
 
 def _line(inverse: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float]:
