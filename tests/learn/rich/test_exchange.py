@@ -1,8 +1,9 @@
 import numpy as np
 
-from beholder.learn.rich.exchange import exchanges
+from beholder.learn.rich.exchange import Exchanges, exchanges
 from beholder.study.words import split_words
 
+ALL_MISSED = (True,) * 4
 PROMPTS = (
     "a red cat, photo",
     "a blue cat, sketch",
@@ -13,8 +14,12 @@ PROMPTS = (
 )
 
 
+def words_of_prompts() -> Exchanges:
+    return exchanges((prompt, ALL_MISSED) for prompt in PROMPTS)
+
+
 def test_words_that_stand_between_the_same_two() -> None:
-    found = exchanges(PROMPTS)
+    found = words_of_prompts()
     words = split_words("a red cat, photo")
     assert found.others(words, 1) == ("blue",)  # a … cat
     assert found.others(words, 2) == ("dog",)  # red … photo; "a … cats" was never seen
@@ -25,7 +30,7 @@ def test_words_that_stand_between_the_same_two() -> None:
 
 
 def test_one_word_is_exchanged_and_missed() -> None:
-    found = exchanges(PROMPTS)
+    found = words_of_prompts()
     for seed in range(20):
         made = found.exchanged("a red cat, photo", (False, True, False, False), np.random.default_rng(seed))
         assert made is not None
@@ -41,6 +46,15 @@ def test_one_word_is_exchanged_and_missed() -> None:
 
 def test_nothing_to_exchange() -> None:
     rng = np.random.default_rng(0)
-    assert exchanges(PROMPTS).exchanged("a green bird", (False,) * 3, rng) is None
-    assert exchanges(PROMPTS).exchanged("a red cat", (True,) * 3, rng) is None
-    assert exchanges(PROMPTS).exchanged("", (), rng) is None
+    assert words_of_prompts().exchanged("a green bird", (False,) * 3, rng) is None
+    assert words_of_prompts().exchanged("a red cat", (True,) * 3, rng) is None
+    assert words_of_prompts().exchanged("", (), rng) is None
+
+
+def test_only_words_that_people_miss_at_times() -> None:
+    here, nowhere = (False, True, False), (False,) * 3
+    once = [("cat and dog", here), *[("cat and dog", nowhere)] * 200]  # a slip
+    found = exchanges([("cat above dog", here), ("cat below dog", here), ("cat and dog", None), *once])
+    assert found.others(("cat", "above", "dog"), 1) == ("below",)
+    assert found.others(("cat", "and", "dog"), 1) == ()
+    assert found.exchanged("cat and dog", nowhere, np.random.default_rng(0)) is None

@@ -3,11 +3,12 @@
 Few words of a prompt are missed, so a model sees few examples of each. Of a word that people found in the image, a
 sure example is made by putting another in its place. The other one must fit its neighbours, else the model would
 learn which words are strange instead of looking: so it is one that stands between the same two words elsewhere,
-and was seen as far before or after each word nearby ("two red cats", but not "a red cats").
+and was seen as far before or after each word nearby ("two red cats", but not "a red cats"). And both must be words
+that people miss at times: with "and" in place of "above", nothing would be missed.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ EDGE = ""
 """What stands before the first word and after the last."""
 NEARBY = 3
 """Words on either side that another word must fit."""
+AT_TIMES = 0.01
+"""Share of the images that miss a word, at least; less is a slip."""
 
 
 @dataclass(frozen=True)
@@ -27,19 +30,21 @@ class Exchanges:
     between: Mapping[tuple[str, str], tuple[str, ...]]
     near: Set[tuple[str, str, int]]
     """Two words, and how many places the second stands after the first."""
+    missed: Set[str]
+    """Words that people miss at times."""
 
     def others(self, words: Sequence[str], place: int) -> tuple[str, ...]:
         """The words that could stand at a place instead of the one that does."""
         small = [word.lower() for word in words]
         before = small[place - 1] if place else EDGE
         after = small[place + 1] if place + 1 < len(small) else EDGE
-        found = self.between.get((before, after), ())
+        found = self.between.get((before, after), ()) if small[place] in self.missed else ()
         return tuple(one for one in found if one != small[place] and self._fits(small, place, one))
 
     def _fits(self, words: Sequence[str], place: int, other: str) -> bool:
         earlier = ((word, other, away) for away, word in enumerate(_backwards(words, place), 1))
         later = ((other, word, away) for away, word in enumerate(words[place + 1 : place + 1 + NEARBY], 1))
-        return all(pair in self.near for pair in (*earlier, *later))
+        return other in self.missed and all(pair in self.near for pair in (*earlier, *later))
 
     def exchanged(
         self, prompt: str, misaligned: Sequence[bool], rng: np.random.Generator
@@ -58,19 +63,24 @@ class Exchanges:
         return " ".join((*words[:place], other, *words[place + 1 :])), flags
 
 
-def exchanges(prompts: Sequence[str]) -> Exchanges:
-    """What the training prompts say; in small letters."""
+def exchanges(said: Iterable[tuple[str, Sequence[bool] | None]]) -> Exchanges:
+    """What the training prompts say, in small letters, and which of their words people missed."""
     between: dict[tuple[str, str], set[str]] = defaultdict(set)
     near: set[tuple[str, str, int]] = set()
-    for prompt in prompts:
+    asked, missed = Counter[str](), Counter[str]()
+    for prompt, flags in said:
         words = [word.lower() for word in split_words(prompt)]
         with_edges = [EDGE, *words, EDGE]
         for before, word, after in zip(with_edges, with_edges[1:], with_edges[2:], strict=False):
             between[before, after].add(word)
         for place, word in enumerate(words):
             near |= {(other, word, away) for away, other in enumerate(_backwards(words, place), 1)}
+        asked.update(words if flags is not None else ())
+        missed.update(word for word, flag in zip(words, flags or (), strict=False) if flag)
     return Exchanges(
-        {around: tuple(sorted(words)) for around, words in between.items() if len(words) > 1}, frozenset(near)
+        {around: tuple(sorted(words)) for around, words in between.items() if len(words) > 1},
+        frozenset(near),
+        frozenset(word for word, times in missed.items() if times >= AT_TIMES * asked[word]),
     )
 
 

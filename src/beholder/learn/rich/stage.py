@@ -134,7 +134,7 @@ class Lesson:
             parts,
             training.seed,
             rich,
-            exchanges(prompts),
+            exchanges((example.prompt, example.misaligned) for example in sides["train"]),
             rich.exchanged,
             rich.again,
             rich.named,
