@@ -12,8 +12,9 @@ import contextlib
 import io
 import os
 import statistics
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ import torch
 from cleanfid.fid import get_folder_features
 from encoding import by_turns, forward, prepared
 from equality import random_state
+from harness import Comparison
 from torch_fidelity.defaults import DEFAULTS
 from torch_fidelity.feature_extractor_inceptionv3 import FeatureExtractorInceptionV3
 from torch_fidelity.utils import extract_featuresdict_from_input_id
@@ -35,6 +37,8 @@ from beholder.models.inception import FidInception
 from beholder.models.pictures import find_pictures
 
 CPU = torch.device("cpu")
+FEW = 64
+SHARED = Path(os.environ.get("BEHOLDER_SHARED", "../shared"))
 
 
 def main() -> None:
@@ -63,6 +67,24 @@ def main() -> None:
     for name, one in taken.items():
         ratio = f"{one.wall / bare.wall:.2f}, {one.cpu / bare.cpu:.2f}"
         print(f"| {name} | {one.images:,} | {one.wall:.1f} ms | {one.cpu:.1f} ms | {ratio} |")
+
+
+def comparisons() -> Iterator[Comparison]:
+    """A few images of AGIQA-3K, where they are: the whole way against the bare forward, and against the peers."""
+    files = sorted((SHARED / "data" / "agiqa-3k" / "image").glob("*.jpg"))
+    if not files:
+        print(f"no JPEGs in {SHARED}: rows of folders are left out", file=sys.stderr)
+        return
+    keep_freed_memory()
+    with tempfile.TemporaryDirectory() as room:
+        weights = Path(room) / "random.pth"
+        torch.save(random_state(), weights)
+        folder = _copied(files, Path(room) / "images", FEW)
+        bare, whole = _ours(load_encoder("inception-v3-clean", weights), folder).values()
+        task = f"{FEW} JPEGs of 512² to features, Inception-v3"
+        yield Comparison(f"{task}; against its bare forward", whole, bare, "torch", 3)
+        for package, peer in _peers(folder, weights).items():
+            yield Comparison(task, whole, peer, package, 1)
 
 
 def _copied(files: list[Path], folder: Path, count: int) -> Path:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import agreement
 import distances
+import folder
 import ratings
 import rich_inference
 import scoring
@@ -18,6 +19,7 @@ SUITES: dict[str, Callable[[], Iterator[Comparison]]] = {
     "ratings": ratings.comparisons,
     "agreement": agreement.comparisons,
     "distances": distances.comparisons,
+    "folder": folder.comparisons,
     "truth": truth.comparisons,
     "scoring": scoring.comparisons,
     "rich": rich_inference.comparisons,

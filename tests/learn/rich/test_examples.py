@@ -10,11 +10,12 @@ import torch
 from beholder.errors import LabelsError
 from beholder.learn.feed import Pictures
 from beholder.learn.rich.examples import RichJudged, heatmap_aspects, rich_judged
-from beholder.learn.rich.exchange import exchanges
+from beholder.learn.rich.exchange import Exchanges, exchanges
 from beholder.learn.rich.feed import RichFeed, rich_batch
 from beholder.models.rich_feedback.augment import Augmentation
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import Heads, ImageTower, RichFeedbackSettings, TextModel
+from beholder.simulate.grammar import draw_requests, prompt_text
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.question import Design
@@ -98,9 +99,15 @@ def test_batches_follow_from_the_step_alone(judged: RichJudged) -> None:
     assert not (one(0, 0).pixels == one(5, 0).pixels).all()
 
 
+def words_of_the_world() -> Exchanges:
+    """Every word fits where any of many prompts has it, and each is missed at times."""
+    requests = draw_requests(3000, np.random.default_rng(0))
+    return exchanges((text, (True,) * len(split_words(text))) for text in map(prompt_text, requests))
+
+
 def test_exchanged_prompts_leave_what_depends_on_them_unknown(judged: RichJudged) -> None:
     examples = list(judged.examples.values())
-    known = exchanges([one.prompt for one in examples])
+    known = words_of_the_world()
     plain = RichFeed(model(), Pictures(judged.paths), judged, examples, 20, 1, 3, Augmentation(crop=0))
     mixed = replace(plain, exchanges=known, exchanged=0.5)
     before, after = plain(0, 0), mixed(0, 0)
@@ -117,7 +124,7 @@ def test_exchanged_prompts_leave_what_depends_on_them_unknown(judged: RichJudged
 
 def test_more_words_of_a_prompt_are_exchanged(judged: RichJudged) -> None:
     examples = list(judged.examples.values())
-    known = exchanges([one.prompt for one in examples])
+    known = words_of_the_world()
     plain = RichFeed(model(), Pictures(judged.paths), judged, examples, 20, 1, 3, Augmentation(crop=0))
     before, once, often = (
         one(0, 0)
