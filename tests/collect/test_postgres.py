@@ -230,9 +230,9 @@ def test_as_many_requests_as_there_are_threads_do_not_block_each_other(
 ) -> None:
     folder, addresses, _ = served(RealismQuestion(name="q", design=Design(raters=45, trials=2)))
     with ExitStack() as stack:
-        held = clients(stack, addresses[:1])
+        walkers = [Walker(clients(stack, addresses[:1]), folder) for _ in range(45)]  # a browser each
         with ThreadPoolExecutor(45) as pool:
-            ended = Counter(pool.map(lambda _: Walker(held, folder).walk(), range(45)))
+            ended = Counter(pool.map(Walker.walk, walkers))
     assert ended == {"done": 45}
     assert rows(clean, "select count(*) from responses") == [(90,)]
 
