@@ -1,4 +1,4 @@
-"""A residual network with heads for scores and heatmaps: the baseline that sees the image and never the prompt."""
+"""Convolutions with heads for scores and heatmaps: the baseline that sees the image and never the prompt."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
