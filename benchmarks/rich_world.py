@@ -19,7 +19,7 @@ from beholder.simulate.world import MANIFEST, World, paint_world, write_truth
 from beholder.study.study import FILE_NAME
 from beholder.tables.store import Store
 
-PROMPTS, SIZE, TRIALS, PEOPLE_AN_IMAGE = 5000, 96, 100, 3
+PROMPTS, SIZE, TRIALS, PEOPLE_AN_IMAGE = 5000, 192, 100, 3
 
 
 def make_world(folder: Path) -> None:

@@ -60,6 +60,11 @@ class Rich(Augmentation):
         0.0, ge=0, description="passes in which only which words the images show is learnt, before all else"
     )
     again: Share = Field(0.0, description="chance that one more word of it is exchanged, each time that one was")
+    plain: float = Field(
+        0.0,
+        ge=0,
+        description="passes, the last ones, in which no word is exchanged: misses are then as rare as in life",
+    )
 
 
 class Splitting(Settings):

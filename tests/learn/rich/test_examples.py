@@ -12,6 +12,7 @@ from beholder.learn.feed import Pictures
 from beholder.learn.rich.examples import RichJudged, heatmap_aspects, rich_judged
 from beholder.learn.rich.exchange import Exchanges, exchanges
 from beholder.learn.rich.feed import RichFeed, rich_batch
+from beholder.learn.rich.maps import SizedMaps
 from beholder.models.rich_feedback.augment import Augmentation
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import Heads, ImageTower, RichFeedbackSettings, TextModel
@@ -62,7 +63,7 @@ def test_scores_are_shares_of_the_scale(judged: RichJudged) -> None:
 def test_a_batch_holds_maps_at_the_networks_size(judged: RichJudged) -> None:
     one = model()
     mine = list(judged.examples.values())[:6]
-    batch = rich_batch(mine, one, Pictures(judged.paths), judged)
+    batch = rich_batch(mine, one, Pictures(judged.paths), SizedMaps(judged, 8))
     assert batch.pixels.shape == (6, 3, 32, 32)
     assert batch.heatmaps.shape == (6, 2, 8, 8)
     assert batch.prompts == tuple(each.prompt for each in mine)
@@ -72,10 +73,22 @@ def test_a_batch_holds_maps_at_the_networks_size(judged: RichJudged) -> None:
         assert float(batch.heatmaps[place, 0].mean()) == pytest.approx(whole.mean(), abs=0.02)
 
 
+def test_maps_are_the_same_with_and_without_room_to_keep_them(judged: RichJudged) -> None:
+    aspects = ("misalignment", "implausibility")
+    kept, fleeting = SizedMaps(judged, 8), SizedMaps(judged, 8, cache_bytes=0)
+    for one in list(judged.examples.values())[:6]:
+        first, again, never = kept.of(one, aspects), kept.of(one, aspects), fleeting.of(one, aspects)
+        assert (first == again).all()
+        assert (first == never).all()
+        assert first.max() <= 1
+        first[:] = 9  # what was given away is the taker's
+        assert (kept.of(one, aspects) == again).all()
+
+
 def test_what_was_not_asked_is_nan(judged: RichJudged) -> None:
     first = next(iter(judged.examples.values()))
     bare = type(first)(first.image, first.prompt, {}, None, ())
-    batch = rich_batch([bare], model(), Pictures(judged.paths), judged)
+    batch = rich_batch([bare], model(), Pictures(judged.paths), SizedMaps(judged, 8))
     assert batch.heatmaps.isnan().all()
     assert batch.scores.isnan().all()
     assert batch.misaligned == (None,)
@@ -85,7 +98,9 @@ def test_what_was_not_asked_is_nan(judged: RichJudged) -> None:
 def test_batches_follow_from_the_step_alone(judged: RichJudged) -> None:
     def feed() -> RichFeed:
         examples = list(judged.examples.values())
-        return RichFeed(model(), Pictures(judged.paths), judged, examples, 8, 2, 3, Augmentation(crop=1))
+        return RichFeed(
+            model(), Pictures(judged.paths), SizedMaps(judged, 8), examples, 8, 2, 3, Augmentation(crop=1)
+        )
 
     one, again = feed(), feed()
     assert one.steps_an_epoch == 5
@@ -101,14 +116,18 @@ def test_batches_follow_from_the_step_alone(judged: RichJudged) -> None:
 
 def words_of_the_world() -> Exchanges:
     """Every word fits where any of many prompts has it, and each is missed at times."""
-    requests = draw_requests(3000, np.random.default_rng(0))
-    return exchanges((text, (True,) * len(split_words(text))) for text in map(prompt_text, requests))
+    texts = [prompt_text(request) for request in draw_requests(3000, np.random.default_rng(0))]
+    counts = [len(split_words(text)) for text in texts]
+    one_each = [tuple(place == n % count for place in range(count)) for n, count in enumerate(counts)]
+    return exchanges(zip(texts, one_each, strict=True))
 
 
 def test_exchanged_prompts_leave_what_depends_on_them_unknown(judged: RichJudged) -> None:
     examples = list(judged.examples.values())
     known = words_of_the_world()
-    plain = RichFeed(model(), Pictures(judged.paths), judged, examples, 20, 1, 3, Augmentation(crop=0))
+    plain = RichFeed(
+        model(), Pictures(judged.paths), SizedMaps(judged, 8), examples, 20, 1, 3, Augmentation(crop=0)
+    )
     mixed = replace(plain, exchanges=known, exchanged=0.5)
     before, after = plain(0, 0), mixed(0, 0)
     changed = [one != other for one, other in zip(before.prompts, after.prompts, strict=True)]
@@ -122,10 +141,23 @@ def test_exchanged_prompts_leave_what_depends_on_them_unknown(judged: RichJudged
         assert sum(after.misaligned[place] or ()) == sum(before.misaligned[place] or ()) + here
 
 
+def test_no_words_are_exchanged_in_the_last_passes(judged: RichJudged) -> None:
+    examples = list(judged.examples.values())
+    plain = RichFeed(
+        model(), Pictures(judged.paths), SizedMaps(judged, 8), examples, 20, 1, 3, Augmentation(crop=0)
+    )
+    mixed = replace(plain, exchanges=words_of_the_world(), exchanged=1.0, plain_from=1.5)
+    assert plain.steps_an_epoch == 2
+    same = [mixed(step, 0).prompts == plain(step, 0).prompts for step in range(4)]
+    assert same == [False, False, False, True]
+
+
 def test_more_words_of_a_prompt_are_exchanged(judged: RichJudged) -> None:
     examples = list(judged.examples.values())
     known = words_of_the_world()
-    plain = RichFeed(model(), Pictures(judged.paths), judged, examples, 20, 1, 3, Augmentation(crop=0))
+    plain = RichFeed(
+        model(), Pictures(judged.paths), SizedMaps(judged, 8), examples, 20, 1, 3, Augmentation(crop=0)
+    )
     before, once, often = (
         one(0, 0)
         for one in (

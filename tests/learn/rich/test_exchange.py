@@ -58,3 +58,18 @@ def test_only_words_that_people_miss_at_times() -> None:
     assert found.others(("cat", "above", "dog"), 1) == ("below",)
     assert found.others(("cat", "and", "dog"), 1) == ()
     assert found.exchanged("cat and dog", nowhere, np.random.default_rng(0)) is None
+
+
+def test_words_that_are_missed_together() -> None:
+    said = [
+        *[("cat left of dog", (False, True, True, False))] * 6,
+        *[("cat right of dog", (False, True, True, False))] * 6,
+        *[("cat left of dog", (False, False, False, False))] * 6,
+        *[("red cat", (True, True))] * 4,
+        *[("red cat", (True, False))] * 6,
+        *[("blue dog", (True, True))] * 5,  # too few to tell
+    ]
+    found = exchanges(said)
+    assert found.together == {("left", "of"), ("right", "of")}
+    made = found.exchanged("cat left of dog", (False,) * 4, np.random.default_rng(0))
+    assert made == ("cat right of dog", (False, True, True, False))

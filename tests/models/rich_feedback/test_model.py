@@ -156,7 +156,7 @@ def test_the_base_configuration_has_the_published_sizes() -> None:
         assert base.map_side == 224
         pixels = torch.zeros(1, 3, 224, 224)
         tokens = large.module.look(pixels)
-        encoded = Encoded(tokens, torch.ones(tokens.shape[:2]), tokens.shape[1])
+        encoded = Encoded(tokens, torch.ones(tokens.shape[:2]), tokens)
         assert large.module.heatmap(encoded, "implausibility").shape == (1, 224, 224)
         assert large.module.score(encoded, "overall").shape == (1,)
         without = sum(parameter.numel() for parameter in large.module.text.shared.parameters())
@@ -206,6 +206,17 @@ def test_settings_that_do_not_fit(settings: dict[str, object], says: str) -> Non
     with pytest.raises(ValidationError, match=says):
         RichFeedbackSettings.model_validate(settings)
     assert Losses().floor == pytest.approx(1 / 255)
+
+
+def test_heads_look_only_at_images_that_people_told_something_of() -> None:
+    judge = model()
+    given = batch()  # of the first image's misalignment nobody said anything
+    given.scores[:, 3] = torch.nan
+    seen: list[int] = []
+    for head in (judge.module.heatmaps["misalignment"], judge.module.scores["overall"]):
+        head.register_forward_pre_hook(lambda _, states: seen.append(len(states[0])))
+    assert torch.isfinite(judge.loss(given))
+    assert seen == [3, 4]  # nobody said anything of overall: then the head is run all the same, and counts 0
 
 
 def test_only_the_choices_of_marks_can_count() -> None:

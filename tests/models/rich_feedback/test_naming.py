@@ -13,6 +13,7 @@ from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.losses import naming_loss
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import Heads, ImageTower, Losses, RichFeedbackSettings, TextModel
+from beholder.models.rich_feedback.stems import GridStem
 
 PIXELS = ImageTower(side=16, patch=8, stem="convolutions", width=8, layers=1, heads=2)
 NAMING = RichFeedbackSettings(
@@ -106,12 +107,14 @@ def test_the_prompt_is_told_what_the_image_shows() -> None:
     assert network.evidence is not None
     tokens = network.look(two_images(model).pixels)
     numbers = torch.tensor([[*model.pieces.of("cat"), model.pieces.end]] * 2)
-    told = network.encode(tokens, numbers, torch.ones_like(numbers)).states
+    told = network.encode(tokens, numbers, torch.ones_like(numbers))
+    written = network.write(told, numbers)
     with torch.no_grad():
         network.evidence.weight.zero_()
         network.evidence.bias.zero_()
-    untold = network.encode(tokens, numbers, torch.ones_like(numbers)).states
-    assert not torch.allclose(told, untold)
+    untold = network.encode(tokens, numbers, torch.ones_like(numbers))
+    assert not torch.allclose(told.states, untold.states)
+    assert not torch.allclose(written, network.write(told, numbers))  # the decoder is told too
     plain = naming_model(NAMING.model_copy(update={"losses": Losses()}))
     assert plain.module.evidence is None
     with pytest.raises(TypeError, match="not built to name"):
@@ -133,12 +136,26 @@ class TestFrozenEncoder:
         said = model.feedback(batch.pixels, batch.prompts)
         assert said.heatmaps["misalignment"].shape == (2, 24, 24)
 
+    def test_channels_are_left_out_only_while_it_learns(self) -> None:
+        stem = GridStem(6, 4, 2, dropout=0.5)
+        places = torch.rand(3, 6, 4, 4)
+        seen: list[torch.Tensor] = []
+        stem.before.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+        torch.manual_seed(0)
+        stem(places)
+        stem.eval()(places)
+        left_out = (seen[0] == 0).flatten(2).all(2)
+        assert 0 < left_out.sum() < 18
+        assert torch.equal(seen[0], torch.where(left_out[..., None, None], 0, 2 * places))
+        assert torch.equal(seen[1], places)
+
     @pytest.mark.parametrize(
         ("change", "says"),
         [
             ({"encoder": "clip"}, "gives no grid; those that do: efficientnet-lite0-grid"),
             ({"side": 224}, "side must be 192 and patch 16 or 32"),
             ({"weights": "vit"}, "sees pixels"),
+            ({"encoder": None, "dropout": 0.2}, r"dropout \(0.2\) is of the channels of a frozen encoder"),
         ],
     )
     def test_settings_that_do_not_fit(self, change: dict[str, object], says: str) -> None:

@@ -4,12 +4,14 @@ Few words of a prompt are missed, so a model sees few examples of each. Of a wor
 sure example is made by putting another in its place. The other one must fit its neighbours, else the model would
 learn which words are strange instead of looking: so it is one that stands between the same two words elsewhere,
 and was seen as far before or after each word nearby ("two red cats", but not "a red cats"). And both must be words
-that people miss at times: with "and" in place of "above", nothing would be missed.
+that people miss at times: with "and" in place of "above", nothing would be missed. Words that people mostly miss
+together, as "left" and "of", are missed together here too.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,6 +24,9 @@ NEARBY = 3
 AT_TIMES = 0.01
 """Share of the images that miss a word, at least; less is a slip."""
 
+MOSTLY, SEVERAL = 0.5, 10
+"""Words are missed together where more than this share of the images (so many or more) that miss one miss both."""
+
 
 @dataclass(frozen=True)
 class Exchanges:
@@ -32,6 +37,8 @@ class Exchanges:
     """Two words, and how many places the second stands after the first."""
     missed: Set[str]
     """Words that people miss at times."""
+    together: Set[tuple[str, str]] = frozenset()
+    """Two words, one after the other, of which people mostly miss both or neither."""
 
     def others(self, words: Sequence[str], place: int) -> tuple[str, ...]:
         """The words that could stand at a place instead of the one that does."""
@@ -59,8 +66,19 @@ class Exchanges:
             return None
         place = int(rng.choice(places))
         other = str(rng.choice(self.others(words, place)))
-        flags = tuple(missed or here == place for here, missed in enumerate(misaligned))
-        return " ".join((*words[:place], other, *words[place + 1 :])), flags
+        made = (*words[:place], other, *words[place + 1 :])
+        new = self._with_it(made, place)
+        return " ".join(made), tuple(missed or here in new for here, missed in enumerate(misaligned))
+
+    def _with_it(self, words: Sequence[str], place: int) -> range:
+        """The places of the words that are missed with the one at a place."""
+        small = [word.lower() for word in words]
+        first, last = place, place
+        while first and (small[first - 1], small[first]) in self.together:
+            first -= 1
+        while last + 1 < len(small) and (small[last], small[last + 1]) in self.together:
+            last += 1
+        return range(first, last + 1)
 
 
 def exchanges(said: Iterable[tuple[str, Sequence[bool] | None]]) -> Exchanges:
@@ -68,6 +86,7 @@ def exchanges(said: Iterable[tuple[str, Sequence[bool] | None]]) -> Exchanges:
     between: dict[tuple[str, str], set[str]] = defaultdict(set)
     near: set[tuple[str, str, int]] = set()
     asked, missed = Counter[str](), Counter[str]()
+    either, both = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for prompt, flags in said:
         words = [word.lower() for word in split_words(prompt)]
         with_edges = [EDGE, *words, EDGE]
@@ -77,10 +96,15 @@ def exchanges(said: Iterable[tuple[str, Sequence[bool] | None]]) -> Exchanges:
             near |= {(other, word, away) for away, other in enumerate(_backwards(words, place), 1)}
         asked.update(words if flags is not None else ())
         missed.update(word for word, flag in zip(words, flags or (), strict=False) if flag)
+        told = list(zip(words, flags or (), strict=False))
+        for (word, one), (after, other) in pairwise(told):
+            either[word, after] += one or other
+            both[word, after] += one and other
     return Exchanges(
         {around: tuple(sorted(words)) for around, words in between.items() if len(words) > 1},
         frozenset(near),
         frozenset(word for word, times in missed.items() if times >= AT_TIMES * asked[word]),
+        frozenset(pair for pair, times in both.items() if times > MOSTLY * max(either[pair], SEVERAL)),
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 import torch
@@ -10,13 +11,12 @@ from numpy.typing import NDArray
 
 from beholder.learn.feed import THREADS, Pictures
 from beholder.learn.order import places_at, random_at, steps_an_epoch
-from beholder.learn.rich.examples import RichExample, RichJudged
+from beholder.learn.rich.examples import RichExample
 from beholder.learn.rich.exchange import Exchanges
-from beholder.models.resize import resize_floats
+from beholder.learn.rich.maps import SizedMaps, sized
 from beholder.models.rich_feedback.augment import Augmentation, Maps, augmented
 from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.judge import RichJudge
-from beholder.tables.heatmap import decode_heatmap
 
 OF_THE_PROMPT = ("alignment", "overall", "misalignment")
 """Scores and maps that another prompt would change."""
@@ -28,7 +28,7 @@ class RichFeed:
 
     model: RichJudge
     pictures: Pictures
-    judged: RichJudged
+    maps: SizedMaps
     examples: Sequence[RichExample]
     batch: int
     parts: int
@@ -41,6 +41,8 @@ class RichFeed:
     """Chance that one more word is exchanged, each time that one was."""
     named: float = 0.0
     """Passes, the first ones, in which only which words the images show is learnt."""
+    plain_from: float = inf
+    """Passes after which no word is exchanged any more."""
 
     @property
     def steps_an_epoch(self) -> int:
@@ -55,12 +57,14 @@ class RichFeed:
         states = random_at(step, part, self.seed).spawn(len(chosen))
         if step < self.named * self.steps_an_epoch:
             return self._only_naming([self.examples[one] for one in chosen], states)
-        mine = [self._exchanged(self.examples[one], state) for one, state in zip(chosen, states, strict=True)]
-        return rich_batch(mine, self.model, self.pictures, self.judged, self.augmentation, states)
+        mine = [self.examples[one] for one in chosen]
+        if step < self.plain_from * self.steps_an_epoch:
+            mine = [self._exchanged(one, state) for one, state in zip(mine, states, strict=True)]
+        return rich_batch(mine, self.model, self.pictures, self.maps, self.augmentation, states)
 
     def _only_naming(self, chosen: Sequence[RichExample], states: Sequence[np.random.Generator]) -> RichBatch:
         unmapped = [replace(one, mapped=()) for one in chosen]
-        made = rich_batch(unmapped, self.model, self.pictures, self.judged, self.augmentation, states)
+        made = rich_batch(unmapped, self.model, self.pictures, self.maps, self.augmentation, states)
         return replace(made, only_naming=True)
 
     def _exchanged(self, one: RichExample, rng: np.random.Generator) -> RichExample:
@@ -81,7 +85,7 @@ def rich_batch(
     examples: Sequence[RichExample],
     model: RichJudge,
     pictures: Pictures,
-    judged: RichJudged,
+    maps: SizedMaps,
     augmentation: Augmentation | None = None,
     states: Sequence[np.random.Generator] = (),
 ) -> RichBatch:
@@ -90,11 +94,11 @@ def rich_batch(
 
     def made(place: int) -> tuple[NDArray[np.float32], Maps]:
         one = examples[place]
-        maps = _maps(one, settings.heatmaps, judged)
         if not (augmentation and states and augmentation.changes):
-            return pictures.prepared(one.image, model, None), _sized(maps, settings.map_side)
-        image, maps = augmented(pictures.get(one.image), maps, augmentation, states[place])
-        return model.prepare(image, None), _sized(maps, settings.map_side)
+            return pictures.prepared(one.image, model, None), maps.of(one, settings.heatmaps)
+        theirs = maps.decoded(one, settings.heatmaps)
+        image, changed = augmented(pictures.get(one.image), theirs, augmentation, states[place])
+        return model.prepare(image, None), sized(changed, settings.map_side)
 
     with ThreadPoolExecutor(THREADS) as pool:
         both = list(pool.map(made, range(len(examples))))
@@ -102,29 +106,7 @@ def rich_batch(
     return RichBatch(
         pixels=torch.from_numpy(np.stack([pixels for pixels, _ in both])),
         prompts=tuple(one.prompt for one in examples),
-        heatmaps=torch.from_numpy(np.stack([maps for _, maps in both])),
+        heatmaps=torch.from_numpy(np.stack([theirs for _, theirs in both])),
         scores=torch.tensor(scores, dtype=torch.float32).reshape(len(examples), len(settings.scores)),
         misaligned=tuple(one.misaligned for one in examples),
     )
-
-
-def _maps(one: RichExample, aspects: Sequence[str], judged: RichJudged) -> Maps:
-    """The heatmaps of an image, (aspects, height, width); nan for an aspect that was not asked for."""
-    found = {aspect: decode_heatmap(judged.maps[one.image, aspect]) for aspect in aspects if aspect in one.mapped}
-    shape = next((each.shape for each in found.values()), (1, 1))
-    maps = np.full((len(aspects), *shape), np.nan, np.float32)
-    for place, aspect in enumerate(aspects):
-        if aspect in found:
-            maps[place] = found[aspect]
-    return maps
-
-
-def _sized(maps: Maps, side: int) -> Maps:
-    """Maps at the size that the network gives."""
-    sized = np.full((len(maps), side, side), np.nan, np.float32)
-    for place, one in enumerate(maps):
-        if one.shape == (side, side):
-            sized[place] = one
-        elif not np.isnan(one).any():
-            sized[place] = np.clip(resize_floats(one[..., None], side, side, "bilinear")[..., 0], 0, 1)
-    return sized

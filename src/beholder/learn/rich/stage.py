@@ -14,11 +14,13 @@ from beholder.learn.card import Source
 from beholder.learn.evaluate import Figure
 from beholder.learn.feed import Pictures
 from beholder.learn.job import Job, Learnt, Side, fingerprint_of, learn
+from beholder.learn.order import steps_an_epoch
 from beholder.learn.recipe import Recipe, Rich
 from beholder.learn.rich.evaluate import Predicted, rich_figures
 from beholder.learn.rich.examples import RichExample, RichJudged, rich_judged
 from beholder.learn.rich.exchange import exchanges
 from beholder.learn.rich.feed import RichFeed
+from beholder.learn.rich.maps import SizedMaps
 from beholder.learn.rich.predict import by_image, found_predictions, kept_predictions, look_at, predicted
 from beholder.learn.splits import Role, Split
 from beholder.learn.train import Progress, devices, leads
@@ -125,10 +127,11 @@ class Lesson:
         _refuse_unheeded(model, rich)
         self.pictures.make_ready(model, job.store.folder / FEATURES_ROOM)
         parts = devices() * training.accumulate
+        passes = training.epochs or (training.steps or 0) / steps_an_epoch(len(sides["train"]), training.batch)
         feed = RichFeed(
             model,
             self.pictures,
-            self.found,
+            SizedMaps(self.found, model.settings.map_side),
             sides["train"],
             training.batch,
             parts,
@@ -138,6 +141,7 @@ class Lesson:
             rich.exchanged,
             rich.again,
             rich.named,
+            passes - rich.plain,
         )
         watched = sides["validation"]
         about = job.train(

@@ -166,9 +166,11 @@ class RichFeedbackModel:
         if task in self._score_tasks():
             aspect = task.removesuffix(" score")
             wanted = batch.scores[there, self.settings.scores.index(aspect)]
+            encoded, wanted = _told(encoded, wanted)
             return weights.score * score_loss(self._module.score(encoded, aspect), wanted)
         aspect = task.removesuffix(" heatmap")
         marked = batch.heatmaps[there, self.settings.heatmaps.index(aspect)]
+        encoded, marked = _told(encoded, marked)
         return weights.heatmap * heatmap_loss(self._module.heatmap(encoded, aspect), marked, weights.floor)
 
     def _naming_loss(self, tokens: torch.Tensor, batch: RichBatch) -> torch.Tensor:
@@ -224,6 +226,12 @@ class RichFeedbackModel:
 
     def _score_tasks(self) -> tuple[str, ...]:
         return tuple(f"{aspect} score" for aspect in self.settings.scores)
+
+
+def _told(encoded: Encoded, wanted: torch.Tensor) -> tuple[Encoded, torch.Tensor]:
+    """The rows of which people said something, or all where that is none: heads need not look at the others."""
+    known = ~wanted.isnan().flatten(1).any(1) if wanted.ndim > 1 else ~wanted.isnan()
+    return (encoded.of(known), wanted[known]) if known.any() and not known.all() else (encoded, wanted)
 
 
 def _with_tokenizer(settings: RichFeedbackSettings) -> RichFeedbackSettings:

@@ -16,8 +16,11 @@ from beholder.models.rich_feedback.stems import GridStem, Stem
 
 UNNAMED = -2.0
 """How far an image shows a word, before anything is learnt, as a logit: most words are not shown."""
-SURE = 3.0
-"""The logit from which on an image surely shows a word."""
+TURNS = (-8.0, -6.0, -4.0, -2.0, 0.0, 2.0)
+"""Logits that an image shows a word; what the word is told of it turns about each of them.
+
+Most words of a prompt are shown, so it takes much to say that one is not: that is decided where the logit is low.
+"""
 SHARED = "shared"
 """Name of the one head that serves all outputs of its kind, in the augmented-prompt variant."""
 
@@ -28,17 +31,17 @@ class Encoded:
 
     states: torch.Tensor  # (n, image tokens + prompt tokens, width)
     mask: torch.Tensor  # (n, the same), 1 where there is a token
-    image_tokens: int
+    seen: torch.Tensor  # (n, image tokens, width), the image tokens before they met the prompt
 
     @property
     def image(self) -> torch.Tensor:
         """The states of the image tokens."""
-        return self.states[:, : self.image_tokens]
+        return self.states[:, : self.seen.shape[1]]
 
     def of(self, rows: torch.Tensor) -> "Encoded":
         """Some rows of the batch."""
         there = rows.to(self.states.device)
-        return Encoded(self.states[there], self.mask[there], self.image_tokens)
+        return Encoded(self.states[there], self.mask[there], self.seen[there])
 
 
 class RichFeedbackNetwork(nn.Module):
@@ -51,7 +54,7 @@ class RichFeedbackNetwork(nn.Module):
         self.tower = image_tower(image)
         named = settings.losses.naming > 0
         self.rareness = nn.Parameter(torch.full((size,), UNNAMED)) if named else None
-        self.evidence = nn.Linear(1, text.width) if named else None
+        self.evidence = nn.Linear(len(TURNS), text.width) if named else None
         self.bridge = nn.Linear(image.width, text.width) if image.width != text.width else nn.Identity()
         self.text = text_model(text, size)
         together = settings.variant == "augmented-prompt"
@@ -93,13 +96,19 @@ class RichFeedbackNetwork(nn.Module):
 
         Where images name words, each word of the prompt is told how far its image shows it.
         """
-        words = self.text.shared(numbers)
-        if self.evidence is not None:
-            words = words + self.evidence((self.named(tokens, numbers) / SURE).tanh()[..., None])
-        both = torch.cat([tokens, words], 1)
+        both = torch.cat([tokens, self._words(tokens, numbers)], 1)
         mask = torch.cat([read.new_ones(tokens.shape[:2]), read], 1)
         states = self.text.encoder(inputs_embeds=both, attention_mask=mask).last_hidden_state
-        return Encoded(states, mask, tokens.shape[1])
+        return Encoded(states, mask, tokens)
+
+    def _words(self, tokens: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+        """Words by their numbers (n, length), each told how far its image shows it; (n, length, width)."""
+        words: torch.Tensor = self.text.shared(numbers)
+        if self.evidence is None:
+            return words
+        above = self.named(tokens, numbers)[..., None] - words.new_tensor(TURNS)
+        told: torch.Tensor = words + self.evidence((above / 2).tanh())
+        return told
 
     def heatmap(self, encoded: Encoded, aspect: str) -> torch.Tensor:
         """The map (n, map side, map side) of an aspect, before the sigmoid."""
@@ -124,7 +133,7 @@ class RichFeedbackNetwork(nn.Module):
         ``seen`` keeps what it made of the encoder's states.
         """
         decoded: torch.Tensor = self.text.decoder(
-            input_ids=given,
+            inputs_embeds=self._words(encoded.seen, given),
             encoder_hidden_states=encoded.states,
             encoder_attention_mask=encoded.mask,
             past_key_values=seen,
@@ -147,7 +156,7 @@ def image_tower(settings: ImageTower) -> nn.Module:
     tower: nn.Module = transformers.ViTModel(config, add_pooling_layer=False)
     if settings.encoder is not None:
         tower.embeddings.patch_embeddings.projection = GridStem(  # type: ignore[union-attr]
-            config.num_channels, settings.width, config.patch_size
+            config.num_channels, settings.width, config.patch_size, settings.dropout
         )
     elif settings.stem == "convolutions":
         tower.embeddings.patch_embeddings.projection = Stem(settings.width, settings.patch)  # type: ignore[union-attr]

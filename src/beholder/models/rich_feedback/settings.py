@@ -34,6 +34,9 @@ class ImageTower(Settings):
     width: int = Field(768, ge=8)
     layers: int = Field(12, ge=1)
     heads: int = Field(12, ge=1)
+    dropout: float = Field(
+        0.0, ge=0, lt=1, description="share of the frozen encoder's channels left out of an image at each step"
+    )
 
     @model_validator(mode="after")
     def _fits(self) -> "ImageTower":
@@ -48,6 +51,8 @@ class ImageTower(Settings):
                 raise ValueError(
                     f"with the encoder '{self.encoder}', side must be {side} and patch {place} or {2 * place}"
                 )
+        if self.encoder is None and self.dropout:
+            raise ValueError(f"dropout ({self.dropout:g}) is of the channels of a frozen encoder; leave it out")
         if self.encoder is not None and self.weights is not None:
             raise ValueError("weights are of a ViT that sees pixels; leave them out, or the encoder")
         return self

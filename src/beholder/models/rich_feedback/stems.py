@@ -27,14 +27,18 @@ class Stem(nn.Conv2d):
 
 
 class GridStem(nn.Conv2d):
-    """From what a frozen encoder sees at each place to tokens of ``stride`` × ``stride`` places."""
+    """From what a frozen encoder sees at each place to tokens of ``stride`` × ``stride`` places.
 
-    def __init__(self, channels: int, width: int, stride: int) -> None:
+    While it learns, a share of an image's channels is left out at each step, so that no few of them decide.
+    """
+
+    def __init__(self, channels: int, width: int, stride: int, dropout: float = 0.0) -> None:
         super().__init__(2 * width, width, 1)
         first = nn.Conv2d(channels, max(width // 2, 1), 1)
         second = nn.Conv2d(max(width // 2, 1), 2 * width, 3, stride, padding=1)
         self.before = nn.Sequential(first, nn.GELU(), second, nn.GELU())
+        self.dropout = nn.Dropout2d(dropout)
 
     def forward(self, places: torch.Tensor) -> torch.Tensor:
         """From (n, channels, grid, grid) to (n, width, grid / stride, grid / stride)."""
-        return super().forward(self.before(places))
+        return super().forward(self.before(self.dropout(places)))
