@@ -13,7 +13,13 @@ from beholder.study.question import Design
 
 SMALL = [
     *("model.image.side=32", "model.image.width=16", "model.image.layers=1", "model.image.heads=2"),
-    *("model.image.encoder=", "model.image.patch=8", "model.image.stem=convolutions", "rich.named=0.5"),
+    *(
+        "model.image.encoder=",
+        "model.image.dropout=0",
+        "model.image.patch=8",
+        "model.image.stem=convolutions",
+        "rich.named=0.5",
+    ),
     *("model.text.width=16", "model.text.head_width=8", "model.text.heads=2", "model.text.inner=16"),
     *("model.text.layers=1", "model.text.decoder_layers=1", "model.text.dropout=0.1", "model.heads.heatmap=[8]"),
     *("model.heads.score=[8]", "model.heads.dense=[]", "training.batch=4", "training.warmup=2"),
