@@ -13,7 +13,7 @@ def test_sizes_as_published() -> None:
     assert len(subset_sizes(1000)) == 15
 
 
-@pytest.mark.parametrize(("real", "dims"), [(300, 40), (30, 40), (300, 150), (40, 40)])
+@pytest.mark.parametrize(("real", "dims"), [(300, 40), (30, 40), (300, 150), (40, 40), (300, 12)])
 def test_nested_sums_are_separate_distances(real: int, dims: int) -> None:
     rng = np.random.default_rng(dims)
     one = rng.normal(size=(real, dims)).astype(np.float32)
@@ -21,6 +21,18 @@ def test_nested_sums_are_separate_distances(real: int, dims: int) -> None:
     sizes = subset_sizes(400)
     separate = [frechet_value(one, two[:size]) for size in sizes]
     assert frechet_by_size(one, two, sizes) == pytest.approx(separate, rel=1e-8)
+
+
+def test_mapping_covariances_or_images_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    scale = 10.0 ** (-np.arange(12)[:, None] / 3)  # variances from 1 down to 10⁻⁷
+    one, two = (rng.normal(shift, 1, (3000, 12)) @ (scale * rng.normal(size=(12, 12))) for shift in (0, 0.1))
+    sizes = subset_sizes(3000)
+    covariances = frechet_by_size(one, two, sizes)
+    monkeypatch.setattr("beholder.measure.distances.frechet_infinity.MANY", np.inf)
+    images = frechet_by_size(one, two, sizes)
+    assert (covariances != images).any()  # rounding
+    assert covariances == pytest.approx(images, rel=1e-9)
 
 
 def test_singular_real_images() -> None:

@@ -5,8 +5,8 @@ numbers of generated images between min(5000, N/10) and N. Chong and Forsyth, "E
 Inception score" (2020).
 
 The subsets are nested: the first n of one seeded order. With Σ₁ = FᵀF of all real images and Z = Y Fᵀ, every
-LᵀΣ₂L is a covariance of the first rows of Z, so the sums of one pass serve all 15; each then costs eigenvalues
-alone.
+FΣ₂Fᵀ is a covariance of the first rows of Z, so the sums of one pass serve all 15; each then costs eigenvalues
+alone. With many images from one size to the next it is cheaper to take F to their covariance than to every image.
 """
 
 import os
@@ -30,6 +30,8 @@ from beholder.measure.distances.frechet import (
 from beholder.measure.distances.result import Distance, normal_quantile
 
 POINTS, MOST, LEAST = 15, 5000, 100
+MANY = 2
+"""Images from one size to the next, in dims, above which each covariance is mapped instead of each image."""
 AT_ONCE = 2**28
 """Bytes of matrices that wait for their eigenvalues together."""
 
@@ -91,14 +93,14 @@ def _nested(
     """For each size |μ₁ − μ₂|² + tr Σ₂, and the matrix whose eigenvalues' roots add up to tr (Σ₁Σ₂)^½."""
     rank, dims = root.shape
     triangular = rank == dims and not np.tril(root, -1).any()
+    late = triangular and sizes[0] > rank and len(generated) > MANY * dims * len(sizes)
     sums, squares, products = np.zeros(dims), 0.0, np.zeros((rank, rank), order="F")
     seen, rows, room = 0, np.empty((0, rank)), np.empty((ROWS, dims))
     for size in sizes:
         for block in centred_blocks(generated[seen:size], middle, room):  # about the real mean: fixed, and near
             sums += block.sum(axis=0)
             squares += float(linalg.blas.ddot(block.ravel(), block.ravel()))
-            # for a triangle half of the products will do
-            mapped = linalg.blas.dtrmm(1.0, root, block.T, overwrite_b=1).T if triangular else block @ root.T
+            mapped = block if late else _mapped(block, root, triangular=triangular)
             products = add_products(products, mapped)
             rows = np.concatenate([rows, mapped]) if size <= rank else rows[:0]
         seen = int(size)
@@ -110,9 +112,18 @@ def _nested(
             centred = rows - rows.mean(axis=0)
             yield rest, Symmetric(centred @ centred.T / (size - 1), zeros=1)
         else:
-            shifted = linalg.blas.dgemv(1.0, root, mean)
+            shifted = mean if late else linalg.blas.dgemv(1.0, root, mean)
             inner = linalg.blas.dsyr(-size / (size - 1), shifted, a=products / (size - 1), overwrite_a=1)
+            if late:
+                inner = linalg.lapack.dsygst(inner, root, itype=2, overwrite_a=1)[0]
             yield rest, Symmetric(np.asarray(inner, np.float64))
+
+
+def _mapped(block: NDArray[np.float64], root: NDArray[np.float64], *, triangular: bool) -> NDArray[np.float64]:
+    """Images (n, dims) as (n, rank), maybe in the place of ``block``; a triangle takes half the products."""
+    if triangular:
+        return np.asarray(linalg.blas.dtrmm(1.0, root, block.T, overwrite_b=1).T, np.float64)
+    return np.asarray(block @ root.T, np.float64)
 
 
 def _factor(
