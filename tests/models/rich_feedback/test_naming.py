@@ -121,6 +121,27 @@ def test_the_prompt_is_told_what_the_image_shows() -> None:
         plain.module.named(tokens, numbers)
 
 
+def test_a_word_is_told_where_and_as_what_it_is_shown() -> None:
+    model = naming_model()
+    network = model.module
+    number = model.pieces.of("cat")[0]
+    with torch.no_grad():
+        network.text.shared.weight[number] = torch.tensor([2.0, *[0.0] * 7])
+    assert network.evidence is not None
+    assert network.glimpse is not None
+    told: list[torch.Tensor] = []
+    for layer in (network.evidence, network.glimpse):
+        layer.register_forward_pre_hook(lambda _, given: told.append(given[0]))
+    tokens = torch.zeros(2, 4, 8)  # of two by two places
+    tokens[0, 1, 0] = 99.0  # above, right
+    tokens[1, 2, 0] = tokens[1, 3, 0] = 99.0  # below, left and right
+    network.encode(tokens, torch.tensor([[number]] * 2), torch.ones(2, 1))
+    places, seen = told[0][:, 0, -4:], told[1][:, 0]
+    # a quarter of the side from the middle; the extent is the variance
+    torch.testing.assert_close(places, torch.tensor([[0.5, -0.5, 0, 0], [0, 0.5, 0.25, 0]]))
+    torch.testing.assert_close(seen, torch.tensor([[99.0, *[0.0] * 7]] * 2))
+
+
 class TestFrozenEncoder:
     GRID = ImageTower(encoder="efficientnet-lite0-grid", side=192, patch=16, width=8, layers=1, heads=2)
 
