@@ -60,6 +60,8 @@ class RichFeedbackNetwork(nn.Module):
         self.rareness = nn.Parameter(torch.full((size,), UNNAMED)) if named else None
         self.evidence = nn.Linear(len(TURNS) + PLACED, text.width) if named else None
         self.glimpse = nn.Linear(text.width, text.width, bias=False) if named else None
+        if self.evidence is not None:
+            nn.init.normal_(self.evidence.weight)  # as large as what the words are told by, their embeddings
         self.register_buffer("places", _places(image.grid), persistent=False)
         self.bridge = nn.Linear(image.width, text.width) if image.width != text.width else nn.Identity()
         self.text = text_model(text, size)
