@@ -45,11 +45,11 @@ def two_images(model: RichFeedbackModel) -> RichBatch:
 def test_a_word_is_shown_where_any_token_is_like_it() -> None:
     model = naming_model()
     network = model.module
-    assert network.rareness is not None
+    assert network.grounding is not None
     number = model.pieces.of("cat")[0]
     with torch.no_grad():
         network.text.shared.weight[number] = torch.tensor([2.0, *[0.0] * 7])
-        network.rareness[number] = 0.5
+        network.grounding.rareness[number] = 0.5
     tokens = torch.zeros(1, 2, 8)
     tokens[0, 0, 0] = 3.0
     # likeness 2 · 3 / √8 at one token and 0 at the other: log(½ (e^(6/√8) + 1)) + ½
@@ -104,19 +104,19 @@ def test_all_else_is_learnt_beside_it() -> None:
 def test_the_prompt_is_told_what_the_image_shows() -> None:
     model = naming_model()
     network = model.module
-    assert network.evidence is not None
+    assert network.grounding is not None
     tokens = network.look(two_images(model).pixels)
     numbers = torch.tensor([[*model.pieces.of("cat"), model.pieces.end]] * 2)
     told = network.encode(tokens, numbers, torch.ones_like(numbers))
     written = network.write(told, numbers)
     with torch.no_grad():
-        network.evidence.weight.zero_()
-        network.evidence.bias.zero_()
+        for weight in network.grounding.parameters():
+            weight.zero_()
     untold = network.encode(tokens, numbers, torch.ones_like(numbers))
     assert not torch.allclose(told.states, untold.states)
     assert not torch.allclose(written, network.write(told, numbers))  # the decoder is told too
     plain = naming_model(NAMING.model_copy(update={"losses": Losses()}))
-    assert plain.module.evidence is None
+    assert plain.module.grounding is None
     with pytest.raises(TypeError, match="not built to name"):
         plain.module.named(tokens, numbers)
 
@@ -127,10 +127,9 @@ def test_a_word_is_told_where_and_as_what_it_is_shown() -> None:
     number = model.pieces.of("cat")[0]
     with torch.no_grad():
         network.text.shared.weight[number] = torch.tensor([2.0, *[0.0] * 7])
-    assert network.evidence is not None
-    assert network.glimpse is not None
+    assert network.grounding is not None
     told: list[torch.Tensor] = []
-    for layer in (network.evidence, network.glimpse):
+    for layer in (network.grounding.evidence, network.grounding.glimpse):
         layer.register_forward_pre_hook(lambda _, given: told.append(given[0]))
     tokens = torch.zeros(2, 4, 8)  # of two by two places
     tokens[0, 1, 0] = 99.0  # above, right
@@ -140,6 +139,31 @@ def test_a_word_is_told_where_and_as_what_it_is_shown() -> None:
     # a quarter of the side from the middle; the extent is the variance
     torch.testing.assert_close(places, torch.tensor([[0.5, -0.5, 0, 0], [0, 0.5, 0.25, 0]]))
     torch.testing.assert_close(seen, torch.tensor([[99.0, *[0.0] * 7]] * 2))
+
+
+def test_a_word_is_told_how_what_stands_before_it_lies_to_what_stands_after() -> None:
+    model = naming_model()
+    grounding, shared = model.module.grounding, model.module.text.shared
+    assert grounding is not None
+    cat, red, dog = (model.pieces.of(word)[0] for word in ("cat", "red", "dog"))
+    with torch.no_grad():
+        shared.weight[cat], shared.weight[dog] = (
+            torch.tensor([2.0, *[0.0] * 7]),
+            torch.tensor([0, 2.0, *[0.0] * 6]),
+        )
+        grounding.direction.weight.zero_()
+        grounding.direction.bias.copy_(torch.tensor([1.0, 0.0]))  # every word asks what is further to the right
+        grounding.weight.weight.zero_()
+    told: list[torch.Tensor] = []
+    grounding.relation.register_forward_pre_hook(lambda _, given: told.append(given[0][..., 0].atanh()))
+    tokens = torch.zeros(1, 4, 8)  # of two by two places
+    tokens[0, 0, 0] = tokens[0, 1, 1] = 99.0  # the cat on the left, the dog on the right
+    for prompt, expected in (((cat, red, dog), -1.0), ((dog, red, cat), 1.0)):
+        numbers = torch.tensor([[*prompt, 0]])
+        grounding.told(tokens, shared(numbers), numbers, torch.tensor([[1, 1, 1, 0]]))
+        torch.testing.assert_close(told[-1][0, 1], torch.tensor(expected))  # from −½ to ½
+    grounding.told(tokens, shared(numbers), numbers)
+    assert len(told) == 2  # what is written has nothing after it yet
 
 
 class TestFrozenEncoder:

@@ -2,27 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
 
 import torch
 import transformers
 from torch import nn
 
 from beholder.models.grid_features import grid_channels
+from beholder.models.rich_feedback.grounding import Grounding
 from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
 from beholder.models.rich_feedback.pieces import Pieces
 from beholder.models.rich_feedback.settings import ImageTower, RichFeedbackSettings, TextModel
 from beholder.models.rich_feedback.stems import GridStem, Stem
 
-UNNAMED = -2.0
-"""How far an image shows a word, before anything is learnt, as a logit: most words are not shown."""
-TURNS = (-8.0, -6.0, -4.0, -2.0, 0.0, 2.0)
-"""Logits that an image shows a word; what the word is told of it turns about each of them.
-
-Most words of a prompt are shown, so it takes much to say that one is not: that is decided where the logit is low.
-"""
-PLACED = 4
-"""What a word is told of the place where its image shows it: the middle and the extent, across and down."""
 SHARED = "shared"
 """Name of the one head that serves all outputs of its kind, in the augmented-prompt variant."""
 
@@ -49,20 +40,13 @@ class Encoded:
 class RichFeedbackNetwork(nn.Module):
     """All weights of the model."""
 
-    places: torch.Tensor
-
     def __init__(self, settings: RichFeedbackSettings, size: int) -> None:
         super().__init__()
         self.settings = settings
         image, text, heads = settings.image, settings.text, settings.heads
         self.tower = image_tower(image)
         named = settings.losses.naming > 0
-        self.rareness = nn.Parameter(torch.full((size,), UNNAMED)) if named else None
-        self.evidence = nn.Linear(len(TURNS) + PLACED, text.width) if named else None
-        self.glimpse = nn.Linear(text.width, text.width, bias=False) if named else None
-        if self.evidence is not None:
-            nn.init.normal_(self.evidence.weight)  # as large as what the words are told by, their embeddings
-        self.register_buffer("places", _places(image.grid), persistent=False)
+        self.grounding = Grounding(size, text.width, image.grid) if named else None
         self.bridge = nn.Linear(image.width, text.width) if image.width != text.width else nn.Identity()
         self.text = text_model(text, size)
         together = settings.variant == "augmented-prompt"
@@ -92,46 +76,26 @@ class RichFeedbackNetwork(nn.Module):
 
         The words are told by their numbers, the same for all images (words,) or some for each (n, words).
         """
-        return self._anywhere(self._likeness(tokens, self.text.shared(numbers)), numbers)
-
-    def _likeness(self, tokens: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        """Of image tokens (n, tokens, width) and embeddings of words (…, words, width), (n, tokens, words)."""
-        like: torch.Tensor = tokens @ words.transpose(-1, -2) * tokens.shape[-1] ** -0.5
-        return like
-
-    def _anywhere(self, like: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        if self.rareness is None:
+        if self.grounding is None:
             raise TypeError("the network was not built to name words")
-        found: torch.Tensor = like.logsumexp(1) - log(like.shape[1]) + self.rareness[numbers]
-        return found
+        return self.grounding.named(tokens, self.text.shared(numbers), numbers)
 
     def encode(self, tokens: torch.Tensor, numbers: torch.Tensor, read: torch.Tensor) -> Encoded:
         """Image tokens and prompts (n, longest), ``read`` where a prompt has a token, in one sequence.
 
-        Where images name words, each word of the prompt is told how far its image shows it.
+        Where images name words, each word of the prompt is told how its image shows it.
         """
-        both = torch.cat([tokens, self._words(tokens, numbers)], 1)
+        both = torch.cat([tokens, self._words(tokens, numbers, read)], 1)
         mask = torch.cat([read.new_ones(tokens.shape[:2]), read], 1)
         states = self.text.encoder(inputs_embeds=both, attention_mask=mask).last_hidden_state
         return Encoded(states, mask, tokens)
 
-    def _words(self, tokens: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """Words by their numbers (n, length), (n, length, width); each is told how its image shows it.
-
-        That is how far (steps of the logit), where (the middle and the extent of the tokens that are like it), and
-        as what (these tokens).
-        """
+    def _words(
+        self, tokens: torch.Tensor, numbers: torch.Tensor, read: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Words by their numbers (n, length), (n, length, width), and what they are told of their image."""
         words: torch.Tensor = self.text.shared(numbers)
-        if self.evidence is None or self.glimpse is None:
-            return words
-        like = self._likeness(tokens, words)
-        above = self._anywhere(like, numbers)[..., None] - words.new_tensor(TURNS)
-        there = like.softmax(1).transpose(1, 2)  # (n, words, tokens)
-        middle = there @ self.places
-        extent = (there @ self.places.square() - middle.square()).clamp(min=0)
-        told = self.evidence(torch.cat([(above / 2).tanh(), middle, extent], -1))
-        all_told: torch.Tensor = words + told + self.glimpse(there @ tokens)
-        return all_told
+        return words if self.grounding is None else words + self.grounding.told(tokens, words, numbers, read)
 
     def heatmap(self, encoded: Encoded, aspect: str) -> torch.Tensor:
         """The map (n, map side, map side) of an aspect, before the sigmoid."""
@@ -214,12 +178,6 @@ def padded(rows: Sequence[Sequence[int]], pieces: Pieces) -> tuple[torch.Tensor,
         numbers[row, : len(one)] = torch.tensor(one)
         read[row, : len(one)] = 1
     return numbers, read
-
-
-def _places(grid: int) -> torch.Tensor:
-    """Where image tokens are, (grid², 2): across and down, from −1 to 1."""
-    steps = (torch.arange(grid) + 0.5) / grid * 2 - 1
-    return torch.stack(torch.meshgrid(steps, steps, indexing="xy"), -1).reshape(-1, 2)
 
 
 def _head(heads: nn.ModuleDict, aspect: str) -> nn.Module:
