@@ -3,6 +3,8 @@
 import csv
 import io
 import math
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,12 +57,12 @@ def evaluate(
         raise UserError(f'evaluating needs {error.name}: pip install "beholder[models]"') from error
     settings = Settings(study.analysis.level, min(study.analysis.draws, DRAWS), study.seed)
     found = held_out(folder, [name for names in groups.values() for name in names])
-    rows = [
-        row_of(row, found.judged, [found.said[name] for name in names], settings) for row, names in groups.items()
-    ]
+    said = [(row, [found.said[name] for name in names]) for row, names in groups.items()]
     truth = true_feedback(Store(folder), found.judged, found.images)
     if truth is not None:
-        rows.append(row_of(NAME, found.judged, [truth], settings))
+        said.append((NAME, [truth]))
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, len(said))) as pool:
+        rows = list(pool.map(lambda one: row_of(one[0], found.judged, one[1], settings), said))
     records = list(flat(rows))
     if csv_file is not None:
         _write_csv(csv_file, records)

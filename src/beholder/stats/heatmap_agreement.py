@@ -62,8 +62,11 @@ def heatmap_agreement(
     given, truth = np.asarray(predicted), np.asarray(marked)
     _check_maps(given, truth)
     fixated = _fixated(truth, rule, points)
-    with ThreadPoolExecutor(threads) as pool:
-        rows = list(pool.map(_measures, given, truth, fixated))
+    if threads == 1:
+        rows = list(map(_measures, given, truth, fixated))
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            rows = list(pool.map(_measures, given, truth, fixated))
     table = np.array(rows, np.float64).reshape(len(given), len(MEASURES))
     columns = {name: table[:, column] for column, name in enumerate(MEASURES)}
     return HeatmapAgreement(MappingProxyType(columns), np.asarray(~truth.any(axis=(1, 2))), rule)
