@@ -3,8 +3,9 @@
     python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME …] [--at-once 2]
 
 makes the world, trains each recipe with each seed on prompts of which the test has none, and prints the tables,
-with intervals over prompts and the spread over seeds. Every part is skipped where it was done, and goes on where
-it was stopped; the minutes that each model took, on one core, are printed first.
+with intervals over prompts and the spread over seeds; FOLDER/tables.csv has every figure. Every part is skipped
+where it was done, and goes on where it was stopped; the minutes that each model took, on one core, are printed
+first.
 """
 
 import argparse
@@ -48,7 +49,8 @@ def main() -> None:
     for (recipe, _), name in zip(jobs, names, strict=True):
         groups.setdefault(recipe, []).append(name)
     rows = [f"--together={recipe}={','.join(names)}" for recipe, names in groups.items()]
-    print(CliRunner().invoke(evaluate, [str(arguments.folder), *rows], catch_exceptions=False).output)
+    asked = [str(arguments.folder), *rows, f"--csv={arguments.folder / 'tables.csv'}"]
+    print(CliRunner().invoke(evaluate, asked, catch_exceptions=False).output)
 
 
 def _learnt(folder: Path, recipe: str, seed: int) -> str:
