@@ -111,6 +111,8 @@ sessions = Table(
     Column("status", String, nullable=False),
     Column("token_hash", String, nullable=False, unique=True),
     Column("resume_hash", String, nullable=False, unique=True),
+    Column("guest_hash", String, unique=True),
+    Column("proof_hash", String),
     Column("parameters", JSON, nullable=False),
     Column("language", String, nullable=False),
     Column("consent_hash", String),
@@ -123,6 +125,7 @@ sessions = Table(
     Column("breaks", Integer, nullable=False, default=0),
     Column("place", Integer, nullable=False, default=0),
     Column("attempt", Integer, nullable=False, default=1),
+    Column("presented", Float),
     Column("debriefed", Float),
     Column("started", Float, nullable=False),
     Column("seen", Float, nullable=False),
@@ -130,6 +133,8 @@ sessions = Table(
     Column("pay", Float),
     UniqueConstraint("person", "question"),
 )
+"""``guest_hash`` is of the cookie that an id alone gets on another device; ``proof_hash`` of what the platform added to
+the link besides the id; ``presented`` says when the server first sent the current trial."""
 
 slots = Table(
     "slots",
@@ -203,6 +208,27 @@ invitations = Table(
     Column("person", String),
     Column("at", Float, nullable=False),
 )
+
+researchers = Table(
+    "researchers",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("role", String, nullable=False),
+    Column("password_hash", String, nullable=False),
+    Column("created", Float, nullable=False),
+)
+"""Accounts of researchers; the role is ``view`` or ``manage``."""
+
+logins = Table(
+    "logins",
+    metadata,
+    Column("token_hash", String, primary_key=True),
+    Column("researcher", String, nullable=False),
+    Column("role", String, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+)
+"""Researchers who are signed in; a row that is deleted ends its cookie."""
 
 
 class Database:
