@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from beholder.stats.active_pairs import Posterior, all_pairs, best_batch, laplace_posterior, plan_pairs
+from beholder.stats.comparisons.active_pairs import Posterior, all_pairs, best_batch, laplace_posterior, plan_pairs
 
 SPREAD = 1.0  # standard deviation of the true ratings, and of the prior
 LEVELS = (0.7, 0.8, 0.85)  # Kendall's τ with the true ranking

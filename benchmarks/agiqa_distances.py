@@ -16,7 +16,7 @@ from beholder.measure.distances.catalogue import DISTANCES, Sets
 from beholder.models.catalogue import load_encoder
 from beholder.models.encode import encode
 from beholder.models.pictures import find_pictures
-from beholder.stats.correlation import correlation
+from beholder.stats.correlation.coefficients import correlation
 from beholder.tables.store import Store
 
 LEFT_OUT = {"ct": "needs the images that a generator was trained on", "inception_score": "see agiqa.md"}

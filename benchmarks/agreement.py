@@ -8,8 +8,8 @@ import numpy as np
 from harness import Comparison
 from numpy.typing import NDArray
 
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.krippendorff import Scale, krippendorff_alpha
+from beholder.stats.agreement.krippendorff import Scale, krippendorff_alpha
+from beholder.stats.intervals.bootstrap import person_weights
 
 DRAWS = 1000
 

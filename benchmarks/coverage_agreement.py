@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.fleiss import fleiss_kappa
-from beholder.stats.gwet import gwet_ac
-from beholder.stats.intraclass import intraclass
-from beholder.stats.kendall_w import concordance_of_sets, kendall_w
-from beholder.stats.krippendorff import krippendorff_alpha
+from beholder.stats.agreement.fleiss import fleiss_kappa
+from beholder.stats.agreement.gwet import gwet_ac
+from beholder.stats.agreement.intraclass import intraclass
+from beholder.stats.agreement.kendall_w import concordance_of_sets, kendall_w
+from beholder.stats.agreement.krippendorff import krippendorff_alpha
+from beholder.stats.intervals.bootstrap import person_weights
 
 PEOPLE = (10, 30, 100)
 BATCH = 20  # studies a job

@@ -14,12 +14,12 @@ import numpy as np
 from coverage_clustered import PEOPLE, percent, table
 from scipy import stats
 
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.dependent_correlations import compare_correlations
-from beholder.stats.p910 import p910
-from beholder.stats.pair_accuracy import pair_accuracy
-from beholder.stats.partial_correlation import partial_correlation
-from beholder.stats.proportions import clopper_pearson, wilson
+from beholder.stats.correlation.dependent import compare_correlations
+from beholder.stats.correlation.pair_accuracy import pair_accuracy
+from beholder.stats.correlation.partial import partial_correlation
+from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.proportions import clopper_pearson, wilson
+from beholder.stats.truth.p910 import p910
 
 
 def shares(studies: int, seed: int) -> str:  # noqa: ARG001 - nothing is drawn

@@ -15,10 +15,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.stats.bootstrap import clustered_ratio, person_weights, ratio_of_sums
-from beholder.stats.bradley_terry import bradley_terry
-from beholder.stats.proportions import wilson
-from beholder.stats.separation import separate
+from beholder.stats.comparisons.bradley_terry import bradley_terry
+from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.intervals.proportions import wilson
+from beholder.stats.significance.separation import separate
 
 PEOPLE = (10, 30, 100)
 BATCH = 20  # independent studies that share one set of bootstrap weights

@@ -18,17 +18,17 @@ from coverage_clustered import PEOPLE, RATINGS, percent, table
 from numpy.typing import NDArray
 from scipy import special
 
-from beholder.stats.bootstrap import clustered_ratio, person_weights
-from beholder.stats.confidence_sequence import asymptotic_sequence, log_capital
-from beholder.stats.correlation import Kind, correlation
-from beholder.stats.correlation_bootstrap import bootstrap_correlation
-from beholder.stats.correlation_jackknife import jackknife_correlation
-from beholder.stats.detection import detection
-from beholder.stats.holm import holm
-from beholder.stats.plackett_luce import plackett_luce
-from beholder.stats.power import means_group
-from beholder.stats.prediction_powered import Powered, powered, powered_difference, powered_mean
-from beholder.stats.sequential_separation import sequential_separation
+from beholder.stats.comparisons.plackett_luce import plackett_luce
+from beholder.stats.correlation.bootstrap import bootstrap_correlation
+from beholder.stats.correlation.coefficients import Kind, correlation
+from beholder.stats.correlation.jackknife import jackknife_correlation
+from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights
+from beholder.stats.intervals.confidence_sequence import asymptotic_sequence, log_capital
+from beholder.stats.prediction.prediction_powered import Powered, powered, powered_difference, powered_mean
+from beholder.stats.psychophysics.detection import detection
+from beholder.stats.significance.holm import holm
+from beholder.stats.significance.power import means_group
+from beholder.stats.significance.sequential_separation import sequential_separation
 
 BATCH = 20  # independent studies that share one set of bootstrap weights
 TRIALS = 50  # images of each kind for d′

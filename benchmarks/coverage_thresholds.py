@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import StatisticsError
-from beholder.stats.bootstrap import clustered_ratio, person_weights
-from beholder.stats.psychometric import fit_psychometric, threshold_estimate
-from beholder.stats.staircase_analysis import modal_level, summarise_staircase
+from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights
+from beholder.stats.psychophysics.psychometric import fit_psychometric, threshold_estimate
+from beholder.stats.psychophysics.staircase_analysis import modal_level, summarise_staircase
 
 PEOPLE = (10, 30, 100)
 TRIALS = (150, 450, 900)  # one, three and six blocks

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from beholder.stats.bootstrap import clustered_ratio, person_weights
-from beholder.stats.two_way_bootstrap import two_way_draws, two_way_ratio
+from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights
+from beholder.stats.intervals.two_way_bootstrap import two_way_draws, two_way_ratio
 
 PEOPLE, IMAGES = (10, 30, 100), (30, 200)
 BATCH = 20  # independent studies that share one set of bootstrap weights

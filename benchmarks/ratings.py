@@ -6,9 +6,9 @@ import evalica
 import numpy as np
 from harness import Comparison
 
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.bradley_terry import bradley_terry
-from beholder.stats.vote_table import tally_votes
+from beholder.stats.comparisons.bradley_terry import bradley_terry
+from beholder.stats.comparisons.vote_table import tally_votes
+from beholder.stats.intervals.bootstrap import person_weights
 
 VOTES, ITEMS, PEOPLE, DRAWS = 100_000, 30, 500, 1000
 

@@ -29,12 +29,12 @@ from beholder.learn.stage import run as learn
 from beholder.simulate.expectation import chance_of_generated
 from beholder.simulate.people import draw_people
 from beholder.simulate.world import MANIFEST, World, paint_world, write_truth
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.calibration_error import calibration_error
-from beholder.stats.correlation import correlation
-from beholder.stats.partial_correlation import partial_correlation
-from beholder.stats.proportions import wilson
-from beholder.stats.share_likelihood import share_likelihood
+from beholder.stats.correlation.coefficients import correlation
+from beholder.stats.correlation.partial import partial_correlation
+from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.proportions import wilson
+from beholder.stats.prediction.calibration_error import calibration_error
+from beholder.stats.prediction.soft_label_likelihood import share_likelihood
 from beholder.study.study import FILE_NAME
 from beholder.tables.store import TRUTH_ROOM, Store
 

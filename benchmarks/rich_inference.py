@@ -20,7 +20,7 @@ from beholder.models.rich_feedback.keywords import targets, written
 from beholder.models.rich_feedback.model import PORTION, RichFeedbackModel
 from beholder.models.rich_feedback.network import padded
 from beholder.models.rich_feedback.settings import KEYWORDS, Heads, ImageTower, RichFeedbackSettings, TextModel
-from beholder.stats.heatmap_agreement import EPSILON, heatmap_agreement
+from beholder.stats.prediction.heatmap_agreement import EPSILON, heatmap_agreement
 
 IMAGES = 64
 WORDS = ("a", "and", "black", "blue", "cat", "dog", "four", "in", "left", "of", "on", "red", "snow", "the", "two")

@@ -9,9 +9,9 @@ from crowdkit.aggregation import MACE, DawidSkene, OneCoinDawidSkene
 from harness import Comparison
 from numpy.typing import NDArray
 
-from beholder.stats.dawid_skene import dawid_skene
-from beholder.stats.mace import mace
-from beholder.stats.one_coin import one_coin
+from beholder.stats.truth.dawid_skene import dawid_skene
+from beholder.stats.truth.mace import mace
+from beholder.stats.truth.one_coin import one_coin
 
 CLASSES = 3
 SIZES = ((30, 400, 8), (200, 2000, 10))  # people, items, answers an item

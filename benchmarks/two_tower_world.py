@@ -29,8 +29,8 @@ from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
 from beholder.learn.votes import votes_of
 from beholder.simulate.world import GENERATORS, MANIFEST, World, paint_world, write_truth
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.bootstrap_intervals import percentile_interval
+from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap_intervals import percentile_interval
 from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.store import TRUTH_ROOM, Store
 

@@ -7,7 +7,7 @@ import pytest
 
 from beholder.consolidate.agreement import agreement_rows
 from beholder.consolidate.coding import Coded
-from beholder.stats.krippendorff import Scale
+from beholder.stats.agreement.krippendorff import Scale
 from beholder.study.kinds.realism import RealismQuestion
 
 

@@ -19,7 +19,7 @@ from beholder.formats.folder import write_folder
 from beholder.formats.layer6_files import IMAGE, PERSON
 from beholder.formats.layer6_study import read_study
 from beholder.rank import stage as rank
-from beholder.stats.krippendorff import alpha_of_counts
+from beholder.stats.agreement.krippendorff import alpha_of_counts
 from beholder.study.study import load_study
 from beholder.tables.store import Store
 

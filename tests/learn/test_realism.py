@@ -22,7 +22,7 @@ from beholder.measure.scorers.scorer import Shown
 from beholder.models.checkpoint import load_checkpoint
 from beholder.models.decode import decode
 from beholder.models.realism import Realism
-from beholder.stats.proportions import wilson
+from beholder.stats.intervals.proportions import wilson
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design
 from beholder.tables.joined import used_answers

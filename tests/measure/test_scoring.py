@@ -19,7 +19,7 @@ from beholder.models.checkpoint import Record, save_checkpoint
 from beholder.models.decode import decode
 from beholder.models.trainable import Batch
 from beholder.models.two_tower import build, configure
-from beholder.stats.calibration import preference_chance
+from beholder.stats.prediction.calibration import preference_chance
 
 PROMPTS = ["a red cat", "two dogs", "the sea at night"]
 

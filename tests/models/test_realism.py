@@ -12,7 +12,7 @@ from beholder.errors import LabelsError, RecipeError
 from beholder.models.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.models.realism import Realism, build, configure, log_likelihood
 from beholder.models.trainable import Batch, Calibrates, SeesFeatures
-from beholder.stats import beta_binomial
+from beholder.stats.prediction import beta_binomial
 from beholder.tables.provenance import Plain
 
 SMALL: dict[str, Plain] = {"side": 16, "widths": [4, 8], "hidden": 8}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from beholder.rank.rated import Rated, more_raters, rows_of
-from beholder.stats.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights, ratio_of_sums
 
 
 class TestMoreRaters:

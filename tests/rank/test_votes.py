@@ -8,7 +8,7 @@ from beholder.rank.comparisons import comparison_rows
 from beholder.rank.ranking import rankings
 from beholder.rank.rated import rows_of
 from beholder.rank.side_by_side import leanings
-from beholder.stats.plackett_luce import plackett_luce
+from beholder.stats.comparisons.plackett_luce import plackett_luce
 from beholder.study.study import Analysis
 
 IMAGES = pl.DataFrame({"image": ["a/1", "a/2", "b/1", "b/2", "c/1"], "generator": ["a", "a", "b", "b", "c"]})

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from beholder.stats.bootstrap import clustered_ratio, person_weights, ratio_of_sums
-from beholder.stats.correlation import correlation
-from beholder.stats.detection import detection
-from beholder.stats.group_pairs import games_howell, tukey_hsd
-from beholder.stats.group_tests import kruskal_wallis, levene, one_way_anova
-from beholder.stats.grouped import grouped
-from beholder.stats.interval_width import width_by_people
-from beholder.stats.krippendorff import alpha_of_counts
-from beholder.stats.separation import separate
-from beholder.stats.t_tests import paired_t
+from beholder.stats.agreement.krippendorff import alpha_of_counts
+from beholder.stats.correlation.coefficients import correlation
+from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.intervals.interval_width import width_by_people
+from beholder.stats.psychophysics.detection import detection
+from beholder.stats.significance.group_pairs import games_howell, tukey_hsd
+from beholder.stats.significance.group_tests import kruskal_wallis, levene, one_way_anova
+from beholder.stats.significance.grouped import grouped
+from beholder.stats.significance.separation import separate
+from beholder.stats.significance.t_tests import paired_t
 
 DATA = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared")) / "data"
 LAYER6 = DATA / "layer6-realism"

@@ -21,7 +21,7 @@ from beholder.models.pictures import find_pictures
 from beholder.report.explained_page import write_page
 from beholder.report.words import count, percent
 from beholder.report.words import people as number_of_people
-from beholder.stats.heatmap_summary import HeatmapSummary, heatmap_summary
+from beholder.stats.prediction.heatmap_summary import HeatmapSummary, heatmap_summary
 from beholder.study.words import split_words
 from beholder.tables.rich_feedback import AspectScore, ImageFeedback
 from beholder.tables.rich_labels import MISSED

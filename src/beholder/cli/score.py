@@ -16,7 +16,7 @@ from beholder.measure.score import Scores, score
 from beholder.measure.scorers.catalogue import SCORERS, check_names, load_scorer, recipe_of
 from beholder.measure.scorers.scorer import Scorer
 from beholder.models.pictures import find_pictures
-from beholder.stats.calibration import Calibration
+from beholder.stats.prediction.calibration import Calibration
 
 
 @click.command(

@@ -8,11 +8,11 @@ import polars as pl
 
 from beholder.consolidate.coding import Coded
 from beholder.errors import StatisticsError
-from beholder.stats.bootstrap import person_weights
+from beholder.stats.agreement.gwet import Credit, gwet_ac
+from beholder.stats.agreement.intraclass import intraclass
+from beholder.stats.agreement.krippendorff import krippendorff_alpha
 from beholder.stats.estimate import Estimate
-from beholder.stats.gwet import Credit, gwet_ac
-from beholder.stats.intraclass import intraclass
-from beholder.stats.krippendorff import krippendorff_alpha
+from beholder.stats.intervals.bootstrap import person_weights
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.rating import ScaleQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion

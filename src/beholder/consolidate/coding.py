@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from beholder.stats.krippendorff import Scale
+from beholder.stats.agreement.krippendorff import Scale
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import LEFT, RIGHT, TIE
 from beholder.study.kinds.realism import GENERATED

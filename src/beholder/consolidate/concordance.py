@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from beholder.errors import StatisticsError
-from beholder.stats.kendall_w import concordance_of_sets
+from beholder.stats.agreement.kendall_w import concordance_of_sets
 from beholder.study.kinds.ranking import RankingQuestion
 
 STATISTIC = "kendall-w"

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from beholder.consolidate.coding import EVEN, LEANINGS, Coded
-from beholder.stats.leave_one_out import leave_one_out_agreement, leave_one_out_correlation
+from beholder.stats.agreement.leave_one_out import leave_one_out_agreement, leave_one_out_correlation
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.rating import ScaleQuestion
 from beholder.tables.ranked_pairs import pairs_of_rankings

@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 
 from beholder.consolidate.coding import EVEN, FIRST, SECOND, Coded
 from beholder.errors import StatisticsError
-from beholder.stats.dawid_skene import dawid_skene
-from beholder.stats.one_coin import one_coin
+from beholder.stats.truth.dawid_skene import dawid_skene
+from beholder.stats.truth.one_coin import one_coin
 
 CLASSES: dict[str, dict[float, str]] = {
     "share": {0.0: "real", 1.0: "generated"},

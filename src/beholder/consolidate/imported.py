@@ -5,8 +5,8 @@ import polars as pl
 from scipy import stats
 
 from beholder.errors import StatisticsError
-from beholder.stats.krippendorff import alpha_of_counts
-from beholder.stats.proportions import wilson
+from beholder.stats.agreement.krippendorff import alpha_of_counts
+from beholder.stats.intervals.proportions import wilson
 from beholder.study.question import Screening
 
 SHARE = "share"

@@ -9,8 +9,8 @@ from scipy import stats
 from beholder.consolidate.coding import EVEN, FIRST, Coded
 from beholder.consolidate.doubt import with_doubt
 from beholder.errors import StatisticsError
-from beholder.stats.p910 import P910, p910
-from beholder.stats.proportions import wilson
+from beholder.stats.intervals.proportions import wilson
+from beholder.stats.truth.p910 import P910, p910
 from beholder.study.kinds.catalogue import AnyQuestion
 
 

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from beholder.stats.proportions import wilson
+from beholder.stats.intervals.proportions import wilson
 from beholder.study.words import split_words
 
 ASPECT = "misalignment"

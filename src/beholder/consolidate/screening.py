@@ -8,7 +8,7 @@ import polars as pl
 
 from beholder.consolidate.coding import Coded
 from beholder.consolidate.conduct import CORRELATION, SHARE, conduct_of
-from beholder.stats.bt500 import bt500
+from beholder.stats.truth.bt500 import bt500
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.question import Screening
 

@@ -4,7 +4,7 @@ Such predictions are rows of ``scores`` whose scorer is named ``NAME/out-of-fold
 model trained without it. Of *real* and *generated* the score predicts the share who call the image generated, and
 counts as 0 or 1 beyond them; if most scores lie beyond, they are on another scale and are left alone. Of
 preferences, a difference of two scores is the log-odds that the first is preferred. A label is doubted where
-another class is confident by the thresholds of :func:`beholder.stats.label_errors.confident_errors`.
+another class is confident by the thresholds of :func:`beholder.stats.truth.label_errors.confident_errors`.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from beholder.errors import StatisticsError
-from beholder.stats.label_errors import confident_errors
+from beholder.stats.truth.label_errors import confident_errors
 from beholder.tables.schemas.measure import OUT_OF_FOLD
 
 PEOPLE = "people"

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 
 from beholder.errors import StatisticsError
-from beholder.stats.psychometric import fit_psychometric
-from beholder.stats.staircase_analysis import summarise_staircase
+from beholder.stats.psychophysics.psychometric import fit_psychometric
+from beholder.stats.psychophysics.staircase_analysis import summarise_staircase
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.tables.catalogue import TABLES
 

@@ -16,8 +16,8 @@ from scipy import stats as distributions
 
 from beholder.errors import StudyError
 from beholder.stats.estimate import Estimate
-from beholder.stats.power import design_effect, means_group, preference_votes, proportions_group
-from beholder.stats.proportions import wilson
+from beholder.stats.intervals.proportions import wilson
+from beholder.stats.significance.power import design_effect, means_group, preference_votes, proportions_group
 from beholder.study.kinds.catalogue import AnyQuestion
 
 SECONDS: dict[str, float] = {"realism": 3, "pair": 6, "side-by-side-5": 8, "rating": 10, "rich-feedback": 90}

@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from beholder.learn.examples import Judged
 from beholder.learn.recipe import Data
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.bootstrap_intervals import percentile_interval
-from beholder.stats.bounds import crowd_ceiling, generator_floor, generator_pair_rates, person_ceiling
-from beholder.stats.calibration_error import calibration_error
+from beholder.stats.correlation.bounds import crowd_ceiling, generator_floor, generator_pair_rates, person_ceiling
+from beholder.stats.correlation.metric_agreement import Opinions, agreement
+from beholder.stats.correlation.pair_accuracy import PairAccuracy, pair_accuracy, pairs_within
+from beholder.stats.correlation.paper_accuracy import AVERAGED, TIES, paper_accuracy, tune_threshold
+from beholder.stats.correlation.partial import partial_correlation
 from beholder.stats.estimate import Estimate
-from beholder.stats.interval_error import error_of_interval
-from beholder.stats.metric_agreement import Opinions, agreement
-from beholder.stats.pair_accuracy import PairAccuracy, pair_accuracy, pairs_within
-from beholder.stats.paper_accuracy import AVERAGED, TIES, paper_accuracy, tune_threshold
-from beholder.stats.partial_correlation import partial_correlation
-from beholder.stats.share_likelihood import share_likelihood
-from beholder.stats.two_way_bootstrap import two_way_ratio
+from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap_intervals import percentile_interval
+from beholder.stats.intervals.standard_error import error_of_interval
+from beholder.stats.intervals.two_way_bootstrap import two_way_ratio
+from beholder.stats.prediction.calibration_error import calibration_error
+from beholder.stats.prediction.soft_label_likelihood import share_likelihood
 
 PLAIN_TIES = "people dropped, scores half"
 CROWDS = 50

@@ -11,10 +11,10 @@ from beholder.learn.feed import Pictures, collated, plain_batches
 from beholder.learn.recipe import Data
 from beholder.models.in_order import batches
 from beholder.models.trainable import Batch, Calibrates, Trainable
-from beholder.stats.beta_binomial import log_likelihood
-from beholder.stats.metric_agreement import single_value
-from beholder.stats.pair_accuracy import pair_accuracy
-from beholder.stats.share_likelihood import LEAST
+from beholder.stats.correlation.metric_agreement import single_value
+from beholder.stats.correlation.pair_accuracy import pair_accuracy
+from beholder.stats.prediction.beta_binomial import log_likelihood
+from beholder.stats.prediction.soft_label_likelihood import LEAST
 
 Scores = dict[str, dict[str, float]]
 """aspect -> image -> score"""

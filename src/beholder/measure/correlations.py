@@ -29,11 +29,11 @@ from beholder.measure.joined import (
 from beholder.measure.metric_values import oriented
 from beholder.measure.pair_rows import rows_within_prompts
 from beholder.measure.separations import TESTED, separations
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.bounds import crowd_ceiling, generator_floor
-from beholder.stats.metric_agreement import STATISTICS, Agreement, Opinions, agreement
-from beholder.stats.paired_values import PAIR_ACCURACY
-from beholder.stats.partial_correlation import partial_correlation
+from beholder.stats.correlation.bounds import crowd_ceiling, generator_floor
+from beholder.stats.correlation.metric_agreement import STATISTICS, Agreement, Opinions, agreement
+from beholder.stats.correlation.paired_values import PAIR_ACCURACY
+from beholder.stats.correlation.partial import partial_correlation
+from beholder.stats.intervals.bootstrap import person_weights
 
 CROWDS = 100
 """Imagined crowds for intervals over people and for ceilings."""

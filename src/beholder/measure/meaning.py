@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from beholder.errors import TableError
 from beholder.measure.scorers.scorer import Scorer
-from beholder.stats.calibration import FOLDS, Calibration, calibrate, chance_over, percentile
+from beholder.stats.prediction.calibration import FOLDS, Calibration, calibrate, chance_over, percentile
 
 COLUMNS = ("first", "second", "share")
 LABELS = {"image": "first", "other": "second", "value": "share", "answers": "answers"}

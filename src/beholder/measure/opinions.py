@@ -6,7 +6,7 @@ Everything is put so that higher is better, and carries its standard error over 
 import numpy as np
 import polars as pl
 
-from beholder.stats.interval_error import error_of_interval
+from beholder.stats.intervals.standard_error import error_of_interval
 
 WHOLE = "all"
 

@@ -23,10 +23,10 @@ from beholder.measure.joined import (
     text,
 )
 from beholder.measure.metric_values import oriented
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.bounds import generator_pair_floor, person_ceiling
-from beholder.stats.pair_accuracy import PairAccuracy, pair_accuracy, pairs_within
-from beholder.stats.paired_values import PAIR_ACCURACY
+from beholder.stats.correlation.bounds import generator_pair_floor, person_ceiling
+from beholder.stats.correlation.pair_accuracy import PairAccuracy, pair_accuracy, pairs_within
+from beholder.stats.correlation.paired_values import PAIR_ACCURACY
+from beholder.stats.intervals.bootstrap import person_weights
 
 PROMPTS = "expanded BCa bootstrap over prompts"
 

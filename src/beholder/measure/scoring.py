@@ -18,7 +18,7 @@ from beholder.measure.scorers.scorer import Differentiable, Scorer
 from beholder.models.decode import flat
 from beholder.models.encode import Broken
 from beholder.models.pictures import ArrayPicture, Picture, find_pictures
-from beholder.stats.calibration import Calibration
+from beholder.stats.prediction.calibration import Calibration
 
 Images = str | Path | Image.Image | NDArray[np.uint8] | Sequence[str | Path | Image.Image | NDArray[np.uint8]]
 """Places (files, folders, globs, manifests, tar files, arrays on disk), images in memory, or several of these."""

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.measure.joined import METRIC, Row, Settings, known
-from beholder.stats.holm import holm
-from beholder.stats.metric_agreement import Agreement, interval_of
+from beholder.stats.correlation.metric_agreement import Agreement, interval_of
+from beholder.stats.significance.holm import holm
 
 TESTED = "spearman"
 """The statistic by which two metrics are told apart: it asks no more of a metric than the right order."""

@@ -3,8 +3,9 @@
 It looks at the image alone, by a small convolutional network of its own or through encoders that stay as they
 are, and gives a logit z. The predicted share is σ(slope · z + offset). It learns from counts: k of the n people
 who were asked about an image said *generated*, and the loss is the negative log-likelihood of the beta-binomial
-(see :mod:`beholder.stats.beta_binomial`), whose dispersion θ is learnt along with the weights. So an image that
-ten people judged counts for more than one that two judged, but not five times as much where the model is unsure.
+(see :mod:`beholder.stats.prediction.beta_binomial`), whose dispersion θ is learnt along with the weights. So an
+image that ten people judged counts for more than one that two judged, but not five times as much where the model
+is unsure.
 
 After training, slope, offset and θ are fitted to the images by which training was watched: a network is
 too certain of images that it was taught with.
@@ -26,7 +27,7 @@ from beholder.models.catalogue import ENCODERS, load_encoder
 from beholder.models.encoder import Encoder
 from beholder.models.preprocessing import IMAGENET_MEAN, IMAGENET_STD, Preprocessing
 from beholder.models.trainable import Batch, Config, Groups, decayed_groups
-from beholder.stats.beta_binomial import DISPERSIONS, fit_line
+from beholder.stats.prediction.beta_binomial import DISPERSIONS, fit_line
 from beholder.study.faults import faults_of
 from beholder.study.question import Settings
 from beholder.tables.provenance import Plain
@@ -184,7 +185,7 @@ def _counts(batch: Batch, places: list[int]) -> tuple[torch.Tensor, torch.Tensor
 def log_likelihood(
     said: torch.Tensor, asked: torch.Tensor, logits: torch.Tensor, log_dispersion: torch.Tensor
 ) -> torch.Tensor:
-    """The logarithm of P of :mod:`beholder.stats.beta_binomial`, with gradients, from logarithms throughout.
+    """The logarithm of P of :mod:`beholder.stats.prediction.beta_binomial`, with gradients, from logarithms.
 
     ``said`` of ``asked`` people and ``logits`` of the shares, (images, aspects), ``log_dispersion`` (aspects,) →
     (images, aspects); 0 where nobody was asked.

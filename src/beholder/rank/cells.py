@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from beholder.rank.rated import Rated
-from beholder.stats.bootstrap import clustered_ratio, person_weights, ratio_of_sums
-from beholder.stats.clustered_error import clustered_error
+from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.intervals.standard_error import clustered_error
 from beholder.study.study import Analysis
 
 

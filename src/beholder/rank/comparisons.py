@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from beholder.rank.votes import votes_of
-from beholder.stats.proportions import wilson
+from beholder.stats.intervals.proportions import wilson
 from beholder.tables.schemas.rank import OUTCOMES
 
 FIVE = dict(zip(range(2, -3, -1), OUTCOMES, strict=True))

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from beholder.rank.cells import Support, cells_of, rated_cells
 from beholder.rank.rated import Rated
-from beholder.stats.detection import detection
-from beholder.stats.proportions import wilson
+from beholder.stats.intervals.proportions import wilson
+from beholder.stats.psychophysics.detection import detection
 from beholder.study.study import Analysis
 
 D_PRIME = "d-prime"

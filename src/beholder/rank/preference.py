@@ -9,10 +9,10 @@ from scipy.special import ndtri
 from beholder.errors import StatisticsError
 from beholder.rank.rated import Rated
 from beholder.rank.votes import votes_of
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.bradley_terry import bradley_terry
-from beholder.stats.vote_table import FIRST, OUTCOMES, SECOND, TIE, tally_votes
-from beholder.stats.win_graph import comparison_components
+from beholder.stats.comparisons.bradley_terry import bradley_terry
+from beholder.stats.comparisons.vote_table import FIRST, OUTCOMES, SECOND, TIE, tally_votes
+from beholder.stats.comparisons.win_graph import comparison_components
+from beholder.stats.intervals.bootstrap import person_weights
 from beholder.study.study import Analysis
 
 TIE_RULE = "Davidson's model: a tie has a probability of its own"

@@ -7,7 +7,7 @@ import polars as pl
 from scipy.special import ndtri
 
 from beholder.rank.rated import Rated
-from beholder.stats.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights, ratio_of_sums
 from beholder.study.study import Analysis
 
 METHOD = "published-mean"

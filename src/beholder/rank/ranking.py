@@ -9,9 +9,9 @@ from scipy.special import ndtri
 
 from beholder.rank.preference import never_compared, preferences
 from beholder.rank.rated import Rated
-from beholder.stats.bootstrap import person_weights
-from beholder.stats.plackett_luce import ABSENT, TIE_RULE, plackett_luce
-from beholder.stats.win_graph import comparison_components
+from beholder.stats.comparisons.plackett_luce import ABSENT, TIE_RULE, plackett_luce
+from beholder.stats.comparisons.win_graph import comparison_components
+from beholder.stats.intervals.bootstrap import person_weights
 from beholder.study.study import Analysis
 from beholder.tables.ranked_pairs import pairs_of_rankings
 

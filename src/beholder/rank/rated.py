@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from beholder.stats.estimate import Estimates
-from beholder.stats.separation import Separation, separate
+from beholder.stats.significance.separation import Separation, separate
 
 POWER = 0.8
 """Chance to tell two generators apart for which the people still needed are reckoned."""

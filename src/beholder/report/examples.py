@@ -11,7 +11,7 @@ from beholder.formats.imported import UNKNOWN
 from beholder.report.leaderboard import Board
 from beholder.report.thumbnail import thumbnail
 from beholder.report.words import count, percent
-from beholder.stats.proportions import wilson
+from beholder.stats.intervals.proportions import wilson
 
 MOST_GENERATORS = 12
 """Beyond so many the examples of the first and the last generators are shown, to keep the file small."""

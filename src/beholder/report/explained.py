@@ -11,7 +11,7 @@ from beholder.report.prompt_words import PromptWord, prompt_words
 from beholder.report.thumbnail import data_uri
 from beholder.report.words import people as number_of_people
 from beholder.report.words import percent
-from beholder.stats.heatmap_summary import HeatmapSummary, heatmap_summary
+from beholder.stats.prediction.heatmap_summary import HeatmapSummary, heatmap_summary
 from beholder.tables.rich_feedback import AspectScore, ImageFeedback
 
 FAINT = 0.25

@@ -14,7 +14,7 @@ from scipy.special import ndtr
 
 from beholder.simulate.people import Person, draw_people
 from beholder.simulate.sight import View
-from beholder.stats.bradley_terry import bradley_terry
+from beholder.stats.comparisons.bradley_terry import bradley_terry
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import FELT_AS, RatingQuestion

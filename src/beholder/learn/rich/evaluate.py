@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from beholder.learn.evaluate import OVER_PROMPTS, Figure, Settings
 from beholder.learn.rich.examples import RichExample, RichJudged
 from beholder.models.resize import resize_floats
-from beholder.stats.bootstrap import person_weights, ratio_of_sums
-from beholder.stats.correlation import Kind
-from beholder.stats.correlation_bootstrap import (
+from beholder.stats.correlation.bootstrap import (
     Statistic,
     correlation_draws,
     leave_one_out,
     resampled_interval,
 )
-from beholder.stats.heatmap_agreement import MEASURES, Rule, heatmap_agreement
-from beholder.stats.keyword_agreement import keyword_agreement
+from beholder.stats.correlation.coefficients import Kind
+from beholder.stats.intervals.bootstrap import person_weights, ratio_of_sums
+from beholder.stats.prediction.heatmap_agreement import MEASURES, Rule, heatmap_agreement
+from beholder.stats.prediction.keyword_agreement import keyword_agreement
 from beholder.tables.heatmap import decode_heatmap
 from beholder.tables.rich_labels import MISSED
 

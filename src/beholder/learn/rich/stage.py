@@ -30,7 +30,7 @@ from beholder.models.rich_feedback.augment import CHANCES
 from beholder.models.rich_feedback.judge import Outputs, RichJudge
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.trainable import SeesFeatures
-from beholder.stats.conformal import conformal_width
+from beholder.stats.prediction.conformal import conformal_width
 from beholder.tables.provenance import Plain
 from beholder.tables.store import FEATURES_ROOM, Store
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from beholder.measure.distances.neighbours import Neighbours
 from beholder.measure.distances.result import Distance
-from beholder.stats.proportions import wilson
+from beholder.stats.intervals.proportions import wilson
 
 
 def share(name: str, hits: NDArray[np.bool_], over: str, found: Neighbours, level: float) -> Distance:

@@ -1,0 +1,1 @@
+"""Inter-rater agreement: Krippendorff, Fleiss, Gwet, intraclass correlations, Kendall's W."""

@@ -1,0 +1,248 @@
+"""Krippendorff's α for thousands of weighted draws at once, without a matrix of coincidences.
+
+For an item with weights wᵢ, the answers i ≠ j make wᵢwⱼ pairs, and the item's pairs are scaled by f = M/(M² −
+Σwᵢ²), M = Σwᵢ, so that they add up to M, its answers. Copies of one rater (the terms wᵢ²) are left out. The
+coincidences are needed through three sums only:
+
+    n(v) = Σ f (M Σᵥw − Σᵥw²),    over items, Σᵥ over the answers v to the item,
+    Σ o(v,v′) (x − x′)² = 2 (Σ n(v) x² − Σ f ((Σ w x)² − Σ w² x²)),    for values at positions x,
+    Σ n(v) n(v′) (x − x′)² = 2 (n Σ n(v) x² − (Σ n(v) x)²).
+
+The interval scale has the values as positions. The ordinal scale has the middles of the cumulated n(v), a draw's
+own. The nominal scale has 0 and 1 where there are two values; with more, values are taken one by one. The ratio
+scale has as many positions as its distances have eigenvalues. Every sum over answers is a product with one fixed
+matrix, dense or sparse, whichever is faster.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from beholder.stats.agreement.answers import LongAnswers
+from beholder.stats.agreement.resampled_agreement import OfWeights
+
+Product = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""Multiplication from the left by a fixed matrix."""
+
+_BLOCK = 100_000  # elements of the largest array held at a time: few enough to stay in the cache
+_FEWEST = 16  # draws done at a time, however many items there are
+_DENSE = 0.25  # share of entries above which a dense product is faster than a sparse one
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """Who gave which value to which item.
+
+    Items go by *panel*, the set of their raters, for items with one panel share their factor f. A *use* is a
+    rater with one of the values they gave; uses go by value.
+    """
+
+    items: int
+    people: int
+    kinds: int  # distinct values
+    item: NDArray[np.int64]  # (answers,) 0 … items − 1
+    rater: NDArray[np.int64]  # (answers,)
+    kind: NDArray[np.int64]  # (answers,) 0 … kinds − 1
+    first: NDArray[np.int64]  # (panels,) the first item of each panel
+    use_rater: NDArray[np.int64]  # (uses,)
+    use_kind: NDArray[np.int64]  # (uses,) ascending
+    by_rater: Product  # (panels, people): who is in it
+    by_use: Product  # (items, uses)
+    to_use: Product  # (uses, panels): on how many of its items
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """The sums that every scale needs, for a block of draws."""
+
+    rater: NDArray[np.float64]  # (people, draws) w
+    use: NDArray[np.float64]  # (uses, draws) w
+    factor: NDArray[np.float64]  # (panels, draws) f
+    copies: NDArray[np.float64]  # (draws,) Σ f Σw² over items
+    use_factor: NDArray[np.float64]  # (uses, draws) Σ f over the items of the use
+    margin: NDArray[np.float64]  # (kinds, draws) n(v)
+    total: NDArray[np.float64]  # (draws,) n
+
+
+Sums = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Σ o δ² and Σ n n′ δ² of each draw."""
+
+Disagreement = Callable[[Answered], Callable[[Weighted], Sums]]
+"""A scale: what is prepared once for the answers, and then done for each block of draws."""
+
+
+def alpha_of_weights(
+    answers: LongAnswers, kind: NDArray[np.integer], kinds: int, disagreement: Disagreement
+) -> OfWeights:
+    """Return α as a function of weights (draws, people); ``kind`` (answers,) numbers each answer's value."""
+    answered = _answered(answers, kind, kinds)
+    sums = disagreement(answered)
+    step = max(_FEWEST, _BLOCK // max(answered.items, len(answered.use_kind)))
+
+    def of_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = np.empty(len(weights))
+        for begin in range(0, len(weights), step):
+            drawn = _weighted(answered, np.ascontiguousarray(weights[begin : begin + step].T))
+            found[begin : begin + step] = chance_corrected(*sums(drawn), drawn.total)
+        return found
+
+    return of_weights
+
+
+def at_positions(positions: NDArray[np.float64]) -> Disagreement:
+    """δ² = (x − x′)² for values at fixed ``positions`` (kinds,), up to a factor."""
+    width = np.ptp(positions)
+    place = ((positions - positions.min()) / (width if width > 0 else 1.0))[:, None]
+    return lambda answered: lambda drawn: _between(answered, drawn, place)
+
+
+def at_middles(answered: Answered) -> Callable[[Weighted], Sums]:
+    """δ² = (Σ of n from one value to the other − half of both ends)²: the distance of two middles."""
+
+    def sums(drawn: Weighted) -> Sums:
+        middle = np.cumsum(drawn.margin, axis=0) - drawn.margin / 2
+        return _between(answered, drawn, middle / np.where(drawn.total > 0, drawn.total, 1.0))
+
+    return sums
+
+
+def different(answered: Answered) -> Callable[[Weighted], Sums]:
+    """δ² = 1 for different values."""
+    given = _given(answered)
+
+    def sums(drawn: Weighted) -> Sums:
+        alike = -drawn.copies
+        for own in given:
+            alike += _over_items(answered, drawn, own(drawn.rater) ** 2)
+        return drawn.total - alike, drawn.total**2 - (drawn.margin**2).sum(axis=0)
+
+    return sums
+
+
+def apart_by(distances: NDArray[np.float64]) -> Disagreement:
+    """Any symmetric δ² (kinds, kinds) with a zero diagonal.
+
+    With eigenvalues λ and eigenvectors u of δ², Σ wᵢwⱼ δ² over two answers to an item is Σ λ (Σ wᵢ u(vᵢ))²: one
+    sum over answers for each λ. Copies are not there, since Σ λ u(v)² is δ² of a value to itself.
+    """
+    sizes, vectors = np.linalg.eigh(distances)
+    kept = np.abs(sizes) > 1e-14 * np.abs(sizes).max(initial=0.0)
+    axes = list(zip(sizes[kept].tolist(), vectors.T[kept], strict=True))
+
+    def prepared(answered: Answered) -> Callable[[Weighted], Sums]:
+        shape = (answered.items, answered.people)
+        along = [(size, _product(answered.item, answered.rater, shape, u[answered.kind])) for size, u in axes]
+
+        def sums(drawn: Weighted) -> Sums:
+            observed = np.zeros(len(drawn.total))
+            for size, placed in along:
+                observed += size * _over_items(answered, drawn, placed(drawn.rater) ** 2)
+            return observed, np.einsum("kd,kd->d", drawn.margin, distances @ drawn.margin)
+
+        return sums
+
+    return prepared
+
+
+def chance_corrected(
+    observed: NDArray[np.float64], expected: NDArray[np.float64], total: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return 1 − (n − 1) Σ o δ² / Σ n n′ δ²; nan where all answers are alike (δ² up to 1, so all but rounding)."""
+    defined = (expected > 1e-28 * total**2) & (total > 1)
+    return np.where(defined, 1 - (total - 1) * observed / np.where(defined, expected, 1.0), np.nan)
+
+
+def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> Answered:
+    panel_of = _panels(answers)  # (items in ascending order,)
+    order = np.argsort(panel_of, kind="stable")
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    item = place[np.unique(answers.items, return_inverse=True)[1]]
+    first = np.searchsorted(panel_of[order], np.arange(int(panel_of.max()) + 1))
+    held, use = np.unique(kind * answers.people + answers.raters, return_inverse=True)
+    use_kind, use_rater = np.divmod(held, answers.people)
+    panel = np.searchsorted(first, item, side="right") - 1  # (answers,)
+    one = np.isin(item, first)  # the answers to one item of each panel
+    pairs, times = np.unique(use * len(first) + panel, return_counts=True)
+    return Answered(
+        items=len(order),
+        people=answers.people,
+        kinds=kinds,
+        item=item,
+        rater=answers.raters,
+        kind=np.asarray(kind, np.int64),
+        first=first,
+        use_rater=use_rater,
+        use_kind=use_kind,
+        by_rater=_product(panel[one], answers.raters[one], (len(first), answers.people)),
+        by_use=_product(item, use, (len(order), len(held))),
+        to_use=_product(*np.divmod(pairs, len(first)), (len(held), len(first)), times.astype(np.float64)),
+    )
+
+
+def _panels(answers: LongAnswers) -> NDArray[np.int64]:
+    """Return a number for each item, in ascending order, that is the same where the raters are the same."""
+    order = np.lexsort((answers.raters, answers.items))
+    raters, items = answers.raters[order], answers.items[order]
+    starts = np.flatnonzero(np.diff(items, prepend=-1))
+    known: dict[bytes, int] = {}
+    ends = [*starts[1:].tolist(), len(items)]
+    panels = [
+        known.setdefault(raters[a:z].tobytes(), len(known)) for a, z in zip(starts.tolist(), ends, strict=True)
+    ]
+    return np.array(panels, np.int64)
+
+
+def _weighted(answered: Answered, weights: NDArray[np.float64]) -> Weighted:
+    size, copies = answered.by_rater(weights), answered.by_rater(weights**2)  # (panels, draws)
+    pairs = size**2 - copies
+    factor = np.divide(size, pairs, out=np.zeros_like(size), where=pairs > 0)
+    use, use_factor = weights[answered.use_rater], answered.to_use(factor)  # (uses, draws)
+    starts = np.searchsorted(answered.use_kind, np.arange(answered.kinds))
+    margin = np.add.reduceat(use * (answered.to_use(factor * size) - use * use_factor), starts, axis=0)
+    alone = np.einsum("ud,ud,ud->d", use_factor, use, use)
+    return Weighted(weights, use, factor, alone, use_factor, margin, margin.sum(axis=0))
+
+
+def _over_items(answered: Answered, drawn: Weighted, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Σ f × term (draws,) for ``terms`` (items, draws)."""
+    by_panel = terms if len(answered.first) == len(terms) else np.add.reduceat(terms, answered.first, axis=0)
+    return np.asarray(np.einsum("pd,pd->d", drawn.factor, by_panel), np.float64)
+
+
+def _between(
+    answered: Answered, drawn: Weighted, places: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the two sums for δ² = (x − x′)², the positions being ``places`` (kinds, draws or 1)."""
+    centre = (drawn.margin * places).sum(axis=0) / np.where(drawn.total > 0, drawn.total, 1.0)
+    away = places - centre  # (kinds, draws): about the mean, so that little cancels
+    spread = (drawn.margin * away**2).sum(axis=0)
+    moved = drawn.use * away[answered.use_kind]  # (uses, draws) w x
+    met = _over_items(answered, drawn, answered.by_use(moved) ** 2)
+    met -= np.einsum("ud,ud,ud->d", drawn.use_factor, moved, moved)
+    return 2 * (spread - met), 2 * (drawn.total * spread - (drawn.margin * away).sum(axis=0) ** 2)
+
+
+def _given(answered: Answered) -> list[Product]:
+    """Return for each value the matrix (items, people) of who gave it."""
+    shape = (answered.items, answered.people)
+    here = [answered.kind == k for k in range(answered.kinds)]
+    return [_product(answered.item[those], answered.rater[those], shape) for those in here]
+
+
+def _product(
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    shape: tuple[int, int],
+    entries: NDArray[np.float64] | None = None,
+) -> Product:
+    values = np.ones(len(rows)) if entries is None else entries
+    if len(rows) < _DENSE * shape[0] * shape[1]:
+        thin = sparse.csr_array((values, (rows, columns)), shape=shape)
+        return lambda right: np.asarray(thin @ right)
+    full = np.zeros(shape)
+    full[rows, columns] = values
+    return lambda right: full @ right

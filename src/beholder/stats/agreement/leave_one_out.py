@@ -1,0 +1,95 @@
+"""How well each rater agrees with all the others: the others' mean or majority leaves the rater out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from beholder.errors import StatisticsError
+from beholder.stats.agreement.answers import long_answers
+from beholder.stats.intervals.proportions import wilson
+
+
+@dataclass(frozen=True, eq=False)
+class Correlations:
+    """Each rater's correlation with the others' item means; nan where it is not defined."""
+
+    correlation: NDArray[np.float64]  # (people,)
+    low: NDArray[np.float64]  # (people,) Fisher's interval; nan under four items
+    high: NDArray[np.float64]  # (people,)
+    items: NDArray[np.int64]  # (people,) items that somebody else judged too
+    level: float
+
+
+@dataclass(frozen=True, eq=False)
+class Agreements:
+    """Each rater's agreement with the others' majority; nan where nobody else judged the same items."""
+
+    share: NDArray[np.float64]  # (people,) a tie of the others counts half
+    low: NDArray[np.float64]  # (people,) Wilson's interval of the share
+    high: NDArray[np.float64]  # (people,)
+    p_value: NDArray[np.float64]  # (people,) chance that someone who guesses agrees as often; small is good
+    items: NDArray[np.int64]  # (people,) items that somebody else judged too
+    level: float
+
+
+def leave_one_out_correlation(
+    raters: ArrayLike, items: ArrayLike, values: ArrayLike, *, level: float = 0.95
+) -> Correlations:
+    """Return each rater's Pearson correlation with the mean of the other raters, over the shared items.
+
+    The interval is tanh(atanh r ± z/√(n−3)). A rater who always gives the same value, or with fewer than three
+    shared items, has nan.
+    """
+    answers = long_answers(raters, items, values)
+    count = np.bincount(answers.items)[answers.items]
+    shared = count >= 2
+    who, own = answers.raters[shared], answers.values[shared]
+    total = np.bincount(answers.items, answers.values)[answers.items][shared]
+    others = (total - own) / (count[shared] - 1)
+
+    n = np.bincount(who, minlength=answers.people)  # (people,)
+    own_off, others_off = _centred(own, who, n), _centred(others, who, n)
+    products = np.bincount(who, own_off * others_off, answers.people)
+    spread = np.bincount(who, own_off**2, answers.people) * np.bincount(who, others_off**2, answers.people)
+    scale = np.bincount(who, own**2, answers.people) * np.bincount(who, others**2, answers.people)
+    varies = (n >= 3) & (spread > 1e-24 * scale)  # rounding leaves a constant column just above zero
+    r = np.where(varies, np.clip(products / np.sqrt(np.where(varies, spread, 1.0)), -1, 1), np.nan)
+    with np.errstate(divide="ignore"):
+        half = special.ndtri((1 + level) / 2) / np.sqrt(np.where(n > 3, n - 3, np.nan))
+        low, high = np.tanh(np.arctanh(r) - half), np.tanh(np.arctanh(r) + half)
+    return Correlations(r, low, high, n.astype(np.int64), level)
+
+
+def leave_one_out_agreement(
+    raters: ArrayLike, items: ArrayLike, choices: ArrayLike, *, level: float = 0.95
+) -> Agreements:
+    """Return how often each rater's binary choice (0 or 1) is the majority of the other raters.
+
+    Where the others are split evenly, the answer counts half in the share and is left out of the test. The
+    p-value is one-sided: P(X ≥ agreements) for X ~ Bin(undivided items, ½).
+    """
+    answers = long_answers(raters, items, choices)
+    if not np.all(np.isin(answers.values, (0, 1))):
+        raise StatisticsError("agreement with the majority needs choices of 0 or 1; found other values")
+    count = np.bincount(answers.items)[answers.items] - 1
+    ones = np.bincount(answers.items, answers.values)[answers.items] - answers.values
+    lead = np.sign(2 * ones - count) * (2 * answers.values - 1)  # 1 agrees, −1 differs, 0 the others are split
+    who, lead = answers.raters[count > 0], lead[count > 0]
+
+    n = np.bincount(who, minlength=answers.people)  # (people,)
+    agree = np.bincount(who, lead > 0, answers.people)
+    decided = np.bincount(who, lead != 0, answers.people)
+    points = agree + (n - decided) / 2
+    share = np.where(n > 0, points / np.maximum(n, 1), np.nan)
+    low, high = wilson(points, n, level)
+    # P(X ≥ k) = I_{1/2}(k, n − k + 1), and 1 at k = 0
+    upper = np.where(agree > 0, special.betainc(np.maximum(agree, 1), decided - agree + 1, 0.5), 1.0)
+    return Agreements(share, low, high, np.where(n > 0, upper, np.nan), n.astype(np.int64), level)
+
+
+def _centred(values: NDArray[np.float64], who: NDArray[np.int64], n: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return values minus their rater's mean (answers,)."""
+    mean = np.bincount(who, values, len(n)) / np.maximum(n, 1)
+    return np.asarray(values - mean[who], np.float64)

@@ -1,0 +1,1 @@
+"""Correlation of metrics with raters: coefficients, their intervals, pair accuracy, baselines and ceilings."""

@@ -1,0 +1,1 @@
+"""Confidence intervals: raters resampled, closed forms, and sequences that hold at every look."""

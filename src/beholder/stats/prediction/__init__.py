@@ -1,0 +1,1 @@
+"""How good predictions are: calibration, conformal intervals, prediction-powered inference, heatmaps, keywords."""

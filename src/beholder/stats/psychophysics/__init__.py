@@ -1,0 +1,1 @@
+"""Signal detection, psychometric functions and staircases."""

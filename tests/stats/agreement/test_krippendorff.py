@@ -1,0 +1,156 @@
+from itertools import permutations
+
+import krippendorff as oracle
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from beholder.errors import StatisticsError
+from beholder.stats.agreement.krippendorff import Scale, alpha_of_counts, krippendorff_alpha
+from beholder.stats.intervals.bootstrap import person_weights
+
+SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
+Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+
+def simulate(rng: np.random.Generator, people: int = 10, items: int = 30) -> tuple[NDArray[np.float64], Columns]:
+    """Return a matrix (people, items) with gaps, and the same answers as long columns."""
+    truth = rng.integers(0, 5, items)
+    matrix = np.where(rng.random((people, items)) < 0.5, truth, rng.integers(0, 5, (people, items))).astype(float)
+    matrix[rng.random((people, items)) < 0.4] = np.nan
+    who, what = np.nonzero(~np.isnan(matrix))
+    return matrix, (who, what, matrix[who, what])
+
+
+def ones(people: int) -> NDArray[np.int64]:
+    return np.ones((1, people), np.int64)
+
+
+def test_nominal_by_hand() -> None:
+    # items a: 0 0 | b: 0 1 | c: 1 1 1 | d: 1 alone, dropped. Ordered pairs over (m − 1):
+    # a gives o(0,0) = 2; b gives o(0,1) = o(1,0) = 1; c gives o(1,1) = 6/2 = 3. n(0) = 3, n(1) = 4, n = 7.
+    # α = 1 − (n − 1)(o(0,1) + o(1,0))/(2 n(0) n(1)) = 1 − 6 · 2/24 = .5
+    raters, items, values = [0, 1, 0, 1, 0, 1, 2, 2], [0, 0, 1, 1, 2, 2, 2, 3], [0, 0, 0, 1, 1, 1, 1, 1]
+    assert alpha_of_counts([[2, 0], [1, 1], [0, 3], [0, 1]], scale="nominal") == pytest.approx(0.5)
+    found = krippendorff_alpha(raters, items, values, ones(3), scale="nominal")
+    assert found.value == pytest.approx(0.5)
+    assert (found.raters, found.items, found.answers) == (3, 3, 7)
+
+
+def test_interval_by_hand() -> None:
+    # items 1 2 | 3 3: o(1,2) = o(2,1) = 1, o(3,3) = 2; n = 1 1 2. Observed 2 · 1 = 2;
+    # expected 2 (1·1·1² + 1·2·2² + 1·2·1²) = 22; α = 1 − 3 · 2/22 = 8/11
+    counts = [[1, 1, 0], [0, 0, 2]]
+    assert alpha_of_counts(counts, [1, 2, 3], scale="interval") == pytest.approx(8 / 11)
+    # ratio: δ²(1,2) = 1/9, δ²(1,3) = 1/4, δ²(2,3) = 1/25: α = 1 − 3 (2/9) / (2 (1/9 + 2/4 + 2/25))
+    expected = 1 - 3 * (2 / 9) / (2 * (1 / 9 + 2 / 4 + 2 / 25))
+    assert alpha_of_counts(counts, [1, 2, 3], scale="ratio") == pytest.approx(expected)
+    # ordinal, mid-ranks ½ 1½ 3: δ² = 1, 6.25, 2.25: α = 1 − 3 · 2/(2 (1 + 12.5 + 4.5)) = 5/6
+    assert alpha_of_counts(counts, scale="ordinal") == pytest.approx(5 / 6)
+
+
+def test_a_weighted_draw_by_hand() -> None:
+    # one item, raters 0 0 1 with weights 2 1 1: pairs of distinct raters 2·1 (0,0) twice, 2·1 and 1·1 (0,1) each
+    # way; M = 4, M² − Σw² = 10: scale .4. o(0,0) = 1.6, o(0,1) = o(1,0) = 1.2, o(1,1) = 0; n = 2.8, 1.2, total 4.
+    # α = 1 − 3 · 2.4/(2 · 2.8 · 1.2) = −.0714286
+    weights = np.array([[2, 1, 1]])
+    found = krippendorff_alpha([0, 1, 2], [0, 0, 0], [0, 0, 1], weights, scale="nominal")
+    assert found.low == found.high == pytest.approx(1 - 3 * 2.4 / (2 * 2.8 * 1.2))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_against_the_krippendorff_package(scale: Scale) -> None:
+    for seed in range(5):
+        matrix, (who, what, values) = simulate(np.random.default_rng(seed))
+        expected = oracle.alpha(matrix, level_of_measurement=scale)
+        found = krippendorff_alpha(who, what, values, ones(10), scale=scale)
+        assert found.value == pytest.approx(expected, abs=1e-12)
+        counts = np.stack([(matrix == v).sum(axis=0) for v in range(5)], axis=1)
+        assert alpha_of_counts(counts, np.arange(5), scale=scale) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_draws_follow_the_stated_rule(scale: Scale) -> None:
+    """The vectorised draw against a plain loop over pairs of answers."""
+    rng = np.random.default_rng(9)
+    matrix, (who, what, values) = simulate(rng, people=6, items=8)
+    weights = person_weights(np.zeros(6, np.int64), 1, rng)
+    coincidence = np.zeros((5, 5))
+    for item in range(8):
+        answered = np.flatnonzero(~np.isnan(matrix[:, item]))
+        w = weights[0, answered].astype(float)
+        pairs = w.sum() ** 2 - (w**2).sum()
+        for i, j in permutations(range(len(answered)), 2):
+            v1, v2 = int(matrix[answered[i], item]), int(matrix[answered[j], item])
+            if pairs > 0:
+                coincidence[v1, v2] += w[i] * w[j] * w.sum() / pairs
+    n = coincidence.sum(axis=1)
+    middle = np.cumsum(n) - n / 2
+    v = np.arange(5.0)
+    both = np.where(v[:, None] + v > 0, v[:, None] + v, 1)
+    square = {
+        "nominal": v[:, None] != v,
+        "ordinal": (middle[:, None] - middle) ** 2,
+        "interval": (v[:, None] - v) ** 2,
+        "ratio": ((v[:, None] - v) / both) ** 2,
+    }[scale]
+    expected = 1 - (n.sum() - 1) * (coincidence * square).sum() / (np.outer(n, n) * square).sum()
+    found = krippendorff_alpha(who, what, values, weights, scale=scale)
+    assert found.low == pytest.approx(expected)
+
+
+def test_copies_of_a_rater_do_not_raise_alpha() -> None:
+    # people who guess: alpha is about 0, and so are the draws; pairing copies would lift them to about 1/people
+    rng = np.random.default_rng(2)
+    who, what = (index.ravel() for index in np.indices((8, 400)))
+    weights = person_weights(np.zeros(8, np.int64), 400, rng)
+    found = krippendorff_alpha(who, what, rng.integers(0, 2, 3200), weights, scale="nominal")
+    assert found.value == pytest.approx(0, abs=0.03)
+    assert (found.low + found.high) / 2 == pytest.approx(found.value, abs=0.03)
+    assert found.low < 0 < found.high
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(SCALES))
+@settings(max_examples=30, deadline=None)
+def test_laws(seed: int, scale: Scale) -> None:
+    rng = np.random.default_rng(seed)
+    _, (who, what, values) = simulate(rng)
+    found = krippendorff_alpha(who, what, values, ones(10), scale=scale).value
+    assert found <= 1
+    people, items, rows = rng.permutation(10), rng.permutation(30), rng.permutation(len(who))
+    again = krippendorff_alpha(people[who][rows], items[what][rows], values[rows], ones(10), scale=scale).value
+    assert again == pytest.approx(found)
+    change = {
+        "nominal": rng.permutation(5)[values.astype(int)],
+        "ordinal": np.exp(values),
+        "interval": 3 - 2 * values,
+        "ratio": 2 * values,
+    }[scale]
+    assert krippendorff_alpha(who, what, change, ones(10), scale=scale).value == pytest.approx(found)
+    agreed = krippendorff_alpha(who, what, what % 3, ones(10), scale=scale).value
+    assert agreed == pytest.approx(1)
+
+
+def test_nonsense_is_refused() -> None:
+    with pytest.raises(StatisticsError, match="two different values"):
+        alpha_of_counts([[2, 0]], scale="nominal")
+    with pytest.raises(StatisticsError, match="two answers"):
+        alpha_of_counts([[1, 0], [0, 1]], scale="nominal")
+    with pytest.raises(StatisticsError, match="value of each category"):
+        alpha_of_counts([[1, 1]], scale="interval")
+    with pytest.raises(StatisticsError, match="value for each of 2"):
+        alpha_of_counts([[1, 1]], [1, 2, 3], scale="interval")
+    with pytest.raises(StatisticsError, match="at least 0; found shape"):
+        alpha_of_counts([[-1, 1]], scale="nominal")
+    with pytest.raises(StatisticsError, match="ratio scale"):
+        alpha_of_counts([[1, 1]], [-1, 1], scale="ratio")
+    with pytest.raises(StatisticsError, match="once; found 1 repeats, the first by rater 1 on item 0"):
+        krippendorff_alpha([0, 1, 1], [0, 0, 0], [1, 2, 1], ones(2), scale="nominal")
+    with pytest.raises(StatisticsError, match="two answers"):
+        krippendorff_alpha([0, 1], [0, 1], [1, 2], ones(2), scale="nominal")
+    with pytest.raises(StatisticsError, match="only 2 people"):
+        krippendorff_alpha([0, 2], [0, 0], [1, 2], ones(2), scale="nominal")
+    with pytest.raises(StatisticsError, match="round them"):
+        krippendorff_alpha([0, 1] * 6000, np.repeat(range(6000), 2), range(12000), ones(2), scale="interval")
