@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from beholder.measure.distances.catalogue import DISTANCES, Sets
-from beholder.models.catalogue import load_encoder
-from beholder.models.encode import encode
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encode import encode
 from beholder.models.pictures import find_pictures
 from beholder.stats.correlation.coefficients import correlation
 from beholder.tables.store import Store

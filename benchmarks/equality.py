@@ -41,8 +41,8 @@ from beholder.measure.distances.inception_score import inception_score
 from beholder.measure.distances.kernel import kernel_of_subsets
 from beholder.measure.distances.neighbours import neighbours
 from beholder.measure.distances.precision_recall import precision, recall
-from beholder.models.catalogue import load_encoder
-from beholder.models.inception import FidInception
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.inception import FidInception
 
 Features = NDArray[np.float32]
 SUBSETS, SIZE, K = 10, 500, 5

@@ -30,10 +30,10 @@ from torch_fidelity.feature_extractor_inceptionv3 import FeatureExtractorIncepti
 from torch_fidelity.utils import extract_featuresdict_from_input_id
 
 from beholder.models.allocator import keep_freed_memory
-from beholder.models.catalogue import load_encoder
-from beholder.models.encode import encode
-from beholder.models.encoder import BATCH, Encoder
-from beholder.models.inception import FidInception
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encode import encode
+from beholder.models.encoders.encoder import BATCH, Encoder
+from beholder.models.encoders.inception import FidInception
 from beholder.models.pictures import find_pictures
 
 CPU = torch.device("cpu")

@@ -16,12 +16,12 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from beholder.models.checkpoint import WEIGHTS, Record, load_rich_checkpoint, save_checkpoint
 from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.export import WholeNetwork, export_network
 from beholder.models.rich_feedback.judge import RichFeedback
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import RichFeedbackSettings
+from beholder.models.weights.checkpoint import WEIGHTS, Record, load_rich_checkpoint, save_checkpoint
 
 VOCABULARY = 32_096
 """With the four special numbers, as many as T5's tokenizer has."""

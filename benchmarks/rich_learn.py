@@ -22,7 +22,7 @@ from beholder.cli.evaluate import evaluate
 from beholder.learn.job import MODELS_ROOM
 from beholder.learn.recipe import load_recipe
 from beholder.learn.rich.stage import run
-from beholder.models.checkpoint import read_record
+from beholder.models.weights.checkpoint import read_record
 
 RECIPES = (
     "tiny-rich-feedback",

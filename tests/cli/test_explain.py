@@ -10,7 +10,6 @@ import pytest
 import torch
 from PIL import Image
 
-from beholder.models.checkpoint import Record, save_checkpoint
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import (
     HEATMAPS,
@@ -20,6 +19,7 @@ from beholder.models.rich_feedback.settings import (
     RichFeedbackSettings,
     TextModel,
 )
+from beholder.models.weights.checkpoint import Record, save_checkpoint
 from beholder.tables.provenance import Plain
 
 Run = Callable[..., Any]

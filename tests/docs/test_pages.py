@@ -11,7 +11,7 @@ from beholder.consolidate.screening import RULES
 from beholder.learn.recipe import Data, Rich, Splitting, Training, shipped_recipes
 from beholder.measure.distances.catalogue import DISTANCES
 from beholder.measure.scorers.catalogue import SCORERS
-from beholder.models.catalogue import ENCODERS
+from beholder.models.encoders.catalogue import ENCODERS
 from beholder.rank.methods import METHODS
 from beholder.simulate.composition import COMPOSITIONS
 from beholder.simulate.flaws import FLAWS

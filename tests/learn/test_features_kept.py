@@ -9,7 +9,7 @@ from PIL import Image
 from beholder.errors import ImageError
 from beholder.learn.feed import Pictures
 from beholder.learn.recipe import load_recipe
-from beholder.models.metric_transformer import MetricTransformer, build
+from beholder.models.metric_transformer.model import MetricTransformer, build
 from beholder.models.trainable import Config, SeesFeatures
 
 CONFIG: Config = {

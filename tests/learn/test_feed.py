@@ -10,8 +10,8 @@ from tests.conftest import SmallWorld
 from beholder.errors import ImageError
 from beholder.learn.examples import Compared, Example, Scale
 from beholder.learn.feed import Feed, Pictures, collated
+from beholder.models.preference.two_tower import build, configure
 from beholder.models.trainable import Batch, Trainable
-from beholder.models.two_tower import build, configure
 from beholder.tables.provenance import Plain
 
 SIZES: dict[str, Plain] = {

@@ -19,9 +19,9 @@ from beholder.learn.stage import run
 from beholder.learn.votes import SCHEMA
 from beholder.measure.scorers.catalogue import load_scorer, recipe_of
 from beholder.measure.scorers.scorer import Shown
-from beholder.models.checkpoint import load_checkpoint
 from beholder.models.decode import decode
 from beholder.models.realism import Realism
+from beholder.models.weights.checkpoint import load_checkpoint
 from beholder.stats.intervals.proportions import wilson
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design

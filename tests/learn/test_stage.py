@@ -12,7 +12,7 @@ from beholder.learn.job import FIGURES
 from beholder.learn.recipe import Recipe, load_recipe
 from beholder.learn.stage import run
 from beholder.learn.state import FILE_NAME as STATE
-from beholder.models.checkpoint import load_checkpoint
+from beholder.models.weights.checkpoint import load_checkpoint
 from beholder.tables.store import Store
 
 SMALL = [

@@ -15,10 +15,10 @@ import beholder
 from beholder.errors import ImageError, TableError, UserError
 from beholder.measure.scorers.catalogue import load_scorer
 from beholder.measure.scorers.scorer import by_pixels
-from beholder.models.checkpoint import Record, save_checkpoint
 from beholder.models.decode import decode
+from beholder.models.preference.two_tower import build, configure
 from beholder.models.trainable import Batch
-from beholder.models.two_tower import build, configure
+from beholder.models.weights.checkpoint import Record, save_checkpoint
 from beholder.stats.prediction.calibration import preference_chance
 
 PROMPTS = ["a red cat", "two dogs", "the sea at night"]

@@ -12,10 +12,10 @@ from PIL import Image
 from torch import nn
 
 from beholder.errors import UserError
-from beholder.models.differentiable import prepare_tensors
+from beholder.models.encoders.differentiable import prepare_tensors
+from beholder.models.encoders.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
 from beholder.models.judging import Judging, chosen_device
-from beholder.models.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
-from beholder.models.two_tower import build, configure
+from beholder.models.preference.two_tower import build, configure
 
 SIDE = 16
 

@@ -9,9 +9,9 @@ from PIL import Image
 from scipy import special
 
 from beholder.errors import LabelsError, RecipeError
-from beholder.models.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.models.realism import Realism, build, configure, log_likelihood
 from beholder.models.trainable import Batch, Calibrates, SeesFeatures
+from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.stats.prediction import beta_binomial
 from beholder.tables.provenance import Plain
 

@@ -11,8 +11,8 @@ from beholder.collect.stage import run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.rank.stage import run as rank
-from beholder.report.leaderboard import Board, boards
 from beholder.report.stage import run as report
+from beholder.report.tables.leaderboard import Board, boards
 from beholder.simulate import expectation
 from beholder.simulate.world import write_truth
 from beholder.study.kinds.catalogue import AnyQuestion

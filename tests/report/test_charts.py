@@ -3,15 +3,15 @@ from collections.abc import Callable
 import altair as alt
 import pytest
 
-from beholder.report.accuracy import Accuracy
 from beholder.report.charts.agreement import agreement_chart
 from beholder.report.charts.chart import Chart, Spec
 from beholder.report.charts.matrix import matrix_chart
 from beholder.report.charts.people import people_chart, rules_drawn
 from beholder.report.charts.ratings import Slim, ratings_chart
-from beholder.report.crowd import Accord, Crowd, Member, Reason
-from beholder.report.leaderboard import Board
-from beholder.report.theme import colours
+from beholder.report.site.theme import colours
+from beholder.report.tables.accuracy import Accuracy
+from beholder.report.tables.leaderboard import Board
+from beholder.report.tables.raters import Accord, Crowd, Member, Reason
 from beholder.study.question import Screening
 
 MakeBoard = Callable[..., Board]

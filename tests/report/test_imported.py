@@ -12,7 +12,7 @@ from beholder.formats.layer6_files import IMAGE, PERSON
 from beholder.formats.layer6_study import read_study
 from beholder.formats.richhf_study import read_study as read_richhf
 from beholder.rank.stage import run as rank
-from beholder.report.heatmaps import MOST
+from beholder.report.sections.heatmaps import MOST
 from beholder.report.stage import PAGE, run
 from beholder.study.study import load_study
 from beholder.tables.store import Store

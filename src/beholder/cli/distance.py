@@ -11,9 +11,9 @@ from beholder.cli.progress import progress_bar
 from beholder.errors import UserError
 from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
 from beholder.measure.settings import OFFLINE
-from beholder.models.catalogue import ENCODERS, load_encoder
-from beholder.models.encode import Features, encode
-from beholder.models.encoder import Encoder
+from beholder.models.encoders.catalogue import ENCODERS, load_encoder
+from beholder.models.encoders.encode import Features, encode
+from beholder.models.encoders.encoder import Encoder
 from beholder.models.pictures import find_pictures
 
 USUAL = ("frechet", "kernel", "precision", "recall", "density", "coverage")

@@ -18,9 +18,9 @@ from beholder.measure.rich.members import Member, load_members
 from beholder.measure.rich.people import open_people
 from beholder.models.explained import Explained
 from beholder.models.pictures import find_pictures
-from beholder.report.explained_page import write_page
-from beholder.report.words import count, percent
-from beholder.report.words import people as number_of_people
+from beholder.report.site.explained_page import write_page
+from beholder.report.text.words import count, percent
+from beholder.report.text.words import people as number_of_people
 from beholder.stats.prediction.heatmap_summary import HeatmapSummary, heatmap_summary
 from beholder.study.words import split_words
 from beholder.tables.rich_feedback import AspectScore, ImageFeedback

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import polars as pl
 
-from beholder.report.leaderboard import boards, headlines, text
+from beholder.report.tables.leaderboard import boards, headlines, text
 from beholder.simulate.people import BAD, SUBTLE
 from beholder.tables.store import TRUTH_ROOM, Store
 

@@ -19,7 +19,7 @@ from beholder.errors import ImageError
 from beholder.learn.examples import Example, Scale
 from beholder.learn.order import places_at, random_at, steps_an_epoch
 from beholder.models.decode import UndecodableError, decode, quiet_pillow
-from beholder.models.encode import encode
+from beholder.models.encoders.encode import encode
 from beholder.models.in_order import batches
 from beholder.models.pictures import named_files
 from beholder.models.trainable import Batch, SeesFeatures, Trainable

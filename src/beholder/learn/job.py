@@ -20,9 +20,9 @@ from beholder.learn.state import FILE_NAME as STATE
 from beholder.learn.state import Curve, Point, drop_state
 from beholder.learn.train import Fed, Feeding, Look, Progress, leads, train
 from beholder.models.allocator import keep_freed_memory
-from beholder.models.checkpoint import RECORD, Record, read_record
 from beholder.models.decode import quiet_pillow
 from beholder.models.trainable import Trainable
+from beholder.models.weights.checkpoint import RECORD, Record, read_record
 from beholder.study.study import Study, load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES

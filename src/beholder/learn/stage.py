@@ -19,8 +19,8 @@ from beholder.learn.splits import Role, Split
 from beholder.learn.train import Progress, devices, leads
 from beholder.learn.votes import votes_of
 from beholder.models.architectures import IMAGE_ALONE, architecture
-from beholder.models.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.models.trainable import Batch, Trainable
+from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.tables.store import FEATURES_ROOM, Store
 
 

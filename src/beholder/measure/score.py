@@ -13,7 +13,7 @@ from beholder.errors import ImageError
 from beholder.measure.scorers.scorer import Scorer, Shown
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.decode import UndecodableError, quiet_pillow
-from beholder.models.encode import MAX_WORKERS, Broken
+from beholder.models.encoders.encode import MAX_WORKERS, Broken
 from beholder.models.in_order import batches, in_order
 from beholder.models.pictures import Picture, image_of
 

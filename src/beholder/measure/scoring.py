@@ -16,7 +16,7 @@ from beholder.measure.score import score as score_all
 from beholder.measure.scorers.catalogue import load_scorer, recipe_of
 from beholder.measure.scorers.scorer import Differentiable, Scorer
 from beholder.models.decode import flat
-from beholder.models.encode import Broken
+from beholder.models.encoders.encode import Broken
 from beholder.models.pictures import ArrayPicture, Picture, find_pictures
 from beholder.stats.prediction.calibration import Calibration
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from beholder.errors import UserError
 from beholder.measure.distances.catalogue import DISTANCES
 from beholder.measure.scorers.catalogue import DEFAULT, SCORERS, check_names
-from beholder.models.catalogue import ENCODERS
+from beholder.models.encoders.catalogue import ENCODERS
 
 OFFLINE = "efficientnet-lite0"
 """The encoder that works on any machine. Nothing published was computed with it."""

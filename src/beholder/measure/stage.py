@@ -16,8 +16,8 @@ from beholder.measure.pair_rows import pair_rows
 from beholder.measure.score import score
 from beholder.measure.scorers.catalogue import SCORERS, load_scorer
 from beholder.measure.settings import Measuring
-from beholder.models.catalogue import load_encoder
-from beholder.models.encode import Features, encode
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encode import Features, encode
 from beholder.models.pictures import Picture, named_files
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES

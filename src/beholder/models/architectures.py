@@ -23,9 +23,9 @@ if TYPE_CHECKING:  # names are known where torch is not installed
     from beholder.models.trainable import Batch, Config, Trainable
 
 ARCHITECTURES: dict[str, str] = {
-    "two-tower": "two_tower",
-    "image-reward": "image_reward",
-    "metric-transformer": "metric_transformer",
+    "two-tower": "preference.two_tower",
+    "image-reward": "preference.image_reward",
+    "metric-transformer": "metric_transformer.model",
     "realism": "realism",
 }
 """Models of people's judgements. Name in a recipe -> module of this package."""

@@ -10,7 +10,7 @@ from typing import Protocol
 import torch
 from torch import nn
 
-from beholder.models.preprocessing import Preprocessing
+from beholder.models.encoders.preprocessing import Preprocessing
 
 
 class Judge(Protocol):

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from beholder.errors import UserError
-from beholder.models.differentiable import prepare_tensors
+from beholder.models.encoders.differentiable import prepare_tensors
 from beholder.models.judge import Judge
 
 KEPT = 1 << 16

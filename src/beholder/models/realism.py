@@ -23,9 +23,9 @@ from torch import nn
 from torch.nn import functional
 
 from beholder.errors import LabelsError, RecipeError
-from beholder.models.catalogue import ENCODERS, load_encoder
-from beholder.models.encoder import Encoder
-from beholder.models.preprocessing import IMAGENET_MEAN, IMAGENET_STD, Preprocessing
+from beholder.models.encoders.catalogue import ENCODERS, load_encoder
+from beholder.models.encoders.encoder import Encoder
+from beholder.models.encoders.preprocessing import IMAGENET_MEAN, IMAGENET_STD, Preprocessing
 from beholder.models.trainable import Batch, Config, Groups, decayed_groups
 from beholder.stats.prediction.beta_binomial import DISPERSIONS, fit_line
 from beholder.study.faults import faults_of

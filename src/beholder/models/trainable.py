@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import nn
 
-from beholder.models.encoder import Encoder
+from beholder.models.encoders.encoder import Encoder
 from beholder.tables.provenance import Plain
 
 Config = Mapping[str, Plain]

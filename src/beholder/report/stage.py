@@ -4,10 +4,10 @@ import time
 from html.parser import HTMLParser
 from pathlib import Path
 
-from beholder.report.inputs import READ_TRUTH, read_inputs
-from beholder.report.page import compose, render
-from beholder.report.rich_models import prediction_files
-from beholder.report.theme import in_daylight
+from beholder.report.sections.rich_models import prediction_files
+from beholder.report.site.page import compose, render
+from beholder.report.site.theme import in_daylight
+from beholder.report.tables.inputs import READ_TRUTH, read_inputs
 from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES

@@ -18,7 +18,7 @@ from beholder.learn.recipe import Recipe, load_recipe
 from beholder.learn.rich.examples import rich_judged
 from beholder.learn.stage import run
 from beholder.learn.state import FILE_NAME as STATE
-from beholder.models.checkpoint import load_checkpoint, load_rich_checkpoint, read_record
+from beholder.models.weights.checkpoint import load_checkpoint, load_rich_checkpoint, read_record
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.tables.provenance import Provenance

@@ -8,9 +8,9 @@ import pytest
 import torch
 from PIL import Image
 
-from beholder.models.checkpoint import Record, save_checkpoint
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import Heads, ImageTower, RichFeedbackSettings, TextModel
+from beholder.models.weights.checkpoint import Record, save_checkpoint
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.study import FILE_NAME, Study, dump_study
 from beholder.tables.catalogue import TABLES

@@ -10,9 +10,9 @@ import torch
 from beholder.learn.feed import THREADS, Pictures
 from beholder.learn.rich.evaluate import Predicted, rich_values
 from beholder.learn.rich.examples import RichExample, RichJudged
-from beholder.models.checkpoint import WEIGHTS
 from beholder.models.in_order import batches
 from beholder.models.rich_feedback.judge import RichJudge
+from beholder.models.weights.checkpoint import WEIGHTS
 from beholder.tables.provenance import file_hash
 from beholder.tables.rich_predictions import FILE_NAME, RichPredictions, read_predictions, write_predictions
 

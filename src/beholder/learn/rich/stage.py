@@ -25,11 +25,11 @@ from beholder.learn.rich.predict import by_image, found_predictions, kept_predic
 from beholder.learn.splits import Role, Split
 from beholder.learn.train import Progress, devices, leads
 from beholder.models.architectures import rich_architecture
-from beholder.models.checkpoint import Record, load_rich_checkpoint, save_checkpoint
 from beholder.models.rich_feedback.augment import CHANCES
 from beholder.models.rich_feedback.judge import Outputs, RichJudge
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.trainable import SeesFeatures
+from beholder.models.weights.checkpoint import Record, load_rich_checkpoint, save_checkpoint
 from beholder.stats.prediction.conformal import conformal_width
 from beholder.tables.provenance import Plain
 from beholder.tables.store import FEATURES_ROOM, Store

@@ -15,7 +15,7 @@ from beholder.learn.rich.predict import by_image, found_predictions, kept_predic
 from beholder.learn.rich.stage import Lesson
 from beholder.learn.splits import Split, split
 from beholder.models.architectures import RICH_ARCHITECTURES
-from beholder.models.checkpoint import RECORD, WEIGHTS, Record, load_rich_checkpoint, read_record
+from beholder.models.weights.checkpoint import RECORD, WEIGHTS, Record, load_rich_checkpoint, read_record
 from beholder.tables.provenance import Plain
 from beholder.tables.store import Store
 

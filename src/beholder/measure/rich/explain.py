@@ -12,11 +12,11 @@ from beholder.measure.rich.members import Member
 from beholder.measure.rich.people import KnownImage, People
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.decode import UndecodableError, quiet_pillow
-from beholder.models.encode import MAX_WORKERS, Broken
+from beholder.models.encoders.encode import MAX_WORKERS, Broken
+from beholder.models.encoders.torch_network import share_cores
 from beholder.models.explained import Explained
 from beholder.models.in_order import batches, in_order
 from beholder.models.pictures import Picture, image_of
-from beholder.models.torch_network import share_cores
 from beholder.study.words import split_words
 from beholder.tables.rich_feedback import ImageFeedback
 

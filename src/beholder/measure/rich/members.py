@@ -9,10 +9,10 @@ import torch
 from PIL import Image
 
 from beholder.errors import WeightsError
-from beholder.models.checkpoint import WEIGHTS, Record, load_rich_checkpoint
 from beholder.models.judging import chosen_device
 from beholder.models.rich_feedback.judge import RichFeedback, RichJudge
-from beholder.models.weights import hash_files
+from beholder.models.weights.checkpoint import WEIGHTS, Record, load_rich_checkpoint
+from beholder.models.weights.files import hash_files
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from beholder.errors import WeightsError
 from beholder.measure.scorers.clip_score import image_vectors
 from beholder.measure.scorers.scorer import Scorer, Shown
-from beholder.models.catalogue import load_encoder
-from beholder.models.weights import hash_files, read_state
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.weights.files import hash_files, read_state
 
 LAYER = re.compile(r"(?:layers\.(\d+)\.)?weight")
 

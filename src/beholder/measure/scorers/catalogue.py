@@ -18,7 +18,7 @@ from beholder.measure.scorers.saturation import saturation
 from beholder.measure.scorers.scorer import Need, Pixels, Scorer, by_pixels, by_prompt
 from beholder.measure.scorers.sharpness import sharpness
 from beholder.models.architectures import IMAGE_ALONE
-from beholder.models.catalogue import NEEDED
+from beholder.models.encoders.catalogue import NEEDED
 
 Weights = Mapping[str, str]
 """Name of a network (``clip``, ``aesthetic``) -> a folder, file or hub name."""

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from beholder.errors import WeightsError
 from beholder.measure.scorers.scorer import Scorer, Shown
-from beholder.models.catalogue import ENCODERS, load_encoder
-from beholder.models.encoder import Encoder
-from beholder.models.hub import quiet_transformers
+from beholder.models.encoders.catalogue import ENCODERS, load_encoder
+from beholder.models.encoders.encoder import Encoder
+from beholder.models.encoders.hub import quiet_transformers
 
 SCALE = 2.5
 TOKENIZER = ["tokenizer*", "vocab.json", "merges.txt", "special_tokens_map.json"]

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.measure.scorers.scorer import Scorer, Shown
+from beholder.models.encoders.torch_network import share_cores
 from beholder.models.judge import Judge
 from beholder.models.judging import Judging
-from beholder.models.published import load_published
-from beholder.models.torch_network import share_cores
+from beholder.models.preference.published import load_published
 
 AT_HAND = 2
 """Models that are kept; some fill four gigabytes."""

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from beholder.errors import UserError
 from beholder.measure.scorers.preference import AT_HAND, scorer_of, stamp
 from beholder.measure.scorers.scorer import Scorer, Shown
-from beholder.models.checkpoint import WEIGHTS, Record, load_checkpoint
-from beholder.models.image_reward import ImageReward
+from beholder.models.encoders.torch_network import share_cores
 from beholder.models.judging import chosen_device
-from beholder.models.torch_network import share_cores
+from beholder.models.preference.image_reward import ImageReward
+from beholder.models.preference.two_tower import TwoTower
 from beholder.models.trainable import Batch, Trainable
-from beholder.models.two_tower import TwoTower
-from beholder.models.weights import hash_files
+from beholder.models.weights.checkpoint import WEIGHTS, Record, load_checkpoint
+from beholder.models.weights.files import hash_files
 
 
 def load(folder: Path, aspect: str | None, device: str | None) -> Scorer:

@@ -13,10 +13,10 @@ from pydantic import Field, ValidationError, model_validator
 from torch import nn
 
 from beholder.errors import RecipeError
-from beholder.models.catalogue import load_encoder
-from beholder.models.encoder import Encoder
-from beholder.models.grid_features import grid_channels
-from beholder.models.preprocessing import HALF, Preprocessing
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encoder import Encoder
+from beholder.models.encoders.grid_features import grid_channels
+from beholder.models.encoders.preprocessing import HALF, Preprocessing
 from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
 from beholder.models.rich_feedback.judge import RichFeedback

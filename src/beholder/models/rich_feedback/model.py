@@ -8,9 +8,9 @@ import torch
 from numpy.typing import NDArray
 from PIL import Image
 
-from beholder.models.catalogue import load_encoder
-from beholder.models.encoder import Encoder
-from beholder.models.preprocessing import HALF, Preprocessing
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encoder import Encoder
+from beholder.models.encoders.preprocessing import HALF, Preprocessing
 from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.decoding import Decoding
 from beholder.models.rich_feedback.judge import RichFeedback
@@ -31,9 +31,9 @@ from beholder.models.rich_feedback.pieces import (
     word_pieces,
 )
 from beholder.models.rich_feedback.settings import KEYWORDS, RichFeedbackSettings
-from beholder.models.saved_network import FILES
 from beholder.models.trainable import Config, Groups, decayed_groups
-from beholder.models.weights_place import fetched
+from beholder.models.weights.location import fetched
+from beholder.models.weights.saved_network import FILES
 from beholder.study.words import split_words
 
 PORTION = 16

@@ -7,7 +7,7 @@ import torch
 import transformers
 from torch import nn
 
-from beholder.models.grid_features import grid_channels
+from beholder.models.encoders.grid_features import grid_channels
 from beholder.models.rich_feedback.grounding import Grounding
 from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
 from beholder.models.rich_feedback.pieces import Pieces

@@ -18,8 +18,8 @@ from torch import nn
 from torch.nn import functional
 
 from beholder.errors import RecipeError
-from beholder.models import two_tower
-from beholder.models.preprocessing import Preprocessing
+from beholder.models.encoders.preprocessing import Preprocessing
+from beholder.models.preference import two_tower
 from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.judge import RichFeedback
 from beholder.models.rich_feedback.losses import score_loss

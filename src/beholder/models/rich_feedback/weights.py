@@ -18,9 +18,9 @@ from beholder.errors import WeightsError
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.pieces import TOKENIZER
 from beholder.models.rich_feedback.settings import ImageTower
-from beholder.models.saved_network import FILES, first_line, read_saved, saved_config
-from beholder.models.weights import fit_state
-from beholder.models.weights_place import fetched
+from beholder.models.weights.files import fit_state
+from beholder.models.weights.location import fetched
+from beholder.models.weights.saved_network import FILES, first_line, read_saved, saved_config
 
 VIT: Mapping[str, str] = {
     "hidden_size": "image.width",

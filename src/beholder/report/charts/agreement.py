@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import altair as alt
 
 from beholder.report.charts.chart import Chart, Rows, finish, known
-from beholder.report.crowd import Accord, Crowd
-from beholder.report.theme import var
+from beholder.report.site.theme import var
+from beholder.report.tables.raters import Accord, Crowd
 
 ALPHA = "krippendorff-alpha"
 """The statistic that the chart shows; others stand in the table ``agreement``."""

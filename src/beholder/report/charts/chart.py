@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from beholder.report.theme import chart_config
+from beholder.report.site.theme import chart_config
 
 Spec = dict[str, Any]
 """A Vega-Lite specification as plain JSON."""

@@ -3,10 +3,10 @@
 import altair as alt
 
 from beholder.report.charts.chart import Chart, Rows, finish
-from beholder.report.comparisons import WORDS, Comparisons
-from beholder.report.leaderboard import Board
-from beholder.report.theme import var
-from beholder.report.words import percent
+from beholder.report.site.theme import var
+from beholder.report.tables.comparisons import WORDS, Comparisons
+from beholder.report.tables.leaderboard import Board
+from beholder.report.text.words import percent
 from beholder.tables.schemas.rank import OUTCOMES
 
 FILLS = dict(zip(OUTCOMES, ("accent", "better", "line", "worse", "warn"), strict=True))

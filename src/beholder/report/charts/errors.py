@@ -4,10 +4,10 @@ import altair as alt
 
 from beholder.report.charts.chart import Chart, Rows, finish, known
 from beholder.report.charts.ratings import CROWDED_ROW, MANY, NAME_LIMIT, ROW
-from beholder.report.errors import Errors
-from beholder.report.measures import MEASURES
-from beholder.report.theme import var
-from beholder.report.words import count
+from beholder.report.site.theme import var
+from beholder.report.tables.errors import Errors
+from beholder.report.text.measures import MEASURES
+from beholder.report.text.words import count
 
 KINDS = ("generated", "real")
 

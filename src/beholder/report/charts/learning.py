@@ -4,8 +4,8 @@ import altair as alt
 import polars as pl
 
 from beholder.report.charts.chart import Chart, Rows, finish
-from beholder.report.learning import LOSS, Learning
-from beholder.report.theme import var
+from beholder.report.site.theme import var
+from beholder.report.tables.learning import LOSS, Learning
 
 SIDES = {"train": var("soft"), "validation": var("accent")}
 

@@ -3,10 +3,10 @@
 import altair as alt
 
 from beholder.report.charts.chart import Chart, finish
-from beholder.report.leaderboard import Board, Pair
-from beholder.report.measures import win_share
-from beholder.report.theme import TEXT_SIZE, var
-from beholder.report.words import listed
+from beholder.report.site.theme import TEXT_SIZE, var
+from beholder.report.tables.leaderboard import Board, Pair
+from beholder.report.text.measures import win_share
+from beholder.report.text.words import listed
 
 ROOMY, CROWDED = 46, 22
 """Heights of a row: with the difference written in the cell, and with a mark alone."""

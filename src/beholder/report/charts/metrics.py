@@ -3,8 +3,8 @@
 import altair as alt
 
 from beholder.report.charts.chart import Chart, Rows, finish, known
-from beholder.report.metrics import MetricsPart, drawn, show
-from beholder.report.theme import var
+from beholder.report.site.theme import var
+from beholder.report.tables.metrics import MetricsPart, drawn, show
 
 WORDS = {
     "trusted": "agrees with people",

@@ -3,8 +3,8 @@
 import altair as alt
 
 from beholder.report.charts.chart import Chart, Rows, data, finish
-from beholder.report.crowd import Crowd
-from beholder.report.theme import var
+from beholder.report.site.theme import var
+from beholder.report.tables.raters import Crowd
 from beholder.study.question import Screening
 
 SHAPES = ("cross", "triangle-up", "square", "diamond", "triangle-down")

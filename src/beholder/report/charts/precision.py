@@ -3,9 +3,9 @@
 import altair as alt
 
 from beholder.report.charts.chart import Chart, Rows, data, finish
-from beholder.report.leaderboard import Board
-from beholder.report.precision import Precision
-from beholder.report.theme import var
+from beholder.report.site.theme import var
+from beholder.report.tables.leaderboard import Board
+from beholder.report.tables.precision import Precision
 
 
 def precision_chart(board: Board, precision: Precision, colour: dict[str, str], name: str) -> Chart:

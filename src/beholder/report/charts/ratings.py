@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import altair as alt
 
 from beholder.report.charts.chart import Chart, data, finish, known
-from beholder.report.leaderboard import Board, Standing
-from beholder.report.theme import var
-from beholder.report.words import count
+from beholder.report.site.theme import var
+from beholder.report.tables.leaderboard import Board, Standing
+from beholder.report.text.words import count
 
 ROW = 42
 """Height of a generator's row in pixels."""

@@ -4,8 +4,8 @@ import altair as alt
 
 from beholder.report.charts.chart import Chart, Rows, finish, known
 from beholder.report.charts.ratings import CROWDED_ROW
-from beholder.report.leaderboard import Board
-from beholder.report.theme import var
+from beholder.report.site.theme import var
+from beholder.report.tables.leaderboard import Board
 
 BEFORE, AFTER = "all", "used"
 

@@ -4,8 +4,8 @@ import altair as alt
 
 from beholder.report.charts.chart import Chart, Rows, data, finish, known
 from beholder.report.charts.ratings import NAME_LIMIT, ROW
-from beholder.report.staircases import Staircases, Traces
-from beholder.report.theme import var
+from beholder.report.site.theme import var
+from beholder.report.tables.staircases import Staircases, Traces
 
 
 def traces_chart(traces: Traces, colour: str, limits: tuple[float, float], name: str) -> Chart:

@@ -1,0 +1,1 @@
+"""Encoders: from images to feature vectors, with their preprocessing, and features on disk."""

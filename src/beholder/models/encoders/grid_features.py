@@ -1,0 +1,60 @@
+"""What a frozen network sees at each place of a picture: a grid of features, from edges up to parts of objects.
+
+The places are those of the fifth stage, one for 16 × 16 pixels. Each has that stage's channels, the channels of
+the third stage at its four quarters, and the means of the second's: what is there, in which colour and texture.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from beholder.models.encoders.catalogue import ENCODERS
+from beholder.models.encoders.efficientnet_lite import MEAN, SIZES, STD, EfficientNetLite, Size, load_network
+from beholder.models.encoders.encoder import Encoder
+from beholder.models.encoders.preprocessing import Preprocessing
+from beholder.models.encoders.torch_network import as_network, share_cores
+
+PLACE = 16
+"""Pixels along the side of a place."""
+SPREAD = 6.0
+"""About the deviation of the channels; the features are divided by it."""
+
+
+def load(name: str, variant: str, weights: str) -> Encoder:
+    """The encoder, from the package that carries the weights or from a file; ``variant`` is ``size-side``.
+
+    Its vectors are (channels, side / 16, side / 16), row after row.
+    """
+    size, _, side = variant.partition("-")
+    network, sha256 = load_network(name, size, weights)
+    preprocessing = Preprocessing("exact", int(side), "bicubic", scale=1.0, mean=MEAN, std=STD)
+    dims = channels(SIZES[size]) * (int(side) // PLACE) ** 2
+    return Encoder(name, sha256, dims, preprocessing, as_network(GridFeatures(network)), share_cores)
+
+
+def grid_channels(name: str) -> int:
+    """How many numbers the encoder of that name has of a place."""
+    return channels(SIZES[ENCODERS[name].variant.partition("-")[0]])
+
+
+def channels(size: Size) -> int:
+    """How many numbers there are of a place."""
+    return size.channels[4] + 4 * size.channels[2] + size.channels[1]
+
+
+class GridFeatures(nn.Module):
+    """From images (n, 3, height, width), both multiples of 16, to (n, channels × places)."""
+
+    def __init__(self, network: EfficientNetLite) -> None:
+        super().__init__()
+        self.stem = network.stem
+        self.stages = nn.ModuleList(list(network.stages())[:5])
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """The features of all places, channel after channel."""
+        maps = [self.stem(images)]
+        for stage in self.stages:
+            maps.append(stage(maps[-1]))
+        quarters = functional.pixel_unshuffle(maps[3], 2)
+        together = torch.cat([maps[5], quarters, functional.avg_pool2d(maps[2], 4)], 1)
+        return together.flatten(1) / SPREAD

@@ -1,0 +1,202 @@
+"""Networks of the ``transformers`` library: from a name on the Hugging Face hub or a local folder.
+
+The network is theirs; the preprocessing is ours, with the sizes and numbers of the folder's
+``preprocessor_config.json``, or those of the family where there is none.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import torch
+import transformers
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+from beholder.errors import WeightsError
+from beholder.models.encoders.encoder import Encoder
+from beholder.models.encoders.hub_preprocessing import read_preprocessing
+from beholder.models.encoders.preprocessing import (
+    CLIP_MEAN,
+    CLIP_STD,
+    HALF,
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    Preprocessing,
+)
+from beholder.models.encoders.torch_network import as_network, share_cores
+from beholder.models.weights.files import hash_files
+
+WANTED = ["config.json", "preprocessor_config.json", "*.safetensors", "*.safetensors.index.json"]
+OLD_WANTED = ["pytorch_model*.bin", "pytorch_model.bin.index.json"]
+PATIENCE = 5.0
+"""Seconds to wait for the hub's first answer: without a network, one try is enough to know."""
+
+Output = Callable[[transformers.PreTrainedModel, torch.Tensor], torch.Tensor]
+"""From prepared images to feature vectors."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Networks that are used in the same way."""
+
+    model: type[transformers.PreTrainedModel]
+    kinds: tuple[str, ...]
+    """``model_type`` in the configurations it takes."""
+    output: Output
+    preprocessing: Preprocessing
+    """Where the folder has none."""
+    one_size: bool
+    """Whether the network takes images of its configuration's ``image_size`` alone."""
+    overrides: dict[str, float] = field(default_factory=dict)
+    """Changes to the configuration."""
+
+
+def load(name: str, variant: str, weights: str) -> Encoder:
+    """The encoder of a family, from a hub name or a folder."""
+    family = FAMILIES[variant]
+    folder = Path(weights) if Path(weights).is_dir() else _fetched(name, weights)
+    model = _model(folder, family, name)
+    usual = _at_own_size(family.preprocessing, model) if family.one_size else family.preprocessing
+    preprocessing = read_preprocessing(folder, usual)
+    files = [file for pattern in ("config.json", "*.safetensors", "*.bin") for file in folder.glob(pattern)]
+    network = as_network(model, lambda images: family.output(model, images))
+    side = preprocessing.side
+    dims = network(torch.zeros(1, 3, side, side).numpy()).shape[1]
+    return Encoder(name, hash_files(files), dims, preprocessing, network, share_cores)
+
+
+def _at_own_size(usual: Preprocessing, model: transformers.PreTrainedModel) -> Preprocessing:
+    side = int(model.config.image_size)
+    return replace(usual, size=side, crop=side if usual.crop else None)
+
+
+def _pooled(model: transformers.PreTrainedModel, images: torch.Tensor) -> torch.Tensor:
+    """What the family itself sums an image up in: class token, attention pool, or normalised mean."""
+    return _tensor(model(pixel_values=images).pooler_output)
+
+
+def _projected(model: transformers.PreTrainedModel, images: torch.Tensor) -> torch.Tensor:
+    """The embedding shared with text, not yet brought to length 1."""
+    return _tensor(model(pixel_values=images).image_embeds)
+
+
+def _unmasked_class_token(model: transformers.PreTrainedModel, images: torch.Tensor) -> torch.Tensor:
+    """The class token with no patch hidden, and the patches in their order."""
+    patches = (images.shape[2] // model.config.patch_size) ** 2
+    order = torch.arange(patches, dtype=torch.float32, device=images.device).expand(len(images), -1)
+    return _tensor(model(pixel_values=images, noise=order).last_hidden_state[:, 0])
+
+
+def _tensor(found: object) -> torch.Tensor:
+    if not isinstance(found, torch.Tensor):
+        raise TypeError(f"the network gave {type(found).__name__}, not a tensor")
+    return found
+
+
+FAMILIES = {
+    "dinov2": Family(
+        transformers.Dinov2Model,
+        ("dinov2",),
+        _pooled,
+        Preprocessing("shortest", 256, "bicubic", 224, mean=IMAGENET_MEAN, std=IMAGENET_STD),
+        one_size=False,
+    ),
+    "clip": Family(
+        transformers.CLIPVisionModelWithProjection,
+        ("clip", "clip_vision_model"),
+        _projected,
+        Preprocessing("shortest", 224, "bicubic", 224, mean=CLIP_MEAN, std=CLIP_STD),
+        one_size=True,
+    ),
+    "siglip": Family(
+        transformers.SiglipVisionModel,
+        ("siglip", "siglip_vision_model"),
+        _pooled,
+        Preprocessing("exact", 224, "bicubic", mean=HALF, std=HALF),
+        one_size=True,
+    ),
+    "convnext": Family(
+        transformers.ConvNextModel,
+        ("convnext",),
+        _pooled,
+        Preprocessing("shortest", 256, "bicubic", 224, mean=IMAGENET_MEAN, std=IMAGENET_STD),
+        one_size=False,
+    ),
+    "mae": Family(
+        transformers.ViTMAEModel,
+        ("vit_mae",),
+        _unmasked_class_token,
+        Preprocessing("exact", 224, "bilinear", mean=IMAGENET_MEAN, std=IMAGENET_STD),
+        one_size=True,
+        overrides={"mask_ratio": 0.0},
+    ),
+}
+
+
+def _fetched(name: str, weights: str) -> Path:
+    """The folder into which the hub's files go: those that are there already, or downloaded now."""
+    if Path(weights).is_absolute() or weights.startswith((".", "~")):
+        raise WeightsError(f"encoder '{name}': {weights} is not a folder")
+    try:
+        folder = Path(snapshot_download(weights, allow_patterns=WANTED, etag_timeout=PATIENCE))
+        if not any(folder.glob("*.safetensors")):
+            wanted = [*WANTED, *OLD_WANTED]
+            folder = Path(snapshot_download(weights, allow_patterns=wanted, etag_timeout=PATIENCE))
+    except (HFValidationError, HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise WeightsError(
+            f"encoder '{name}': '{weights}' is no folder here and could not be fetched from the hub ({reason}). "
+            "Without a network, download it elsewhere (config.json, preprocessor_config.json, model.safetensors) "
+            "and give the folder as its weights"
+        ) from error
+    return folder
+
+
+def _model(folder: Path, family: Family, name: str) -> transformers.PreTrainedModel:
+    """The network with all its weights; one that would be filled up with random numbers is refused."""
+    if not (folder / "config.json").is_file():
+        raise WeightsError(f"encoder '{name}': {folder} holds no config.json; a saved network is expected")
+    try:
+        config, _ = transformers.PreTrainedConfig.get_config_dict(folder, local_files_only=True)
+        kind = config.get("model_type")
+        if kind not in family.kinds:
+            expected = " or ".join(family.kinds)
+            raise WeightsError(f"encoder '{name}': {folder} holds a network of type {kind}; expected: {expected}")
+        # the vision part of a network of two parts has its own configuration, but for the size of what they share
+        shared = {key: config[key] for key in ("projection_dim",) if "vision_config" in config and key in config}
+        with quiet_transformers():  # it would list the text part, which is left out, at length
+            model, info = family.model.from_pretrained(
+                folder,
+                local_files_only=True,
+                output_loading_info=True,
+                dtype=torch.float32,
+                **shared,
+                **family.overrides,
+            )
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise WeightsError(f"encoder '{name}': {folder} cannot be loaded ({reason})") from error
+    lacking = sorted({*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])})
+    if lacking:
+        shown = ", ".join(lacking[:5]) + (" …" if len(lacking) > 5 else "")
+        raise WeightsError(
+            f"encoder '{name}': {folder} lacks {len(lacking)} tensors of the network, "
+            f"or has them in another shape: {shown}"
+        )
+    return model
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Without its progress bars, and its list of what a file holds beyond the network that is loaded."""
+    before, bars = transformers.logging.get_verbosity(), transformers.logging.is_progress_bar_enabled()
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers.logging.set_verbosity(before)
+        if bars:
+            transformers.logging.enable_progress_bar()

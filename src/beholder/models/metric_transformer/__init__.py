@@ -1,0 +1,1 @@
+"""The Metric Transformer (AAPMT): all metrics of an image at once."""

@@ -1,0 +1,1 @@
+"""Models of preference: CLIP's two towers, ImageReward, and their published weights."""

@@ -1,0 +1,279 @@
+"""The cross-attention reward model of ImageReward: BLIP reads the prompt while looking at the image.
+
+An image encoder (a ViT) makes tokens of the image; a text encoder like BERT's attends to them at every layer; what
+it makes of the first token goes through a head of linear layers to one number r. The score is (r − mean)/deviation
+over the authors' images. Of two images of a prompt, the better is preferred with the chance σ(r_better − r_worse).
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+import transformers
+from numpy.typing import NDArray
+from PIL import Image
+from pydantic import Field, ValidationError, model_validator
+from torch import nn
+from torch.nn import functional
+from transformers.models.blip.modeling_blip_text import BlipTextModel
+
+from beholder.errors import LabelsError, RecipeError
+from beholder.models.divisible import MULTIPLES, check_multiples
+from beholder.models.encoders.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
+from beholder.models.last_blocks import last_blocks
+from beholder.models.preference.image_reward_state import FILES, renamed
+from beholder.models.text.prompt_tokens import SPECIAL, Tokens, bert_tokens, word_tokens, words_of
+from beholder.models.trainable import Batch, Config, Groups, decayed_groups
+from beholder.models.weights.files import fit_state, read_state
+from beholder.models.weights.location import find_weights
+from beholder.study.faults import faults_of
+from beholder.study.question import Settings
+from beholder.tables.provenance import Plain
+
+MEAN, DEVIATION = 0.16717362830052426, 1.0333394966054072
+"""Of the published model's rewards; scores are in its deviations."""
+
+LONGEST = 35
+BERT_SIZE = 30524
+"""BERT's words, and two that BLIP added."""
+
+HEAD = (1024, 128, 64, 16, 1)
+DROPOUT = (0.2, 0.2, 0.1, 0.0)
+"""After each layer of the head but the last; there are no activations in between."""
+
+TRAINED_IMAGE, TRAINED_TEXT = (8, 24), (4, 12)
+"""Blocks that the authors train: the last 8 of 24 of the image encoder, the last 4 of 12 of the text encoder."""
+
+
+class RewardSizes(Settings):
+    """The parts of a network."""
+
+    image_size: int = Field(224, ge=8)
+    patch_size: int = Field(16, ge=1)
+    image_width: int = Field(1024, ge=8)
+    image_layers: int = Field(24, ge=1)
+    image_heads: int = Field(16, ge=1)
+    text_width: int = Field(768, ge=8)
+    text_layers: int = Field(12, ge=1)
+    text_heads: int = Field(12, ge=1)
+    positions: int = Field(512, ge=LONGEST, description="tokens for which the text encoder has places")
+    dropout: float = Field(0.1, ge=0, lt=1, description="of the text encoder")
+
+    @model_validator(mode="after")
+    def _divisible(self) -> "RewardSizes":
+        check_multiples(self, MULTIPLES)
+        return self
+
+
+class ImageRewardSettings(Settings):
+    """The ``[model]`` table of a recipe."""
+
+    architecture: Literal["image-reward"] = "image-reward"
+    start: str | None = Field(None, description="place of the published ImageReward; left out: random weights")
+    sizes: RewardSizes = Field(RewardSizes(), description="where there is nothing to start from")
+    vocabulary: Literal["bert", "words"] | None = Field(
+        None,
+        description="BERT's word pieces, or the words of the training prompts; left out: words if sizes count",
+    )
+    text_blocks: int | None = Field(None, ge=0, description="last text layers that learn; left out: 4/12, or all")
+    image_blocks: int | None = Field(None, ge=0, description="last image blocks that learn; left out: 8/24 or all")
+    freeze: bool | None = Field(None, description="whether others stay as they are; left out: if there is a start")
+    mean: float = Field(0.0, description="of rewards; taken off the score. The published model has its own")
+    deviation: float = Field(1.0, gt=0, description="of rewards; the score is divided by it")
+
+
+def configure(settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Sequence[str]) -> Config:
+    """All that is needed to build the model; see :mod:`beholder.models.architectures`."""
+    try:
+        chosen = ImageRewardSettings.model_validate(dict(settings))
+    except ValidationError as error:
+        raise RecipeError("[model]", faults_of(error, ImageRewardSettings)) from error
+    vocabulary = chosen.vocabulary or ("bert" if chosen.start else "words")
+    if chosen.start and vocabulary == "words":
+        raise RecipeError("[model]", ["vocabulary: the published network has its own; leave 'words' out"])
+    words = sorted({word for prompt in prompts for word in words_of(prompt)}) if vocabulary == "words" else []
+    return {
+        **chosen.model_dump(mode="json"),
+        "vocabulary": vocabulary,
+        "words": list(words),
+        "freeze": chosen.freeze if chosen.freeze is not None else chosen.start is not None,
+        "aspect": aspects[0] if len(aspects) == 1 else "preference",
+    }
+
+
+def published_config() -> Config:
+    """The published model."""
+    return configure({"vocabulary": "bert", "mean": MEAN, "deviation": DEVIATION}, (), ("preference",))
+
+
+def build(config: Config, *, fresh: bool, folder: Path | None = None) -> "ImageReward":
+    """The model of a configuration; ``folder`` may hold BERT's vocabulary."""
+    sizes = RewardSizes.model_validate(config["sizes"])
+    words = config["words"] if isinstance(config["words"], list) else []
+    bert = config["vocabulary"] == "bert"
+    network = RewardNetwork(sizes, BERT_SIZE if bert else len(SPECIAL) + len(words))
+    if fresh and config["start"]:
+        _, weights = find_weights(str(config["start"]), FILES)
+        fit_state(network, renamed(read_state(weights)), str(weights))
+    if config["freeze"]:
+        text, image = config["text_blocks"], config["image_blocks"]
+        freeze(network, text if isinstance(text, int) else None, image if isinstance(image, int) else None)
+    tokens = bert_tokens(folder, LONGEST) if bert else word_tokens([str(word) for word in words], LONGEST)
+    return ImageReward(network, tokens, config)
+
+
+class RewardNetwork(nn.Module):
+    """Image encoder, text encoder with cross-attention, head."""
+
+    def __init__(self, sizes: RewardSizes, vocabulary: int) -> None:
+        super().__init__()
+        vision = transformers.BlipVisionConfig(
+            hidden_size=sizes.image_width,
+            intermediate_size=4 * sizes.image_width,
+            num_hidden_layers=sizes.image_layers,
+            num_attention_heads=sizes.image_heads,
+            image_size=sizes.image_size,
+            patch_size=sizes.patch_size,
+            layer_norm_eps=1e-6,
+        )
+        text = transformers.BlipTextConfig(
+            vocab_size=vocabulary,
+            hidden_size=sizes.text_width,
+            encoder_hidden_size=sizes.image_width,
+            intermediate_size=4 * sizes.text_width,
+            num_hidden_layers=sizes.text_layers,
+            num_attention_heads=sizes.text_heads,
+            max_position_embeddings=sizes.positions,
+            hidden_dropout_prob=sizes.dropout,
+            attention_probs_dropout_prob=sizes.dropout,
+            pad_token_id=0,
+            **{"bos_token_id": 0, "eos_token_id": 0, "sep_token_id": 0},  # nothing is written
+        )
+        self.image = transformers.BlipVisionModel(vision)
+        self.text = BlipTextModel(text, add_pooling_layer=False)
+        self.head = _head(sizes.text_width)
+
+    def look(self, pixels: torch.Tensor) -> torch.Tensor:
+        """The tokens of images (images, 1 + patches, width)."""
+        tokens: torch.Tensor = self.image(pixel_values=pixels).last_hidden_state
+        return tokens
+
+    def forward(self, images: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """Rewards (n,) of images as tokens, for the prompts in the same rows as (n, longest) numbers."""
+        mask = (tokens != 0).long()
+        seen = self.text(input_ids=tokens, attention_mask=mask, encoder_hidden_states=images)
+        reward: torch.Tensor = self.head(seen.last_hidden_state[:, 0])
+        return reward[:, 0]
+
+
+class ImageReward:
+    """The model with its loss, its scores, and what it takes in; a ``Trainable`` and a ``Judge``."""
+
+    def __init__(self, network: RewardNetwork, tokens: Tokens, config: Config) -> None:
+        sizes = RewardSizes.model_validate(config["sizes"])
+        self._network = network
+        self._tokens = tokens
+        self._config = config
+        self._preprocessing = Preprocessing(
+            "shortest", sizes.image_size, "bicubic", sizes.image_size, mean=CLIP_MEAN, std=CLIP_STD
+        )
+        self._mean, self._deviation = float(str(config["mean"])), float(str(config["deviation"]))
+
+    @property
+    def module(self) -> nn.Module:
+        """Both encoders and the head."""
+        return self._network
+
+    @property
+    def config(self) -> Config:
+        """What :func:`build` takes."""
+        return self._config
+
+    @property
+    def preprocessing(self) -> Preprocessing:
+        """The middle square, with CLIP's mean and deviation."""
+        return self._preprocessing
+
+    @property
+    def scale(self) -> float:
+        """Of differences of scores: the loss has those of rewards."""
+        return self._deviation
+
+    def prepare(self, image: Image.Image, rng: np.random.Generator | None) -> NDArray[np.float32]:  # noqa: ARG002
+        """The image as the image encoder takes it; the authors do not augment."""
+        return self._preprocessing.prepare(image)
+
+    def parameter_groups(self, learning_rate: float, weight_decay: float) -> Groups:
+        """Matrices decay; norms and biases do not."""
+        return decayed_groups(self._network, learning_rate, weight_decay)
+
+    def read(self, prompts: Sequence[str]) -> torch.Tensor:
+        """The tokens of prompts (prompts, 35): without an image the text encoder has nothing to say."""
+        tokens = self._tokens(prompts)
+        return functional.pad(tokens, (0, LONGEST - tokens.shape[1])).to(next(self._network.parameters()).device)
+
+    def look(self, pixels: torch.Tensor) -> torch.Tensor:
+        """The tokens of prepared images."""
+        return self._network.look(pixels)
+
+    def judge(self, images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
+        """The score of each image for the prompt in the same row, in deviations of rewards."""
+        longest = max(int((texts != 0).sum(dim=1).max()), 1)
+        rewards: torch.Tensor = self._network(images, texts[:, :longest])
+        return (rewards - self._mean) / self._deviation
+
+    def loss(self, batch: Batch) -> torch.Tensor:
+        """The mean of −log σ(r_better − r_worse) over the pairs of a batch that are no ties, weighted."""
+        decided = batch.shares != 0.5
+        if not bool(decided.any()):
+            raise LabelsError(
+                "labels", ["no two images of which one was preferred; ties teach this model nothing"]
+            )
+        texts = self.read(batch.prompts)[batch.prompt_of]
+        rewards = self._network(self.look(batch.pixels), texts)
+        losses = ranking_losses(rewards[batch.pairs[decided]], batch.shares[decided])
+        weights = batch.pair_weights[decided]
+        return (losses * weights).sum() / weights.sum()
+
+    def predict(self, batch: Batch) -> Mapping[str, torch.Tensor]:
+        """The scores of the images."""
+        texts = self.read(batch.prompts)[batch.prompt_of]
+        return {str(self._config["aspect"]): self.judge(self.look(batch.pixels), texts)}
+
+    def after_step(self) -> None:
+        """Nothing."""
+
+
+def ranking_losses(rewards: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+    """−log σ(better − worse) of each pair: (pairs, 2), (pairs,) → (pairs,); the first is better above ½."""
+    difference = (rewards[:, 0] - rewards[:, 1]) * torch.sign(shares - 0.5)
+    return functional.softplus(-difference)
+
+
+def freeze(network: RewardNetwork, text_blocks: int | None = None, image_blocks: int | None = None) -> None:
+    """The authors' rule: the last blocks of each encoder learn, the image's last norm, and the head.
+
+    Where no numbers are given, the published shares (4 of 12, 8 of 24) are rounded up.
+    """
+    network.requires_grad_(requires_grad=False)
+    learning = [
+        *last_blocks(network.text.encoder.layer, text_blocks, TRAINED_TEXT),
+        *last_blocks(network.image.encoder.layers, image_blocks, TRAINED_IMAGE),
+    ]
+    for part in (*learning, network.image.post_layernorm, network.head):
+        part.requires_grad_(requires_grad=True)
+
+
+def _head(width: int) -> nn.Sequential:
+    """Linear layers with dropout in between; weights are small, as the authors have them."""
+    layers: list[nn.Module] = []
+    for place, out in enumerate(HEAD):
+        layer = nn.Linear(width if place == 0 else HEAD[place - 1], out)
+        nn.init.normal_(layer.weight, std=1 / (width + 1))
+        nn.init.zeros_(layer.bias)
+        layers.append(layer)
+        if place < len(DROPOUT) and DROPOUT[place]:
+            layers.append(nn.Dropout(DROPOUT[place]))
+    return nn.Sequential(*layers)

@@ -1,0 +1,1 @@
+"""Prompts as numbers: tokens, vocabularies, sentences as vectors."""

@@ -1,0 +1,1 @@
+"""Sections of the page: each puts rows, charts and images together."""

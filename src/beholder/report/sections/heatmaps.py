@@ -1,0 +1,158 @@
+"""Rich feedback on an image: where people saw something wrong, and which words of the prompt they missed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from PIL import Image
+
+from beholder.formats.imported import UNKNOWN
+from beholder.report.site.overlay import Layer, layer, ramp_of
+from beholder.report.site.thumbnail import opened, thumbnail
+from beholder.report.tables.leaderboard import Record
+from beholder.report.text.prompt_words import PromptWord, prompt_words
+from beholder.report.text.words import count, people, percent
+from beholder.study.kinds.rich_feedback import MARKED, RichFeedbackQuestion
+from beholder.study.words import split_words
+from beholder.tables.heatmap import decode_heatmap
+from beholder.tables.rich_labels import SCORED_BY
+
+MOST = 6
+"""Images shown, to keep the file small."""
+
+CANDIDATES = 8
+"""Of each generator's worst rated images, the one with the most marked is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """One image with its maps and its prompt."""
+
+    generator: str
+    rated: str
+    source: str | None
+    alt: str
+    layers: tuple[Layer, ...]
+    words: tuple[PromptWord, ...]
+    people: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heatmaps:
+    """The images of one question that are shown, and the colours of the maps."""
+
+    shown: tuple[Marked, ...]
+    ramps: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def heatmaps(
+    question: RichFeedbackQuestion,
+    order: Sequence[str],
+    labels: pl.DataFrame,
+    images: pl.DataFrame,
+    prompts: Mapping[str, str],
+    regions: Path,
+    folder: Path,
+) -> Heatmaps | None:
+    """For each generator the badly rated image with the most marked; nothing where no places were marked.
+
+    Generators stand in the given ``order``; where there is only one, or none is known, several images are shown.
+    """
+    if not regions.is_file():
+        return None
+    mine = labels.filter(pl.col("question") == question.name)
+    candidates = _candidates(question.aspects[0].name, order, mine, images)
+    maps = _maps(regions, question.name, [image for own in candidates.values() for image in own])
+    chosen = list(_chosen(candidates, maps))[:MOST]
+    about = {row["image"]: row for row in images.filter(pl.col("image").is_in(chosen)).to_dicts()}
+    shown = tuple(_marked(question, about[image], mine, prompts, maps, folder) for image in chosen)
+    aspects = [aspect for aspect in MARKED if any(layer.aspect == aspect for m in shown for layer in m.layers)]
+    return Heatmaps(shown, tuple((aspect, ramp_of(aspect)) for aspect in aspects)) if shown else None
+
+
+def _candidates(
+    aspect: str, order: Sequence[str], labels: pl.DataFrame, images: pl.DataFrame
+) -> dict[str, list[str]]:
+    """The images rated worst by one aspect, by generator."""
+    by = pl.col("method").is_in(list(SCORED_BY))
+    rated = labels.filter(by & (pl.col("aspect") == aspect)).select("image", "value")
+    known = rated.join(images.select("image", "generator"), on="image").sort("value", "image")
+    found = known.group_by("generator", maintain_order=True).agg(pl.col("image").head(CANDIDATES))
+    by_generator = dict(found.iter_rows())
+    return {name: by_generator[name] for name in order or sorted(by_generator) if name in by_generator}
+
+
+def _maps(regions: Path, question: str, wanted: Sequence[str]) -> dict[tuple[str, str], Record]:
+    """The rows of ``regions`` of some images, by image and aspect."""
+    rows = (
+        pl.scan_parquet(regions)
+        .filter((pl.col("question") == question) & pl.col("image").is_in(list(wanted)))
+        .collect()
+    )
+    return {(row["image"], row["aspect"]): row for row in rows.to_dicts()}
+
+
+def _chosen(candidates: Mapping[str, Sequence[str]], maps: Mapping[tuple[str, str], Record]) -> Iterator[str]:
+    each = 1 if len(candidates) > 1 else MOST
+    for own in candidates.values():
+        mapped = [image for image in own if any((image, aspect) in maps for aspect in MARKED)]
+        yield from sorted(mapped, key=lambda image: (-_marks(image, maps), image))[:each]
+
+
+def _marks(image: str, maps: Mapping[tuple[str, str], Record]) -> float:
+    found = [maps[image, aspect]["heatmap"] for aspect in MARKED if (image, aspect) in maps]
+    return sum(float(decode_heatmap(png).mean()) for png in found)
+
+
+def _marked(
+    question: RichFeedbackQuestion,
+    image: Record,
+    labels: pl.DataFrame,
+    prompts: Mapping[str, str],
+    maps: Mapping[tuple[str, str], Record],
+    folder: Path,
+) -> Marked:
+    name, prompt = image["image"], prompts.get(image["prompt"] or "", "")
+    path = folder / image["path"] if image["sha256"] != UNKNOWN else None
+    picture = opened(path) if path else None
+    mine = labels.filter(pl.col("image") == name)
+    regions = [maps[name, aspect] for aspect in MARKED if (name, aspect) in maps]
+    alt = f"{image['generator']}: {prompt}" if prompt else f"an image of {image['generator']}"
+    return Marked(
+        generator=image["generator"],
+        rated=_rated(question, mine),
+        source=thumbnail(path) if path else None,
+        alt=alt,
+        layers=tuple(_layer(row, picture, alt) for row in regions),
+        words=_words(mine, prompt),
+        people=max(row["raters"] for row in regions),
+    )
+
+
+def _rated(question: RichFeedbackQuestion, labels: pl.DataFrame) -> str:
+    """The image's mean by the first aspect; its interval ends with the scale."""
+    aspect, (lowest, highest) = question.aspects[0].name, question.scale()
+    found = labels.filter((pl.col("aspect") == aspect) & pl.col("method").is_in(list(SCORED_BY))).to_dicts()
+    if not found:
+        return ""
+    row = found[0]
+    known = row["low"] is not None and row["high"] is not None
+    interval = f" ({max(row['low'], lowest):.1f} to {min(row['high'], highest):.1f})" if known else ""
+    return f"{aspect} {row['value']:.2f}{interval}, {count(row['answers'], 'answer')}"
+
+
+def _layer(region: Record, picture: Image.Image | None, alt: str) -> Layer:
+    heatmap, aspect = decode_heatmap(region["heatmap"]), region["aspect"]
+    peak, marked = float(heatmap.max()), float((heatmap > 0).mean())
+    said = (
+        f"{aspect} marked on {percent(marked)} of the area, by up to {percent(peak)} of {region['raters']} people"
+    )
+    return layer(heatmap, picture, aspect, f"{alt}; {said}")
+
+
+def _words(labels: pl.DataFrame, prompt: str) -> tuple[PromptWord, ...]:
+    rows = {row["word"]: row for row in labels.filter(pl.col("word").is_not_null()).to_dicts()}
+    shares = [rows[place]["value"] if place in rows else 0.0 for place in range(len(split_words(prompt)))]
+    asked = max((row["raters"] for row in rows.values()), default=0)
+    return prompt_words(prompt, shares, f"{{}} of {people(asked)}")

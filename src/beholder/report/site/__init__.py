@@ -1,0 +1,1 @@
+"""The page itself: templates, look, scripts, and images carried inside it."""

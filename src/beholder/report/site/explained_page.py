@@ -1,0 +1,42 @@
+"""The page that ``beholder explain`` writes: one file that opens without a network."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PIL import Image
+
+from beholder import __version__
+from beholder.models.explained import Explained
+from beholder.models.pictures import image_of
+from beholder.report.sections.explained import Card, card, legend
+from beholder.report.site.templating import template_environment
+from beholder.tables.atomic import write_atomically
+
+SIDE = 512
+"""Longest side of the pictures in pixels: shown at about 350, sharp on fine screens."""
+
+
+def write_page(path: Path, explained: Sequence[Explained], models: Sequence[str]) -> None:
+    """Write the page; it takes its place as a whole."""
+    html = render_page([_card(one) for one in explained], models)
+    with write_atomically(path) as file:
+        file.write(html.encode())
+
+
+def render_page(cards: Sequence[Card], models: Sequence[str]) -> str:
+    """The page as one HTML text; ``models`` are named with their weights."""
+    scores = [score for one in cards for row in one.scores for score in (row.model, row.people) if score]
+    template = template_environment().get_template("explain.html.j2")
+    return template.render(
+        cards=cards,
+        models=models,
+        ramps=legend(cards),
+        bases={score.basis for score in scores},
+        beside=any(len(one.sides) > 1 for one in cards),
+        version=__version__,
+    )
+
+
+def _card(one: Explained) -> Card:
+    picture: Image.Image = image_of(one.picture.load()[1])
+    return card(one.picture.name, one.prompt, picture, one.model, one.people, note=one.note, side=SIDE)

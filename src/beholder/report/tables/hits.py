@@ -1,0 +1,53 @@
+"""Hits and false alarms: how often people pressed for generated and for real images of a rapid series."""
+
+import math
+from dataclasses import dataclass
+
+import polars as pl
+from scipy.special import stdtrit
+
+from beholder.report.tables.leaderboard import Board
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The share of presses that an image of one generator has, with its interval."""
+
+    generator: str
+    real: bool
+    share: float
+    low: float | None
+    high: float | None
+    images: int
+    resampled: str
+    """What the interval resamples."""
+
+
+def hits(board: Board, labels: pl.DataFrame, images: pl.DataFrame) -> tuple[Hits, ...]:
+    """Generators as on the board (1 less the pass rate), then real images, whose mean is over images."""
+    found = [
+        Hits(
+            row.generator,
+            real=False,
+            share=1 - row.rating,
+            low=None if row.high is None else 1 - row.high,
+            high=None if row.low is None else 1 - row.low,
+            images=row.images,
+            resampled="people",
+        )
+        for row in board.rows
+    ]
+    real = (
+        labels.filter((pl.col("question") == board.question) & (pl.col("method") == "credit"))
+        .join(images.filter("real").select("image"), on="image", how="semi")["value"]
+        .to_numpy()
+    )
+    if len(real):
+        mean = float(real.mean())
+        reach = math.nan
+        if len(real) > 1:
+            t = float(stdtrit(len(real) - 1, (1 + board.level) / 2))
+            reach = t * float(real.std(ddof=1)) / math.sqrt(len(real))
+        ends = (None, None) if math.isnan(reach) else (max(mean - reach, 0.0), min(mean + reach, 1.0))
+        found.append(Hits("real", True, mean, ends[0], ends[1], len(real), "images"))
+    return tuple(found)

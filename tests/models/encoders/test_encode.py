@@ -1,0 +1,246 @@
+"""From pictures to features: every content once, all that is broken in one list, whole after a kill."""
+
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from beholder.errors import ImageError
+from beholder.models.decode import decode
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encode import encode
+from beholder.models.encoders.encoder import Encoder
+from beholder.models.pictures import ArrayPicture, find_pictures
+
+SCRIPT = Path(__file__).with_name("encode_slowly.py")
+PIXEL = load_encoder("pixel")
+
+
+class Counted:
+    """An encoder that remembers how many images went through it."""
+
+    def __init__(self) -> None:
+        self.images = 0
+        self.lock = threading.Lock()
+
+    def encoder(self) -> Encoder:
+        return replace(PIXEL, network=self._network)
+
+    def _network(self, images: NDArray[np.float32]) -> NDArray[np.float32]:
+        with self.lock:
+            self.images += len(images)
+        return PIXEL.network(images)
+
+
+@pytest.fixture
+def counted() -> Counted:
+    return Counted()
+
+
+class TestResult:
+    def test_vectors_are_those_of_the_images_in_their_order(self, photographs: Path) -> None:
+        found = encode(find_pictures(photographs), PIXEL)
+        files = sorted(photographs.iterdir())
+        expected = PIXEL.encode(np.asarray(decode(file.read_bytes())) for file in files)
+        np.testing.assert_array_equal(found.vectors, expected)
+        assert found.names == tuple(str(file) for file in files)
+        assert (found.file, found.broken) == (None, ())
+        assert found.encoder == "pixel@none"
+
+    @pytest.mark.parametrize("workers", [1, 2, 5])
+    def test_the_number_of_workers_does_not_matter(self, photographs: Path, workers: int, tmp_path: Path) -> None:
+        found = encode(find_pictures(photographs), PIXEL, folder=tmp_path, workers=workers)
+        np.testing.assert_array_equal(found.vectors, encode(find_pictures(photographs), PIXEL).vectors)
+        assert found.rows.tolist() == list(range(24))
+
+    def test_kept_vectors_lie_where_it_says(self, photographs: Path, tmp_path: Path) -> None:
+        found = encode(find_pictures(photographs), PIXEL, folder=tmp_path)
+        assert found.file is not None
+        assert isinstance(found.vectors, np.memmap)
+        np.testing.assert_array_equal(np.load(found.file)[found.rows], found.vectors)
+
+    def test_progress_ends_at_the_end(self, photographs: Path) -> None:
+        told: list[tuple[int, int]] = []
+        encode(find_pictures(photographs), PIXEL, progress=lambda done, of: told.append((done, of)))
+        assert told == sorted(told)
+        assert told[-1] == (24, 24)
+
+    def test_no_pictures(self) -> None:
+        assert encode([], PIXEL).vectors.shape == (0, 3072)
+
+
+class TestOnce:
+    def test_a_second_run_computes_nothing(self, photographs: Path, tmp_path: Path, counted: Counted) -> None:
+        first = encode(find_pictures(photographs), counted.encoder(), folder=tmp_path)
+        assert counted.images == 24
+        again = encode(find_pictures(photographs), counted.encoder(), folder=tmp_path)
+        assert counted.images == 24
+        np.testing.assert_array_equal(first.vectors, again.vectors)
+
+    def test_only_what_is_new_is_computed(self, photographs: Path, tmp_path: Path, counted: Counted) -> None:
+        encode(find_pictures(f"{photographs}/*.png"), counted.encoder(), folder=tmp_path)
+        found = encode(find_pictures(photographs), counted.encoder(), folder=tmp_path)
+        assert counted.images == 24
+        np.testing.assert_array_equal(found.vectors, encode(find_pictures(photographs), PIXEL).vectors)
+
+    def test_copies_are_encoded_once_under_any_name(
+        self, photographs: Path, tmp_path: Path, counted: Counted
+    ) -> None:
+        copies = shutil.copytree(photographs, tmp_path / "copies")
+        found = encode(find_pictures(copies, photographs, copies), counted.encoder())
+        assert counted.images == 24
+        assert len(found.names) == 72
+        np.testing.assert_array_equal(found.vectors[:24], found.vectors[24:48])
+
+    def test_a_changed_file_is_computed_anew(self, photographs: Path, tmp_path: Path, counted: Counted) -> None:
+        copies = shutil.copytree(photographs, tmp_path / "copies")
+        encode(find_pictures(copies), counted.encoder(), folder=tmp_path / "features")
+        shutil.copy(copies / "00.png", copies / "04.png")
+        (copies / "08.png").write_bytes((copies / "08.png").read_bytes() + b" ")
+        encode(find_pictures(copies), counted.encoder(), folder=tmp_path / "features")
+        assert counted.images == 25  # 04 is now 00, which is known; 08 has another content
+
+
+class TestBroken:
+    @pytest.fixture
+    def damaged(self, photographs: Path, tmp_path: Path) -> Path:
+        folder = shutil.copytree(photographs, tmp_path / "damaged")
+        (folder / "05.jpg").write_bytes(b"")
+        (folder / "10.webp").write_bytes((folder / "10.webp").read_bytes()[:60])
+        (folder / "22.webp").write_bytes((folder / "10.webp").read_bytes())
+        (folder / "list.csv").write_text("path\n" + "\n".join(f"{n:02d}.{s}" for n, s in self.listed()))
+        return folder
+
+    def listed(self) -> list[tuple[int, str]]:
+        return [(n, ("png", "jpg", "webp", "avif")[n % 4]) for n in range(26)]  # 24 and 25 are not there
+
+    def test_all_of_them_stop_the_run(self, damaged: Path) -> None:
+        with pytest.raises(ImageError) as caught:
+            encode(find_pictures(damaged / "list.csv"), PIXEL)
+        told = [fault.partition(":")[0] for fault in caught.value.faults]
+        assert told == ["05.jpg", "10.webp", "22.webp", "24.png", "25.jpg"]
+        assert "24.png: no such file" in caught.value.faults
+
+    def test_nothing_is_encoded_once_the_end_is_known(self, damaged: Path, counted: Counted) -> None:
+        with pytest.raises(ImageError):
+            encode(find_pictures(damaged / "list.csv"), counted.encoder())
+        assert counted.images == 0  # missing files are known before the first image is encoded
+
+    def test_or_are_left_out_and_told(self, damaged: Path) -> None:
+        found = encode(find_pictures(damaged / "list.csv"), PIXEL, skip_broken=True)
+        assert [one.name for one in found.broken] == ["05.jpg", "10.webp", "22.webp", "24.png", "25.jpg"]
+        assert found.broken[0].reason == "the file is empty (0 bytes)"
+        assert len(found.names) == len(found.sha256) == len(found.vectors) == 21
+
+    def test_what_was_computed_before_is_kept(self, damaged: Path, tmp_path: Path, counted: Counted) -> None:
+        with pytest.raises(ImageError):
+            encode(find_pictures(damaged), counted.encoder(), folder=tmp_path / "f", workers=1)
+        before = counted.images
+        assert before > 0
+        encode(find_pictures(damaged), counted.encoder(), folder=tmp_path / "f", skip_broken=True)
+        assert counted.images == 21
+
+    def test_features_that_are_not_finite(self, photographs: Path) -> None:
+        def network(images: NDArray[np.float32]) -> NDArray[np.float32]:
+            vectors = PIXEL.network(images).copy()
+            vectors[images.mean((1, 2, 3)) > 0.5] = np.nan
+            return vectors
+
+        bright = replace(PIXEL, network=network)
+        with pytest.raises(ImageError, match="its features are not finite"):
+            encode(find_pictures(photographs), bright)
+        found = encode(find_pictures(photographs), bright, skip_broken=True)
+        assert 0 < len(found.broken) < 24
+        assert np.isfinite(found.vectors).all()
+
+    def test_a_fault_of_ours_is_not_taken_for_a_broken_image(self, photographs: Path) -> None:
+        def network(_: NDArray[np.float32]) -> NDArray[np.float32]:
+            raise RuntimeError("out of memory")
+
+        with pytest.raises(RuntimeError, match="out of memory"):
+            encode(find_pictures(photographs), replace(PIXEL, network=network), skip_broken=True)
+
+
+def test_memory_is_bounded() -> None:
+    """However many pictures there are, only so many are decoded before their batch is encoded."""
+    alive, most = 0, 0
+    lock = threading.Lock()
+
+    class Watched(ArrayPicture):
+        def load(self) -> tuple[bytes, NDArray[np.uint8]]:
+            nonlocal alive, most
+            with lock:
+                alive += 1
+                most = max(most, alive)
+            return super().load()
+
+    def network(images: NDArray[np.float32]) -> NDArray[np.float32]:
+        nonlocal alive
+        time.sleep(0.005)
+        with lock:
+            alive -= len(images)
+        return PIXEL.network(images)
+
+    pixels = np.random.default_rng(0).integers(0, 256, (400, 8, 8, 3), dtype=np.uint8)
+    pictures = [Watched(str(row), pixels[row]) for row in range(400)]
+    encode(pictures, replace(PIXEL, network=network), workers=2)
+    # each picture was loaded once more, to be hashed: those 400 never went through the network
+    assert most - 400 <= 2 * 16
+
+
+@pytest.fixture(scope="module")
+def many_images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("many") / "images.npy"
+    np.save(path, np.random.default_rng(0).integers(0, 256, (160, 8, 8, 3), dtype=np.uint8))
+    return path
+
+
+class TestKilled:
+    """The run of ``encode_slowly.py`` writes down each image that goes through its network."""
+
+    @pytest.mark.parametrize("after", [0, 17, 60])
+    def test_killed_and_run_again(self, many_images: Path, tmp_path: Path, after: int) -> None:
+        log, features = tmp_path / "log", tmp_path / "features"
+        command = [sys.executable, str(SCRIPT), str(many_images), str(features), str(log)]
+        with subprocess.Popen(command) as process:
+            _wait(lambda: log.exists() and len(log.read_text().splitlines()) > after)
+            process.kill()
+        assert process.returncode == -9
+        killed_at = log.read_text().splitlines()
+        assert after < len(killed_at) < 160
+        kept = sum(path.stat().st_size // 32 for path in features.glob("*/hashes.bin"))
+        assert kept <= len(killed_at)
+
+        found = encode(find_pictures(many_images), _slow(log), folder=features)
+        encoded = log.read_text().splitlines()
+        assert len(encoded) == len(killed_at) + 160 - kept  # what was on the disk did not go through again
+        assert len(set(encoded)) == 160
+        undisturbed = encode(find_pictures(many_images), PIXEL, folder=tmp_path / "undisturbed")
+        np.testing.assert_array_equal(found.vectors, undisturbed.vectors)
+        assert found.file is not None
+        assert undisturbed.file is not None
+        assert found.file.read_bytes() == undisturbed.file.read_bytes()
+
+
+def _slow(log: Path) -> Encoder:
+    def network(images: NDArray[np.float32]) -> NDArray[np.float32]:
+        with log.open("a") as file:
+            file.writelines(f"{image.sum():.9g}\n" for image in images)
+        return PIXEL.network(images)
+
+    return replace(PIXEL, network=network)
+
+
+def _wait(reached: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not reached():
+        assert time.monotonic() < until, "the child did not get that far"
+        time.sleep(0.002)

@@ -1,0 +1,106 @@
+"""Checkpoints: written and read back to the bit; every damage in a sentence."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from beholder.errors import WeightsError
+from beholder.models.preference.two_tower import TwoTower, build, configure
+from beholder.models.weights.checkpoint import (
+    RECORD,
+    WEIGHTS,
+    Record,
+    load_checkpoint,
+    read_record,
+    save_checkpoint,
+)
+from beholder.tables.provenance import Plain
+
+SIZES: dict[str, Plain] = {
+    **{"image_size": 16, "patch_size": 8, "image_width": 16, "image_layers": 1, "image_heads": 2},
+    **{"text_width": 16, "text_layers": 1, "text_heads": 2, "embedding": 8},
+}
+
+
+def small(seed: int) -> TwoTower:
+    torch.manual_seed(seed)
+    return build(configure({"sizes": SIZES, "context": 8}, ["a red ball"], ["preference"]), fresh=True)
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    model = small(1)
+    record = Record("two-tower", model.config, ("preference",), {"preference": (3.0, 0.5)}, {"study": "s"})
+    save_checkpoint(tmp_path, model, record)
+    return tmp_path
+
+
+def test_the_same_model_comes_back(saved: Path) -> None:
+    model, record = load_checkpoint(saved)
+    mine = small(1).module.state_dict()
+    found = model.module.state_dict()
+    assert mine.keys() == found.keys()
+    assert all(torch.equal(mine[name], found[name]) for name in mine)
+    assert record.scales == {"preference": (3.0, 0.5)}
+    assert record.about == {"study": "s"}
+    assert not model.module.training
+
+
+def test_loading_leaves_the_random_state_as_it_was(saved: Path) -> None:
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    load_checkpoint(saved)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_cut_short(saved: Path) -> None:
+    path = saved / WEIGHTS
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(WeightsError, match="not a file of weights that can be read"):
+        load_checkpoint(saved)
+
+
+def test_wrong_shapes_missing_and_unknown_tensors_at_once(saved: Path) -> None:
+    state = load_file(saved / WEIGHTS)
+    state["logit_scale"] = torch.zeros(2)
+    state["extra"] = torch.zeros(1)
+    del state["text_projection.weight"]
+    save_file(state, saved / WEIGHTS)
+    with pytest.raises(WeightsError) as caught:
+        load_checkpoint(saved)
+    for told in ("logit_scale has the shape (2,)", "has extra", "lacks text_projection.weight"):
+        assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"architecture": "three-tower"}, "architecture 'three-tower' is not known; known: two-tower"),
+        ({"format": 2}, "format is 2; 1 is expected"),
+        ({"colour": "red"}, "'colour' is not known"),
+        ({"config": {}}, "no model can be built from its config"),
+    ],
+)
+def test_a_record_that_does_not_fit(saved: Path, change: dict[str, object], told: str) -> None:
+    path = saved / RECORD
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(WeightsError, match=told.replace("(", r"\(").replace(")", r"\)")):
+        load_checkpoint(saved)
+
+
+def test_a_damaged_or_missing_record(saved: Path) -> None:
+    (saved / RECORD).write_text("{")
+    with pytest.raises(WeightsError, match="damaged"):
+        read_record(saved)
+    (saved / RECORD).unlink()
+    with pytest.raises(WeightsError, match=f"no {RECORD} here"):
+        read_record(saved)
+
+
+def test_missing_keys_are_all_named(saved: Path) -> None:
+    (saved / RECORD).write_text("{}")
+    with pytest.raises(WeightsError, match=r"'format' is missing; 'architecture' is missing; 'config' is missing"):
+        read_record(saved)

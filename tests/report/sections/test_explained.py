@@ -1,0 +1,134 @@
+"""Cards of images as a model and people see them, and the page that shows them."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser
+
+from beholder.models.explained import Explained
+from beholder.models.pictures import ArrayPicture
+from beholder.report.sections.explained import card
+from beholder.report.site.explained_page import render_page, write_page
+from beholder.tables.rich_feedback import AspectScore, ImageFeedback
+
+PROMPT = "a <red> cat"
+
+
+def corner() -> ImageFeedback:
+    """A model that sees something wrong in the top left corner, and misses the second word."""
+    heatmap = np.full((6, 6), 0.02, np.float32)
+    heatmap[:2, :2] = 0.9
+    scores = {"plausibility": AspectScore(0.5, 0.25, 0.75, "held-out"), "overall": AspectScore(0.4)}
+    maps = {"implausibility": heatmap, "misalignment": np.full((6, 6), 0.3, np.float32)}
+    return ImageFeedback(scores, maps, np.array([0.1, 0.8, np.nan]))
+
+
+def three_people() -> ImageFeedback:
+    heatmap = np.zeros((6, 6), np.float32)
+    heatmap[:2, :2] = 2 / 3
+    scores = {"plausibility": AspectScore(0.25, 0.0, 0.5, "people")}
+    return ImageFeedback(
+        scores, {"implausibility": heatmap, "misalignment": heatmap * 0}, np.array([0, 1, 1 / 3]), 3
+    )
+
+
+def test_a_card_with_people_beside_the_model() -> None:
+    found = card("x.png", PROMPT, Image.new("RGB", (60, 30)), corner(), three_people(), side=32)
+    assert [side.who for side in found.sides] == ["model", "3 people"]
+    told = {side.who: {aspect: told for aspect, (_, told) in side.layers.items()} for side in found.sides}
+    assert told["model"]["implausibility"] == "11 % of the area, top left"  # 4 of 36
+    assert told["model"]["misalignment"] == "nowhere likely; at most 30 %, centre"
+    assert told["3 people"] == {
+        "implausibility": "11 % of the area, top left",
+        "misalignment": "nobody marked a place",
+    }
+    assert [[word.text for word in side.words if word.struck] for side in found.sides] == [["<red>"], ["<red>"]]
+    assert [word.told for word in found.sides[1].words] == ["", "100 % of 3 people", "33 % of 3 people"]
+    assert [(row.aspect, row.model is None, row.people is None) for row in found.scores] == [
+        ("plausibility", False, False),
+        ("overall", False, True),
+    ]
+    assert found.aspects == ("implausibility", "misalignment")
+
+
+def test_what_a_model_lacks_is_left_out() -> None:
+    bare = ImageFeedback({"overall": AspectScore(0.4)}, {}, None)
+    found = card("x.png", PROMPT, None, bare, None, side=32)
+    assert found.aspects == ()
+    assert found.source is None
+    html = render_page([found], ["m@1"])
+    assert "a &lt;red&gt; cat" in html
+    assert "This model knows no interval" in html
+    assert "</s> the image" in html  # the key
+    assert html.count("<img") == 0
+
+
+def page(folder: Path) -> Path:
+    pixels = np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8)
+    hacked = '<script>window.hacked = "yes"</script>'
+    picture = ArrayPicture(
+        f"out/a-very-long-name-with-guidance-7.5-and-50-steps-and-no-break/{hacked}.png", pixels
+    )
+    explained = [
+        Explained(picture, PROMPT, corner(), three_people()),
+        Explained(picture, "", corner_without_words(), None, "people were asked about another prompt"),
+    ]
+    write_page(folder / "page.html", explained, ["one@abc", "two@def"])
+    return folder / "page.html"
+
+
+def corner_without_words() -> ImageFeedback:
+    return ImageFeedback(corner().scores, corner().heatmaps, np.empty(0))
+
+
+class Tags(HTMLParser):
+    """Tags that are opened and not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del attrs
+        if tag not in ("meta", "link", "img"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Nothing is left open by ``<path/>``."""
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_one_sound_file(tmp_path: Path) -> None:
+    html = page(tmp_path).read_text(encoding="utf-8")
+    tags = Tags()
+    tags.feed(html)
+    assert tags.open == []
+    assert not re.search(r"(?:src|href)=\"(?!data:)", html)
+    assert "<script>" not in html
+    assert html.count("<img") == 1 + 4 + 1 + 2
+    assert "of several models the scores are averaged" in html.lower()
+    assert "one@abc and two@def" in html
+    assert "chance 80 %" in html
+    assert "people were asked about another prompt" in html
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_page_fits_the_screen(chromium: Browser, tmp_path: Path, width: int) -> None:
+    context = chromium.new_context(viewport={"width": width, "height": 900}, offline=True)
+    shown = context.new_page()
+    complaints: list[str] = []
+    shown.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
+    shown.goto(page(tmp_path).as_uri())
+    assert shown.evaluate("document.documentElement.scrollWidth") == width
+    assert shown.evaluate("[...document.images].every(i => i.alt && i.naturalWidth > 0)")
+    assert shown.evaluate("window.hacked") is None
+    sizes = shown.evaluate("[...document.querySelectorAll('.beside img')].map(i => Math.round(i.clientWidth))")
+    assert min(sizes) >= 150  # large enough to see something
+    assert complaints == []
+    context.close()

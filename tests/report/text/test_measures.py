@@ -1,0 +1,39 @@
+import math
+
+from beholder.report.text.measures import MEASURES, measure_of, win_share
+
+
+def test_an_error_rate_is_written_in_percent() -> None:
+    measure = MEASURES["error-rate"]
+    assert measure.show(0.462) == "46.2"
+    assert measure.with_unit(measure.show(0.462)) == "46.2 %"
+    assert measure.show_interval(0.424, 0.503) == "42.4 to 50.3"
+    assert measure.show_difference(0.089) == "+8.9"
+
+
+def test_log_odds_carry_a_sign_and_nothing_has_none() -> None:
+    measure = MEASURES["bradley-terry"]
+    assert [measure.show(value) for value in (1.612, -0.964, 0.001, -0.001)] == ["+1.61", "−0.96", "0.00", "0.00"]
+
+
+def test_what_is_not_known_is_a_dash() -> None:
+    measure = MEASURES["mean-opinion"]
+    assert measure.show(None) == measure.show(math.nan) == measure.show_difference(None) == "–"
+    assert measure.show_interval(None, 1.0) == "–"
+    assert MEASURES["error-rate"].with_unit("–") == "–"
+
+
+def test_win_share_of_log_odds() -> None:
+    # e^0 = 1, so 1 : 1; e^1 = 2.71828, so 2.71828 / 3.71828 = .73106; ln 3 gives 3 : 1
+    assert win_share(0) == 0.5
+    assert math.isclose(win_share(1), 0.7310585786)
+    assert math.isclose(win_share(math.log(3)), 0.75)
+    assert win_share(-1000) == 0.0
+    derive = MEASURES["bradley-terry"].derive
+    assert derive is not None
+    assert derive(math.log(3)) == "75 %"
+
+
+def test_a_method_that_is_not_known_is_plain_and_leads() -> None:
+    measure = measure_of("coin-toss")
+    assert (measure.name, measure.headline, measure.show(1.234)) == ("coin toss", True, "1.23")
