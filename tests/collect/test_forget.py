@@ -112,12 +112,12 @@ def test_deeds_that_name_the_person_lose_the_name(served: Served) -> None:
     person = person_of(served.url, "prolific", SECRET)
     with served.service.database.writing() as connection:
         catalogue, study = served.service.catalogue, served.study
-        actions.exclude(connection, catalogue, study, person, reason="wrote us a letter", now=1.0)
+        actions.exclude(connection, catalogue, study, person, reason="wrote us a letter", now=1.0, who="anna")
     forget_person(served.folder, served.url, person, keep_answers=False)
     details = [
         json.loads(row[0]) for row in served.rows("select detail from events where kind like 'researcher-%'")
     ]
-    assert details == [{"who": "researcher", "opened": 1}]
+    assert details == [{"who": "anna", "opened": 1}]
 
 
 def test_the_command_line(served: Served, capsys: pytest.CaptureFixture[str]) -> None:

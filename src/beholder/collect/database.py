@@ -133,8 +133,8 @@ sessions = Table(
     Column("pay", Float),
     UniqueConstraint("person", "question"),
 )
-"""``guest_hash`` is of the cookie that an id alone gets on another device; ``proof_hash`` of what the platform added to
-the link besides the id; ``presented`` says when the server first sent the current trial."""
+"""``guest_hash`` is of the cookie that an id alone gets on another device; ``proof_hash`` of what the platform
+added to the link besides the id; ``presented`` says when the server first sent the current trial."""
 
 slots = Table(
     "slots",
