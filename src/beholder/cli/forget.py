@@ -8,7 +8,7 @@ import click
 
 from beholder.cli.options import database_options, existing_database_url
 from beholder.cli.output import show_json
-from beholder.collect.forget import Receipt, forget_identities, forget_person, person_of
+from beholder.collect.forget import ALL_IDENTITIES, Receipt, forget_identities, forget_person, person_of
 
 
 @click.command()
@@ -69,6 +69,10 @@ def _words(receipt: Receipt) -> str:
         f"  tables rewritten    {', '.join(receipt.tables) or 'none'}",
         f"  receipt             {receipt.hash}",
     ]
+    if receipt.what == ALL_IDENTITIES:
+        lines.append(
+            "The key of pseudonyms is a new one: whoever comes back is a new rater; no id finds who came before."
+        )
     if receipt.stale:
         lines.append(f"Made from the answers, and to be made anew with `beholder run`: {', '.join(receipt.stale)}")
     return "\n".join(lines)
