@@ -7,7 +7,7 @@ from tests.collect.conftest import Serve, Served
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design
 
-DEEDS = {
+DEEDS: dict[str, dict[str, str | int]] = {
     "pause": {"reason": ""},
     "resume": {"reason": ""},
     "extend": {"question": "q", "slots": 1},
