@@ -86,7 +86,7 @@ def test_both_are_refused(file: Path) -> None:
         ("postgresql://anna:p@ss@host/name", True),
         ("postgresql://anna@host:5432/name", False),
         ("postgresql://host:5432/name", False),
-        ("sqlite:////tmp/a.sqlite", False),
+        ("sqlite:///study/collect.sqlite", False),
     ],
 )
 def test_what_holds_a_password(address: str, expected: bool) -> None:
