@@ -10,6 +10,7 @@ from tests.collect.conftest import Serve, Served
 from beholder.cli.main import main
 from beholder.collect.export import collected, export
 from beholder.collect.forget import Receipt, forget_person, person_of
+from beholder.collect.identity import pseudonym
 from beholder.collect.researcher import actions
 from beholder.consolidate.stage import run as consolidate
 from beholder.study.kinds.pair import PairQuestion
@@ -112,12 +113,12 @@ def test_deeds_that_name_the_person_lose_the_name(served: Served) -> None:
     person = person_of(served.url, "prolific", SECRET)
     with served.service.database.writing() as connection:
         catalogue, study = served.service.catalogue, served.study
-        actions.exclude(connection, catalogue, study, person, reason="wrote us a letter", now=1.0)
+        actions.exclude(connection, catalogue, study, person, reason="wrote us a letter", now=1.0, who="anna")
     forget_person(served.folder, served.url, person, keep_answers=False)
     details = [
         json.loads(row[0]) for row in served.rows("select detail from events where kind like 'researcher-%'")
     ]
-    assert details == [{"who": "researcher", "opened": 1}]
+    assert details == [{"who": "anna", "opened": 1}]
 
 
 def test_the_command_line(served: Served, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,6 +144,36 @@ def test_the_whole_map_can_be_emptied(served: Served, capsys: pytest.CaptureFixt
     assert SECRET.encode() not in content
     assert OTHER.encode() not in content
     assert served.count("responses") == 12
+
+
+def test_no_id_leads_to_a_pseudonym_afterwards(served: Served, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever has the database and the platform's list of ids cannot put the two together again."""
+    before = person_of(served.url, "prolific", SECRET)
+    served.service.database.engine.dispose()
+    assert main(["forget", str(served.folder), "--all-identities", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["what"] == "all identities and the key of pseudonyms"
+    key = served.rows("select value from secrets where name = 'person'")[0][0]
+    assert pseudonym(key, "prolific", SECRET) != before
+    assert served.rows("select count(*) from sessions where proof_hash is not null") == [(0,)]
+    assert main(["forget", str(served.folder), "--platform", "prolific", "--id", SECRET]) == 2
+    err = capsys.readouterr().err
+    assert "when all identities were forgotten" in err
+    assert "--rater PSEUDONYM" in err
+    assert main(["forget", str(served.folder), "--rater", before]) == 0
+
+
+def test_a_running_server_goes_by_the_new_key(serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    served = serve(PAIR)
+    served.visitor().begin(PROLIFIC_PID=SECRET)
+    before = served.rows("select person from persons")[0][0]
+    assert main(["forget", str(served.folder), "--all-identities"]) == 0
+    assert "whoever comes back is a new rater" in capsys.readouterr().out
+    served.visitor().begin(PROLIFIC_PID=SECRET)
+    persons = {row[0] for row in served.rows("select person from persons")}
+    assert len(persons) == 2
+    now = person_of(served.url, "prolific", SECRET)  # who came since is found
+    assert now != before
+    assert now in persons
 
 
 @pytest.mark.parametrize(

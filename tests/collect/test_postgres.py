@@ -17,12 +17,16 @@ import httpx
 import polars as pl
 import pytest
 from sqlalchemy import create_engine, text
+from tests.collect.test_researcher_input import send_controls
 
 from beholder.collect.api import create_app
 from beholder.collect.database import Database
 from beholder.collect.export import collected
+from beholder.collect.forget import forget_identities, person_of
 from beholder.collect.load import load
 from beholder.collect.rehearsal import listening
+from beholder.collect.researcher.access import rotate_token
+from beholder.collect.researcher.accounts import add_account, remove_account
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.question import Design
@@ -248,3 +252,54 @@ def test_a_database_that_is_gone_is_said_so(study_folder: StudyFolder, clean: st
         reply = httpx.post(f"{address}/api/enter", json={"parameters": {}, "path": "/"}, timeout=30)
         assert (reply.status_code, reply.json()["detail"]["code"]) == (503, "no-database")
         assert reply.headers["retry-after"] == "1"
+
+
+def test_an_account_and_its_end_are_known_to_all_processes(served: Callable[..., Any], clean: str) -> None:
+    _, addresses, services = served(RealismQuestion(name="q", design=Design(raters=2, trials=4)))
+    with services[0].database.writing() as connection:
+        add_account(connection, "anna", "manage", "a long enough password")
+        add_account(connection, "vera", "view", "a long enough password")
+    with ExitStack() as stack:
+        first, second = clients(stack, addresses)
+
+        def sign_in(name: str) -> dict[str, str]:
+            first.cookies.clear()
+            reply = first.post("/researcher", data={"name": name, "password": "a long enough password"})
+            assert reply.status_code == 303
+            return {"cookie": f"beholder_researcher={first.cookies['beholder_researcher']}"}
+
+        anna, vera = sign_in("anna"), sign_in("vera")
+        assert second.get("/researcher/api/overview", headers=vera).json()["you"]["role"] == "view"
+        with services[0].database.writing() as connection:
+            remove_account(connection, "vera")
+        assert second.get("/researcher/api/overview", headers=vera).status_code == 401
+        assert second.get("/researcher/api/overview", headers=anna).status_code == 200
+        token = rotate_token(clean)
+        assert second.get("/researcher/api/overview", headers=anna).status_code == 401
+        assert second.get("/researcher", params={"token": token}).status_code == 303
+
+
+def test_control_characters_of_a_researcher_are_refused(served: Callable[..., Any], clean: str) -> None:
+    _, addresses, _ = served(RealismQuestion(name="q", design=Design(raters=2, trials=4)))
+    token = rows(clean, "select value from secrets where name = 'researcher'")[0][0]
+    with ExitStack() as stack:
+        client = clients(stack, addresses)[0]
+        client.get("/researcher", params={"token": token})
+        statuses = send_controls(client, "\0")
+    assert {request: status for request, status in statuses.items() if not 400 <= status < 500} == {}
+
+
+def test_all_processes_go_by_the_new_key_of_pseudonyms(served: Callable[..., Any], clean: str) -> None:
+    _, addresses, _ = served(RealismQuestion(name="q", design=Design(raters=4, trials=4)))
+    entry = {"parameters": {"PROLIFIC_PID": "5e8f1a"}, "path": "/"}
+    with ExitStack() as stack:
+        first, second = clients(stack, addresses)
+        assert first.post("/api/enter", json=entry).status_code == 200
+        before = person_of(clean, "prolific", "5e8f1a")
+        assert forget_identities(clean).identities == 1
+        for client in (first, second):
+            client.cookies.clear()
+            assert client.post("/api/enter", json=entry).status_code == 200
+    after = person_of(clean, "prolific", "5e8f1a")
+    assert after != before
+    assert {row[0] for row in rows(clean, "select person from persons")} == {before, after}

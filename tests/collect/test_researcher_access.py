@@ -7,7 +7,7 @@ from tests.collect.conftest import Serve, Served
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design
 
-DEEDS = {
+DEEDS: dict[str, dict[str, str | int]] = {
     "pause": {"reason": ""},
     "resume": {"reason": ""},
     "extend": {"question": "q", "slots": 1},
@@ -67,10 +67,10 @@ def test_a_wrong_token_is_refused_and_asked_for_again(served: Served, token: str
     ):
         assert reply.status_code == 403
         assert "set-cookie" not in reply.headers
-        assert 'role="alert">' in reply.text
+        assert 'data-case="token">' in reply.text
     plain = client.get("/researcher")
     assert plain.status_code == 401
-    assert 'role="alert" hidden' in plain.text
+    assert 'data-case="token" hidden' in plain.text
     assert '<form method="post" action="/researcher">' in plain.text
 
 

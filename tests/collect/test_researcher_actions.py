@@ -43,7 +43,7 @@ def test_a_paused_study_lets_nobody_go_on(serve: Serve) -> None:
     visitor = served.visitor().begin()
     client = sign_in(served)
     do(client, "pause", reason="the server moves")
-    assert last_event(served) == ("researcher-pause", {"who": "researcher", "reason": "the server moves"})
+    assert last_event(served) == ("researcher-pause", {"who": "link", "reason": "the server moves"})
     assert ask(client, "overview")["paused"] is True
     visitor.get("state")
     assert visitor.state["step"] == "paused"
@@ -63,7 +63,7 @@ def test_who_is_left_out_is_replaced(serve: Serve) -> None:
     assert served.visitor().enter().status_code == 409  # full
     rater = next(row["rater"] for row in ask(client, "raters")["rows"] if row["session"] in first_session(served))
     assert do(client, "exclude", rater=rater, reason="a machine") == {"opened": 1}
-    assert last_event(served)[1] == {"who": "researcher", "reason": "a machine", "person": rater, "opened": 1}
+    assert last_event(served)[1] == {"who": "link", "reason": "a machine", "person": rater, "opened": 1}
     assert out.enter(PROLIFIC_PID="out").status_code == 403
     assert served.count("responses") == 16
     assert rater not in collected(served.url)["answers"]["rater"].to_list()
@@ -169,7 +169,7 @@ def test_places_are_added_without_touching_the_others(serve: Serve) -> None:
     assert new.filter(pl.col("role") == "repeat")["repeats"].is_in(new["trial"].to_list()).all()
     assert last_event(served) == (
         "researcher-extend",
-        {"who": "researcher", "reason": "a wider interval than planned", **added},
+        {"who": "link", "reason": "a wider interval than planned", **added},
     )
     assert json.loads(pl.read_parquet_metadata(file)[EXTENSIONS_KEY]) == [added]
     visitor = served.visitor().begin().walk()

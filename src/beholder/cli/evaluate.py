@@ -17,6 +17,7 @@ from beholder.learn.card import between, number
 from beholder.learn.evaluate import Settings
 from beholder.study.study import load_study
 from beholder.tables.atomic import write_atomically
+from beholder.tables.csv_text import escape
 from beholder.tables.store import Store
 
 if TYPE_CHECKING:
@@ -132,6 +133,9 @@ def _write_csv(path: Path, records: list[dict[str, str | float | int | None]]) -
     heads = list(records[0]) if records else ["table", "row"]
     writer = csv.DictWriter(text, heads, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(records)
+    writer.writerows(
+        {name: escape(value) if isinstance(value, str) else value for name, value in record.items()}
+        for record in records
+    )
     with write_atomically(path) as file:
         file.write(text.getvalue().encode())

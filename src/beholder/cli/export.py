@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from beholder.cli.options import database_url
+from beholder.cli.options import database_options, database_url
 from beholder.cli.output import show_json, show_table
 from beholder.collect.database import FILE_NAME
 from beholder.collect.researcher.exports import write_export
@@ -15,7 +15,7 @@ from beholder.formats.catalogue import FORMATS
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
 @click.option("--format", "name", type=click.Choice(list(FORMATS)), help="What to write.")
 @click.option("--out", type=click.Path(path_type=Path), help="A folder, or a file that ends in .zip.")
-@click.option("--database", metavar="URL", help="Where the answers are kept, if not in FOLDER.")
+@database_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
 def export(
     folder: Path | None, name: str | None, out: Path | None, database: str | None, *, as_json: bool

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import click
 
-from beholder.cli.options import database_url
+from beholder.cli.options import database_options, existing_database_url
 from beholder.cli.output import show_json
-from beholder.collect.database import FILE_NAME, default_url
-from beholder.collect.forget import Receipt, forget_identities, forget_person, person_of
-from beholder.errors import StageError
+from beholder.collect.forget import ALL_IDENTITIES, Receipt, forget_identities, forget_person, person_of
 
 
 @click.command()
@@ -20,7 +18,7 @@ from beholder.errors import StageError
 @click.option("--id", "identity", help="Their id on that platform.")
 @click.option("--keep-answers", is_flag=True, help="Delete only who they are.")
 @click.option("--all-identities", is_flag=True, help="Delete who everyone is; answers stay.")
-@click.option("--database", metavar="URL", help="Where the answers are kept, if not in FOLDER.")
+@database_options
 @click.option("--json", "as_json", is_flag=True, help="Print the receipt as JSON.")
 def forget(
     folder: Path,
@@ -47,7 +45,7 @@ def forget(
         raise click.UsageError("name one: --rater PSEUDONYM, --platform P --id ID, or --all-identities")
     if all_identities and keep_answers:
         raise click.UsageError("--all-identities keeps the answers anyway")
-    url = database_url(folder, database) if database else _embedded(folder)
+    url = existing_database_url(folder, database)
     if all_identities:
         receipt = forget_identities(url)
     else:
@@ -57,14 +55,6 @@ def forget(
         show_json(asdict(receipt))
     else:
         click.echo(_words(receipt))
-
-
-def _embedded(folder: Path) -> str:
-    if not (folder / FILE_NAME).is_file():
-        raise StageError(
-            f"{folder} has no {FILE_NAME}. If the answers are kept elsewhere, name it: --database URL"
-        )
-    return default_url(folder)
 
 
 def _words(receipt: Receipt) -> str:
@@ -79,6 +69,10 @@ def _words(receipt: Receipt) -> str:
         f"  tables rewritten    {', '.join(receipt.tables) or 'none'}",
         f"  receipt             {receipt.hash}",
     ]
+    if receipt.what == ALL_IDENTITIES:
+        lines.append(
+            "The key of pseudonyms is a new one: whoever comes back is a new rater; no id finds who came before."
+        )
     if receipt.stale:
         lines.append(f"Made from the answers, and to be made anew with `beholder run`: {', '.join(receipt.stale)}")
     return "\n".join(lines)

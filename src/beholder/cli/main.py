@@ -36,6 +36,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("beholder.cli.explain:explain_images", "What is wrong with an image, and where: a trained model."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
+    "researchers": (
+        "beholder.cli.researchers:researchers",
+        "List, add or remove accounts of researchers, or give one a new password.",
+    ),
     "forget": ("beholder.cli.forget:forget", "Delete a person's name and answers, and give a receipt."),
     "run": ("beholder.cli.run:run", "Run the stages that have something to do, from design to report."),
     "protocols": ("beholder.cli.protocols:protocols", "List the protocols, or show one with all its settings."),

@@ -1,6 +1,49 @@
 """What options of several commands mean."""
 
+import functools
+import stat
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from beholder.errors import StageError, UserError
+
+VARIABLE = "BEHOLDER_DATABASE"
+
+
+def database_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Options by which a command is told its database; it gets the address as ``database``, or ``None``."""
+
+    @click.option(
+        "--database",
+        metavar="URL",
+        envvar=VARIABLE,
+        help=f"PostgreSQL, as postgresql://…, or from {VARIABLE}. [default: SQLite in FOLDER]",
+    )
+    @click.option(
+        "--database-file",
+        metavar="FILE",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="A file that holds this address; nobody sees the password in it.",
+    )
+    @functools.wraps(command)
+    def told(*, database: str | None, database_file: Path | None, **others: Any) -> None:  # noqa: ANN401 - click's
+        typed = click.get_current_context().get_parameter_source("database") is ParameterSource.COMMANDLINE
+        if typed and database_file is not None:
+            raise click.UsageError("name one: --database or --database-file")
+        address = database if database_file is None else _address_in(database_file)
+        if typed and address and has_password(address):
+            click.echo(
+                "warning: others on this machine can see the password of --database in the list of processes; "
+                f"use {VARIABLE} or --database-file",
+                err=True,
+            )
+        command(database=address, **others)
+
+    return told
 
 
 def database_url(folder: Path, wanted: str | None) -> str:
@@ -13,3 +56,37 @@ def database_url(folder: Path, wanted: str | None) -> str:
         if wanted.startswith(plain):
             return "postgresql+psycopg://" + wanted.removeprefix(plain)
     return wanted
+
+
+def existing_database_url(folder: Path, wanted: str | None) -> str:
+    """As ``database_url``, for a command that works on what was collected; an error where nothing was."""
+    from beholder.collect.database import FILE_NAME
+
+    if wanted is None and not (folder / FILE_NAME).is_file():
+        raise StageError(
+            f"{folder} has no {FILE_NAME}. If the answers are kept elsewhere, say where: --database-file FILE, "
+            f"{VARIABLE} or --database URL"
+        )
+    return database_url(folder, wanted)
+
+
+def has_password(address: str) -> bool:
+    """Whether an address of a database holds a password, before the host or among the parameters."""
+    before, _, parameters = address.partition("?")
+    user, at, _ = before.partition("://")[2].rpartition("@")
+    return bool(at and ":" in user) or "password=" in parameters
+
+
+def _address_in(path: Path) -> str:
+    try:
+        lines = path.read_text(encoding="utf-8").split()
+        loose = path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read ({error})") from error
+    if len(lines) != 1:
+        raise UserError(
+            f"{path}: {len(lines)} words; one address such as postgresql://user:password@host/name is expected"
+        )
+    if loose:
+        click.echo(f"warning: others may read {path}; `chmod 600 {path}` keeps its password", err=True)
+    return lines[0]

@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from beholder import __version__
 from beholder.collect.guard import Guard
+from beholder.collect.heads import Heads
 from beholder.collect.routes import images, pages, rater, researcher_pages
 from beholder.collect.service import Service
 from beholder.errors import RefusedError
@@ -29,6 +30,7 @@ def create_app(folder: Path, url: str, *, limited: bool = True) -> FastAPI:
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(DBAPIError, _database_gone)
+    app.add_middleware(Heads)
     app.add_middleware(Guard, limited=limited)
     return app
 

@@ -12,6 +12,7 @@ from beholder.collect.handover import is_free, take_place
 from beholder.collect.identity import arrival_of, find_or_make_person, hash_of, opaque
 from beholder.collect.messages import Enter
 from beholder.collect.outcome import needed_to_leave
+from beholder.collect.person_key import person_key
 from beholder.collect.standing import SESSION, change, is_paused, session_by
 from beholder.errors import RefusedError
 from beholder.study.study import Study
@@ -54,9 +55,7 @@ def enter(
         person: str | None = known.person
     else:
         simulated = message.parameters.get(SIMULATED) == opaque(catalogue.secret("token"), SIMULATED)
-        person = find_or_make_person(
-            connection, arrival, key=catalogue.secret("person"), now=now, simulated=simulated
-        )
+        person = find_or_make_person(connection, arrival, key=person_key(connection), now=now, simulated=simulated)
     if person is None:
         raise RefusedError(403, "no-invitation", "this invitation is not known")
     if connection.scalar(select(persons.c.excluded).where(persons.c.person == person)):

@@ -5,6 +5,7 @@ import json
 import time
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -24,6 +25,7 @@ from beholder.collect.database import (
     slots,
 )
 from beholder.collect.identity import pseudonym
+from beholder.collect.person_key import replace_person_key
 from beholder.collect.researcher.places import settle_places
 from beholder.errors import StageError
 from beholder.tables.store import Store
@@ -36,6 +38,9 @@ DERIVED = (
     *("ratings", "separations", "comparisons"),
 )
 """Tables made from answers; they are made anew after answers were deleted."""
+
+
+ALL_IDENTITIES = "all identities and the key of pseudonyms"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +77,48 @@ def forget_person(folder: Path, url: str, person: str, *, keep_answers: bool) ->
 
 
 def person_of(url: str, platform: str, identity: str) -> str:
-    """The pseudonym of someone whose id on a platform is known; the map of identities is not needed for it."""
+    """The pseudonym of someone whose id on a platform is known; the map of identities is not needed for it.
+
+    After all identities were forgotten, whoever took part before cannot be found by their id: this is an error.
+    """
     database = Database(url)
     with database.reading() as connection:
         key = connection.scalar(select(secrets.c.value).where(secrets.c.name == "person"))
+        if key is None:
+            raise StageError("the database holds no secret for pseudonyms: nobody has been collected in it")
+        person = pseudonym(str(key), platform, identity)
+        is_known = connection.scalar(select(persons.c.person).where(persons.c.person == person)) is not None
+        cut_at = None if is_known else _identities_forgotten(connection)
     database.engine.dispose()
-    if key is None:
-        raise StageError("the database holds no secret for pseudonyms: nobody has been collected in it")
-    return pseudonym(str(key), platform, identity)
+    if cut_at is not None:
+        moment = datetime.fromtimestamp(cut_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        raise StageError(
+            f"nobody has come with this id since {moment}, when all identities were forgotten and the key of "
+            "pseudonyms was replaced. An id no longer finds who came before; name them by --rater PSEUDONYM"
+        )
+    return person
 
 
 def forget_identities(url: str) -> Receipt:
-    """Empty the map from pseudonyms to people, and what their links said of them; the answers stay."""
+    """Empty the map from pseudonyms to people, and what their links said of them; the answers stay.
+
+    The key of pseudonyms is replaced, too: with it, anybody who has a platform's list of ids could make the map
+    again. So somebody who comes back is a new rater.
+    """
     database = Database(url)
     with database.writing() as connection:
+        replace_person_key(connection)
         count = connection.execute(delete(identities)).rowcount
-        connection.execute(update(sessions).values(parameters={}))
-        receipt = _receipt(connection, "all identities", now=time.time(), identities=count)
+        connection.execute(update(sessions).values(parameters={}, proof_hash=None))
+        receipt = _receipt(connection, ALL_IDENTITIES, now=time.time(), identities=count)
     _scrub(database)
     return receipt
+
+
+def _identities_forgotten(connection: Connection) -> float | None:
+    """When all identities were forgotten the last time."""
+    rows = connection.execute(select(events.c.at, events.c.detail).where(events.c.kind == "forgotten"))
+    return max((row.at for row in rows if row.detail.get("what") == ALL_IDENTITIES), default=None)
 
 
 def _forget(connection: Connection, folder: Path, person: str, *, keep_answers: bool) -> Receipt:
@@ -98,7 +126,9 @@ def _forget(connection: Connection, folder: Path, person: str, *, keep_answers: 
     mine = list(connection.scalars(select(sessions.c.session).where(sessions.c.person == person)))
     named = connection.execute(delete(identities).where(identities.c.person == person)).rowcount
     connection.execute(update(invitations).where(invitations.c.person == person).values(person=None))
-    connection.execute(update(sessions).where(sessions.c.person == person).values(parameters={}, screen=None))
+    connection.execute(
+        update(sessions).where(sessions.c.person == person).values(parameters={}, screen=None, proof_hash=None)
+    )
     if keep_answers:
         return _receipt(connection, "identity", now=now, identities=named)
     held = connection.execute(

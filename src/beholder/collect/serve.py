@@ -19,7 +19,8 @@ from uvicorn.supervisors import Multiprocess
 
 from beholder import __version__
 from beholder.collect.api import create_app
-from beholder.collect.database import DATABASE, Database, control, secrets
+from beholder.collect.database import DATABASE, Database, control
+from beholder.collect.researcher.way_in import way_in
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME
 from beholder.tables.provenance import file_hash
@@ -82,15 +83,6 @@ def _fingerprint(folder: Path) -> str:
     return " ".join([__version__, *hashes])
 
 
-def links(url: str, address: str) -> tuple[str, str]:
-    """The link for people, and the one for the researcher."""
-    database = Database(url)
-    with database.reading() as connection:
-        token = connection.scalar(select(secrets.c.value).where(secrets.c.name == "researcher"))
-    database.engine.dispose()
-    return f"{address}/", f"{address}/researcher?token={token}"
-
-
 def listen(host: str, port: int) -> socket.socket:
     """A socket that waits for browsers; a port of 0 is any free one.
 
@@ -131,8 +123,8 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
     if processes > 1 and url.startswith("sqlite"):
         raise StageError("several processes need PostgreSQL: --database postgresql+psycopg://…")
     listening = listen(host, port)
-    raters, researcher = links(url, address_of(listening))
-    say(f"people:     {raters}\nresearcher: {researcher}\nStop with Ctrl-C; nothing is lost.")
+    address = address_of(listening)
+    say(f"people:     {address}/\nresearcher: {way_in(folder, url, address)}\nStop with Ctrl-C; nothing is lost.")
     settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
     settings |= {"ws": "none", "lifespan": "off"}
     settings |= {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}

@@ -8,6 +8,7 @@ import polars as pl
 
 from beholder.formats.format import Tables, Written
 from beholder.study.study import FILE_NAME, Study, dump_study
+from beholder.tables.csv_text import escape_texts
 
 
 def write_parquet(study: Study, tables: Tables, folder: Path) -> Written:
@@ -21,11 +22,15 @@ def write_parquet(study: Study, tables: Tables, folder: Path) -> Written:
 
 
 def write_csv(study: Study, tables: Tables, folder: Path) -> Written:
-    """The study file and every table as ``NAME.csv``; lists are JSON, moments ISO 8601 in UTC, bytes base64."""
+    """The study file and every table as ``NAME.csv``; lists are JSON, moments ISO 8601 in UTC, bytes base64.
+
+    A text that a spreadsheet would take for a formula stands behind an apostrophe.
+    """
     files = [_study(study, folder)]
     for name, frame in tables.items():
         files.append(folder / f"{name}.csv")
-        frame.select(_plain(frame[column]) for column in frame.columns).write_csv(files[-1])
+        plain = frame.select(_plain(frame[column]) for column in frame.columns)
+        escape_texts(plain).write_csv(files[-1])
     return Written(tuple(files))
 
 

@@ -1,5 +1,6 @@
 """Arrays of images on disk, mapped into memory: an image is read when it is its turn."""
 
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -10,6 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 COPY_BYTES = 1 << 22
+GIB = 1 << 30
+LARGEST_UNPACKED = 64 * GIB
+"""What an npz may hold: 50,000 images of 512 × 512 pixels have 37 GiB."""
+
+SPARED = GIB // 4
+"""What stays free of the disk for temporary files."""
 
 
 class PlaceFault(Exception):  # noqa: N818 - gathered into one ImageError
@@ -27,6 +34,7 @@ def open_arrays(path: Path) -> Iterator[tuple[str, NDArray[np.uint8]]]:
             yield str(path), _checked(np.load(path, mmap_mode="r"))
             return
         with zipfile.ZipFile(path) as archive:
+            _check_room(archive)
             opened = [(entry.filename, _mapped(archive, entry)) for entry in archive.infolist()]
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise PlaceFault(f"cannot be read as arrays ({error})") from error
@@ -35,6 +43,22 @@ def open_arrays(path: Path) -> Iterator[tuple[str, NDArray[np.uint8]]]:
         raise PlaceFault("holds no array of images with the shape (images, height, width, channels)")
     for name, array in pictured:
         yield f"{path}/{name.removesuffix('.npy')}", _checked(array)
+
+
+def _check_room(archive: zipfile.ZipFile) -> None:
+    """Refuse an archive that is too large unpacked, before any of it is; no entry gives more than it declares."""
+    declared = sum(entry.file_size for entry in archive.infolist())
+    if declared > LARGEST_UNPACKED:
+        raise PlaceFault(
+            f"unpacks to {declared / GIB:,.1f} GiB; at most {LARGEST_UNPACKED / GIB:,.0f} GiB are taken. Save the "
+            "arrays as npy files, which are read in place"
+        )
+    free = shutil.disk_usage(tempfile.gettempdir()).free
+    if declared > free - SPARED:
+        raise PlaceFault(
+            f"unpacks to {declared / GIB:,.1f} GiB, and {tempfile.gettempdir()} has {free / GIB:,.1f} GiB free. "
+            "Set TMPDIR to a folder with more room, or save the arrays as npy files, which are read in place"
+        )
 
 
 def _mapped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[np.generic]:

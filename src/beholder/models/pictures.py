@@ -17,6 +17,8 @@ from PIL import Image
 from beholder.errors import ImageError
 from beholder.models.arrays import PlaceFault, open_arrays
 from beholder.models.decode import decode, flat
+from beholder.tables.catalogue import TABLES
+from beholder.tables.csv_text import unescape_texts
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".tif", ".tiff", ".gif")
 MANIFESTS = (".csv", ".parquet")
@@ -158,6 +160,8 @@ def _in_manifest(path: Path) -> Iterator[Picture]:
         raise PlaceFault(f"cannot be read as a table ({error})") from error
     if "path" not in table.columns:
         raise PlaceFault(f"a column 'path' is expected; found: {', '.join(table.columns)}")
+    if as_text and table.columns == TABLES["images"].empty().columns:  # our own export
+        table = unescape_texts(table)
     paths = table["path"].cast(pl.String)
     empty = [str(row + 1) for row, one in enumerate(paths) if not one]
     if empty:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from beholder.tables.atomic import write_atomically
 
 FILE_NAME = "predictions.npz"
+LARGEST_UNPACKED = 8 << 30
+"""Bytes that a file may hold unpacked: many times what 100,000 images need. A larger one is damaged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,8 @@ def read_predictions(path: Path) -> RichPredictions | None:
     """What was written; nothing where there is no such file, or a damaged one: it can be made again."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
+            if sum(entry.file_size for entry in found.zip.infolist()) > LARGEST_UNPACKED:
+                return None
             counts = found["counts"]
             return RichPredictions(
                 tuple(map(str, found["images"])),

@@ -1,37 +1,130 @@
-"""Who is the researcher: the link's token, a cookie made from it, and a second value that every change needs."""
+"""Who is signed in as a researcher: by an account's password, or on the server itself by the link's token.
+
+A cookie is a random token; the database keeps its hash, whose it is, and until when it is good. Deleting that row
+ends the cookie with the next request.
+"""
 
 import hmac
+import secrets as randomness
+import time
+from dataclasses import dataclass
 
-from beholder.collect.identity import opaque
-from beholder.errors import RefusedError
+from sqlalchemy import Connection, delete, insert, select, update
+
+from beholder.collect.database import Database, logins, researchers, secrets
+from beholder.collect.identity import hash_of, new_token, opaque
+from beholder.collect.researcher.accounts import COMMAND, LINK, MANAGE, is_name
+from beholder.collect.researcher.actions import note
+from beholder.collect.researcher.passwords import LONGEST, is_password
+from beholder.errors import RefusedError, StageError
 
 COOKIE = "beholder_researcher"
 CSRF_HEADER = "X-Beholder-CSRF"
+DAYS = 30
+"""How long a cookie is good for."""
 
 
-def is_token(secret: str, given: str) -> bool:
-    """Whether the token is the study's, found out in the same time for any token."""
-    return hmac.compare_digest(given.encode(), secret.encode())
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A researcher who is signed in: the account's name, or that of the link."""
+
+    name: str
+    role: str
+    cookie: str
+
+    @property
+    def may_change(self) -> bool:
+        """Whether the role allows changes."""
+        return self.role == MANAGE
+
+    @property
+    def csrf(self) -> str:
+        """What a change must bring along in a header; another site can neither read nor guess it."""
+        return opaque(self.cookie, "researcher", "csrf")
 
 
-def cookie_value(secret: str) -> str:
-    """What the cookie holds: made from the token, and of no use where the token is asked for."""
-    return opaque(secret, "researcher", "cookie")
+def sign_in_by_link(database: Database, token: str, *, now: float) -> str | None:
+    """A cookie for who holds the link's token; nothing for another token."""
+    with database.writing() as connection:
+        secret = connection.scalar(
+            select(secrets.c.value).where(secrets.c.name == "researcher").with_for_update(read=True)
+        )
+        if secret is None or not hmac.compare_digest(token.encode("utf-8", "replace"), str(secret).encode()):
+            return None
+        return _new_cookie(connection, LINK, MANAGE, now=now)
 
 
-def csrf_value(secret: str, cookie: str) -> str:
-    """What a change must bring along in a header; another site can neither read nor guess it."""
-    return opaque(secret, "researcher", "csrf", cookie)
+def sign_in_by_password(database: Database, name: str, password: str, *, now: float) -> str | None:
+    """A cookie for the account; nothing for a wrong password or a name that is not known, after the same time.
+
+    The password is checked outside any transaction, since that takes long. So the account is read again before the
+    cookie is made: it may have been deleted, or its password changed, meanwhile.
+    """
+    password_hash = _password_hash(database, name) if is_name(name) else None
+    if not is_password(password[:LONGEST], password_hash) or len(password) > LONGEST:
+        return None
+    with database.writing() as connection:
+        row = connection.execute(select(researchers).where(researchers.c.name == name).with_for_update()).first()
+        if row is None or row.password_hash != password_hash:
+            return None
+        return _new_cookie(connection, name, row.role, now=now)
 
 
-def require_cookie(secret: str, cookie: str | None) -> str:
-    """The cookie, if it is the researcher's; a refusal otherwise."""
-    if cookie is None or not hmac.compare_digest(cookie.encode(), cookie_value(secret).encode()):
-        raise RefusedError(401, "not-signed-in", "open the researcher's link, or enter its token")
-    return cookie
+def login_of(connection: Connection, cookie: str | None, *, now: float, nearby: bool) -> Login:
+    """Whose cookie this is, or a refusal; a cookie by the link is good on the server itself only (``nearby``)."""
+    row = None
+    if cookie:
+        row = connection.execute(
+            select(logins).where(logins.c.token_hash == hash_of(cookie), logins.c.expires > now)
+        ).first()
+    if cookie is None or row is None or (row.researcher == LINK and not nearby):
+        raise RefusedError(401, "not-signed-in", "sign in on the researcher's page")
+    return Login(row.researcher, row.role, cookie)
 
 
-def require_csrf(secret: str, cookie: str, given: str | None) -> None:
+def sign_out(connection: Connection, login: Login) -> None:
+    """End this cookie; others of the same account stay."""
+    connection.execute(delete(logins).where(logins.c.token_hash == hash_of(login.cookie)))
+
+
+def require_manage(login: Login) -> None:
+    """Refuse what the role does not allow."""
+    if not login.may_change:
+        raise RefusedError(403, "view-only", f"the account {login.name} may look at everything and change nothing")
+
+
+def require_csrf(login: Login, value: str | None) -> None:
     """Refuse a change that does not come from our own page."""
-    if given is None or not hmac.compare_digest(given.encode(), csrf_value(secret, cookie).encode()):
+    if value is None or not hmac.compare_digest(value.encode("utf-8", "replace"), login.csrf.encode()):
         raise RefusedError(403, "no-csrf", f"a change needs the header {CSRF_HEADER}, as the overview gives it")
+
+
+def rotate_token(url: str) -> str:
+    """Give the link another token and end all cookies; the new token. A server that runs goes by it at once."""
+    database = Database(url)
+    database.create()
+    token = randomness.token_urlsafe(32)
+    with database.writing() as connection:
+        changed = connection.execute(update(secrets).where(secrets.c.name == "researcher").values(value=token))
+        if changed.rowcount == 0:
+            raise StageError("the study was not served yet: it has no token that could be replaced")
+        ended = connection.execute(delete(logins)).rowcount
+        note(connection, "token-rotated", "", now=time.time(), who=COMMAND, cookies_ended=ended)
+    database.engine.dispose()
+    return token
+
+
+def _password_hash(database: Database, name: str) -> str | None:
+    with database.reading() as connection:
+        return connection.scalar(select(researchers.c.password_hash).where(researchers.c.name == name))
+
+
+def _new_cookie(connection: Connection, name: str, role: str, *, now: float) -> str:
+    connection.execute(delete(logins).where(logins.c.expires <= now))
+    token = new_token()
+    connection.execute(
+        insert(logins).values(
+            token_hash=hash_of(token), researcher=name, role=role, created=now, expires=now + DAYS * 86_400
+        )
+    )
+    return token

@@ -18,22 +18,29 @@ KIND = "researcher-"
 
 
 def note(
-    connection: Connection, action: str, reason: str, *, now: float, session: str | None = None, **detail: object
+    connection: Connection,
+    action: str,
+    reason: str,
+    *,
+    now: float,
+    who: str,
+    session: str | None = None,
+    **detail: object,
 ) -> None:
-    """Write down what was done, by whom and why."""
-    whole = {"who": "researcher", "reason": reason} | detail
-    connection.execute(insert(events).values(session=session, at=now, kind=f"{KIND}{action}", detail=whole))
+    """Write down what was done, by which account and why."""
+    entry = {"who": who, "reason": reason} | detail
+    connection.execute(insert(events).values(session=session, at=now, kind=f"{KIND}{action}", detail=entry))
 
 
-def set_paused(connection: Connection, *, paused: bool, reason: str, now: float) -> None:
+def set_paused(connection: Connection, *, paused: bool, reason: str, now: float, who: str) -> None:
     """Stop handing out places and trials, or go on."""
     connection.execute(control.delete().where(control.c.name == PAUSED))
     connection.execute(insert(control).values(name=PAUSED, value="yes" if paused else "no"))
-    note(connection, "pause" if paused else "resume", reason, now=now)
+    note(connection, "pause" if paused else "resume", reason, now=now, who=who)
 
 
 def exclude(
-    connection: Connection, catalogue: Catalogue, study: Study, person: str, *, reason: str, now: float
+    connection: Connection, catalogue: Catalogue, study: Study, person: str, *, reason: str, now: float, who: str
 ) -> int:
     """Leave a person's answers out from now on; how many places are open again for it.
 
@@ -49,23 +56,23 @@ def exclude(
         hand_over(connection, catalogue, study, session)
     connection.execute(update(persons).where(persons.c.person == person).values(excluded=True, reason=reason))
     opened = settle_places(connection).opened
-    note(connection, "exclude", reason, now=now, person=person, opened=opened)
+    note(connection, "exclude", reason, now=now, who=who, person=person, opened=opened)
     return opened
 
 
-def include(connection: Connection, person: str, *, reason: str, now: float) -> int:
+def include(connection: Connection, person: str, *, reason: str, now: float, who: str) -> int:
     """Count a person's answers again; how many places are done for it. A session that was ended stays so."""
     row = _person(connection, person)
     if not row.excluded:
         raise RefusedError(409, "included", f"{person} is not left out")
     connection.execute(update(persons).where(persons.c.person == person).values(excluded=False, reason=None))
     closed = settle_places(connection).closed
-    note(connection, "include", reason, now=now, person=person, closed=closed)
+    note(connection, "include", reason, now=now, who=who, person=person, closed=closed)
     return closed
 
 
 def close_session(
-    connection: Connection, catalogue: Catalogue, study: Study, session: str, *, reason: str, now: float
+    connection: Connection, catalogue: Catalogue, study: Study, session: str, *, reason: str, now: float, who: str
 ) -> None:
     """End a session that still runs: as if its lease had run out, and paid as far as it went."""
     row = connection.execute(select(sessions).where(sessions.c.session == session)).first()
@@ -75,16 +82,16 @@ def close_session(
         raise RefusedError(409, "not-running", f"session {session} has ended: {row.status}")
     hand_over(connection, catalogue, study, row)
     settle_places(connection)
-    note(connection, "close-session", reason, now=now, session=session)
+    note(connection, "close-session", reason, now=now, who=who, session=session)
 
 
-def invite(connection: Connection, count: int, *, about: str, reason: str, now: float) -> list[str]:
+def invite(connection: Connection, count: int, *, about: str, reason: str, now: float, who: str) -> list[str]:
     """New invitations, each for one person: the ends of their links. Only hashes are kept."""
     tokens = [new_token() for _ in range(count)]
     connection.execute(
         insert(invitations), [{"invitation_hash": hash_of(token), "note": about, "at": now} for token in tokens]
     )
-    note(connection, "invite", reason, now=now, invitations=count, about=about)
+    note(connection, "invite", reason, now=now, who=who, invitations=count, about=about)
     return [f"/i/{token}" for token in tokens]
 
 

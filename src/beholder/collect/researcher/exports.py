@@ -16,8 +16,9 @@ from beholder.collect.database import DATABASE
 from beholder.collect.export import collected
 from beholder.errors import StageError, UserError
 from beholder.formats.catalogue import FORMATS
-from beholder.formats.format import Written
-from beholder.study.study import load_study
+from beholder.formats.format import Tables, Written
+from beholder.formats.formulas import formula_notes
+from beholder.study.study import Study, load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
 from beholder.tables.store import Store
@@ -42,11 +43,17 @@ def write_export(folder: Path, url: str | None, name: str, out: Path) -> Written
     study, tables = load_study(folder), _tables(folder, url)
     if out.suffix != ".zip":
         out.mkdir(parents=True, exist_ok=True)
-        return FORMATS[name].write(study, tables, out)
+        return _written(name, study, tables, out)
     with TemporaryDirectory(prefix="beholder-export-") as temporary:
-        written = FORMATS[name].write(study, tables, Path(temporary))
+        written = _written(name, study, tables, Path(temporary))
         _zip(Path(temporary), written, out)
     return Written((out,), written.notes)
+
+
+def _written(name: str, study: Study, tables: Tables, folder: Path) -> Written:
+    """The files of a format, with a note where a spreadsheet would run what is in them."""
+    written = FORMATS[name].write(study, tables, folder)
+    return Written(written.files, (*written.notes, *formula_notes(written.files)))
 
 
 def _tables(folder: Path, url: str | None) -> dict[str, pl.DataFrame]:

@@ -1,6 +1,6 @@
 """More places for a question: trials drawn anew by the design stage and put after those that there are.
 
-python -m beholder.collect.researcher.extend FOLDER URL QUESTION PLACES REASON
+python -m beholder.collect.researcher.extend FOLDER QUESTION PLACES REASON ACCOUNT
 
 Nothing that was drawn is touched, and ``study.toml`` stays as it is, so that the design counts as unchanged. The
 file of the trials says under ``beholder-extensions`` what was added and by which seed.
@@ -48,7 +48,7 @@ class Extension:
     seed: int
 
 
-def extend(folder: Path, url: str, name: str, places: int, *, reason: str) -> Extension:
+def extend(folder: Path, url: str, name: str, places: int, *, reason: str, who: str) -> Extension:
     """Draw trials for so many more people and add them to the table and the database."""
     study, store = load_study(folder), Store(folder)
     if name not in {question.name for question in study.questions}:
@@ -68,7 +68,7 @@ def extend(folder: Path, url: str, name: str, places: int, *, reason: str) -> Ex
         _write(store, pl.concat([known, added]), extension)
         if not append(connection, store):
             raise StageError("the trials of the database are not those of the table; nothing was added to it")
-        note(connection, "extend", reason, now=time.time(), **asdict(extension))
+        note(connection, "extend", reason, now=time.time(), who=who, **asdict(extension))
     database.engine.dispose()
     return extension
 
@@ -133,10 +133,10 @@ def _write(store: Store, whole: pl.DataFrame, extension: Extension) -> None:
 
 def main() -> int:
     """The command of this module."""
-    folder, name, places, reason = sys.argv[1:]
+    folder, name, places, reason, who = sys.argv[1:]
     url = os.environ[DATABASE]
     try:
-        added = extend(Path(folder), url, name, int(places), reason=reason)
+        added = extend(Path(folder), url, name, int(places), reason=reason, who=who)
     except UserError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

@@ -6,8 +6,14 @@ from pydantic import Field
 
 from beholder.collect.messages import Message
 
-Reason = Annotated[str, Field(max_length=2000)]
-Name = Annotated[str, Field(min_length=1, max_length=64)]
+LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"
+"""Text of several lines without other control characters; not every database takes those."""
+
+LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
+"""The same in one line."""
+
+Reason = Annotated[str, Field(max_length=2000, pattern=LINES)]
+Name = Annotated[str, Field(min_length=1, max_length=64, pattern=LINE)]
 
 
 class Deed(Message):
@@ -27,7 +33,7 @@ class About(Deed):
     """Something done to a person; a reason is needed."""
 
     rater: Name
-    reason: Annotated[str, Field(min_length=1, max_length=2000)]
+    reason: Annotated[Reason, Field(min_length=1)]
 
 
 class Close(Deed):
@@ -40,4 +46,4 @@ class Invite(Deed):
     """Links, each for one person."""
 
     count: int = Field(ge=1, le=1000)
-    note: Annotated[str, Field(max_length=200)] = ""
+    note: Annotated[str, Field(max_length=200, pattern=LINE)] = ""

@@ -9,9 +9,12 @@ from fastapi.responses import FileResponse
 from sqlalchemy import func, select
 from starlette.background import BackgroundTask
 
+from beholder.collect import messages
 from beholder.collect.database import persons, responses, sessions
 from beholder.collect.researcher import access, actions, requests
+from beholder.collect.researcher.access import Login
 from beholder.collect.researcher.children import Remembered, run_module
+from beholder.collect.researcher.nearby import is_nearby
 from beholder.collect.researcher.overview import overview
 from beholder.collect.researcher.raters import comment_rows, rater_rows
 from beholder.collect.routes.rater import Serving
@@ -26,42 +29,60 @@ Part = dict[str, Any]
 
 
 def signed_in(
-    service: Serving, response: Response, cookie: Annotated[str | None, Cookie(alias=access.COOKIE)] = None
-) -> str:
-    """The researcher's cookie, or a refusal."""
-    response.headers.update(NO_STORE)
-    return access.require_cookie(service.catalogue.secret("researcher"), cookie)
-
-
-SignedIn = Annotated[str, Depends(signed_in)]
-
-
-def may_change(
+    request: Request,
     service: Serving,
-    cookie: SignedIn,
-    given: Annotated[str | None, Header(alias=access.CSRF_HEADER)] = None,
-) -> None:
-    """Refuse a change that another site's page may have sent."""
-    access.require_csrf(service.catalogue.secret("researcher"), cookie, given)
+    response: Response,
+    cookie: Annotated[str | None, Cookie(alias=access.COOKIE)] = None,
+) -> Login:
+    """The researcher who asks, or a refusal."""
+    response.headers.update(NO_STORE)
+    with service.database.reading() as connection:
+        return access.login_of(connection, cookie, now=service.now(), nearby=is_nearby(request))
 
+
+SignedIn = Annotated[Login, Depends(signed_in)]
+
+
+def from_our_page(login: SignedIn, value: Annotated[str | None, Header(alias=access.CSRF_HEADER)] = None) -> Login:
+    """Refuse what another site's page may have sent."""
+    access.require_csrf(login, value)
+    return login
+
+
+def may_change(login: Annotated[Login, Depends(from_our_page)]) -> Login:
+    """The researcher, who may change the study; a refusal for one who may only look."""
+    access.require_manage(login)
+    return login
+
+
+Manager = Annotated[Login, Depends(may_change)]
 
 router = APIRouter(prefix="/researcher/api", tags=["researcher"], dependencies=[Depends(signed_in)])
 changing = APIRouter(prefix="/researcher/api", tags=["researcher"], dependencies=[Depends(may_change)])
 
 
 @router.get("/overview")
-def get_overview(service: Serving, cookie: SignedIn) -> Part:
-    """The study at a glance, and the value that every change must bring along."""
+def get_overview(service: Serving, login: SignedIn) -> Part:
+    """The study at a glance, who is looking, and the value that every change must bring along."""
     with service.database.reading() as connection:
         found = overview(connection, service.catalogue, service.study, now=service.now())
-    csrf = access.csrf_value(service.catalogue.secret("researcher"), cookie)
-    return found | {"csrf": csrf, "formats": list(FORMATS)}
+    you = {"name": login.name, "role": login.role, "may_change": login.may_change}
+    return found | {"you": you, "csrf": login.csrf, "formats": list(FORMATS)}
+
+
+@router.post("/sign-out", dependencies=[Depends(from_our_page)])
+def post_sign_out(body: messages.Nothing, response: Response, service: Serving, login: SignedIn) -> Part:  # noqa: ARG001
+    """End the cookie that this request came with."""
+    with service.database.writing() as connection:
+        access.sign_out(connection, login)
+    response.delete_cookie(access.COOKIE, path="/researcher")
+    return {"signed_out": True}
 
 
 @router.get("/raters")
 def get_raters(
     service: Serving,
-    question: Annotated[str | None, Query(max_length=64)] = None,
+    question: Annotated[str | None, Query(max_length=64, pattern=requests.LINE)] = None,
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> Part:
@@ -121,62 +142,76 @@ def get_export(name: str, service: Serving) -> FileResponse:
 
 
 @changing.post("/pause")
-def post_pause(body: requests.Deed, service: Serving) -> Part:
+def post_pause(body: requests.Deed, service: Serving, login: Manager) -> Part:
     """Nobody gets another trial until the study goes on."""
     with service.database.writing() as connection:
-        actions.set_paused(connection, paused=True, reason=body.reason, now=service.now())
+        actions.set_paused(connection, paused=True, reason=body.reason, now=service.now(), who=login.name)
     return {"paused": True}
 
 
 @changing.post("/resume")
-def post_resume(body: requests.Deed, service: Serving) -> Part:
+def post_resume(body: requests.Deed, service: Serving, login: Manager) -> Part:
     """The study goes on."""
     with service.database.writing() as connection:
-        actions.set_paused(connection, paused=False, reason=body.reason, now=service.now())
+        actions.set_paused(connection, paused=False, reason=body.reason, now=service.now(), who=login.name)
     return {"paused": False}
 
 
 @changing.post("/extend")
-def post_extend(body: requests.Extend, service: Serving) -> Part:
+def post_extend(body: requests.Extend, service: Serving, login: Manager) -> Part:
     """More places for a question, drawn by the design and put after those that there are."""
     module = "beholder.collect.researcher.extend"
-    arguments = (service.database.url, service.folder, body.question, body.slots, body.reason)
+    arguments = (service.database.url, service.folder, body.question, body.slots, body.reason, login.name)
     added: Part = run_module(module, *arguments)
     return added
 
 
 @changing.post("/exclude")
-def post_exclude(body: requests.About, service: Serving) -> Part:
+def post_exclude(body: requests.About, service: Serving, login: Manager) -> Part:
     """Leave a person's answers out; their trials are asked of someone else."""
     with service.database.writing() as connection:
         opened = actions.exclude(
-            connection, service.catalogue, service.study, body.rater, reason=body.reason, now=service.now()
+            connection,
+            service.catalogue,
+            service.study,
+            body.rater,
+            reason=body.reason,
+            now=service.now(),
+            who=login.name,
         )
     return {"opened": opened}
 
 
 @changing.post("/include")
-def post_include(body: requests.About, service: Serving) -> Part:
+def post_include(body: requests.About, service: Serving, login: Manager) -> Part:
     """Count a person's answers again."""
     with service.database.writing() as connection:
-        closed = actions.include(connection, body.rater, reason=body.reason, now=service.now())
+        closed = actions.include(connection, body.rater, reason=body.reason, now=service.now(), who=login.name)
     return {"closed": closed}
 
 
 @changing.post("/invite")
-def post_invite(body: requests.Invite, service: Serving) -> Part:
+def post_invite(body: requests.Invite, service: Serving, login: Manager) -> Part:
     """Links, each for one person; they cannot be shown again."""
     with service.database.writing() as connection:
-        links = actions.invite(connection, body.count, about=body.note, reason=body.reason, now=service.now())
+        links = actions.invite(
+            connection, body.count, about=body.note, reason=body.reason, now=service.now(), who=login.name
+        )
     return {"links": links}
 
 
 @changing.post("/close")
-def post_close(body: requests.Close, service: Serving) -> Part:
+def post_close(body: requests.Close, service: Serving, login: Manager) -> Part:
     """End a session that still runs."""
     with service.database.writing() as connection:
         actions.close_session(
-            connection, service.catalogue, service.study, body.session, reason=body.reason, now=service.now()
+            connection,
+            service.catalogue,
+            service.study,
+            body.session,
+            reason=body.reason,
+            now=service.now(),
+            who=login.name,
         )
     return {"closed": body.session}
 

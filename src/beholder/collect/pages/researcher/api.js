@@ -25,6 +25,12 @@ export async function post(path, body) {
   return unpack(await reach(`${BASE}${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 
+/** End the cookie, and go to the page that asks who it is. */
+export async function signOut() {
+  await post("/sign-out", {});
+  location.replace("/researcher");
+}
+
 /** Fetch a file and hand it to the browser as a download. @param {string} path @param {string} name */
 export async function download(path, name) {
   const response = await reach(`${BASE}${path}`, {});

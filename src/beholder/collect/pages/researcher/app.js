@@ -1,7 +1,7 @@
 // The researcher's page: one part at a time, drawn from what the server tells, and drawn anew while it is looked at.
 
 import { h } from "/static/dom.js";
-import { Failed, get, post } from "/static/researcher/api.js";
+import { Failed, get, post, signOut } from "/static/researcher/api.js";
 import { comments } from "/static/researcher/comments.js";
 import { data } from "/static/researcher/data.js";
 import { ask, reasonField, say } from "/static/researcher/dialog.js";
@@ -74,10 +74,21 @@ function drawHead() {
   text("title", study.study.title);
   const status = text("status", study.paused ? "Paused" : "Running");
   status.dataset.paused = String(study.paused);
-  const button = h("button", { type: "button", class: "button", onclick: turn }, study.paused ? "Resume" : "Pause");
-  document.getElementById("control")?.replaceChildren(button);
+  document.getElementById("control")?.replaceChildren(...(study.you.may_change
+    ? [h("button", { type: "button", class: "button", onclick: turn }, study.paused ? "Resume" : "Pause")] : []), account());
   document.getElementById("tabs")?.replaceChildren(...Object.entries(PARTS).map(([key, part]) =>
     h("li", {}, h("a", { href: `#${key}`, "aria-current": key === current() ? "page" : null }, part.name))));
+}
+
+/** Who is signed in, what they may do, and the way out. */
+function account() {
+  const { name, role } = study.you;
+  const about = role === "view" ? "You see everything and change nothing." : "You see and change everything.";
+  return h("div", { class: "account" },
+    h("span", { class: "account__who", title: about },
+      h("span", { class: "account__name" }, name === "link" ? "Signed in by the link" : name), h("span", { class: "chip" }, role)),
+    h("button", { type: "button", class: "button button--small", id: "sign-out",
+      onclick: () => act(async () => { await signOut(); return "Signed out."; }, { redraw: false }) }, "Sign out"));
 }
 
 /** @param {string} id @param {string} words */

@@ -30,7 +30,7 @@ function invitations(study, tools) {
       h("code", {}, `${open}q/${study.questions[0].question}`), "."),
     h("div", { class: "buttons" },
       copyButton(open, "Copy link", "Copied"),
-      h("button", { type: "button", class: "button", onclick: () => invite(place, tools) }, "Make invitations…")),
+      study.you.may_change && h("button", { type: "button", class: "button", onclick: () => invite(place, tools) }, "Make invitations…")),
     place);
 }
 
@@ -89,7 +89,7 @@ function log(study) {
     h("h2", {}, "What was done"),
     study.log.length
       ? h("ul", { class: "list" }, study.log.map((entry) => h("li", {},
-        h("div", { class: "list__head" }, h("strong", {}, entry.kind), h("span", {}, moment(entry.at)),
+        h("div", { class: "list__head" }, h("strong", {}, entry.kind), h("span", {}, `by ${entry.detail.who ?? "–"}`), h("span", {}, moment(entry.at)),
           Object.entries(entry.detail).filter(([name]) => !["who", "reason"].includes(name))
             .map(([name, value]) => h("span", {}, `${name.replaceAll("_", " ")}: ${value}`))),
         entry.detail.reason && h("p", {}, entry.detail.reason))))

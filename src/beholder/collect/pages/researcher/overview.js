@@ -7,7 +7,7 @@ import { count, plural } from "/static/researcher/words.js";
 
 /** @param {any} study the overview @param {import("./app.js").Tools} tools */
 export async function overview(study, tools) {
-  return [everyone(study), ...study.questions.map((question) => card(question, tools))];
+  return [everyone(study), ...study.questions.map((question) => card(question, study.you, tools))];
 }
 
 /** @param {any} study */
@@ -32,8 +32,8 @@ function fact(name, value, more) {
   return h("div", {}, h("dt", {}, name), h("dd", {}, count(value), more ? h("small", {}, ` ${more}`) : null));
 }
 
-/** @param {any} question @param {import("./app.js").Tools} tools */
-function card(question, tools) {
+/** @param {any} question @param {{may_change: boolean}} you @param {import("./app.js").Tools} tools */
+function card(question, you, tools) {
   const heading = `question-${question.question}`;
   const statuses = Object.entries(question.people);
   return h("section", { class: "card", "aria-labelledby": heading },
@@ -44,8 +44,8 @@ function card(question, tools) {
       h("div", { class: "buttons" },
         h("a", { class: "button button--small", href: `/researcher/preview/${question.question}`, target: "_blank",
           rel: "noopener" }, "Preview"),
-        h("button", { class: "button button--small", type: "button", onclick: () => extend(question, tools) },
-          "Add places…"))),
+        you.may_change && h("button", { class: "button button--small", type: "button",
+          onclick: () => extend(question, tools) }, "Add places…"))),
     places(question.slots),
     h("dl", { class: "facts" },
       fact("Answers that count", question.answers.valid),

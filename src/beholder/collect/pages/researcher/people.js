@@ -34,7 +34,7 @@ function filters(study, tools) {
 
 /** @param {any[]} rows @param {any} study @param {import("./app.js").Tools} tools */
 function table(rows, study, tools) {
-  const heads = ["Person", "Status", "Answers", "Median time", "Same answer", "Checks right", "Spoiled", "Screen", "Pay", "Pay an hour", ""];
+  const heads = ["Person", "Status", "Answers", "Median time", "Same answer", "Checks right", "Spoiled", "Screen", "Pay", "Pay an hour", ...(study.you.may_change ? [""] : [])];
   const numbers = new Set([2, 3, 4, 5, 6, 7, 8, 9]);
   return h("div", { class: "table-wrap", role: "region", "aria-label": "Sessions", tabindex: 0 }, h("table", { class: "stack" },
     h("thead", {}, h("tr", {}, heads.map((head, place) => h("th", { scope: "col", class: numbers.has(place) ? "number" : null },
@@ -63,7 +63,7 @@ function line(row, study, tools, heads) {
         row.flags.map((flag) => h("span", { class: "chip chip--flag" }, flag))) : null)),
     h("td", { "data-label": "Status" }, row.status),
     values.map((value, place) => h("td", { class: "number", "data-label": heads[place + 2] }, value)),
-    h("td", { class: "deeds" }, h("div", { class: "buttons" },
+    study.you.may_change && h("td", { class: "deeds" }, h("div", { class: "buttons" },
       row.status === "running" && h("button", { type: "button", class: "button button--small", onclick: () => close(row, tools) }, "End session…"),
       row.excluded
         ? h("button", { type: "button", class: "button button--small", onclick: () => include(row, tools) }, "Take in again…")
