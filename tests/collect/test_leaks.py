@@ -108,6 +108,7 @@ SAFE_HEADERS = {
     "content-length",
     "content-type",
     "cache-control",
+    "accept-ranges",
     "content-security-policy",
     "x-content-type-options",
     "referrer-policy",

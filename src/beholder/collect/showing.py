@@ -8,8 +8,8 @@ from beholder.collect.catalogue import Catalogue, Trial
 from beholder.collect.consent import FLICKERING, consent_part
 from beholder.collect.identity import opaque
 from beholder.collect.outcome import done_part
-from beholder.collect.pictures import served_size
 from beholder.collect.standing import Standing
+from beholder.images.display import display_size
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.study import Study
@@ -129,7 +129,7 @@ def tells_right(question: AnyQuestion, trial: Trial) -> bool:
 
 def _image(catalogue: Catalogue, key: str, session: str, trial: Trial, name: str, side: int) -> State:
     picture = catalogue.pictures[name]
-    width, height = served_size(picture.width, picture.height, side)
+    width, height = display_size(picture.width, picture.height, side)
     return {"token": image_token(key, session, trial.trial, name), "width": width, "height": height}
 
 

@@ -14,12 +14,14 @@ import polars as pl
 
 from beholder.collect.database import DATABASE
 from beholder.collect.export import collected
+from beholder.collect.researcher.children import failed
 from beholder.errors import StageError, UserError
 from beholder.formats.catalogue import FORMATS
-from beholder.formats.format import Written
-from beholder.study.study import load_study
+from beholder.formats.format import Format, Tables, Written
+from beholder.study.study import Study, load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
+from beholder.tables.room import room_on_disk
 from beholder.tables.store import Store
 
 IMPORTED = ("totals", "published", "published_regions")
@@ -40,13 +42,26 @@ def write_export(folder: Path, url: str | None, name: str, out: Path) -> Written
     if name not in FORMATS:
         raise StageError(f"there is no format '{name}'; known: {', '.join(FORMATS)}")
     study, tables = load_study(folder), _tables(folder, url)
-    if out.suffix != ".zip":
-        out.mkdir(parents=True, exist_ok=True)
-        return FORMATS[name].write(study, tables, out)
-    with TemporaryDirectory(prefix="beholder-export-") as temporary:
-        written = FORMATS[name].write(study, tables, Path(temporary))
-        _zip(Path(temporary), written, out)
-    return Written((out,), written.notes)
+    with room_on_disk(out):
+        if out.suffix != ".zip":
+            return _into_folder(FORMATS[name], study, tables, out)
+        with TemporaryDirectory(prefix="beholder-export-") as temporary:
+            written = FORMATS[name].write(study, tables, Path(temporary))
+            _zip(Path(temporary), written, out)
+        return Written((out,), written.notes)
+
+
+def _into_folder(form: Format, study: Study, tables: Tables, out: Path) -> Written:
+    """Write all files beside the folder, and move them into it when they are there: on a full disk none is."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as temporary:
+        written = form.write(study, tables, Path(temporary))
+        files = [out / path.relative_to(temporary) for path in written.files]
+        for source, target in zip(written.files, files, strict=True):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            source.replace(target)
+        out.mkdir(exist_ok=True)
+    return Written(tuple(files), written.notes)
 
 
 def _tables(folder: Path, url: str | None) -> dict[str, pl.DataFrame]:
@@ -76,8 +91,7 @@ def main() -> int:
     try:
         written = write_export(Path(folder), url, name, Path(out))
     except UserError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
+        return failed(error)
     json.dump({"file": out, "notes": written.notes}, sys.stdout)
     return 0
 

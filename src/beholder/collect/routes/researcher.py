@@ -12,7 +12,7 @@ from starlette.background import BackgroundTask
 from beholder.collect.database import persons, responses, sessions
 from beholder.collect.researcher import access, actions, requests
 from beholder.collect.researcher.children import Remembered, run_module
-from beholder.collect.researcher.overview import overview
+from beholder.collect.researcher.overview import overview, warnings
 from beholder.collect.researcher.raters import comment_rows, rater_rows
 from beholder.collect.routes.rater import Serving
 from beholder.errors import RefusedError
@@ -53,9 +53,15 @@ changing = APIRouter(prefix="/researcher/api", tags=["researcher"], dependencies
 def get_overview(service: Serving, cookie: SignedIn) -> Part:
     """The study at a glance, and the value that every change must bring along."""
     with service.database.reading() as connection:
-        found = overview(connection, service.catalogue, service.study, now=service.now())
+        found = overview(connection, service.catalogue, service.study, service.images, now=service.now())
     csrf = access.csrf_value(service.catalogue.secret("researcher"), cookie)
     return found | {"csrf": csrf, "formats": list(FORMATS)}
+
+
+@router.get("/warnings")
+def get_warnings(service: Serving) -> Part:
+    """What cannot wait: the page asks every few seconds, whatever it shows."""
+    return {"warnings": warnings(service.images)}
 
 
 @router.get("/raters")
