@@ -63,6 +63,10 @@ class StageError(UserError):
     """A stage cannot run now: an input is missing, or running it would destroy something."""
 
 
+class NoRoomError(UserError):
+    """The disk is full; nothing was written."""
+
+
 class StatisticsError(UserError):
     """Numbers from which the requested statistic is not defined."""
 

@@ -79,6 +79,7 @@ class Mock:
         self.swallow_next_reply = False
         self.refuse_next_answer = False
         self.broken_images = False
+        self.preparing_images = False
 
     @property
     def visit(self) -> Visit:
@@ -277,7 +278,9 @@ def _handler(mock: Mock) -> type[BaseHTTPRequestHandler]:
             self._json(status, reply)
 
         def _picture(self, number: int) -> None:
-            if mock.broken_images:
+            if mock.preparing_images:
+                self._json(503, {"detail": {"code": "preparing"}})
+            elif mock.broken_images:
                 self._send(404, b"", "text/plain")
             else:
                 self._send(200, mock.pictures[number], "image/webp")

@@ -1,13 +1,16 @@
 """What stands before every request: headers, limits, and refusals that write nothing."""
 
+import struct
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from beholder.collect.guard import ENTRIES, FAULTS, LARGEST_BODY, Buckets
-from beholder.collect.pictures import LARGEST_PIXELS, common_side, encode, served_size
+from beholder.images.display import UndisplayableError, common_side, display_size, encode
+from beholder.images.formats import LARGEST_PIXELS
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design
 
@@ -129,17 +132,19 @@ def test_a_bucket_fills_up_again_and_forgets() -> None:
 
 class TestPictures:
     def test_sizes(self) -> None:
-        assert served_size(100, 50, 40) == (40, 20)
-        assert served_size(30, 20, 40) == (30, 20)  # never enlarged
-        assert served_size(4000, 1, 40) == (40, 1)
+        assert display_size(100, 50, 40) == (40, 20)
+        assert display_size(30, 20, 40) == (30, 20)  # never enlarged
+        assert display_size(4000, 1, 40) == (40, 1)
         assert common_side([(300, 200), (100, 250)], 0) == 250
         assert common_side([(3000, 2000)], 0) == 1024
         assert common_side([(300, 200)], 512) == 512
 
     def test_an_image_of_too_many_pixels_is_not_decoded(self, tmp_path: Path) -> None:
-        header = b"P6 20000 20000 255\n"
-        path = tmp_path / "bomb.ppm"
-        path.write_bytes(header + b"\0" * 1000)
         assert LARGEST_PIXELS < 20000 * 20000
-        with pytest.raises(Exception, match="pixels"):
-            encode(path, 512, 92)
+        for side in (11_000, 20_000):  # above our limit, and above twice Pillow's own
+            header = b"BM" + struct.pack("<IHHIIiiHHIIiiII", 0, 0, 0, 54, 40, side, side, 1, 24, 0, 0, 0, 0, 0, 0)
+            path = tmp_path / "bomb.bmp"
+            path.write_bytes(header + b"\0" * 1000)
+            warned = pytest.warns() if side < 13_000 else nullcontext()  # Pillow's own warning
+            with warned, pytest.raises(UndisplayableError, match="larger"):
+                encode(path, 512, 92)

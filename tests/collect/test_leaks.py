@@ -108,6 +108,7 @@ SAFE_HEADERS = {
     "content-length",
     "content-type",
     "cache-control",
+    "accept-ranges",
     "content-security-policy",
     "x-content-type-options",
     "referrer-policy",
@@ -172,6 +173,28 @@ def test_tokens_are_of_one_session_and_of_a_few_trials(serve: Serve) -> None:
     assert not names & {two.trial["trial"]}
 
 
+@pytest.mark.parametrize("name", ["pair", "realism", "timed-realism"])
+def test_no_token_of_an_image_repeats_across_the_trials_of_a_session(serve: Serve, name: str) -> None:
+    """A repeated trial or an attention check shows images again: by their tokens nobody can tell."""
+    served = serve(QUESTIONS[name])
+    visitor = served.visitor().begin()
+    tokens: dict[str, set[str]] = {}
+    foretold: set[str] = set()
+    while visitor.state["step"] != "done":
+        if visitor.state["step"] == "trial":
+            tokens[visitor.trial["trial"]] = {image["token"] for image in visitor.trial["images"]}
+            foretold |= set(visitor.trial["prefetch"])
+        visitor.step()
+    images = [image for (shown,) in served.rows(_SHOWN) for image in json.loads(shown)]
+    assert len(set(images)) < len(images)  # some do come again
+    shown_once = set().union(*tokens.values())
+    assert len(shown_once) == sum(map(len, tokens.values())) == len(images)
+    assert foretold < shown_once
+
+
+_SHOWN = "select trials.images from trials join responses on responses.trial = trials.trial"
+
+
 def test_images_of_far_trials_are_not_found(serve: Serve) -> None:
     served = serve(RealismQuestion(name="q", design=Design(raters=1, trials=10)))
     visitor = served.visitor().begin()
@@ -203,8 +226,9 @@ def test_images_wait_for_the_consent(serve: Serve) -> None:
 
 def _token_of_first(served: Served) -> str:
     ((session, plan),) = served.rows("select session, plan from sessions")
-    ((shown,),) = served.rows(f"select images from trials where trial = '{json.loads(plan)[0]}'")
-    return image_token(served.service.catalogue.secret("token"), session, json.loads(shown)[0])
+    first = json.loads(plan)[0]
+    ((shown,),) = served.rows(f"select images from trials where trial = '{first}'")
+    return image_token(served.service.catalogue.secret("token"), session, first, json.loads(shown)[0])
 
 
 def test_errors_tell_nothing_either(serve: Serve) -> None:

@@ -162,11 +162,27 @@ class TestPairs:
 
 
 class TestChecks:
-    def test_gold_and_attention_come_after_every_so_many(self) -> None:
-        question = realism(raters=2, trials=12, gold_every=4, attention_every=6)
+    @pytest.mark.parametrize(("role", "every"), [("gold", 4), ("attention", 6)])
+    def test_one_check_comes_in_each_window_of_so_many(self, role: str, every: int) -> None:
+        question = realism(raters=30, trials=14, gold_every=4, attention_every=6)
         for slot in draw(question, world(gold=4)):
-            t, g, a = ["test"], ["gold"], ["attention"]
-            assert [drawn.role for drawn in slot] == t * 4 + g + t * 2 + a + t * 2 + g + t * 4 + g + a
+            tests_before = [
+                sum(earlier.role == "test" for earlier in slot[:place])
+                for place, drawn in enumerate(slot)
+                if drawn.role == role
+            ]
+            # after the 1st … n-th trial of each window; a window that the slot does not fill has none
+            assert [(before - 1) // every for before in tests_before] == list(range(14 // every))
+
+    @pytest.mark.parametrize("role", ["gold", "attention"])
+    def test_no_position_tells_that_a_trial_is_a_check(self, role: str) -> None:
+        question = realism(raters=400, trials=30, gold_every=7, attention_every=7)
+        slots = draw(question, world(gold=8))
+        held = Counter(place for slot in slots for place, drawn in enumerate(slot) if drawn.role == role)
+        assert sum(held.values()) == 400 * 4
+        expected = 400 * 4 / 38  # 30 tests, 4 gold and 4 attention trials: each position its share, 42.1
+        assert max(held.values()) < 2.5 * expected
+        assert len(held) > 25  # the same for everyone would be 4 positions
 
     def test_an_attention_check_shows_the_trial_before_and_asks_for_one_of_the_options(self) -> None:
         asked = set()

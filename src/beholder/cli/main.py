@@ -12,6 +12,7 @@ import click
 
 from beholder import __version__
 from beholder.errors import UserError
+from beholder.tables.full import is_full
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("beholder.cli.demo:demo", "Run the whole loop on a made-up world, and compare with its truth."),
@@ -93,9 +94,9 @@ def beholder(verbose: int) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    A fault of the user (:class:`UserError`, a wrong option) prints its message and gives 2; an interrupt gives
-    130; a reader that went away (``beholder … | head``) gives 1, as click has it. Any other exception is ours and
-    passes through with its traceback.
+    A fault of the user (:class:`UserError`, a wrong option) or a full disk prints its message and gives 2; an
+    interrupt gives 130; a reader that went away (``beholder … | head``) gives 1, as click has it. Any other
+    exception is ours and passes through with its traceback.
     """
     try:
         code = beholder.main(
@@ -114,6 +115,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _leave_pipe()
         return BROKEN_PIPE
+    except OSError as error:
+        if not is_full(error):
+            raise
+        click.echo(f"error: the disk is full: {error}. Make room, and try again.", err=True)
+        return USER_FAULT
     return code if isinstance(code, int) else 0
 
 

@@ -9,27 +9,35 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from beholder import __version__
+from beholder.collect.disk import NO_ROOM
 from beholder.collect.guard import Guard
 from beholder.collect.heads import Heads
 from beholder.collect.routes import images, pages, rater, researcher_pages
 from beholder.collect.service import Service
 from beholder.errors import RefusedError
+from beholder.tables.full import is_full
 
 AGAIN = {"Retry-After": "1"}
 
 log = logging.getLogger(__name__)
 
 
-def create_app(folder: Path, url: str, *, limited: bool = True) -> FastAPI:
-    """The server of one study; ``limited`` is off where a test floods it on purpose."""
+def create_app(folder: Path, url: str, *, limited: bool = True, fill: bool = True) -> FastAPI:
+    """The server of one study; ``limited`` is off where a test floods it on purpose.
+
+    With ``fill`` all images are encoded before it returns; without, they are served when other processes have.
+    """
     app = FastAPI(title="beholder", version=__version__, docs_url=None, redoc_url=None)
     app.state.service = Service(folder, url)
+    if fill:
+        app.state.service.images.fill()
     for router in (rater.router, images.router, pages.router, researcher_pages.router):
         app.router.routes.extend(router.routes)  # as they are: including a router would build each of them again
     app.mount("/static", pages.static_files(), name="static")
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(DBAPIError, _database_gone)
+    app.add_exception_handler(OSError, _disk_full)
     app.add_middleware(Heads)
     app.add_middleware(Guard, limited=limited)
     return app
@@ -38,7 +46,7 @@ def create_app(folder: Path, url: str, *, limited: bool = True) -> FastAPI:
 async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - FastAPI's signature
     if not isinstance(error, RefusedError):
         raise error
-    return _reply(error.status, error.code, error.message)
+    return _reply(error.status, error.code, error.message, AGAIN if error.status == 503 else None)
 
 
 async def _malformed(request: Request, error: Exception) -> Response:  # noqa: ARG001
@@ -56,6 +64,13 @@ async def _database_gone(request: Request, error: Exception) -> Response:  # noq
         raise error
     log.error("the database cannot be reached: %s", str(error).partition("\n")[0])
     return _reply(503, "no-database", "the database cannot be reached; nothing was written", AGAIN)
+
+
+async def _disk_full(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    """A temporary file, of a download or a preview, did not fit."""
+    if not is_full(error):
+        raise error
+    return _reply(507, "disk-full", NO_ROOM)
 
 
 def _reply(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> JSONResponse:

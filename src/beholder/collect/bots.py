@@ -148,7 +148,9 @@ class _Player:
             row = connection.execute(select(sessions).where(sessions.c.token_hash == hash_of(cookie))).one()
         key = self._catalogue.secret("token")
         trials = self._catalogue.slot(row.question, row.slot).values()
-        self._images = {image_token(key, row.session, image): image for trial in trials for image in trial.images}
+        self._images = {
+            image_token(key, row.session, trial.trial, image): image for trial in trials for image in trial.images
+        }
 
 
 _SCREEN = {

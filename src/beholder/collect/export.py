@@ -6,17 +6,19 @@ python -m beholder.collect.export FOLDER URL
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from sqlalchemy import Row, select
+from sqlalchemy.exc import OperationalError
 
 from beholder.collect.database import DATABASE, Database, persons, questions, responses, sessions, trials
 from beholder.collect.handover import complete_finished
-from beholder.errors import UserError
+from beholder.errors import NoRoomError, StageError, UserError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.study import load_study, question_of
 from beholder.tables.catalogue import TABLES
@@ -29,10 +31,11 @@ OUTPUTS = ("sessions", "answers", "marks")
 def export(folder: Path, url: str) -> Outcome:
     """Write sessions, answers and marks as they are now; the people whom the researcher excluded are left out."""
     study, store = load_study(folder), Store(folder)
-    database = Database(url)
-    with database.writing() as connection:
-        complete_finished(connection, study, now=time.time())
-    database.engine.dispose()
+    with usable_database():
+        database = Database(url)
+        with database.writing() as connection:
+            complete_finished(connection, study, now=time.time())
+        database.engine.dispose()
     frames = collected(url)
     work = Work(
         "collect", {"server": True}, study.seed, ("images", "prompts", "trials"), OUTPUTS, redo_on_upgrade=False
@@ -44,7 +47,7 @@ def export(folder: Path, url: str) -> Outcome:
 def collected(url: str) -> dict[str, pl.DataFrame]:
     """The three tables from one moment of the database."""
     database = Database(url)
-    with database.reading() as connection:
+    with usable_database(), database.reading() as connection:
         people = {row.person: row for row in connection.execute(select(persons))}
         held = connection.execute(select(sessions).order_by(sessions.c.started, sessions.c.session)).all()
         asked = {row.question: question_of(row.settings) for row in connection.execute(select(questions))}
@@ -63,6 +66,21 @@ def collected(url: str) -> dict[str, pl.DataFrame]:
         ),
         "marks": TABLES["marks"].frame([line for row in counted for line in _marks(row)]),
     }
+
+
+@contextmanager
+def usable_database() -> Iterator[None]:
+    """A database that cannot be read or written now is told of in one sentence; nothing was written then."""
+    try:
+        yield
+    except OperationalError as error:
+        why = str(error.orig).strip().partition("\n")[0]
+        if "full" in why:
+            raise NoRoomError("the disk is full: nothing was written. Make room, and try again.") from error
+        raise StageError(
+            f"the database cannot be used now ({why}): nothing was written. Make sure that it runs and that its "
+            "disk has room, and try again."
+        ) from error
 
 
 def _session(row: Row[Any], person: Row[Any]) -> dict[str, object]:

@@ -130,8 +130,8 @@ def _add_headers(path: str, message: Message) -> None:
     headers = MutableHeaders(raw=message.setdefault("headers", []))
     for name, value in HEADERS.items():
         headers.setdefault(name, value)
-    if path.startswith("/api/") and not path.startswith("/api/image/"):
-        headers["Cache-Control"] = "no-store"
+    if path.startswith("/api/"):
+        headers.setdefault("Cache-Control", "no-store")  # an image says otherwise, a refusal of one does not
 
 
 def _refusal(status: int, code: str, message: str) -> JSONResponse:

@@ -20,7 +20,11 @@ from uvicorn.supervisors import Multiprocess
 from beholder import __version__
 from beholder.collect.api import create_app
 from beholder.collect.database import DATABASE, Database, control
+from beholder.collect.disk import watched
+from beholder.collect.filling import filling
+from beholder.collect.pictures import ServedImages
 from beholder.collect.researcher.way_in import way_in
+from beholder.collect.service import Service
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME
 from beholder.tables.provenance import file_hash
@@ -130,17 +134,21 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
     settings |= {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}
     signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and what comes after it is still done
     if processes == 1:
-        app = create_app(folder, url)
+        app = create_app(folder, url, fill=False)
         gc.freeze()  # what is there now stays: looking through it for garbage would only hold up answers
         gc.enable()
-        with suppress(KeyboardInterrupt):  # uvicorn raises it again after it has stopped
+        images: ServedImages = app.state.service.images
+        with filling(images), watched(folder), suppress(KeyboardInterrupt):  # uvicorn raises it at its end
             uvicorn.Server(uvicorn.Config(app, **settings)).run(sockets=[listening])
         return
     os.environ["BEHOLDER_FOLDER"], os.environ[DATABASE] = str(folder), url
     config = uvicorn.Config("beholder.collect.serve:worker", factory=True, workers=processes, **settings)
-    Multiprocess(config, sockets=[listening]).run()
+    service = Service(folder, url)
+    service.database.engine.dispose()
+    with filling(service.images), watched(folder):
+        Multiprocess(config, sockets=[listening]).run()
 
 
 def worker() -> FastAPI:
     """The application of one of several processes; the folder and database come through the environment."""
-    return create_app(Path(os.environ["BEHOLDER_FOLDER"]), os.environ[DATABASE])
+    return create_app(Path(os.environ["BEHOLDER_FOLDER"]), os.environ[DATABASE], fill=False)

@@ -10,10 +10,11 @@ from beholder.collect.catalogue import Catalogue
 from beholder.collect.database import Database
 from beholder.collect.identity import hash_of, identity_of
 from beholder.collect.leases import keep_place
-from beholder.collect.pictures import common_side
+from beholder.collect.pictures import ServedImages
 from beholder.collect.showing import State, state_of
 from beholder.collect.standing import Standing, change, session_by, standing_of
 from beholder.errors import RefusedError
+from beholder.images.display import common_side
 from beholder.study.study import Study, load_study
 
 COOKIE = "beholder"
@@ -30,6 +31,8 @@ class Service:
         self.catalogue = Catalogue(self.database)
         sizes = [(picture.width, picture.height) for picture in self.catalogue.pictures.values()]
         self.side = common_side(sizes, self.study.collect.image_side)
+        quality = self.study.collect.image_quality
+        self.images = ServedImages(folder, self.catalogue.pictures, side=self.side, quality=quality)
 
     def now(self) -> float:
         """Seconds since 1970."""

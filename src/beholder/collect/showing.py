@@ -8,8 +8,8 @@ from beholder.collect.catalogue import Catalogue, Trial
 from beholder.collect.consent import FLICKERING, consent_part
 from beholder.collect.identity import opaque
 from beholder.collect.outcome import done_part
-from beholder.collect.pictures import served_size
 from beholder.collect.standing import Standing
+from beholder.images.display import display_size
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.study import Study
@@ -60,15 +60,18 @@ def window(catalogue: Catalogue, session: Row[Any]) -> dict[str, str]:
     near = (session.plan or [])[max(session.place - 1, 0) : session.place + 1 + AHEAD]
     key = catalogue.secret("token")
     return {
-        image_token(key, session.session, image): image
+        image_token(key, session.session, trial.trial, image): image
         for trial in catalogue.planned(session.question, session.slot, near)
         for image in trial.images
     }
 
 
-def image_token(key: str, session: str, image: str) -> str:
-    """The name under which this session, and no other, may fetch the image."""
-    return opaque(key, "image", session, image)
+def image_token(key: str, session: str, trial: str, image: str) -> str:
+    """The name under which this session, and no other, may fetch the image for this trial, and no other.
+
+    An image that comes again, in a repeated trial or an attention check, comes under another name.
+    """
+    return opaque(key, "image", session, trial, image)
 
 
 def trial_token(key: str, session: str, trial: str) -> str:
@@ -102,7 +105,7 @@ def _trial(catalogue: Catalogue, standing: Standing, side: int) -> State:
         "attempt": standing.attempt,
         "kind": question.kind,
         "text": question.text,
-        "images": [_image(catalogue, key, session.session, name, side) for name in trial.images],
+        "images": [_image(catalogue, key, session.session, trial, name, side) for name in trial.images],
         "prompt": trial.prompt if _shows_prompt(question) else None,
         "words": list(split_words(trial.prompt or "")) if isinstance(question, RichFeedbackQuestion) else None,
         "instruction": trial.expected if trial.role == "attention" else None,
@@ -111,7 +114,7 @@ def _trial(catalogue: Catalogue, standing: Standing, side: int) -> State:
         "settings": asked.settings,
         "options": asked.options,
         "prefetch": [
-            image_token(key, session.session, image)
+            image_token(key, session.session, later.trial, image)
             for later in catalogue.planned(session.question, session.slot, coming)
             for image in later.images
         ],
@@ -124,10 +127,10 @@ def tells_right(question: AnyQuestion, trial: Trial) -> bool:
     return trial.role == "training" or bool(getattr(question, "feedback", False))
 
 
-def _image(catalogue: Catalogue, key: str, session: str, name: str, side: int) -> State:
+def _image(catalogue: Catalogue, key: str, session: str, trial: Trial, name: str, side: int) -> State:
     picture = catalogue.pictures[name]
-    width, height = served_size(picture.width, picture.height, side)
-    return {"token": image_token(key, session, name), "width": width, "height": height}
+    width, height = display_size(picture.width, picture.height, side)
+    return {"token": image_token(key, session, trial.trial, name), "width": width, "height": height}
 
 
 def _shows_prompt(question: AnyQuestion) -> bool:

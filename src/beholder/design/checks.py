@@ -23,19 +23,32 @@ def with_checks(question: AnyQuestion, pools: Pools, tests: list[Drawn], rng: np
     trials = list(lead)
     gold = iter(_known(question, pools, len(tests) // (design.gold_every or len(tests) + 1), "gold", used, rng))
     repeat_at = _repeat_places(len(tests), design.repeats, rng)
+    gold_rng, attention_rng = rng.spawn(2)  # of their own: what is drawn otherwise does not depend on them
+    gold_after = _one_a_window(len(tests), design.gold_every, gold_rng)
+    attention_after = _one_a_window(len(tests), design.attention_every, attention_rng)
     for number, drawn in enumerate(tests):
         block = drawn.block
         trials.append(drawn)
-        if design.gold_every and (number + 1) % design.gold_every == 0:
-            trials += [replace(g, block=block) for g in (next(gold, None),) if g]
-        if design.attention_every and (number + 1) % design.attention_every == 0:
+        if number in attention_after:
             expected = KINDS[question.kind].instruct(question, rng)
             trials.append(Drawn(replace(drawn.item, expected=expected), "attention", 1.0, block=block))
+        if number in gold_after:
+            trials += [replace(g, block=block) for g in (next(gold, None),) if g]
         for earlier in repeat_at.get(number, ()):
             item = tests[earlier].item
             flipped = replace(item, images=item.images[::-1] if len(item.images) == 2 else item.images)
             trials.append(Drawn(flipped, "repeat", 1.0, repeats=earlier, block=block))
     return trials
+
+
+def _one_a_window(tests: int, every: int | None, rng: np.random.Generator) -> set[int]:
+    """After which test trials a check comes: one drawn from each full window of ``every``.
+
+    A place that is the same for everyone would tell which trials are checks.
+    """
+    if not every:
+        return set()
+    return {start + int(rng.integers(every)) for start in range(0, tests - every + 1, every)}
 
 
 def _repeat_places(tests: int, repeats: int, rng: np.random.Generator) -> dict[int, list[int]]:

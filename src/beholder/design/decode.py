@@ -2,9 +2,7 @@
 
 import os
 import stat
-import struct
 import warnings
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,27 +11,10 @@ from pathlib import Path
 
 from PIL import ExifTags, Image, ImageFile, UnidentifiedImageError
 
+from beholder.images.formats import DAMAGE, FORMATS, LARGEST_PIXELS
 from beholder.tables.provenance import file_hash
 
-MAX_PIXELS = 100_000_000
 MAX_WORKERS = 8
-FORMATS = ("PNG", "JPEG", "WEBP", "AVIF", "BMP", "TIFF", "GIF")
-"""What Pillow may take a file for, whatever its name: nothing that runs another program."""
-
-BROKEN = (
-    OSError,
-    SyntaxError,
-    ValueError,
-    TypeError,
-    RuntimeError,
-    LookupError,
-    EOFError,
-    OverflowError,
-    MemoryError,
-    struct.error,
-    zlib.error,
-)
-"""What Pillow raises on damaged files."""
 
 Progress = Callable[[int, int], None]
 """Called with how many are done, of how many."""
@@ -91,8 +72,8 @@ def decode(file: Path) -> Decoded | Unusable:
     except UnidentifiedImageError:
         return Unusable(f"not an image that can be read; known: {', '.join(FORMATS)}")
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        return Unusable(f"larger than {MAX_PIXELS // 1_000_000} megapixels")
-    except BROKEN as error:
+        return Unusable(f"larger than {LARGEST_PIXELS // 1_000_000} megapixels")
+    except DAMAGE as error:
         return Unusable(f"damaged or cut short ({error})")
 
 
@@ -103,7 +84,7 @@ def _limits() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = MAX_PIXELS, False
+        Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = LARGEST_PIXELS, False
         try:
             yield
         finally:
@@ -113,7 +94,7 @@ def _limits() -> Iterator[None]:
 def _displayed(image: Image.Image) -> tuple[int, int]:
     try:
         orientation = image.getexif().get(ExifTags.Base.Orientation, 1)
-    except BROKEN:
+    except DAMAGE:
         orientation = 1  # browsers pass over a damaged EXIF block, too
     width, height = image.size
     return (height, width) if orientation in (5, 6, 7, 8) else (width, height)

@@ -11,33 +11,16 @@ The rules, all of them pinned by tests:
 """
 
 import io
-import struct
 import warnings
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-FORMATS = ("PNG", "JPEG", "WEBP", "AVIF", "BMP", "TIFF", "GIF")
-"""What Pillow may take a file for, whatever its name: nothing that runs another program."""
+from beholder.images.formats import DAMAGE, FORMATS, LARGEST_PIXELS
 
-LARGEST_PIXELS = 100_000_000
 WHITE = (255, 255, 255)
-
-DAMAGE = (
-    OSError,
-    SyntaxError,
-    ValueError,
-    TypeError,
-    RuntimeError,
-    LookupError,
-    EOFError,
-    struct.error,
-    zlib.error,
-)
-"""What Pillow raises on damaged files."""
 
 
 class UndecodableError(Exception):

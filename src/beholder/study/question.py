@@ -27,8 +27,8 @@ class Design(Settings):
     real_share: Share = Field(0.5, description="share of real images among the test trials, where both are shown")
     training: int = Field(0, ge=0, description="trials with feedback before the start")
     qualification: int = Field(0, ge=0, description="trials that a person must pass to be admitted")
-    gold_every: int | None = Field(None, ge=2, description="a trial with a known answer after every so many")
-    attention_every: int | None = Field(None, ge=2, description="an instructed answer after every so many")
+    gold_every: int | None = Field(None, ge=2, description="a trial with a known answer among every so many")
+    attention_every: int | None = Field(None, ge=2, description="an instructed answer among every so many")
     repeats: int = Field(0, ge=0, description="trials asked again, sides flipped")
     blocks: int = Field(1, ge=1, description="parts of the session, with a break between")
 

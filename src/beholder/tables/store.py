@@ -12,6 +12,7 @@ from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
 from beholder.tables.check import conform, faults_in, reference_faults
 from beholder.tables.provenance import METADATA_KEY, Provenance, file_hash
+from beholder.tables.room import room_on_disk
 from beholder.tables.schema import Table
 
 TABLES_ROOM = "tables"
@@ -87,7 +88,7 @@ class Store:
         if faults:
             raise TableError(f"{self.folder / self.room}: nothing was written", faults)
         metadata = {METADATA_KEY: provenance.to_json()}
-        with ExitStack() as last_in_first_out:
+        with room_on_disk(self.folder / self.room), ExitStack() as last_in_first_out:
             for name in reversed([name for name in TABLES if name in whole]):
                 file = last_in_first_out.enter_context(write_atomically(self.path(name)))
                 whole[name].write_parquet(

@@ -1,5 +1,6 @@
 """A person's way from consent to the completion code, and all the ways out."""
 
+import pytest
 from tests.collect.mock_server import Mock
 from tests.collect.pages.visiting import Open, ready
 
@@ -88,6 +89,27 @@ def test_an_image_that_cannot_be_had_can_be_skipped(open_page: Open, mock: Mock)
     page.get_by_role("button", name="Skip it").click()
     page.wait_for_selector("text=2 of 3")
     assert mock.visit.posts[0][1]["reason"] == "broken"
+
+
+@pytest.mark.parametrize("kind", ["pair", "timed-realism"])
+def test_images_that_are_being_prepared_are_waited_for_and_never_offered_to_be_skipped(
+    open_page: Open, mock: Mock, kind: str
+) -> None:
+    mock.preparing_images = True
+    page = open_page(kind=kind, from_="trial")
+    if kind == "timed-realism":
+        page.keyboard.press("Space")
+    page.wait_for_selector("text=The images are being prepared")
+    page.wait_for_timeout(8000)  # longer than six tries with growing pauses would take
+    assert page.get_by_role("button", name="Skip it").count() == 0
+    mock.preparing_images = False
+    page.wait_for_selector("text=The images are being prepared", state="hidden")
+    assert page.get_by_role("button", name="Skip it").count() == 0
+    if kind == "pair":
+        ready(page)
+        page.keyboard.press("f")
+        page.wait_for_selector("text=2 of 3")
+    assert not any(path == "/api/skip" for path, _ in mock.visit.posts)
 
 
 def test_training_feedback_waits_for_the_person(open_page: Open) -> None:

@@ -36,7 +36,7 @@ class App {
     this.place = place;
     this.notice = new Notice(/** @type {HTMLElement} */ (document.getElementById("notice")));
     this.api = new Api(this.notice);
-    this.images = new Images();
+    this.images = new Images((waiting) => this.notice.preparing(waiting));
     this.clock = new FrameClock();
     this.texts = new Texts("", {});
     this.flow = { rolling: false };

@@ -4,12 +4,18 @@ import { pause } from "/static/waiting.js";
 
 const TRIES = 6;
 const FIRST_WAIT_MS = 400;
+const LONGEST_WAIT_MS = 10_000;
+
+/** Too many requests; not ready. Both pass. */
+const NOT_NOW = [429, 503];
 
 /** The image cannot be had. */
 export class BrokenImage extends Error {}
 
 export class Images {
-  constructor() {
+  /** @param {(waiting: boolean) => void} [onWaiting] told when images are not ready yet, and when they are */
+  constructor(onWaiting = () => {}) {
+    this.onWaiting = onWaiting;
     /** @type {Map<string, Promise<Blob>>} */
     this.blobs = new Map();
     /** @type {Map<string, Promise<ImageBitmap>>} */
@@ -24,7 +30,7 @@ export class Images {
   blob(token) {
     const known = this.blobs.get(token);
     if (known) return known;
-    const coming = fetchBlob(token);
+    const coming = fetchBlob(token, this.onWaiting);
     this.blobs.set(token, coming);
     coming.catch(() => this.blobs.delete(token));
     return coming;
@@ -82,16 +88,37 @@ export function fit(image, width, height) {
   return { width: Math.max(1, Math.round(image.width * scale)), height: Math.max(1, Math.round(image.height * scale)) };
 }
 
-/** @param {string} token @returns {Promise<Blob>} */
-async function fetchBlob(token) {
-  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+/**
+ * What the server cannot give now, but will, is waited for as long as it takes; only what fails is broken.
+ * @param {string} token
+ * @param {(waiting: boolean) => void} onWaiting
+ * @returns {Promise<Blob>}
+ */
+async function fetchBlob(token, onWaiting) {
+  for (let attempt = 0; attempt < TRIES;) {
     const response = await fetch(`/api/image/${encodeURIComponent(token)}`).catch(() => null);
     const blob = response?.ok ? await response.blob().catch(() => null) : null;
-    if (blob) return blob;
-    if (response && response.status < 500 && response.status !== 429) break;
+    if (blob) {
+      onWaiting(false);
+      return blob;
+    }
+    if (response && NOT_NOW.includes(response.status)) {
+      onWaiting(true);
+      await pause(retryAfter(response));
+      continue;
+    }
+    if (response && response.status < 500) break;
     await pause(FIRST_WAIT_MS * 2 ** attempt);
+    attempt += 1;
   }
+  onWaiting(false);
   throw new BrokenImage();
+}
+
+/** How long the server asks us to wait, with some jitter, so that not everyone comes back at once. @param {Response} response */
+function retryAfter(response) {
+  const seconds = Number(response.headers.get("Retry-After")) || 1;
+  return Math.min(1000 * seconds, LONGEST_WAIT_MS) * (1 + Math.random() / 2);
 }
 
 /**

@@ -2,6 +2,7 @@
 
 /** How long a request may take before anything is said about it. */
 const PATIENCE_MS = 500;
+const LONG_PATIENCE_MS = 2500;
 
 export class Notice {
   /** @param {HTMLElement} element */
@@ -10,6 +11,7 @@ export class Notice {
     /** @type {(key: string) => string} */
     this.t = (key) => key;
     this.timer = 0;
+    this.patience = 0;
   }
 
   /** A request is under way. */
@@ -22,6 +24,17 @@ export class Notice {
   offline(keeping) {
     clearTimeout(this.timer);
     this.say(keeping ? "notice.kept" : "notice.offline", "offline");
+  }
+
+  /** Images are not ready yet; said only after a while. @param {boolean} waiting */
+  preparing(waiting) {
+    if (!waiting) {
+      clearTimeout(this.patience);
+      this.patience = 0;
+      if (this.element.dataset.mood === "preparing") this.element.hidden = true;
+    } else if (!this.patience) {
+      this.patience = setTimeout(() => this.say("notice.preparing", "preparing"), LONG_PATIENCE_MS);
+    }
   }
 
   /** All is well. */

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from beholder.collect.database import DATABASE
-from beholder.errors import RefusedError
+from beholder.errors import NoRoomError, RefusedError, UserError
 
 USER_FAULT = 2
+NO_ROOM = 3
+"""With this a module ends that found the disk full."""
+
 LONGEST_SECONDS = 900
 
 
@@ -32,11 +35,18 @@ def run_module(module: str, url: str, *arguments: str | Path | int) -> Any:  # n
         )
     except subprocess.TimeoutExpired as error:
         raise RefusedError(504, "too-slow", f"this took more than {LONGEST_SECONDS // 60} minutes") from error
-    if done.returncode == USER_FAULT:
-        raise RefusedError(409, "cannot", done.stderr.strip().removeprefix("error: "))
+    if done.returncode in (USER_FAULT, NO_ROOM):
+        status, code = (507, "disk-full") if done.returncode == NO_ROOM else (409, "cannot")
+        raise RefusedError(status, code, done.stderr.strip().removeprefix("error: "))
     if done.returncode:
         raise RuntimeError(f"{module} failed:\n{done.stderr}")
     return json.loads(done.stdout)
+
+
+def failed(error: UserError) -> int:
+    """How such a module ends at a fault of the user: the message, and the code that goes with it."""
+    sys.stderr.write(f"error: {error}\n")
+    return NO_ROOM if isinstance(error, NoRoomError) else USER_FAULT
 
 
 class Remembered:

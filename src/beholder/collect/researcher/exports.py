@@ -14,6 +14,7 @@ import polars as pl
 
 from beholder.collect.database import DATABASE
 from beholder.collect.export import collected
+from beholder.collect.researcher.children import failed
 from beholder.errors import StageError, UserError
 from beholder.formats.catalogue import FORMATS
 from beholder.formats.format import Tables, Written
@@ -21,6 +22,7 @@ from beholder.formats.formulas import formula_notes
 from beholder.study.study import Study, load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
+from beholder.tables.room import room_on_disk
 from beholder.tables.store import Store
 
 IMPORTED = ("totals", "published", "published_regions")
@@ -41,13 +43,26 @@ def write_export(folder: Path, url: str | None, name: str, out: Path) -> Written
     if name not in FORMATS:
         raise StageError(f"there is no format '{name}'; known: {', '.join(FORMATS)}")
     study, tables = load_study(folder), _tables(folder, url)
-    if out.suffix != ".zip":
-        out.mkdir(parents=True, exist_ok=True)
-        return _written(name, study, tables, out)
-    with TemporaryDirectory(prefix="beholder-export-") as temporary:
+    with room_on_disk(out):
+        if out.suffix != ".zip":
+            return _into_folder(name, study, tables, out)
+        with TemporaryDirectory(prefix="beholder-export-") as temporary:
+            written = _written(name, study, tables, Path(temporary))
+            _zip(Path(temporary), written, out)
+        return Written((out,), written.notes)
+
+
+def _into_folder(name: str, study: Study, tables: Tables, out: Path) -> Written:
+    """Write all files beside the folder, and move them into it when they are there: on a full disk none is."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as temporary:
         written = _written(name, study, tables, Path(temporary))
-        _zip(Path(temporary), written, out)
-    return Written((out,), written.notes)
+        files = [out / path.relative_to(temporary) for path in written.files]
+        for source, target in zip(written.files, files, strict=True):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            source.replace(target)
+        out.mkdir(exist_ok=True)
+    return Written(tuple(files), written.notes)
 
 
 def _written(name: str, study: Study, tables: Tables, folder: Path) -> Written:
@@ -83,8 +98,7 @@ def main() -> int:
     try:
         written = write_export(Path(folder), url, name, Path(out))
     except UserError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
+        return failed(error)
     json.dump({"file": out, "notes": written.notes}, sys.stdout)
     return 0
 

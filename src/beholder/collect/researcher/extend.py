@@ -21,8 +21,10 @@ from pydantic import ValidationError
 from sqlalchemy import select
 
 from beholder.collect.database import DATABASE, Database, control
+from beholder.collect.export import usable_database
 from beholder.collect.load import LOADED, append
 from beholder.collect.researcher.actions import note
+from beholder.collect.researcher.children import failed
 from beholder.collect.researcher.snapshot import run_stage, write_study
 from beholder.errors import StageError, StudyError, TableError, UserError
 from beholder.study.faults import faults_of
@@ -32,6 +34,7 @@ from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
 from beholder.tables.check import faults_in, reference_faults
 from beholder.tables.provenance import METADATA_KEY
+from beholder.tables.room import room_on_disk
 from beholder.tables.store import Store
 
 EXTENSIONS_KEY = "beholder-extensions"
@@ -136,10 +139,10 @@ def main() -> int:
     folder, name, places, reason, who = sys.argv[1:]
     url = os.environ[DATABASE]
     try:
-        added = extend(Path(folder), url, name, int(places), reason=reason, who=who)
+        with usable_database(), room_on_disk(Path(folder)):
+            added = extend(Path(folder), url, name, int(places), reason=reason, who=who)
     except UserError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
+        return failed(error)
     json.dump(asdict(added), sys.stdout)
     return 0
 

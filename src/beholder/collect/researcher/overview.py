@@ -7,6 +7,8 @@ from sqlalchemy import Connection, and_, case, func, select
 
 from beholder.collect.catalogue import Catalogue
 from beholder.collect.database import comments, events, persons, responses, sessions, skips, slots
+from beholder.collect.disk import disk_of, warning
+from beholder.collect.pictures import ServedImages
 from beholder.collect.researcher.actions import KIND
 from beholder.collect.researcher.cells import cells
 from beholder.collect.standing import is_paused
@@ -16,7 +18,9 @@ Part = dict[str, Any]
 LATEST = 30
 
 
-def overview(connection: Connection, catalogue: Catalogue, study: Study, *, now: float) -> Part:
+def overview(
+    connection: Connection, catalogue: Catalogue, study: Study, images: ServedImages, *, now: float
+) -> Part:
     """Everything that the first page shows, from one moment."""
     places, answers = _slots(connection, now), _answers(connection)
     skipped, people = _skips(connection), _people(connection)
@@ -47,6 +51,41 @@ def overview(connection: Connection, catalogue: Catalogue, study: Study, *, now:
             for name, question in catalogue.questions.items()
         ],
         "log": _log(connection),
+        "disk": asdict(disk_of(images.folder)),
+        "images": _images(images),
+    }
+
+
+def warnings(images: ServedImages) -> list[str]:
+    """What the researcher should know at once, whichever part of the page is looked at; without the database."""
+    disk, prepared = disk_of(images.folder), images.prepared()
+    told = [warning(images.folder, disk)] if disk.low else []
+    if prepared.filling:
+        told.append(
+            f"The images are being prepared: {prepared.done:,} of {prepared.total:,} so far. "
+            "Raters who come in wait for them."
+        )
+    elif prepared.unstored:
+        told.append(
+            f"{prepared.unstored:,} of {prepared.total:,} images are not stored, and are encoded when they are "
+            "needed. Make room on the disk, and start the server again."
+        )
+    if prepared.broken:
+        told.append(f"{len(prepared.broken):,} images cannot be shown; raters can skip them. See the overview.")
+    return told
+
+
+def _images(images: ServedImages) -> Part:
+    """How far the images are prepared, and those that cannot be shown, all of them."""
+    prepared = images.prepared()
+    return {
+        "done": prepared.done,
+        "total": prepared.total,
+        "filling": prepared.filling,
+        "broken": [
+            {"image": image, "path": images.path_of(image), "reason": reason}
+            for image, reason in sorted(prepared.broken.items())
+        ],
     }
 
 

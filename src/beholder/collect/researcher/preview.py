@@ -87,7 +87,10 @@ def _app(folder: Path, url: str) -> FastAPI:
 async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - FastAPI's signature
     if not isinstance(error, RefusedError):
         raise error
-    return JSONResponse({"detail": {"code": error.code, "message": error.message}}, status_code=error.status)
+    again = {"Retry-After": "1"} if error.status == 503 else None
+    return JSONResponse(
+        {"detail": {"code": error.code, "message": error.message}}, status_code=error.status, headers=again
+    )
 
 
 def _room(key: str) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from beholder.collect.database import DATABASE
+from beholder.collect.researcher.children import failed
 from beholder.collect.researcher.snapshot import run_stage, snapshot, write_study
 from beholder.errors import StageError, UserError
 from beholder.study.study import Study, load_study
@@ -80,8 +81,7 @@ def main() -> int:
     try:
         found = results(Path(folder), url)
     except UserError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
+        return failed(error)
     json.dump(found, sys.stdout)
     return 0
 

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from beholder.collect.export import export
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME, Study, dump_study, load_study
+from beholder.tables.room import room_on_disk
 from beholder.tables.store import Store
 
 INPUTS = ("prompts", "images", "trials")
@@ -21,11 +22,12 @@ def snapshot(folder: Path, url: str) -> Iterator[Path]:
     """A temporary study folder with the tables of the design and what the database holds at this moment."""
     with TemporaryDirectory(prefix="beholder-now-") as name:
         copy = Path(name)
-        write_study(copy, load_study(folder))
-        for table in INPUTS:
-            target = Store(copy).path(table)
-            target.parent.mkdir(exist_ok=True)
-            shutil.copyfile(Store(folder).path(table), target)
+        with room_on_disk(copy):
+            write_study(copy, load_study(folder))
+            for table in INPUTS:
+                target = Store(copy).path(table)
+                target.parent.mkdir(exist_ok=True)
+                shutil.copyfile(Store(folder).path(table), target)
         export(copy, url)
         yield copy
 

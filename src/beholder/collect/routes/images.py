@@ -1,31 +1,58 @@
 """Images under tokens that only one session can use, and only around the trial they belong to."""
 
+import re
 from typing import Annotated
 
-from fastapi import APIRouter, Cookie, Path, Response
+from fastapi import APIRouter, Cookie, Header, Path, Response
 
-from beholder.collect.pictures import MEDIA_TYPE, served_bytes
 from beholder.collect.routes.rater import Serving
 from beholder.collect.service import COOKIE
 from beholder.collect.showing import window
 from beholder.errors import RefusedError
+from beholder.images.display import MEDIA_TYPE
+
+HEADERS = {"Cache-Control": "private, max-age=3600, immutable", "Accept-Ranges": "bytes"}
+"""A token names one image of one trial for good, so the browser need not ask again."""
+
+RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 router = APIRouter(prefix="/api/image", tags=["rater"])
 
 
+@router.head("/{token}", response_class=Response, include_in_schema=False)
 @router.get("/{token}", response_class=Response)
 def get_image(
     token: Annotated[str, Path(max_length=64)],
     service: Serving,
     beholder: Annotated[str | None, Cookie(alias=COOKIE)] = None,
+    part: Annotated[str | None, Header(alias="Range")] = None,
+    unless: Annotated[str | None, Header(alias="If-Range")] = None,
 ) -> Response:
-    """The image of the current trial or of one of the next few; anything else is not found."""
+    """The image of the current trial or of one of the next few, or a range of its bytes; else it is not found."""
     with service.database.reading() as connection:
         session = service.session(connection, beholder, locked=False)
         image = window(service.catalogue, session).get(token)
         if image is None:
             raise RefusedError(404, "no-image", "there is no such image for this session now")
-    picture = service.catalogue.pictures[image]
-    quality = service.study.collect.image_quality
-    content = served_bytes(service.folder, picture.path, picture.sha256, service.side, quality)
-    return Response(content, media_type=MEDIA_TYPE, headers={"Cache-Control": "private, max-age=3600"})
+    content = service.images.content(image)
+    if part is None or unless is not None:  # no validator is given out, so none can be right
+        return Response(content, media_type=MEDIA_TYPE, headers=HEADERS)
+    return _partial(content, part)
+
+
+def _partial(content: bytes, part: str) -> Response:
+    """One range of bytes; several, or what is no range, is answered by the whole, as RFC 9110 allows."""
+    match = RANGE.fullmatch(part.strip())
+    if match is None or match.group(1, 2) == ("", ""):
+        return Response(content, media_type=MEDIA_TYPE, headers=HEADERS)
+    size, (first, last) = len(content), match.group(1, 2)
+    if not first:  # so many bytes from the end
+        start, stop = max(size - int(last), 0), size
+    else:
+        start, stop = int(first), min(int(last) + 1, size) if last else size
+        if last and int(last) < int(first):
+            return Response(content, media_type=MEDIA_TYPE, headers=HEADERS)
+    if start >= stop:
+        return Response(status_code=416, headers={"Content-Range": f"bytes */{size}", "Accept-Ranges": "bytes"})
+    about = {"Content-Range": f"bytes {start}-{stop - 1}/{size}"}
+    return Response(content[start:stop], status_code=206, media_type=MEDIA_TYPE, headers=HEADERS | about)

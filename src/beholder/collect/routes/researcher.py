@@ -15,7 +15,7 @@ from beholder.collect.researcher import access, actions, requests
 from beholder.collect.researcher.access import Login
 from beholder.collect.researcher.children import Remembered, run_module
 from beholder.collect.researcher.nearby import is_nearby
-from beholder.collect.researcher.overview import overview
+from beholder.collect.researcher.overview import overview, warnings
 from beholder.collect.researcher.raters import comment_rows, rater_rows
 from beholder.collect.routes.rater import Serving
 from beholder.errors import RefusedError
@@ -65,7 +65,7 @@ changing = APIRouter(prefix="/researcher/api", tags=["researcher"], dependencies
 def get_overview(service: Serving, login: SignedIn) -> Part:
     """The study at a glance, who is looking, and the value that every change must bring along."""
     with service.database.reading() as connection:
-        found = overview(connection, service.catalogue, service.study, now=service.now())
+        found = overview(connection, service.catalogue, service.study, service.images, now=service.now())
     you = {"name": login.name, "role": login.role, "may_change": login.may_change}
     return found | {"you": you, "csrf": login.csrf, "formats": list(FORMATS)}
 
@@ -77,6 +77,12 @@ def post_sign_out(body: messages.Nothing, response: Response, service: Serving, 
         access.sign_out(connection, login)
     response.delete_cookie(access.COOKIE, path="/researcher")
     return {"signed_out": True}
+
+
+@router.get("/warnings")
+def get_warnings(service: Serving) -> Part:
+    """What cannot wait: the page asks every few seconds, whatever it shows."""
+    return {"warnings": warnings(service.images)}
 
 
 @router.get("/raters")

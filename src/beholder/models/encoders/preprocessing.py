@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from beholder.models.decode import LARGEST_PIXELS, UndecodableError
+from beholder.images.formats import LARGEST_PIXELS
+from beholder.models.decode import UndecodableError
 from beholder.models.resize import resize, resize_tf1, resize_unrounded
 
 VERSION = 1

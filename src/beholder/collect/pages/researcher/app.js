@@ -17,6 +17,7 @@ const PARTS = {
   data: { name: "Data", draw: data, live: false },
 };
 const REFRESH_MS = 10_000;
+const WARNINGS_MS = 5_000;
 
 /**
  * What a part may use.
@@ -98,6 +99,15 @@ function text(id, words) {
   return element;
 }
 
+/** What cannot wait, above every part. */
+async function drawWarnings() {
+  const { warnings } = await get("/warnings");
+  const box = /** @type {HTMLElement} */ (document.getElementById("warnings"));
+  const before = [...box.children].map((line) => line.textContent);
+  if (before.join("\n") === warnings.join("\n")) return; // else a screen reader would say it again and again
+  box.replaceChildren(...warnings.map((/** @type {string} */ line) => h("p", { class: "alert" }, line)));
+}
+
 async function turn() {
   const paused = study.paused;
   const given = await ask({
@@ -125,4 +135,6 @@ setInterval(() => {
   const busy = document.hidden || document.querySelector("dialog") || place.contains(document.activeElement);
   if (!busy && PARTS[current()].live) redraw().catch(() => {});
 }, REFRESH_MS);
+setInterval(() => drawWarnings().catch(() => {}), WARNINGS_MS);
+drawWarnings().catch(() => {});
 redraw().catch(failed);

@@ -7,7 +7,10 @@ import { count, plural } from "/static/researcher/words.js";
 
 /** @param {any} study the overview @param {import("./app.js").Tools} tools */
 export async function overview(study, tools) {
-  return [everyone(study), ...study.questions.map((question) => card(question, study.you, tools))];
+  return [
+    everyone(study), ...unshown(study.images.broken),
+    ...study.questions.map((question) => card(question, study.you, tools)),
+  ];
 }
 
 /** @param {any} study */
@@ -24,7 +27,23 @@ function everyone(study) {
       fact("Places done", total("done"), `of ${count(total("done") + total("running") + total("free"))}`),
       fact("Taking part now", total("running")),
       fact("Answers", answers),
-      fact("Comments", study.comments)));
+      fact("Comments", study.comments),
+      fact("Images ready", study.images.done, `of ${count(study.images.total)}`),
+      h("div", {}, h("dt", {}, "Free on the disk"), h("dd", {}, size(study.disk.free)))));
+}
+
+/** @param {number} bytes */
+function size(bytes) {
+  return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.floor(bytes / 1e6)} MB`;
+}
+
+/** Images that cannot be shown, all of them. @param {{image: string, path: string, reason: string}[]} broken */
+function unshown(broken) {
+  if (!broken.length) return [];
+  return [h("section", { class: "card", "aria-labelledby": "unshown" },
+    h("h2", { id: "unshown" }, `${plural(broken.length, "image")} cannot be shown`),
+    h("p", { class: "quiet" }, "Raters can skip them. Put the files right, and start the server again."),
+    h("ul", {}, broken.map(({ image, path, reason }) => h("li", {}, h("strong", {}, image), ` ${path}: ${reason}`))))];
 }
 
 /** @param {string} name @param {number} value @param {string} [more] */

@@ -1,0 +1,74 @@
+"""Room on the disk: how much there is, and a warning before there is none."""
+
+import logging
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+LOW_BYTES = 500_000_000
+LOW_FILES = 1_000
+EVERY_SECONDS = 5.0
+
+NO_ROOM = "The disk is full: nothing was written. Make room, and try again."
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Bytes of the disk that holds a folder."""
+
+    free: int
+    total: int
+    low: bool
+
+    def __str__(self) -> str:
+        """How much is free, in a unit that suits."""
+        for unit, size in (("GB", 1e9), ("MB", 1e6)):
+            if self.free >= size:
+                return f"{self.free / size:.1f} {unit}"
+        return f"{self.free / 1e3:.0f} kB"
+
+
+def disk_of(folder: Path) -> Disk:
+    """The disk that holds a folder; also low where no more files fit, however small."""
+    usage = shutil.disk_usage(folder)
+    low = usage.free < LOW_BYTES
+    if hasattr(os, "statvfs"):
+        status = os.statvfs(folder)
+        low = low or (status.f_files > 0 and status.f_favail < LOW_FILES)
+    return Disk(usage.free, usage.total, low)
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[None]:
+    """While the block runs, log once when the disk begins to be full, and again only after there was room."""
+    over = threading.Event()
+
+    def watch() -> None:
+        low = False
+        while True:
+            disk = disk_of(folder)
+            if disk.low and not low:
+                log.warning("%s", warning(folder, disk))
+            low = disk.low
+            if over.wait(EVERY_SECONDS):
+                return
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+def warning(folder: Path, disk: Disk) -> str:
+    """What to tell the researcher."""
+    return (
+        f"Only {disk} are free on the disk of {folder}. When it is full, no answer can be stored, and the pages "
+        "wait. Make room now."
+    )

@@ -1,0 +1,1 @@
+"""Image files: what is opened, and how images are encoded for display."""
