@@ -63,6 +63,10 @@ class StageError(UserError):
     """A stage cannot run now: an input is missing, or running it would destroy something."""
 
 
+class StorageError(UserError):
+    """A database that cannot be reached, is busy, or cannot write; nothing was written, and one may try again."""
+
+
 class StatisticsError(UserError):
     """Numbers from which the requested statistic is not defined."""
 

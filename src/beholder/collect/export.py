@@ -5,7 +5,6 @@ python -m beholder.collect.export FOLDER URL
 
 import os
 import sys
-import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import polars as pl
 from sqlalchemy import Row, select
 
+from beholder.collect.clock import clock_in
 from beholder.collect.database import DATABASE, Database, persons, questions, responses, sessions, trials
 from beholder.collect.handover import complete_finished
 from beholder.errors import UserError
@@ -30,8 +30,9 @@ def export(folder: Path, url: str) -> Outcome:
     """Write sessions, answers and marks as they are now; the people whom the researcher excluded are left out."""
     study, store = load_study(folder), Store(folder)
     database = Database(url)
+    database.create()
     with database.writing() as connection:
-        complete_finished(connection, study, now=time.time())
+        complete_finished(connection, study, now=clock_in(connection).now())
     database.engine.dispose()
     frames = collected(url)
     work = Work(

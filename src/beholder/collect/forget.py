@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import polars as pl
 from sqlalchemy import Connection, delete, insert, select, update
 
+from beholder.collect.clock import clock_in
 from beholder.collect.database import (
     Database,
     comments,
@@ -63,6 +63,7 @@ class Receipt:
 def forget_person(folder: Path, url: str, person: str, *, keep_answers: bool) -> Receipt:
     """Delete who someone is and, unless kept, what they answered: in the database and in the study's tables."""
     database = Database(url)
+    database.create()
     with database.writing() as connection:
         if connection.scalar(select(persons.c.person).where(persons.c.person == person)) is None:
             raise StageError(f"{folder}: nobody is known here as {person}. The researcher's page lists everyone.")
@@ -85,16 +86,17 @@ def person_of(url: str, platform: str, identity: str) -> str:
 def forget_identities(url: str) -> Receipt:
     """Empty the map from pseudonyms to people, and what their links said of them; the answers stay."""
     database = Database(url)
+    database.create()
     with database.writing() as connection:
         count = connection.execute(delete(identities)).rowcount
         connection.execute(update(sessions).values(parameters={}))
-        receipt = _receipt(connection, "all identities", now=time.time(), identities=count)
+        receipt = _receipt(connection, "all identities", now=clock_in(connection).now(), identities=count)
     _scrub(database)
     return receipt
 
 
 def _forget(connection: Connection, folder: Path, person: str, *, keep_answers: bool) -> Receipt:
-    now = time.time()
+    now = clock_in(connection).now()
     mine = list(connection.scalars(select(sessions.c.session).where(sessions.c.person == person)))
     named = connection.execute(delete(identities).where(identities.c.person == person)).rowcount
     connection.execute(update(invitations).where(invitations.c.person == person).values(person=None))

@@ -19,6 +19,7 @@ from uvicorn.supervisors import Multiprocess
 
 from beholder import __version__
 from beholder.collect.api import create_app
+from beholder.collect.clock import set_clock
 from beholder.collect.database import DATABASE, Database, control, secrets
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME
@@ -91,6 +92,13 @@ def links(url: str, address: str) -> tuple[str, str]:
     return f"{address}/", f"{address}/researcher?token={token}"
 
 
+def start_clock(url: str) -> None:
+    """Set the clock that all processes of this server, and commands beside it, go by."""
+    database = Database(url)
+    set_clock(database)
+    database.engine.dispose()
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A socket that waits for browsers; a port of 0 is any free one.
 
@@ -131,6 +139,7 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
     if processes > 1 and url.startswith("sqlite"):
         raise StageError("several processes need PostgreSQL: --database postgresql+psycopg://…")
     listening = listen(host, port)
+    start_clock(url)
     raters, researcher = links(url, address_of(listening))
     say(f"people:     {raters}\nresearcher: {researcher}\nStop with Ctrl-C; nothing is lost.")
     settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}

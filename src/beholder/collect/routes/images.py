@@ -8,9 +8,10 @@ from beholder.collect.pictures import MEDIA_TYPE, served_bytes
 from beholder.collect.routes.rater import Serving
 from beholder.collect.service import COOKIE
 from beholder.collect.showing import window
+from beholder.collect.threads import ImageRoute
 from beholder.errors import RefusedError
 
-router = APIRouter(prefix="/api/image", tags=["rater"])
+router = APIRouter(prefix="/api/image", tags=["rater"], route_class=ImageRoute)
 
 
 @router.get("/{token}", response_class=Response)

@@ -1,0 +1,54 @@
+"""How errors leave the server: a code for the page, a sentence for whoever reads along."""
+
+import logging
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from beholder.errors import RefusedError, StorageError
+
+AGAIN = {"Retry-After": "1"}
+
+log = logging.getLogger(__name__)
+
+
+def handle_errors(app: FastAPI) -> None:
+    """Let an application answer with these replies."""
+    app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    for error in (DBAPIError, PoolTimeoutError, StorageError, MemoryError):
+        app.add_exception_handler(error, _no_database)
+
+
+def try_again(code: str, message: str) -> JSONResponse:
+    """A reply for what is temporary: the page sends the same again."""
+    return _reply(503, code, message, AGAIN)
+
+
+async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - FastAPI's signature
+    if not isinstance(error, RefusedError):
+        raise error
+    return _reply(error.status, error.code, error.message, AGAIN if error.status == 503 else None)
+
+
+async def _malformed(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    """All faults of a body at once; what was sent is not sent back."""
+    if not isinstance(error, RequestValidationError):
+        raise error
+    faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
+    return _reply(422, "malformed", "; ".join(faults).encode("ascii", "backslashreplace").decode())
+
+
+async def _no_database(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    """The database is down, busy or full: nothing was written, and the page sends the same again."""
+    if isinstance(error, DBAPIError) and not (isinstance(error, OperationalError) or error.connection_invalidated):
+        raise error
+    log.error("the database cannot be used: %s", str(error).partition("\n")[0] or type(error).__name__)
+    return try_again("no-database", "the database cannot be reached or is busy; nothing was written")
+
+
+def _reply(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"detail": {"code": code, "message": message}}, status_code=status, headers=headers)
