@@ -6,6 +6,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,13 +17,17 @@ from typing import Any
 import httpx
 import polars as pl
 import pytest
-from sqlalchemy import create_engine, text
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import MetaData, create_engine, inspect, text
 
 from beholder.collect.api import create_app
-from beholder.collect.database import Database
+from beholder.collect.database import Database, metadata
 from beholder.collect.export import collected
 from beholder.collect.load import load
+from beholder.collect.migrations.upgrade import migrate
 from beholder.collect.rehearsal import listening
+from beholder.collect.schema_version import REVISIONS
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.question import Design
@@ -235,6 +240,57 @@ def test_as_many_requests_as_there_are_threads_do_not_block_each_other(
             ended = Counter(pool.map(Walker.walk, walkers))
     assert ended == {"done": 45}
     assert rows(clean, "select count(*) from responses") == [(90,)]
+
+
+def test_a_study_of_the_version_before_opens_with_nothing_lost(served: Callable[..., Any], clean: str) -> None:
+    folder, addresses, _ = served(RealismQuestion(name="q", design=Design(raters=2, trials=4)))
+    with ExitStack() as stack:
+        Walker(clients(stack, addresses), folder).walk()
+        halfway = Walker(clients(stack, addresses), folder)
+        halfway.walk(most=5)
+    engine = create_engine(clean)
+    held = {}
+    with engine.begin() as connection:
+        tables = [name for name in inspect(connection).get_table_names() if name != "alembic_version"]
+        rows_of = {name: connection.execute(text(f"select * from {name}")).mappings().all() for name in tables}
+        connection.execute(text("drop schema public cascade"))
+        connection.execute(text("create schema public"))
+        migrate(connection, REVISIONS[0])
+        connection.execute(text("drop table alembic_version"))  # as it was before versions were noted
+        before = MetaData()
+        before.reflect(connection)
+        for table in before.sorted_tables:
+            held[table.name] = [{c: row[c] for c in table.columns.keys()} for row in rows_of[table.name]]  # noqa: SIM118
+            if held[table.name]:
+                connection.execute(table.insert(), held[table.name])
+    assert held["responses"]
+    assert load(folder, clean) == f"database: brought to version {REVISIONS[-1]}"
+    with engine.connect() as connection:
+        settings = {"compare_type": True, "include_name": lambda name, *_: name != "alembic_version"}
+        assert compare_metadata(MigrationContext.configure(connection, opts=settings), metadata) == []
+        for name, rows_before in held.items():
+            after = connection.execute(text(f"select * from {name}")).mappings().all()
+            kept = [{column: row[column] for column in rows_before[0]} for row in after] if rows_before else []
+            assert sorted(kept, key=repr) == sorted(rows_before, key=repr)
+    engine.dispose()
+    app = create_app(folder, clean)
+    with listening(app) as address:
+        cookie = {"cookie": f"beholder={halfway.cookie}"}
+        state = httpx.get(f"{address}/api/state", headers=cookie).json()
+        path, body = halfway.next(state)
+        assert httpx.post(f"{address}/api/{path}", json=body, headers=cookie).status_code == 200
+    app.state.service.database.engine.dispose()
+
+
+def test_all_processes_go_by_the_clock_of_the_database(
+    served: Callable[..., Any], clean: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wall = time.time
+    monkeypatch.setattr(time, "time", lambda: wall() + 3600)  # the machines of servers may be wrong
+    _, _, services = served(RealismQuestion(name="q", design=Design(raters=1, trials=2)))
+    ((moment,),) = rows(clean, "select extract(epoch from clock_timestamp())")
+    for service in services:
+        assert service.now() == pytest.approx(float(moment), abs=2)
 
 
 def test_a_database_that_is_gone_is_said_so(study_folder: StudyFolder, clean: str) -> None:

@@ -45,6 +45,7 @@ def export(folder: Path, url: str) -> Outcome:
 def collected(url: str) -> dict[str, pl.DataFrame]:
     """The three tables from one moment of the database."""
     database = Database(url)
+    database.create()
     with database.reading() as connection:
         people = {row.person: row for row in connection.execute(select(persons))}
         held = connection.execute(select(sessions).order_by(sessions.c.started, sessions.c.session)).all()

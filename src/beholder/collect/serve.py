@@ -21,6 +21,7 @@ from beholder import __version__
 from beholder.collect.api import create_app
 from beholder.collect.clock import set_clock
 from beholder.collect.database import DATABASE, Database, control, secrets
+from beholder.collect.schema_version import is_current
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME
 from beholder.tables.provenance import file_hash
@@ -50,15 +51,17 @@ def run_child(*arguments: str | Path, url: str = "") -> str:
     return done.stdout.strip()
 
 
-def prepare(folder: Path, url: str) -> None:
-    """Fill the database from the tables of the study."""
-    run_child("beholder.collect.load", folder, url=url)
+def prepare(folder: Path, url: str) -> str:
+    """Fill the database from the tables of the study; what was done to a database of an earlier version."""
+    return run_child("beholder.collect.load", folder, url=url)
 
 
 def is_ready(folder: Path, url: str) -> bool:
-    """Whether the study, its images and trials are those that the database was made ready for."""
+    """Whether the study, its images and trials are those that the database was made ready for, by this version."""
     database = Database(url)
     try:
+        if not is_current(database.engine):
+            return False
         with database.reading() as connection:
             known = connection.scalar(select(control.c.value).where(control.c.name == READY))
     except DBAPIError:  # there is no database yet
