@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -10,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -240,6 +241,57 @@ def test_as_many_requests_as_there_are_threads_do_not_block_each_other(
             ended = Counter(pool.map(Walker.walk, walkers))
     assert ended == {"done": 45}
     assert rows(clean, "select count(*) from responses") == [(90,)]
+
+
+@contextmanager
+def locked(url: str, data: Path) -> Iterator[None]:  # noqa: ARG001
+    """Another client holds a table."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("lock table sessions in access exclusive mode"))
+        yield
+    engine.dispose()
+
+
+@contextmanager
+def stopped(url: str, data: Path) -> Iterator[None]:  # noqa: ARG001
+    """The database does not move at all, though its connections stay."""
+    parent = int((data / "postmaster.pid").read_text(encoding="ascii").split()[0])
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii").split()
+    processes = [parent, *map(int, children)]
+    for process in processes:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in processes:
+            os.kill(process, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("hold", [locked, stopped])
+def test_a_held_database_holds_up_nothing_else(
+    study_folder: StudyFolder,
+    clean: str,
+    press: Callable[..., Any],
+    hold: Callable[[str, Path], AbstractContextManager[None]],
+) -> None:
+    folder = study_folder(RealismQuestion(name="q", design=Design(raters=1, trials=2)))
+    load(folder, clean)
+    data = Path(rows(clean, "show data_directory")[0][0])
+    app = create_app(folder, clean, limited=False, longest_seconds=2)
+    with listening(app) as address, httpx.Client(base_url=address, timeout=30) as client:
+        client.post("/api/enter", json={"parameters": {}, "path": "/"}).raise_for_status()
+        with hold(clean, data):
+            pressed = press(address, client.cookies["beholder"], seconds=3)
+        assert set(pressed.statuses) == {503}
+        assert pressed.without_retry == 0
+        assert pressed.slowest < 6
+        assert max(pressed.apart.values()) < 1, pressed.apart
+        deadline = time.monotonic() + 20
+        while client.get("/api/state").status_code != 200:
+            assert time.monotonic() < deadline
+        assert client.get("/api/ready").status_code == 200
+    app.state.service.database.engine.dispose()
 
 
 def test_a_study_of_the_version_before_opens_with_nothing_lost(served: Callable[..., Any], clean: str) -> None:

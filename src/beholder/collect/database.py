@@ -324,9 +324,14 @@ def _sqlite(url: str, patience: Patience, **pool: Any) -> Engine:  # noqa: ANN40
 
 
 def _postgresql(url: str, patience: Patience, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings
-    limits = f"-c lock_timeout={1000 * patience.lock:.0f}"
-    if patience.statement is not None:
-        limits += f" -c statement_timeout={1000 * patience.statement:.0f}"
-    return create_engine(
-        url, connect_args={"connect_timeout": round(patience.connection), "options": limits}, **pool
-    )
+    engine = create_engine(url, connect_args={"connect_timeout": round(patience.connection)}, **pool)
+
+    @event.listens_for(engine, "connect")
+    def limit(connection: Any, _: object) -> None:  # noqa: ANN401 - psycopg's own
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = {1000 * patience.lock:.0f}")
+            if patience.statement is not None:
+                cursor.execute(f"SET statement_timeout = {1000 * patience.statement:.0f}")
+        connection.commit()  # else a transaction that is rolled back takes them along
+
+    return engine

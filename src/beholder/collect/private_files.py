@@ -15,8 +15,8 @@ log = logging.getLogger(__name__)
 
 def make_private(database: Path) -> None:
     """Make the file of a database before SQLite does, or tighten what is there, and say so."""
-    if str(database).startswith((":memory:", "file:")):
-        return
+    if os.name == "nt" or str(database).startswith((":memory:", "file:")):
+        return  # rights of files are another matter there, or there is no file
     create_private(database)
     for companion in COMPANIONS:
         _tighten(Path(f"{database}{companion}"))
@@ -25,11 +25,8 @@ def make_private(database: Path) -> None:
 def create_private(path: Path) -> None:
     """An empty file, unless there is one, or no folder for it: what opens the file then says so."""
     with suppress(FileExistsError, FileNotFoundError, NotADirectoryError, PermissionError):
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE)
-        try:
-            os.fchmod(descriptor, PRIVATE)  # a strict umask may have taken the owner's rights, too
-        finally:
-            os.close(descriptor)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+        path.chmod(PRIVATE)  # a strict umask may have taken the owner's rights, too
 
 
 def _tighten(path: Path) -> None:

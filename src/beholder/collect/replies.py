@@ -1,6 +1,8 @@
 """How errors leave the server: a code for the page, a sentence for whoever reads along."""
 
 import logging
+import math
+import time
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -11,6 +13,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from beholder.errors import RefusedError, StorageError
 
 AGAIN = {"Retry-After": "1"}
+QUIET_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -46,8 +49,26 @@ async def _no_database(request: Request, error: Exception) -> Response:  # noqa:
     """The database is down, busy or full: nothing was written, and the page sends the same again."""
     if isinstance(error, DBAPIError) and not (isinstance(error, OperationalError) or error.connection_invalidated):
         raise error
-    log.error("the database cannot be used: %s", str(error).partition("\n")[0] or type(error).__name__)
+    _report(str(error).partition("\n")[0] or type(error).__name__)
     return try_again("no-database", "the database cannot be reached or is busy; nothing was written")
+
+
+class _Report:
+    """Errors of the database in the log: not one line for each request while it is away."""
+
+    def __init__(self) -> None:
+        self._last, self._left_out = -math.inf, 0
+
+    def __call__(self, fault: str) -> None:
+        now = time.monotonic()
+        if now < self._last + QUIET_SECONDS:
+            self._left_out += 1
+            return
+        log.error("the database cannot be used: %s (and %d times before)", fault, self._left_out)
+        self._last, self._left_out = now, 0
+
+
+_report = _Report()
 
 
 def _reply(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
