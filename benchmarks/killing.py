@@ -1,11 +1,12 @@
 """Nothing is lost and nothing doubled when the server, or its database, is killed under load.
 
-python benchmarks/killing.py [--kills 20] [--database-kills 6] [--people 16]
+python benchmarks/killing.py [--kills 20] [--database-kills 20] [--people 16]
 
-People answer as fast as they can. At random moments the server gets ``kill -9`` and is started anew; then the same
-with PostgreSQL stopped at once (``pg_ctl -m immediate``). As the page does, a client that got no reply sends the
-same answer with the same key again until it is acknowledged. Afterwards the database is asked, behind the server's
-back, for every key that was acknowledged.
+Raters answer as fast as they can. At random moments the server gets ``kill -9`` and is started again: one process
+on SQLite, then two processes on PostgreSQL. After that the servers live, and PostgreSQL is stopped at once
+(``pg_ctl -m immediate``) and started again. As the page does, a client that got no reply sends the same answer
+with the same key again until it is acknowledged. Afterwards the database is asked, behind the server's back, for
+every key that was acknowledged.
 """
 
 import argparse
@@ -107,9 +108,11 @@ def verdict(url: str, tally: Tally) -> dict[str, int]:
     }
 
 
-def kill_server(folder: Path, url: str, kills: int, people: int, rng: np.random.Generator) -> dict[str, int]:
+def kill_server(
+    folder: Path, url: str, kills: int, people: int, rng: np.random.Generator, processes: int = 1
+) -> dict[str, int]:
     fill(folder, url)
-    with serving(folder, url) as server:
+    with serving(folder, url, processes) as server:
 
         async def disturb() -> None:
             for _ in range(kills):
@@ -120,6 +123,13 @@ def kill_server(folder: Path, url: str, kills: int, people: int, rng: np.random.
 
         tally = asyncio.run(under_load(server.port, people, disturb))
     return verdict(url, tally)
+
+
+def kill_server_on_postgres(
+    folder: Path, room: Path, kills: int, people: int, rng: np.random.Generator
+) -> dict[str, int]:
+    with postgres(room) as (url, _):
+        return kill_server(folder, url, kills, people, rng, processes=2)
 
 
 def kill_database(folder: Path, room: Path, kills: int, people: int, rng: np.random.Generator) -> dict[str, int]:
@@ -146,7 +156,7 @@ def kill_database(folder: Path, room: Path, kills: int, people: int, rng: np.ran
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--database-kills", type=int, default=6)
+    parser.add_argument("--database-kills", type=int, default=20)
     parser.add_argument("--people", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -158,6 +168,9 @@ def main() -> None:
         rows = {
             f"server killed {options.kills} times, SQLite": kill_server(
                 folder, default_url(folder), options.kills, options.people, rng
+            ),
+            f"server of two processes killed {options.kills} times, PostgreSQL": kill_server_on_postgres(
+                folder, Path(temporary) / "pg-servers", options.kills, options.people, rng
             ),
             f"PostgreSQL killed {options.database_kills} times": kill_database(
                 folder, Path(temporary) / "pg", options.database_kills, options.people, rng

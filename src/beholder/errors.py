@@ -67,6 +67,10 @@ class NoRoomError(UserError):
     """The disk is full; nothing was written."""
 
 
+class StorageError(UserError):
+    """A database that cannot be reached, is busy, or cannot write; nothing was written, and one may try again."""
+
+
 class StatisticsError(UserError):
     """Numbers from which the requested statistic is not defined."""
 

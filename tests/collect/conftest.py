@@ -3,7 +3,11 @@
 import hashlib
 import shutil
 import sqlite3
+import threading
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -221,6 +225,53 @@ class Served:
 
 
 Serve = Callable[..., Served]
+
+
+@dataclass
+class Pressed:
+    """What a crowd saw of a server whose database was held."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    slowest: float = 0.0
+    without_retry: int = 0
+    apart: dict[str, float] = field(default_factory=dict)
+
+    def note(self, reply: httpx.Response) -> None:
+        """Note a reply that needs the database."""
+        self.statuses[reply.status_code] += 1
+        self.slowest = max(self.slowest, reply.elapsed.total_seconds())
+        self.without_retry += reply.status_code == 503 and "retry-after" not in reply.headers
+
+
+@pytest.fixture
+def press() -> Callable[..., Pressed]:
+    """Let more clients than there are threads ask a server, and look at what needs no database."""
+
+    def run(address: str, cookie: str, seconds: float, clients: int = 60) -> Pressed:
+        pressed, over = Pressed(), threading.Event()
+
+        def insist() -> None:
+            with httpx.Client(base_url=address, cookies={"beholder": cookie}, timeout=60, verify=False) as client:
+                while not over.is_set():
+                    pressed.note(client.get("/api/state"))
+
+        with ThreadPoolExecutor(clients) as pool, httpx.Client(base_url=address, timeout=60) as client:
+            futures = [pool.submit(insist) for _ in range(clients)]
+            time.sleep(0.5)  # by then all threads for the database are taken
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                for path in ("/api/health", "/static/app.js", "/", "/api/texts/en"):
+                    reply = client.get(path)
+                    assert reply.status_code == 200
+                    pressed.apart[path] = max(pressed.apart.get(path, 0.0), reply.elapsed.total_seconds())
+                time.sleep(0.1)
+            assert client.get("/api/ready").status_code == 503
+            over.set()
+            for future in futures:
+                future.result(60)
+        return pressed
+
+    return run
 
 
 @pytest.fixture(scope="session")

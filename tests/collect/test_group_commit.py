@@ -12,6 +12,7 @@ from sqlalchemy import event, insert, select
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from beholder.collect.database import Database, control, default_url
+from beholder.errors import StorageError
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def together(database: Database, works: int, fails: set[int]) -> tuple[list[obje
         with database.writing():
             futures = [pool.submit(work, number) for number in range(works)]
             ready.wait()
-            while database._together._waiting < works:
+            while database._together.waiting < works:
                 pass
         ended: list[object] = [future.result(30) for future in futures]
     return ended, len(commits)
@@ -97,7 +98,7 @@ def test_a_commit_that_fails_fails_for_all(database: Database, tmp_path: Path) -
         try:
             with database.writing() as connection:
                 connection.execute(insert(control).values(name=str(number), value=""))
-        except OperationalError:
+        except StorageError:
             return "told"
         return "lost"
 

@@ -2,31 +2,37 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import polars as pl
 import pytest
-from sqlalchemy import create_engine, text
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import MetaData, create_engine, inspect, text
 from tests.collect.test_researcher_input import send_controls
 
 from beholder.collect.api import create_app
-from beholder.collect.database import Database
+from beholder.collect.database import Database, metadata
 from beholder.collect.export import collected
 from beholder.collect.forget import forget_identities, person_of
 from beholder.collect.load import load
+from beholder.collect.migrations.upgrade import migrate
 from beholder.collect.rehearsal import listening
 from beholder.collect.researcher.access import rotate_token
 from beholder.collect.researcher.accounts import add_account, remove_account
+from beholder.collect.schema_version import REVISIONS
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.question import Design
@@ -239,6 +245,108 @@ def test_as_many_requests_as_there_are_threads_do_not_block_each_other(
             ended = Counter(pool.map(Walker.walk, walkers))
     assert ended == {"done": 45}
     assert rows(clean, "select count(*) from responses") == [(90,)]
+
+
+@contextmanager
+def locked(url: str, data: Path) -> Iterator[None]:  # noqa: ARG001
+    """Another client holds a table."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("lock table sessions in access exclusive mode"))
+        yield
+    engine.dispose()
+
+
+@contextmanager
+def stopped(url: str, data: Path) -> Iterator[None]:  # noqa: ARG001
+    """The database does not move at all, though its connections stay."""
+    parent = int((data / "postmaster.pid").read_text(encoding="ascii").split()[0])
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii").split()
+    processes = [parent, *map(int, children)]
+    for process in processes:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in processes:
+            os.kill(process, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("hold", [locked, stopped])
+def test_a_held_database_holds_up_nothing_else(
+    study_folder: StudyFolder,
+    clean: str,
+    press: Callable[..., Any],
+    hold: Callable[[str, Path], AbstractContextManager[None]],
+) -> None:
+    folder = study_folder(RealismQuestion(name="q", design=Design(raters=1, trials=2)))
+    load(folder, clean)
+    data = Path(rows(clean, "show data_directory")[0][0])
+    app = create_app(folder, clean, limited=False, longest_seconds=2)
+    with listening(app) as address, httpx.Client(base_url=address, timeout=30) as client:
+        client.post("/api/enter", json={"parameters": {}, "path": "/"}).raise_for_status()
+        with hold(clean, data):
+            pressed = press(address, client.cookies["beholder"], seconds=3)
+        assert set(pressed.statuses) == {503}
+        assert pressed.without_retry == 0
+        assert pressed.slowest < 6
+        assert max(pressed.apart.values()) < 1, pressed.apart
+        deadline = time.monotonic() + 20
+        while client.get("/api/state").status_code != 200:
+            assert time.monotonic() < deadline
+        assert client.get("/api/ready").status_code == 200
+    app.state.service.database.engine.dispose()
+
+
+def test_a_study_of_the_version_before_opens_with_nothing_lost(served: Callable[..., Any], clean: str) -> None:
+    folder, addresses, _ = served(RealismQuestion(name="q", design=Design(raters=2, trials=4)))
+    with ExitStack() as stack:
+        Walker(clients(stack, addresses), folder).walk()
+        halfway = Walker(clients(stack, addresses), folder)
+        halfway.walk(most=5)
+    engine = create_engine(clean)
+    held = {}
+    with engine.begin() as connection:
+        tables = [name for name in inspect(connection).get_table_names() if name != "alembic_version"]
+        rows_of = {name: connection.execute(text(f"select * from {name}")).mappings().all() for name in tables}
+        connection.execute(text("drop schema public cascade"))
+        connection.execute(text("create schema public"))
+        migrate(connection, REVISIONS[0])
+        connection.execute(text("drop table alembic_version"))  # as it was before versions were noted
+        before = MetaData()
+        before.reflect(connection)
+        for table in before.sorted_tables:
+            held[table.name] = [{c: row[c] for c in table.columns.keys()} for row in rows_of[table.name]]  # noqa: SIM118
+            if held[table.name]:
+                connection.execute(table.insert(), held[table.name])
+    assert held["responses"]
+    assert load(folder, clean) == f"database: brought to version {REVISIONS[-1]}"
+    with engine.connect() as connection:
+        settings = {"compare_type": True, "include_name": lambda name, *_: name != "alembic_version"}
+        assert compare_metadata(MigrationContext.configure(connection, opts=settings), metadata) == []
+        for name, rows_before in held.items():
+            after = connection.execute(text(f"select * from {name}")).mappings().all()
+            kept = [{column: row[column] for column in rows_before[0]} for row in after] if rows_before else []
+            assert sorted(kept, key=repr) == sorted(rows_before, key=repr)
+    engine.dispose()
+    app = create_app(folder, clean)
+    with listening(app) as address:
+        cookie = {"cookie": f"beholder={halfway.cookie}"}
+        state = httpx.get(f"{address}/api/state", headers=cookie).json()
+        path, body = halfway.next(state)
+        assert httpx.post(f"{address}/api/{path}", json=body, headers=cookie).status_code == 200
+    app.state.service.database.engine.dispose()
+
+
+def test_all_processes_go_by_the_clock_of_the_database(
+    served: Callable[..., Any], clean: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wall = time.time
+    monkeypatch.setattr(time, "time", lambda: wall() + 3600)  # the machines of servers may be wrong
+    _, _, services = served(RealismQuestion(name="q", design=Design(raters=1, trials=2)))
+    ((moment,),) = rows(clean, "select extract(epoch from clock_timestamp())")
+    for service in services:
+        assert service.now() == pytest.approx(float(moment), abs=2)
 
 
 def test_a_database_that_is_gone_is_said_so(study_folder: StudyFolder, clean: str) -> None:

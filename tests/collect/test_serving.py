@@ -29,7 +29,7 @@ from beholder.tables.store import Store
 StudyFolder = Callable[..., Path]
 
 QUESTION = PairQuestion(name="q", design=Design(raters=12, trials=30))
-HEAVY = ("polars", "numpy", "PIL", "scipy", "altair", "statsmodels", "torch", "httpx")
+HEAVY = ("polars", "numpy", "PIL", "scipy", "altair", "statsmodels", "torch", "httpx", "alembic")
 
 
 def free_port() -> int:

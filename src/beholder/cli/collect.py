@@ -51,7 +51,9 @@ def collect(
     folder, url = folder.resolve(), database_url(folder, database)
     if not is_ready(folder, url):
         click.echo(run_child("beholder", "design", folder))
-        prepare(folder, url)
+        migrated = prepare(folder, url)
+        if migrated:
+            click.echo(migrated)
         note_ready(folder, url)
     if people is None:
         clear_rehearsal(url)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.pool import NullPool, QueuePool
 
-from beholder.collect.group_commit import GroupCommit
+from beholder.collect.group_commit import GroupCommit, end_with_its_transaction
+from beholder.collect.private_files import make_private
+from beholder.collect.schema_version import bring_up_to_date
 
 FILE_NAME = "collect.sqlite"
 DATABASE = "BEHOLDER_DATABASE"
@@ -231,23 +234,42 @@ logins = Table(
 """Researchers who are signed in; a row that is deleted ends its cookie."""
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long work waits for the database, in seconds; ``None`` is without end."""
+
+    lock: float
+    turn: float
+    connection: float
+    statement: float | None
+
+
+SERVING = Patience(lock=4, turn=5, connection=4, statement=20)
+"""Of a request: a page that hears of a busy database soon sends the same again."""
+
+WORKING = Patience(lock=30, turn=30, connection=10, statement=None)
+"""Of a command, which nobody would repeat by itself."""
+
+
 class Database:
     """An engine, and the two kinds of transaction that the server makes."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, patience: Patience = WORKING) -> None:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
         if self.is_sqlite:
-            self.engine = _sqlite(url, poolclass=QueuePool, pool_size=16, max_overflow=32)
-            self._aside = _sqlite(url, poolclass=NullPool)
+            pool = {"pool_size": 16, "max_overflow": 48, "pool_timeout": patience.connection}
+            self.engine = _sqlite(url, patience, poolclass=QueuePool, **pool)
+            self._aside = _sqlite(url, patience, poolclass=NullPool)
         else:
-            self.engine = create_engine(url, pool_size=10, max_overflow=10, pool_pre_ping=True)
-            self._aside = create_engine(url, poolclass=NullPool)
-        self._together = GroupCommit(self.engine)
+            pool = {"pool_size": 10, "max_overflow": 10, "pool_timeout": patience.connection}
+            self.engine = _postgresql(url, patience, pool_pre_ping=True, **pool)
+            self._aside = _postgresql(url, patience, poolclass=NullPool)
+        self._together = GroupCommit(self.engine, patience=patience.turn)
 
-    def create(self) -> None:
-        """Make the tables that are not there yet."""
-        metadata.create_all(self.engine)
+    def create(self) -> str:
+        """Make the tables, or bring those of an earlier version up to date; says what was done to those."""
+        return bring_up_to_date(self.engine, metadata)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -278,13 +300,17 @@ def default_url(folder: Path) -> str:
     return f"sqlite:///{(folder / FILE_NAME).resolve()}"
 
 
-def _sqlite(url: str, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings
-    engine = create_engine(url, connect_args={"timeout": 30, "isolation_level": None}, **pool)
+def _sqlite(url: str, patience: Patience, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings
+    engine = create_engine(url, connect_args={"timeout": patience.lock, "isolation_level": None}, **pool)
+
+    @event.listens_for(engine, "do_connect")
+    def keep_private(_: object, __: object, arguments: list[Any], ___: object) -> None:
+        make_private(Path(arguments[0]))
 
     @event.listens_for(engine, "connect")
     def prepare(connection: object, _: object) -> None:
         cursor = connection.cursor()  # type: ignore[attr-defined]
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000"):
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
@@ -292,5 +318,20 @@ def _sqlite(url: str, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own
     def begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    event.listen(engine, "handle_error", end_with_its_transaction)
+    return engine
+
+
+def _postgresql(url: str, patience: Patience, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings
+    engine = create_engine(url, connect_args={"connect_timeout": round(patience.connection)}, **pool)
+
+    @event.listens_for(engine, "connect")
+    def limit(connection: Any, _: object) -> None:  # noqa: ANN401 - psycopg's own
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = {1000 * patience.lock:.0f}")
+            if patience.statement is not None:
+                cursor.execute(f"SET statement_timeout = {1000 * patience.statement:.0f}")
+        connection.commit()  # else a transaction that is rolled back takes them along
 
     return engine

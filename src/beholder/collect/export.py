@@ -5,7 +5,6 @@ python -m beholder.collect.export FOLDER URL
 
 import os
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ import polars as pl
 from sqlalchemy import Row, select
 from sqlalchemy.exc import OperationalError
 
+from beholder.collect.clock import clock_in
 from beholder.collect.database import DATABASE, Database, persons, questions, responses, sessions, trials
 from beholder.collect.handover import complete_finished
 from beholder.errors import NoRoomError, StageError, UserError
@@ -33,8 +33,9 @@ def export(folder: Path, url: str) -> Outcome:
     study, store = load_study(folder), Store(folder)
     with usable_database():
         database = Database(url)
+        database.create()
         with database.writing() as connection:
-            complete_finished(connection, study, now=time.time())
+            complete_finished(connection, study, now=clock_in(connection).now())
         database.engine.dispose()
     frames = collected(url)
     work = Work(
@@ -47,6 +48,8 @@ def export(folder: Path, url: str) -> Outcome:
 def collected(url: str) -> dict[str, pl.DataFrame]:
     """The three tables from one moment of the database."""
     database = Database(url)
+    with usable_database():
+        database.create()
     with usable_database(), database.reading() as connection:
         people = {row.person: row for row in connection.execute(select(persons))}
         held = connection.execute(select(sessions).order_by(sessions.c.started, sessions.c.session)).all()

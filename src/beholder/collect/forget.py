@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from pathlib import Path
 import polars as pl
 from sqlalchemy import Connection, delete, insert, select, update
 
+from beholder.collect.clock import clock_in
 from beholder.collect.database import (
     Database,
     comments,
@@ -68,6 +68,7 @@ class Receipt:
 def forget_person(folder: Path, url: str, person: str, *, keep_answers: bool) -> Receipt:
     """Delete who someone is and, unless kept, what they answered: in the database and in the study's tables."""
     database = Database(url)
+    database.create()
     with database.writing() as connection:
         if connection.scalar(select(persons.c.person).where(persons.c.person == person)) is None:
             raise StageError(f"{folder}: nobody is known here as {person}. The researcher's page lists everyone.")
@@ -106,11 +107,12 @@ def forget_identities(url: str) -> Receipt:
     again. So somebody who comes back is a new rater.
     """
     database = Database(url)
+    database.create()
     with database.writing() as connection:
         replace_person_key(connection)
         count = connection.execute(delete(identities)).rowcount
         connection.execute(update(sessions).values(parameters={}, proof_hash=None))
-        receipt = _receipt(connection, ALL_IDENTITIES, now=time.time(), identities=count)
+        receipt = _receipt(connection, ALL_IDENTITIES, now=clock_in(connection).now(), identities=count)
     _scrub(database)
     return receipt
 
@@ -122,7 +124,7 @@ def _identities_forgotten(connection: Connection) -> float | None:
 
 
 def _forget(connection: Connection, folder: Path, person: str, *, keep_answers: bool) -> Receipt:
-    now = time.time()
+    now = clock_in(connection).now()
     mine = list(connection.scalars(select(sessions.c.session).where(sessions.c.person == person)))
     named = connection.execute(delete(identities).where(identities.c.person == person)).rowcount
     connection.execute(update(invitations).where(invitations.c.person == person).values(person=None))

@@ -2,45 +2,91 @@
 
 A thread that finds others waiting behind it leaves the commit to them; who finds nobody waiting commits for all.
 None goes on before its own work is on the disk. Where a thread's work fails, only that is undone.
+
+On a full disk, a fault of the disk or want of memory SQLite may roll back the whole transaction by itself.
+Python's ``commit()`` does nothing then, and raises nothing; so after every error, at the end of each part and
+before the commit the driver is asked whether the transaction is still there. If not, all who shared it get an
+error.
 """
 
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import SQLAlchemyError
+
+from beholder.errors import StorageError
 
 MOST = 64
 """So many share a commit at most, so that nobody waits long and other processes find a gap."""
+
+LOST = "the database gave up the transaction; nothing of it was written"
 
 
 class GroupCommit:
     """The turns of one database."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._turn, self._counting = threading.Lock(), threading.Lock()
-        self._waiting = 0
+    def __init__(self, engine: Engine, *, patience: float) -> None:
+        self._engine, self._patience = engine, patience
+        self._mutex = threading.Lock()
+        self._is_taken = False
+        self._queue: deque[threading.Lock] = deque()
         self._batch: _Batch | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for their turn."""
+        return len(self._queue)
 
     @contextmanager
     def turn(self) -> Iterator[Connection]:
         """A connection for this thread's work; it is on the disk when the block ends, or nothing of it is."""
-        with self._counting:
-            self._waiting += 1
-        with self._turn:
-            with self._counting:
-                self._waiting -= 1
+        self._wait_for_turn()
+        try:
             batch = self._batch = self._batch or _Batch(self._engine)
-            try:
-                with batch.part() as connection:
-                    yield connection
-            finally:
-                if self._waiting == 0 or batch.size >= MOST:
-                    self._batch = None
-                    batch.commit()
+            with batch.part() as connection:
+                yield connection
+        finally:
+            self._end_turn()
         batch.wait()
+
+    def _wait_for_turn(self) -> None:
+        """Take the turn if it is free, else queue for it; an error if it does not come in time."""
+        with self._mutex:
+            if not self._is_taken:
+                self._is_taken = True
+                return
+            ticket = threading.Lock()
+            ticket.acquire()
+            self._queue.append(ticket)
+        if ticket.acquire(timeout=self._patience):
+            return
+        with self._mutex:
+            if ticket not in self._queue:  # the turn came at the last moment
+                return
+            self._queue.remove(ticket)
+        raise StorageError(f"the database was busy for {self._patience:g} s; nothing was written")
+
+    def _end_turn(self) -> None:
+        """Hand turn and batch to the next thread, which is sure to come; where there is none, commit."""
+        with self._mutex:
+            batch = self._batch
+            if batch is not None and self._queue and batch.is_open and batch.size < MOST:
+                self._queue.popleft().release()
+                return
+            self._batch = None
+        try:
+            if batch is not None:
+                batch.end()
+        finally:
+            with self._mutex:
+                if self._queue:
+                    self._queue.popleft().release()
+                else:
+                    self._is_taken = False
 
 
 class _Batch:
@@ -48,41 +94,100 @@ class _Batch:
 
     def __init__(self, engine: Engine) -> None:
         self._connection = engine.connect().execution_options(writes=True)
-        self._transaction = self._connection.begin()
+        try:
+            self._transaction = self._connection.begin()
+        except BaseException:
+            self._connection.close()
+            raise
         self._done = threading.Event()
-        self._error: SQLAlchemyError | None = None
+        self._is_written = False
+        self._cause: BaseException | None = None
+        self.is_open = True
         self.size = 0
 
     @contextmanager
     def part(self) -> Iterator[Connection]:
-        """The work of one thread, undone as a whole if it fails; the first one's is all that there is."""
-        first = self.size == 0
-        if not first:
-            self._connection.exec_driver_sql("SAVEPOINT part")
+        """The work of one thread, undone as a whole if it fails; where nothing was before it, the batch ends."""
+        self._begin_part()
         try:
             yield self._connection
-        except BaseException:
-            if first:
-                self._transaction.rollback()
-                self._transaction = self._connection.begin()
-            else:
-                self._connection.exec_driver_sql("ROLLBACK TO part")
+            if not is_in_transaction(self._connection):
+                raise StorageError(LOST)
+        except BaseException as error:
+            self._undo(error)
             raise
         self.size += 1
 
-    def commit(self) -> None:
-        """Put everything on the disk, and let the others know whether that worked."""
+    def _begin_part(self) -> None:
+        if self.size:
+            try:
+                self._connection.exec_driver_sql("SAVEPOINT part")
+            except BaseException as error:  # nothing is to be undone yet; the savepoint before is another's
+                self.is_open, self._cause = is_in_transaction(self._connection), error
+                raise
+
+    def _undo(self, error: BaseException) -> None:
+        """Take back a part; if that cannot be done, or the transaction is gone, the whole batch has failed."""
+        self.is_open = False
+        self._cause = error
+        if not self.size or not is_in_transaction(self._connection):
+            return
         try:
-            self._transaction.commit()
-        except SQLAlchemyError as error:
-            self._error = error
-            self._connection.invalidate(error)  # whatever is open in it ends with it
+            self._connection.exec_driver_sql("ROLLBACK TO part")
+        except (SQLAlchemyError, MemoryError) as fault:
+            self._cause = fault
+            return
+        self.is_open = is_in_transaction(self._connection)
+
+    def end(self) -> None:
+        """Put everything on the disk, or nothing, and let the others know which."""
+        try:
+            if self.is_open and is_in_transaction(self._connection):
+                self._transaction.commit()
+                self._is_written = True
+        except (SQLAlchemyError, MemoryError) as error:
+            self._cause = error
         finally:
+            try:
+                self._leave()
+            finally:
+                self._done.set()
+
+    def _leave(self) -> None:
+        """Give the connection back, with nothing left open in it."""
+        try:
+            if not self._is_written and is_in_transaction(self._connection):
+                self._transaction.rollback()
+        except (SQLAlchemyError, MemoryError) as error:
+            self._cause = error
+        finally:
+            if is_in_transaction(self._connection):
+                self._connection.invalidate(self._cause)
             self._connection.close()
-            self._done.set()
 
     def wait(self) -> None:
         """Return when the work is on the disk; raise if it is not."""
         self._done.wait()
-        if self._error is not None:
-            raise self._error
+        if not self._is_written:
+            raise StorageError(LOST) from self._cause
+
+
+def is_in_transaction(connection: Connection) -> bool:
+    """Whether the driver of SQLite still has the transaction that was begun."""
+    if connection.invalidated or connection.closed:
+        return False
+    driver = connection.connection.driver_connection
+    return driver is not None and bool(driver.in_transaction)
+
+
+def end_with_its_transaction(context: ExceptionContext) -> None:
+    """After an error that ended the transaction of a writer, let its connection take nothing more.
+
+    Without this a statement that follows, where code has caught the error, would be written by itself.
+    """
+    connection = context.connection
+    if connection is None or not connection.get_execution_options().get("writes", False):
+        return
+    if not connection.invalidated and not is_in_transaction(connection):
+        context.is_disconnect = True
+        context.invalidate_pool_on_disconnect = False

@@ -34,16 +34,20 @@ LOADED = "loaded"
 SECRETS = ("person", "token", "researcher")
 
 
-def load(folder: Path, url: str) -> None:
-    """Fill the database, or find it filled from the same trials; trials that were answered are never replaced."""
+def load(folder: Path, url: str) -> str:
+    """Fill the database, or find it filled from the same trials; trials that were answered are never replaced.
+
+    Returns what was done to a database of an earlier version.
+    """
     study, store = load_study(folder), Store(folder)
     database = Database(url)
     try:
-        database.create()
+        migrated = database.create()
         with database.writing() as connection:
             _keep_secrets(connection)
             _keep_questions(connection, study)
             _keep_trials(connection, store)
+        return migrated
     finally:
         database.engine.dispose()
 
@@ -135,7 +139,7 @@ def main() -> int:
     """The command of this module."""
     folder, url = sys.argv[1], os.environ[DATABASE]
     try:
-        load(Path(folder), url)
+        sys.stdout.write(load(Path(folder), url))
     except UserError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

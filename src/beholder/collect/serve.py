@@ -19,11 +19,13 @@ from uvicorn.supervisors import Multiprocess
 
 from beholder import __version__
 from beholder.collect.api import create_app
+from beholder.collect.clock import set_clock
 from beholder.collect.database import DATABASE, Database, control
 from beholder.collect.disk import watched
 from beholder.collect.filling import filling
 from beholder.collect.pictures import ServedImages
 from beholder.collect.researcher.way_in import way_in
+from beholder.collect.schema_version import is_current
 from beholder.collect.service import Service
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME
@@ -54,15 +56,17 @@ def run_child(*arguments: str | Path, url: str = "") -> str:
     return done.stdout.strip()
 
 
-def prepare(folder: Path, url: str) -> None:
-    """Fill the database from the tables of the study."""
-    run_child("beholder.collect.load", folder, url=url)
+def prepare(folder: Path, url: str) -> str:
+    """Fill the database from the tables of the study; what was done to a database of an earlier version."""
+    return run_child("beholder.collect.load", folder, url=url)
 
 
 def is_ready(folder: Path, url: str) -> bool:
-    """Whether the study, its images and trials are those that the database was made ready for."""
+    """Whether the study, its images and trials are those that the database was made ready for, by this version."""
     database = Database(url)
     try:
+        if not is_current(database.engine):
+            return False
         with database.reading() as connection:
             known = connection.scalar(select(control.c.value).where(control.c.name == READY))
     except DBAPIError:  # there is no database yet
@@ -85,6 +89,13 @@ def _fingerprint(folder: Path) -> str:
     tables = [folder / "tables" / f"{name}.parquet" for name in ("prompts", "images", "trials")]
     hashes = [file_hash(path) if path.is_file() else "absent" for path in (folder / FILE_NAME, *tables)]
     return " ".join([__version__, *hashes])
+
+
+def start_clock(url: str) -> None:
+    """Set the clock that all processes of this server, and commands beside it, go by."""
+    database = Database(url)
+    set_clock(database)
+    database.engine.dispose()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -127,6 +138,7 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
     if processes > 1 and url.startswith("sqlite"):
         raise StageError("several processes need PostgreSQL: --database postgresql+psycopg://…")
     listening = listen(host, port)
+    start_clock(url)
     address = address_of(listening)
     say(f"people:     {address}/\nresearcher: {way_in(folder, url, address)}\nStop with Ctrl-C; nothing is lost.")
     settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}

@@ -1,13 +1,13 @@
 """What the routes share: the study, its database, the clock, and who is asking."""
 
-import time
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Row
 
 from beholder.collect.catalogue import Catalogue
-from beholder.collect.database import Database
+from beholder.collect.clock import clock_of
+from beholder.collect.database import SERVING, Database
 from beholder.collect.identity import hash_of, identity_of
 from beholder.collect.leases import keep_place
 from beholder.collect.pictures import ServedImages
@@ -26,8 +26,9 @@ class Service:
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
         self.study: Study = load_study(folder)
-        self.database = Database(url)
+        self.database = Database(url, SERVING)
         self.database.create()
+        self.clock = clock_of(self.database)
         self.catalogue = Catalogue(self.database)
         sizes = [(picture.width, picture.height) for picture in self.catalogue.pictures.values()]
         self.side = common_side(sizes, self.study.collect.image_side)
@@ -35,8 +36,8 @@ class Service:
         self.images = ServedImages(folder, self.catalogue.pictures, side=self.side, quality=quality)
 
     def now(self) -> float:
-        """Seconds since 1970."""
-        return time.time()
+        """Seconds since 1970, by a clock that never jumps."""
+        return self.clock.now()
 
     def session(self, connection: Connection, cookie: str | None, *, locked: bool = True) -> Row[Any]:
         """The session of a cookie, or a refusal."""

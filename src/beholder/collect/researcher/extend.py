@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import sys
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +19,7 @@ import polars as pl
 from pydantic import ValidationError
 from sqlalchemy import select
 
+from beholder.collect.clock import clock_in
 from beholder.collect.database import DATABASE, Database, control
 from beholder.collect.export import usable_database
 from beholder.collect.load import LOADED, append
@@ -71,7 +71,7 @@ def extend(folder: Path, url: str, name: str, places: int, *, reason: str, who: 
         _write(store, pl.concat([known, added]), extension)
         if not append(connection, store):
             raise StageError("the trials of the database are not those of the table; nothing was added to it")
-        note(connection, "extend", reason, now=time.time(), who=who, **asdict(extension))
+        note(connection, "extend", reason, now=clock_in(connection).now(), who=who, **asdict(extension))
     database.engine.dispose()
     return extension
 

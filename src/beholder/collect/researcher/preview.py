@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from fastapi import FastAPI, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI
 from sqlalchemy import Connection, func, insert, select
 
 from beholder.collect.database import Database, invitations, pictures, questions, secrets, slots, trials
 from beholder.collect.identity import hash_of
+from beholder.collect.replies import handle_errors
 from beholder.collect.routes import images, rater
 from beholder.collect.service import Service
 from beholder.errors import RefusedError
@@ -80,17 +80,8 @@ def _app(folder: Path, url: str) -> FastAPI:
     app.state.service = Service(folder, url)
     app.router.routes.extend(rater.router.routes)
     app.router.routes.extend(images.router.routes)
-    app.add_exception_handler(RefusedError, _refused)
+    handle_errors(app)
     return app
-
-
-async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG001 - FastAPI's signature
-    if not isinstance(error, RefusedError):
-        raise error
-    again = {"Retry-After": "1"} if error.status == 503 else None
-    return JSONResponse(
-        {"detail": {"code": error.code, "message": error.message}}, status_code=error.status, headers=again
-    )
 
 
 def _room(key: str) -> Path:

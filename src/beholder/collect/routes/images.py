@@ -8,6 +8,7 @@ from fastapi import APIRouter, Cookie, Header, Path, Response
 from beholder.collect.routes.rater import Serving
 from beholder.collect.service import COOKIE
 from beholder.collect.showing import window
+from beholder.collect.threads import ImageRoute
 from beholder.errors import RefusedError
 from beholder.images.display import MEDIA_TYPE
 
@@ -16,7 +17,7 @@ HEADERS = {"Cache-Control": "private, max-age=3600, immutable", "Accept-Ranges":
 
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
-router = APIRouter(prefix="/api/image", tags=["rater"])
+router = APIRouter(prefix="/api/image", tags=["rater"], route_class=ImageRoute)
 
 
 @router.head("/{token}", response_class=Response, include_in_schema=False)

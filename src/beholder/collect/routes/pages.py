@@ -5,11 +5,14 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 from fastapi import Path as PathParameter
-from fastapi.responses import FileResponse
-from fastapi.staticfiles import StaticFiles
+from fastapi.responses import JSONResponse
 
+from beholder.collect.files import PageFiles, page_file
+from beholder.collect.readiness import Readiness
+from beholder.collect.replies import AGAIN
+from beholder.collect.threads import FILES
 from beholder.errors import RefusedError
 
 HERE = Path(__file__).parent.parent
@@ -18,30 +21,42 @@ PAGES, TEXTS = HERE / "pages", HERE / "texts"
 router = APIRouter(tags=["pages"])
 
 
-def static_files() -> StaticFiles:
+def static_files() -> PageFiles:
     """Scripts and styles."""
-    return StaticFiles(directory=PAGES)
+    return PageFiles(PAGES)
 
 
 @router.get("/", include_in_schema=False)
 @router.get("/q/{question}", include_in_schema=False)
 @router.get("/i/{invitation}", include_in_schema=False)
 @router.get("/r/{resume}", include_in_schema=False)
-def get_page() -> FileResponse:
+async def get_page() -> Response:
     """The page of people who judge; it asks for everything itself."""
-    return FileResponse(PAGES / "index.html", headers={"Cache-Control": "no-cache"})
+    return await page_file(PAGES / "index.html", {"Cache-Control": "no-cache"})
 
 
 @router.get("/api/texts/{language}")
-def get_texts(language: Annotated[str, PathParameter(pattern="^[a-z]{2}$")]) -> dict[str, Any]:
+async def get_texts(language: Annotated[str, PathParameter(pattern="^[a-z]{2}$")]) -> dict[str, Any]:
     """All texts of a language."""
-    return texts(language)
+    return await FILES.run(texts, language)
 
 
 @router.get("/api/health")
-def get_health() -> dict[str, str]:
-    """Whether the server answers."""
+async def get_health() -> dict[str, str]:
+    """Whether the server lives; asks nothing of database, disk or threads."""
     return {"status": "ok"}
+
+
+@router.get("/api/ready")
+async def get_ready(request: Request) -> Response:
+    """Whether the server can take answers now; 503, and what is wrong, if not."""
+    readiness: Readiness = request.app.state.readiness
+    faults = await readiness.faults()
+    if not faults:
+        return JSONResponse({"status": "ready"})
+    message = "; ".join(f"{part}: {fault}" for part, fault in faults.items())
+    detail = {"code": "not-ready", "message": message, "faults": faults}
+    return JSONResponse({"detail": detail}, status_code=503, headers=AGAIN)
 
 
 @cache

@@ -1,0 +1,34 @@
+"""Accounts of researchers, proofs of identity, and the moment a trial was sent.
+
+Revision 2, after 1.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "2"
+down_revision = "1"
+
+
+def upgrade() -> None:
+    """Add three columns to ``sessions``, and two tables."""
+    with op.batch_alter_table("sessions") as batch:
+        batch.add_column(sa.Column("guest_hash", sa.String))
+        batch.add_column(sa.Column("proof_hash", sa.String))
+        batch.add_column(sa.Column("presented", sa.Float))
+        batch.create_unique_constraint("sessions_guest_hash_key", ["guest_hash"])
+    op.create_table(
+        "researchers",
+        sa.Column("name", sa.String, primary_key=True),
+        sa.Column("role", sa.String, nullable=False),
+        sa.Column("password_hash", sa.String, nullable=False),
+        sa.Column("created", sa.Float, nullable=False),
+    )
+    op.create_table(
+        "logins",
+        sa.Column("token_hash", sa.String, primary_key=True),
+        sa.Column("researcher", sa.String, nullable=False),
+        sa.Column("role", sa.String, nullable=False),
+        sa.Column("created", sa.Float, nullable=False),
+        sa.Column("expires", sa.Float, nullable=False),
+    )
