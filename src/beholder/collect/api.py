@@ -22,14 +22,14 @@ log = logging.getLogger(__name__)
 def create_app(folder: Path, url: str, *, limited: bool = True) -> FastAPI:
     """The server of one study; ``limited`` is off where a test floods it on purpose."""
     app = FastAPI(title="beholder", version=__version__, docs_url=None, redoc_url=None)
-    app.state.service = Service(folder, url)
+    app.state.service = service = Service(folder, url)
     for router in (rater.router, images.router, pages.router, researcher_pages.router):
         app.router.routes.extend(router.routes)  # as they are: including a router would build each of them again
     app.mount("/static", pages.static_files(), name="static")
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(DBAPIError, _database_gone)
-    app.add_middleware(Guard, limited=limited)
+    app.add_middleware(Guard, key=service.catalogue.secret("token"), limited=limited)
     return app
 
 

@@ -87,7 +87,7 @@ def forget_identities(url: str) -> Receipt:
     database = Database(url)
     with database.writing() as connection:
         count = connection.execute(delete(identities)).rowcount
-        connection.execute(update(sessions).values(parameters={}))
+        connection.execute(update(sessions).values(parameters={}, proof_hash=None))
         receipt = _receipt(connection, "all identities", now=time.time(), identities=count)
     _scrub(database)
     return receipt
@@ -98,7 +98,9 @@ def _forget(connection: Connection, folder: Path, person: str, *, keep_answers: 
     mine = list(connection.scalars(select(sessions.c.session).where(sessions.c.person == person)))
     named = connection.execute(delete(identities).where(identities.c.person == person)).rowcount
     connection.execute(update(invitations).where(invitations.c.person == person).values(person=None))
-    connection.execute(update(sessions).where(sessions.c.person == person).values(parameters={}, screen=None))
+    connection.execute(
+        update(sessions).where(sessions.c.person == person).values(parameters={}, proof_hash=None, screen=None)
+    )
     if keep_answers:
         return _receipt(connection, "identity", now=now, identities=named)
     held = connection.execute(
