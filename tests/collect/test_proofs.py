@@ -13,13 +13,23 @@ from typing import Any
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from fastapi import FastAPI, Response
 from pydantic import ValidationError
 
 from beholder.collect.arriving import Proofs, panel_signature, warnings_of
 from beholder.collect.codes import LETTERS, personal_code, session_of_code
 from beholder.collect.entering import SIMULATED
 from beholder.collect.identity import opaque
-from beholder.collect.prolific import A_DAY, A_WEEK, BETWEEN_FETCHES, ProlificTokens
+from beholder.collect.prolific import (
+    A_DAY,
+    A_WEEK,
+    BETWEEN_FETCHES,
+    LARGEST_KEYS,
+    ProlificTokens,
+    fetch_keys,
+    parsed_keys,
+)
+from beholder.collect.rehearsal import listening
 from beholder.errors import RefusedError, StudyError
 from beholder.study.collecting import Collecting
 from beholder.study.kinds.realism import RealismQuestion
@@ -253,7 +263,7 @@ class TestTokens:
             fetched.append(now[0])
             if not published:
                 raise OSError("down")
-            return json.dumps({"keys": [one.jwk() for one in published]})
+            return json.dumps({"keys": [publisher.jwk() for publisher in published]})
 
         checking = tokens(tmp_path, content, clock=lambda: now[0])
         for _ in range(3):
@@ -279,6 +289,21 @@ class TestTokens:
         with pytest.raises(RefusedError) as refused:
             checking.read(later.token())
         assert (refused.value.status, refused.value.code) == (503, "no-keys")
+
+    def test_a_fetch_has_limits(self, signer: Signer) -> None:
+        app = FastAPI()
+        app.get("/keys")(lambda: Response(signer.jwks()))
+        app.get("/moved")(lambda: Response(status_code=302, headers={"location": "/keys"}))
+        app.get("/large")(lambda: Response(b" " * (LARGEST_KEYS + 1)))
+        app.get("/broken")(lambda: Response(status_code=500))
+        with listening(app) as address:
+            assert list(parsed_keys(fetch_keys(f"{address}/keys"))) == [signer.kid]
+            for path in ("/moved", "/large", "/broken", "/absent"):
+                with pytest.raises(OSError, match=r"."):
+                    fetch_keys(address + path)
+        for nowhere in (address, "https://[", "https://"):
+            with pytest.raises(OSError, match=r"."):
+                fetch_keys(nowhere)
 
     def test_a_fetch_that_fails_is_503_and_holds_nobody_up(self, serve: Serve, signer: Signer) -> None:
         served = serve(realism(), collect=PROLIFIC)
@@ -467,16 +492,16 @@ class TestGuest:
 class TestCodes:
     def test_a_code_is_of_one_session_and_outcome(self) -> None:
         ended = [(f"s-{number}", outcome) for number in range(500) for outcome in ("complete", "returned")]
-        codes = {personal_code("key", *one) for one in ended}
+        codes = {personal_code("key", session, outcome) for session, outcome in ended}
         assert len(codes) == len(ended)
-        assert {len(code) for code in codes} == {11}
+        assert {len(each) for each in codes} == {11}
         assert set("".join(codes)) <= {*LETTERS, "-"}
         assert not set("0O1I") & set(LETTERS)
-        mine = personal_code("key", "s-7", "complete")
-        assert session_of_code("key", f" {mine.lower().replace('-', ' ')} ", ended) == "s-7"
+        code = personal_code("key", "s-7", "complete")
+        assert session_of_code("key", f" {code.lower().replace('-', ' ')} ", ended) == "s-7"
         assert session_of_code("key", personal_code("key", "s-7", "complete"), [("s-7", "returned")]) is None
-        assert session_of_code("another", mine, ended) is None
-        for invented in ("", "-", "AAAAA-AAAAA", mine[:-1], mine + "2"):
+        assert session_of_code("another", code, ended) is None
+        for invented in ("", "-", "AAAAA-AAAAA", code[:-1], code + "2"):
             assert session_of_code("key", invented, ended) is None
 
     def test_the_researcher_checks_a_claimed_code(self, serve: Serve) -> None:

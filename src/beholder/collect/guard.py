@@ -29,6 +29,9 @@ PASS_SECONDS = 30 * 86_400
 ENTRIES, ENTRIES_A_SECOND = 600, 10.0
 """How often one address may come in at once, and then from second to second: a whole class may share it."""
 
+RETURNS, RETURNS_A_SECOND = 60, 1.0
+"""How often one session may come in again, whatever others behind its address do."""
+
 SIGN_INS, SIGN_INS_A_SECOND = 60, 1.0
 """The same for the researcher's page without a valid cookie: someone who guesses passwords asks more often."""
 
@@ -80,6 +83,7 @@ class Guard:
     def __init__(self, app: ASGIApp, *, key: str, limited: bool = True) -> None:
         self._app, self._key, self._limited = app, key, limited
         self._entries = Buckets(ENTRIES, ENTRIES_A_SECOND)
+        self._returns = Buckets(RETURNS, RETURNS_A_SECOND)
         self._sign_ins = Buckets(SIGN_INS, SIGN_INS_A_SECOND)
         self._faults = Buckets(FAULTS, FAULTS_A_SECOND)
 
@@ -102,7 +106,7 @@ class Guard:
                     self._give_pass(scope, cookies, message)
             await send(message)
 
-        if self._limited and self._is_flooding(path, address, culprit, has_session=holder is not None):
+        if self._limited and self._is_flooding(path, culprit, has_session=holder is not None):
             who = "you" if holder else "this address"
             await _refusal(429, "too-many", f"too many requests from {who}; try again in a moment")(
                 scope, receive, guarded
@@ -115,17 +119,20 @@ class Guard:
             return
         await self._app(scope, _replay(body, receive), guarded)
 
-    def _is_flooding(self, path: str, address: str, culprit: str, *, has_session: bool) -> bool:
+    def _is_flooding(self, path: str, culprit: str, *, has_session: bool) -> bool:
         """Whether it is too much; coming in and signing in are counted apart from faults, of others."""
         if path == "/" or path.startswith(HARMLESS):
             return False
-        if path == ENTRY or (path == RESEARCHER and not has_session):
-            bucket = self._entries if path == ENTRY else self._sign_ins
-            if bucket.is_empty(address):
-                return True
-            bucket.take(address)
-            return False
-        return self._faults.is_empty(culprit)
+        if path == ENTRY:
+            bucket = self._returns if has_session else self._entries
+        elif path == RESEARCHER and not has_session:
+            bucket = self._sign_ins
+        else:
+            return self._faults.is_empty(culprit)
+        if bucket.is_empty(culprit):
+            return True
+        bucket.take(culprit)
+        return False
 
     def _give_pass(self, scope: Scope, cookies: dict[str, str], message: Message) -> None:
         """The researcher's cookie has just opened something, so it is valid: let it be known next time."""

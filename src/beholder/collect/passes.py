@@ -31,9 +31,9 @@ def holder_of(key: str, cookies: dict[str, str], *, researcher: bool) -> str | N
     It says that the cookie was given out by this study, not that its session still runs.
     """
     if researcher:
-        cookie, shown = cookies.get(RESEARCHER_COOKIE, ""), cookies.get(RESEARCHER_PASS, "")
+        cookie, stamp = cookies.get(RESEARCHER_COOKIE, ""), cookies.get(RESEARCHER_PASS, "")
         expected = researcher_pass(key, cookie)
     else:
         cookie = cookies.get(RATER_COOKIE, "")
-        shown, expected = cookie, stamped(key, token_of(cookie))
-    return cookie if cookie and hmac.compare_digest(shown.encode(), expected.encode()) else None
+        stamp, expected = cookie, stamped(key, token_of(cookie))
+    return cookie if cookie and hmac.compare_digest(stamp.encode(), expected.encode()) else None

@@ -194,7 +194,7 @@ def fetch_keys(address: str) -> str:
                 content += part
                 if len(content) > LARGEST_KEYS or time.monotonic() > deadline:
                     raise OSError("the reply is too large or too slow")
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise OSError(str(error) or type(error).__name__) from error
     return content.decode("utf-8")
 
