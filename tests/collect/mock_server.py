@@ -126,7 +126,7 @@ class Mock:
             complete = visit.outcome == "complete"
             state["done"] = {
                 "outcome": visit.outcome, "message_key": f"done.{visit.outcome}",
-                "code": "C7F3K9QX" if complete else None,
+                "code": "C7F3K9QX" if complete else None, "personal_code": "6QKM4-9QPDY",
                 "redirect": "https://app.prolific.com/" if complete else None,
             }  # fmt: skip
         return state

@@ -146,10 +146,10 @@ def test_people_go_to_the_question_with_most_free_places(serve: Serve) -> None:
 
 def test_who_has_finished_sees_the_end_again_and_is_given_nothing_else(serve: Serve) -> None:
     served = serve(realism(), pair(), collect={"codes": {"complete": "C-1"}})
-    done = served.visitor().begin(PROLIFIC_PID="p").walk().state["done"]
+    done = served.visitor().begin(PROLIFIC_PID="p", SESSION_ID="s").walk().state["done"]
     assert done["code"] == "C-1"
     elsewhere = served.visitor()
-    assert elsewhere.enter(PROLIFIC_PID="p").json()["done"] == done
+    assert elsewhere.enter(PROLIFIC_PID="p", SESSION_ID="s").json()["done"] == done
     assert served.count("sessions") == 1
 
 

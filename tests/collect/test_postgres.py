@@ -29,6 +29,7 @@ from beholder.collect.export import collected
 from beholder.collect.forget import forget_identities, person_of
 from beholder.collect.load import load
 from beholder.collect.migrations.upgrade import migrate
+from beholder.collect.passes import holder_of
 from beholder.collect.rehearsal import listening
 from beholder.collect.researcher.access import rotate_token
 from beholder.collect.researcher.accounts import add_account, remove_account
@@ -190,6 +191,26 @@ def test_a_person_in_many_tabs_of_two_processes_is_one_session(served: Callable[
     assert rows(clean, "select count(*) from sessions") == [(1,)]
     assert rows(clean, "select count(*) from slots where session is not null") == [(1,)]
     assert folder.exists()
+
+
+def test_an_id_alone_at_another_process_deletes_nothing(served: Callable[..., Any], clean: str) -> None:
+    folder, addresses, services = served(RealismQuestion(name="q", design=Design(raters=2, trials=4)))
+    body = {"parameters": {"PROLIFIC_PID": "same", "SESSION_ID": "s"}, "path": "/"}
+    alone = {"parameters": {"PROLIFIC_PID": "same"}, "path": "/"}
+    with ExitStack() as stack:
+        owner, guest = (Walker([client], folder) for client in clients(stack, addresses))
+        state = owner.post("enter", body).json()
+        assert guest.post("enter", alone).json()["guest"] is True
+        assert guest.post("enter", alone).status_code == 200
+        for delete in (True, False):
+            assert guest.post("withdraw", {"delete": delete}).json()["detail"]["code"] == "other-device"
+        assert owner.post(*owner.next(state)).status_code == 200
+        for service in services:  # each process knows the cookies that the other has given out
+            key = service.catalogue.secret("token")
+            assert holder_of(key, {"beholder": owner.cookie}, researcher=False) == owner.cookie
+            assert holder_of(key, {"beholder": guest.cookie}, researcher=False) == guest.cookie
+    assert rows(clean, "select status from sessions") == [("running",)]
+    assert rows(clean, "select kind from events") == [("other-device",)]
 
 
 def test_many_at_once_with_drop_outs_leave_one_answer_a_trial(served: Callable[..., Any], clean: str) -> None:

@@ -289,8 +289,8 @@ class TestLeaving:
     def test_mturk_gets_its_assignment_back(self, serve: Serve) -> None:
         parameters = {"workerId": "A1", "assignmentId": "as/1", "turkSubmitTo": "https://workersandbox.mturk.com/"}
         visitor = serve(realism()).visitor().begin(**parameters).walk()
-        address = "https://workersandbox.mturk.com/mturk/externalSubmit?assignmentId=as%2F1"
-        assert visitor.state["done"]["redirect"] == address
+        address = "https://workersandbox.mturk.com/mturk/externalSubmit?assignmentId=as%2F1&code="
+        assert visitor.state["done"]["redirect"] == address + visitor.state["done"]["personal_code"]
 
     @pytest.mark.parametrize(
         "address",

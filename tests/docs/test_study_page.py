@@ -100,10 +100,12 @@ def type_of(field: FieldInfo) -> str:
         return f"one of {words_of(annotation)}"
     if get_origin(annotation) is dict:
         return "texts by language"
-    if get_origin(annotation) is tuple:
-        inside = get_args(annotation)[0]
+    kind = annotation
+    if get_origin(annotation) is not tuple:  # as in ``int | None``
+        kind = next(kind for kind in get_args(annotation) or (annotation,) if kind is not NoneType)
+    if get_origin(kind) is tuple:
+        inside = get_args(kind)[0]
         return f"list of {words_of(inside)}" if get_origin(inside) is Literal else "list of sections"
-    kind = next(kind for kind in get_args(annotation) or (annotation,) if kind is not NoneType)
     limits = list(field.metadata)
     if get_origin(kind) is Annotated:  # as in ``Share | None``
         kind, inner = get_args(kind)

@@ -22,15 +22,15 @@ def create_app(
     With ``fill`` all images are encoded before it returns; without, they are served when other processes have.
     """
     app = FastAPI(title="beholder", version=__version__, docs_url=None, redoc_url=None)
-    app.state.service = Service(folder, url)
+    app.state.service = service = Service(folder, url)
     if fill:
-        app.state.service.images.fill()
-    app.state.readiness = Readiness(folder, app.state.service.database)
+        service.images.fill()
+    app.state.readiness = Readiness(folder, service.database)
     for router in (rater.router, images.router, pages.router, researcher_pages.router):
         app.router.routes.extend(router.routes)  # as they are: including a router would build each of them again
     app.mount("/static", pages.static_files(), name="static")
     handle_errors(app)
     app.add_middleware(Heads)
     app.add_middleware(Impatience, seconds=longest_seconds)
-    app.add_middleware(Guard, limited=limited)
+    app.add_middleware(Guard, key=service.catalogue.secret("token"), limited=limited)
     return app

@@ -18,6 +18,7 @@ from beholder.collect.catalogue import Catalogue
 from beholder.collect.database import Database, sessions
 from beholder.collect.entering import SIMULATED
 from beholder.collect.identity import hash_of, opaque
+from beholder.collect.passes import token_of
 from beholder.collect.service import COOKIE
 from beholder.collect.showing import image_token
 from beholder.simulate.answering import Answered, answer
@@ -143,9 +144,9 @@ class _Player:
 
     def _learn_tokens(self) -> None:
         """Which image stands behind each token of this session."""
-        cookie = self._client.cookies[COOKIE]
+        token = token_of(self._client.cookies[COOKIE])
         with self._database.reading() as connection:
-            row = connection.execute(select(sessions).where(sessions.c.token_hash == hash_of(cookie))).one()
+            row = connection.execute(select(sessions).where(sessions.c.token_hash == hash_of(token))).one()
         key = self._catalogue.secret("token")
         trials = self._catalogue.slot(row.question, row.slot).values()
         self._images = {

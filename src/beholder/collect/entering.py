@@ -6,12 +6,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select
 
+from beholder.collect.arriving import INVITED, OPEN, PROLIFIC, Arrival, Proofs, arrival_of
 from beholder.collect.catalogue import Catalogue
-from beholder.collect.database import persons, sessions, slots
+from beholder.collect.database import events, persons, sessions, slots
 from beholder.collect.handover import is_free, take_place
-from beholder.collect.identity import arrival_of, find_or_make_person, hash_of, opaque
+from beholder.collect.identity import find_or_make_person, hash_of, opaque, pseudonym
 from beholder.collect.messages import Enter
 from beholder.collect.outcome import needed_to_leave
+from beholder.collect.passes import stamped, token_of
 from beholder.collect.person_key import person_key
 from beholder.collect.standing import SESSION, change, is_paused, session_by
 from beholder.errors import RefusedError
@@ -20,65 +22,132 @@ from beholder.study.study import Study
 SIMULATED = "beholder-simulated"
 """Parameter by which made-up people say what they are; only who can read the database can make its value."""
 
+NAMELESS = (OPEN, INVITED)
+"""Where nobody else can name a person, a cookie of one session vouches for the others, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A session, the token for its cookie, and the token for its link to another device."""
+    """A session, the cookie for it, and the token for its link to another device, which no guest is told."""
 
     session: Row[Any]
-    token: str
+    cookie: str
     resume: str
+    guest: bool = False
+
+
+def arrive(catalogue: Catalogue, study: Study, proofs: Proofs, message: Enter) -> Arrival | None:
+    """What the link says of someone; ``None`` for a link that goes on with a session.
+
+    Comes before the transaction: it may have to fetch a platform's keys.
+    """
+    kind, argument = _path(message.path)
+    if kind == "r":
+        return None
+    if _is_simulated(catalogue, message):
+        return Arrival(PROLIFIC, message.parameters["PROLIFIC_PID"], message.parameters, proven=True)
+    return arrival_of(message.parameters, argument if kind == "i" else None, study.collect, proofs)
 
 
 def enter(
-    connection: Connection, catalogue: Catalogue, study: Study, message: Enter, *, cookie: str | None, now: float
+    connection: Connection,
+    catalogue: Catalogue,
+    study: Study,
+    message: Enter,
+    arrival: Arrival | None,
+    *,
+    cookie: str | None,
+    now: float,
 ) -> Entered:
     """Find or make the session of someone who opens a link.
 
     A link that continues a session, or a cookie of one, comes first; then the platform's id, which is the same on
-    any device; an open link makes a new person.
+    any device; an open link makes a new person. An id that nothing proves, on another device than the session's
+    own, makes a guest: the trials can go on, but what cannot be undone is kept for whoever began.
     """
     kind, argument = _path(message.path)
-    if kind == "r":
+    if arrival is None:
         resumed = session_by(connection, resume_hash=hash_of(argument))
         if resumed is None:
             raise RefusedError(404, "no-such-link", "this link continues no session")
+        _platform_of(connection, resumed.person)
         return _again(connection, catalogue, study, message, resumed)
-    arrival = arrival_of(message.parameters, argument if kind == "i" else None, study.collect)
-    if arrival is None:
-        raise RefusedError(403, "no-entry", "this study is open to invited people only")
+    current = session_by(connection, token_hash=hash_of(token_of(cookie))) if cookie else None
+    if arrival.refusal is not None and not _is_inside(connection, arrival, current):
+        raise arrival.refusal
     wanted = argument if kind == "q" else None
     if wanted is not None and wanted not in catalogue.questions:
         raise RefusedError(404, "no-such-question", "this link leads to no question")
-    known = session_by(connection, token_hash=hash_of(cookie)) if cookie else None
-    if known is not None and arrival.identity is None:
-        person: str | None = known.person
+    if current is not None and arrival.identity is None:
+        person: str | None = current.person
     else:
-        simulated = message.parameters.get(SIMULATED) == opaque(catalogue.secret("token"), SIMULATED)
-        person = find_or_make_person(connection, arrival, key=person_key(connection), now=now, simulated=simulated)
+        person = find_or_make_person(
+            connection,
+            arrival,
+            key=person_key(connection),
+            now=now,
+            simulated=_is_simulated(catalogue, message),
+        )
     if person is None:
         raise RefusedError(403, "no-invitation", "this invitation is not known")
-    if connection.scalar(select(persons.c.excluded).where(persons.c.person == person)):
-        raise RefusedError(403, "excluded", "this person takes no further part in the study")
-    held = _session_of(connection, person, wanted, known)
-    if held is not None:
+    platform = _platform_of(connection, person)
+    held = _session_of(connection, person, wanted, current)
+    if held is None:
+        return _new_session(connection, catalogue, study, message, arrival, person, wanted, now=now)
+    is_own = current is not None and (current.session == held.session or platform in NAMELESS)
+    if is_own or arrival.proven or _has_same_proof(catalogue, arrival, held):
         return _again(connection, catalogue, study, message, held)
-    return _new_session(connection, catalogue, study, message, person, wanted, now=now)
+    return _as_guest(connection, catalogue, held, now=now)
+
+
+def _is_simulated(catalogue: Catalogue, message: Enter) -> bool:
+    parameters = message.parameters
+    proof = opaque(catalogue.secret("token"), SIMULATED)
+    return bool(parameters.get("PROLIFIC_PID")) and parameters.get(SIMULATED) == proof
+
+
+def _is_inside(connection: Connection, arrival: Arrival, current: Row[Any] | None) -> bool:
+    """Whether the cookie is of a session of the person whom the link names: a signature may have run out since."""
+    if current is None or arrival.identity is None:
+        return False
+    return bool(current.person == pseudonym(person_key(connection), arrival.platform, arrival.identity))
+
+
+def _platform_of(connection: Connection, person: str) -> str:
+    """Where the person comes from; a refusal for one who was excluded."""
+    row = connection.execute(
+        select(persons.c.platform, persons.c.excluded).where(persons.c.person == person)
+    ).one()
+    if row.excluded:
+        raise RefusedError(403, "excluded", "this person takes no further part in the study")
+    return str(row.platform)
+
+
+def _has_same_proof(catalogue: Catalogue, arrival: Arrival, session: Row[Any]) -> bool:
+    """Whether the platform added the same to the link as when the session began."""
+    proof = _proof_hash(catalogue, arrival)
+    return proof is not None and session.proof_hash == proof
+
+
+def _proof_hash(catalogue: Catalogue, arrival: Arrival) -> str | None:
+    if not arrival.proof:
+        return None
+    return opaque(catalogue.secret("token"), "proof", arrival.platform, arrival.proof)
 
 
 def _session_of(
-    connection: Connection, person: str, wanted: str | None, known: Row[Any] | None
+    connection: Connection, person: str, wanted: str | None, current: Row[Any] | None
 ) -> Row[Any] | None:
     """The session of a person: on the question wanted, or else of the cookie, the running one, the latest."""
-    mine = connection.execute(
+    held = connection.execute(
         select(*SESSION).where(sessions.c.person == person).order_by(sessions.c.started.desc())
     ).all()
     if wanted is not None:
-        return next((row for row in mine if row.question == wanted), None)
-    if known is not None and known.person == person:
-        return known
-    running = [row for row in mine if row.status == "running"]
-    return next(iter([*running, *mine]), None)
+        return next((row for row in held if row.question == wanted), None)
+    if current is not None and current.person == person:
+        return current
+    running = [row for row in held if row.status == "running"]
+    return next(iter([*running, *held]), None)
 
 
 def _new_session(
@@ -86,6 +155,7 @@ def _new_session(
     catalogue: Catalogue,
     study: Study,
     message: Enter,
+    arrival: Arrival,
     person: str,
     wanted: str | None,
     *,
@@ -95,7 +165,8 @@ def _new_session(
     if is_paused(connection):
         raise RefusedError(409, "paused", "the study is paused; please come back later")
     session = f"s-{randomness.token_hex(10)}"
-    token, resume = _tokens(catalogue, session)
+    key = catalogue.secret("token")
+    token, resume = _session_token(key, session), _resume_token(key, session)
     for question in [wanted] if wanted is not None else _by_free_places(connection, catalogue, now=now):
         place = take_place(connection, catalogue, study, question, session, now=now)
         if place is not None:
@@ -112,7 +183,8 @@ def _new_session(
             status="running",
             token_hash=hash_of(token),
             resume_hash=hash_of(resume),
-            parameters=needed_to_leave(study, message.parameters),
+            proof_hash=_proof_hash(catalogue, arrival),
+            parameters=needed_to_leave(study, dict(arrival.parameters)),
             language=_language(study, message.language),
             breaks=0,
             place=0,
@@ -124,7 +196,7 @@ def _new_session(
     row = session_by(connection, session=session)
     if row is None:
         raise LookupError(f"session {session} vanished while it was made")
-    return Entered(row, token, resume)
+    return Entered(row, stamped(key, token), resume)
 
 
 def _by_free_places(connection: Connection, catalogue: Catalogue, *, now: float) -> list[str]:
@@ -143,13 +215,29 @@ def _again(
     """
     if session.status == "running" and session.consented is None:
         session = change(connection, session.session, language=_language(study, message.language))
-    return Entered(session, *_tokens(catalogue, session.session))
-
-
-def _tokens(catalogue: Catalogue, session: str) -> tuple[str, str]:
-    """The session's cookie, and the end of its link for another device."""
     key = catalogue.secret("token")
-    return opaque(key, "cookie", session), opaque(key, "resume", session)
+    return Entered(
+        session, stamped(key, _session_token(key, session.session)), _resume_token(key, session.session)
+    )
+
+
+def _as_guest(connection: Connection, catalogue: Catalogue, session: Row[Any], *, now: float) -> Entered:
+    """The session for someone of whom only the id is known; noted the first time, for the researcher to see."""
+    key = catalogue.secret("token")
+    token = opaque(key, "guest", session.session)
+    if session.guest_hash is None:
+        session = change(connection, session.session, guest_hash=hash_of(token))
+        connection.execute(insert(events).values(session=session.session, at=now, kind="other-device", detail={}))
+    return Entered(session, stamped(key, token), "", guest=True)
+
+
+def _session_token(key: str, session: str) -> str:
+    return opaque(key, "cookie", session)
+
+
+def _resume_token(key: str, session: str) -> str:
+    """The end of the session's link for another device."""
+    return opaque(key, "resume", session)
 
 
 def _path(path: str) -> tuple[str, str]:

@@ -129,7 +129,7 @@ def _forget(connection: Connection, folder: Path, person: str, *, keep_answers: 
     named = connection.execute(delete(identities).where(identities.c.person == person)).rowcount
     connection.execute(update(invitations).where(invitations.c.person == person).values(person=None))
     connection.execute(
-        update(sessions).where(sessions.c.person == person).values(parameters={}, screen=None, proof_hash=None)
+        update(sessions).where(sessions.c.person == person).values(parameters={}, proof_hash=None, screen=None)
     )
     if keep_answers:
         return _receipt(connection, "identity", now=now, identities=named)

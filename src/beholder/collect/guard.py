@@ -2,10 +2,14 @@
 
 import time
 from collections.abc import Callable
+from functools import lru_cache
+from ipaddress import IPv6Address, IPv6Network
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from beholder.collect.passes import RESEARCHER_COOKIE, RESEARCHER_PASS, holder_of, researcher_pass
 
 POLICY = (
     "default-src 'self'; img-src 'self' blob:; style-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -20,14 +24,26 @@ HEADERS = {
 }
 
 LARGEST_BODY = 1_000_000
+PASS_SECONDS = 30 * 86_400
 
 ENTRIES, ENTRIES_A_SECOND = 600, 10.0
 """How often one address may come in at once, and then from second to second: a whole class may share it."""
 
+RETURNS, RETURNS_A_SECOND = 60, 1.0
+"""How often one session may come in again, whatever others behind its address do."""
+
+SIGN_INS, SIGN_INS_A_SECOND = 60, 1.0
+"""The same for the researcher's page without a valid cookie: someone who guesses passwords asks more often."""
+
 FAULTS, FAULTS_A_SECOND = 200, 5.0
-"""The same for requests that are refused: a page makes few, someone who tries tokens makes many."""
+"""The same for requests that are refused: a page makes few, someone who tries tokens makes many. They are counted
+for each session, and for each address those of everyone without a session."""
 
 ADDRESSES = 10_000
+
+ENTRY, RESEARCHER = "/api/enter", "/researcher"
+HARMLESS = ("/static/", "/api/texts/", "/api/health", "/q/", "/i/", "/r/")
+"""Pages that are the same for everybody: nothing can be guessed there, and who comes in needs them first."""
 
 
 class Buckets:
@@ -58,29 +74,41 @@ class Buckets:
 
 
 class Guard:
-    """The middleware; a plain one, since it stands before every answer."""
+    """The middleware; a plain one, since it stands before every answer.
 
-    def __init__(self, app: ASGIApp, *, limited: bool = True) -> None:
-        self._app, self._limited = app, limited
-        self._entries, self._faults = Buckets(ENTRIES, ENTRIES_A_SECOND), Buckets(FAULTS, FAULTS_A_SECOND)
+    ``key`` is the study's secret by which cookies that were given out are told from invented ones: who has one is
+    never refused for what others behind the same address do.
+    """
+
+    def __init__(self, app: ASGIApp, *, key: str, limited: bool = True) -> None:
+        self._app, self._key, self._limited = app, key, limited
+        self._entries = Buckets(ENTRIES, ENTRIES_A_SECOND)
+        self._returns = Buckets(RETURNS, RETURNS_A_SECOND)
+        self._sign_ins = Buckets(SIGN_INS, SIGN_INS_A_SECOND)
+        self._faults = Buckets(FAULTS, FAULTS_A_SECOND)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or hand on with the body at hand and the headers to be added."""
+        """Refuse, or hand on with the body read and the headers to be added."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        address = scope["client"][0] if scope.get("client") else ""
-        path = scope["path"]
+        path, address = scope["path"], network_of(scope["client"][0] if scope.get("client") else "")
+        cookies = _cookies(scope)
+        holder = holder_of(self._key, cookies, researcher=_is_researchers(path))
+        culprit = f"session {holder}" if holder else f"address {address}"
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 _add_headers(path, message)
                 if 400 <= message["status"] < 500 and message["status"] != 429:
-                    self._faults.take(address)
+                    self._faults.take(culprit)
+                elif message["status"] < 300 and holder is None and path.startswith(f"{RESEARCHER}/api/"):
+                    self._give_pass(scope, cookies, message)
             await send(message)
 
-        if self._limited and self._is_flooding(address, path):
-            await _refusal(429, "too-many", "too many requests from this address; try again in a moment")(
+        if self._limited and self._is_flooding(path, culprit, has_session=holder is not None):
+            who = "you" if holder else "this address"
+            await _refusal(429, "too-many", f"too many requests from {who}; try again in a moment")(
                 scope, receive, guarded
             )
             return
@@ -91,12 +119,58 @@ class Guard:
             return
         await self._app(scope, _replay(body, receive), guarded)
 
-    def _is_flooding(self, address: str, path: str) -> bool:
-        if path == "/api/enter":
-            if self._entries.is_empty(address):
-                return True
-            self._entries.take(address)
-        return self._faults.is_empty(address)
+    def _is_flooding(self, path: str, culprit: str, *, has_session: bool) -> bool:
+        """Whether it is too much; coming in and signing in are counted apart from faults, of others."""
+        if path == "/" or path.startswith(HARMLESS):
+            return False
+        if path == ENTRY:
+            bucket = self._returns if has_session else self._entries
+        elif path == RESEARCHER and not has_session:
+            bucket = self._sign_ins
+        else:
+            return self._faults.is_empty(culprit)
+        if bucket.is_empty(culprit):
+            return True
+        bucket.take(culprit)
+        return False
+
+    def _give_pass(self, scope: Scope, cookies: dict[str, str], message: Message) -> None:
+        """The researcher's cookie has just opened something, so it is valid: let it be known next time."""
+        cookie = cookies.get(RESEARCHER_COOKIE)
+        if cookie:
+            secure = "; Secure" if scope.get("scheme") == "https" else ""
+            MutableHeaders(raw=message["headers"]).append(
+                "Set-Cookie",
+                f"{RESEARCHER_PASS}={researcher_pass(self._key, cookie)}; HttpOnly; SameSite=strict; "
+                f"Path={RESEARCHER}; Max-Age={PASS_SECONDS}{secure}",
+            )
+
+
+@lru_cache(ADDRESSES)
+def network_of(address: str) -> str:
+    """The address; of version 6, the network of 64 bits that a single subscriber has to choose from."""
+    if ":" not in address:
+        return address
+    try:
+        number = IPv6Address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return str(number.ipv4_mapped or IPv6Network((number, 64), strict=False))
+
+
+def _is_researchers(path: str) -> bool:
+    return path == RESEARCHER or path.startswith(f"{RESEARCHER}/")
+
+
+def _cookies(scope: Scope) -> dict[str, str]:
+    """The cookies of a request; of two with one name, the first, as the browser puts the more particular first."""
+    cookies: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        if name == b"cookie":
+            for part in value.decode("latin-1").split(";"):
+                label, _, content = part.strip().partition("=")
+                cookies.setdefault(label, content)
+    return cookies
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes | None:

@@ -1,43 +1,13 @@
-"""Who someone is: pseudonyms, the platforms people come from, and tokens that give nothing away."""
+"""Who someone is: pseudonyms, and tokens that give nothing away."""
 
 import hashlib
 import hmac
 import secrets as randomness
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sqlalchemy import Connection, insert, select
 
+from beholder.collect.arriving import INVITED, Arrival
 from beholder.collect.database import identities, invitations, persons
-from beholder.study.collecting import Collecting
-
-OPEN, INVITED, PROLIFIC, MTURK, PANEL = "open", "invitation", "prolific", "mturk", "panel"
-LONGEST_ID = 200
-MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-"""What MTurk gives as the assignment to someone who only looks at the task."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """Someone at the door: the platform and their id on it; no id for someone on an open link."""
-
-    platform: str
-    identity: str | None
-
-
-def arrival_of(parameters: Mapping[str, str], invitation: str | None, settings: Collecting) -> Arrival | None:
-    """Read the link that someone came by; ``None`` where it lets nobody in."""
-    if parameters.get("assignmentId") == MTURK_PREVIEW:
-        return None
-    if invitation:
-        return Arrival(INVITED, invitation)
-    if parameters.get("PROLIFIC_PID"):
-        return Arrival(PROLIFIC, parameters["PROLIFIC_PID"][:LONGEST_ID])
-    if parameters.get("workerId"):
-        return Arrival(MTURK, parameters["workerId"][:LONGEST_ID])
-    if settings.panel_parameter and parameters.get(settings.panel_parameter):
-        return Arrival(PANEL, parameters[settings.panel_parameter][:LONGEST_ID])
-    return Arrival(OPEN, None) if settings.open_link else None
 
 
 def find_or_make_person(

@@ -2,12 +2,16 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from beholder.collect.prolific import TOKEN_PARAMETER
 from beholder.study.kinds.kind import Mark, Response, Said
 
 NO_NUL = r"^[^\x00]*$"
 """Any text but the character that no database takes."""
+
+LONGEST_VALUE, LONGEST_TOKEN = 512, 4096
+"""Characters of a link's parameter, and of one that carries a signature."""
 
 Short = Annotated[str, Field(max_length=64, pattern=NO_NUL)]
 Token = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
@@ -25,11 +29,18 @@ class Message(BaseModel):
 class Enter(Message):
     """Someone at the door."""
 
-    parameters: dict[Short, Annotated[str, Field(max_length=512, pattern=NO_NUL)]] = Field(
+    parameters: dict[Short, Annotated[str, Field(max_length=LONGEST_TOKEN, pattern=NO_NUL)]] = Field(
         default_factory=dict, max_length=20
     )
     path: str = Field("/", max_length=200, pattern=NO_NUL)
     language: Short = "en"
+
+    @field_validator("parameters")
+    @classmethod
+    def _short(cls, parameters: dict[str, str]) -> dict[str, str]:
+        if any(len(value) > LONGEST_VALUE for name, value in parameters.items() if name != TOKEN_PARAMETER):
+            raise ValueError(f"a parameter has at most {LONGEST_VALUE} characters")
+        return parameters
 
 
 class Consent(Message):

@@ -1,14 +1,20 @@
 """How a session ends: what is paid, and the code or address that someone leaves with."""
 
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Row, func, insert, select
 
+from beholder.collect.codes import personal_code
 from beholder.collect.database import events, responses, trials
 from beholder.collect.leases import release_place
+from beholder.collect.prolific import TOKEN_PARAMETER
 from beholder.collect.standing import change
+from beholder.study.redirecting import PLACEHOLDER
 from beholder.study.study import Study
+
+MTURK_HOSTS = frozenset({"www.mturk.com", "workersandbox.mturk.com"})
+"""Where MTurk takes assignments back: the market itself and its sandbox."""
 
 
 def end_session(connection: Connection, study: Study, session: Row[Any], status: str, *, now: float) -> Row[Any]:
@@ -42,14 +48,19 @@ def pay_of(connection: Connection, study: Study, session: Row[Any], status: str)
     return round(study.pay.base * share + study.pay.per_right * int(right or 0), 2)
 
 
-def done_part(study: Study, session: Row[Any], identity: str) -> dict[str, Any]:
-    """What the last page shows; ``identity`` is the person's id on the platform, for the way back there."""
+def done_part(study: Study, session: Row[Any], identity: str, *, key: str) -> dict[str, Any]:
+    """What the last page shows; ``identity`` is the person's id on the platform, for the way back there.
+
+    ``key`` is the study's secret, from which the rater's own code is made.
+    """
     outcome = session.status
     code = getattr(study.collect.codes, outcome.replace("-", "_"), "") or None
+    own = personal_code(key, session.session, outcome)
     return {
         "outcome": outcome,
         "code": code,
-        "redirect": _redirect(study, session, code, identity),
+        "personal_code": own,
+        "redirect": _redirect(study, session, code, own, identity),
         "pay": session.pay,
         "currency": study.pay.currency,
         "message_key": f"done.{outcome}",
@@ -57,38 +68,36 @@ def done_part(study: Study, session: Row[Any], identity: str) -> dict[str, Any]:
 
 
 def needed_to_leave(study: Study, parameters: dict[str, str]) -> dict[str, str]:
-    """Of the parameters of a link, those by which someone is sent back; the id is kept elsewhere."""
-    wanted = {name for name in parameters if "{" + name + "}" in study.collect.redirect}
-    wanted |= {"turkSubmitTo", "assignmentId"}
-    return {name: value for name, value in parameters.items() if name in wanted - _names_of_ids(study)}
+    """Of the parameters of a link, those by which someone is sent back; never the id or what proves it."""
+    needed = {*PLACEHOLDER.findall(study.collect.redirect), "turkSubmitTo", "assignmentId"}
+    needed -= _names_of_ids(study) | {TOKEN_PARAMETER, study.collect.panel_signature}
+    return {name: value for name, value in parameters.items() if name in needed}
 
 
 def _names_of_ids(study: Study) -> set[str]:
     return {"PROLIFIC_PID", "workerId", study.collect.panel_parameter} - {""}
 
 
-def _redirect(study: Study, session: Row[Any], code: str | None, identity: str) -> str | None:
+def _redirect(study: Study, session: Row[Any], code: str | None, own: str, identity: str) -> str | None:
     """Where to send someone: the study's template, or MTurk's address with the assignment."""
-    parameters = session.parameters or {}
+    parameters: dict[str, str] = session.parameters or {}
     if study.collect.redirect:
-        known = {"code": code or "", "outcome": session.status, "id": identity}
-        known |= dict.fromkeys(_names_of_ids(study), identity)
-        known |= {name: value for name, value in parameters.items() if name not in known}
-        address = study.collect.redirect
-        for name, value in known.items():
-            address = address.replace("{" + name + "}", quote(value, safe=""))
-        return address
-    submit, assignment = parameters.get("turkSubmitTo", ""), parameters.get("assignmentId", "")
-    if assignment and _is_mturk(submit):
-        return f"{submit.rstrip('/')}/mturk/externalSubmit?assignmentId={quote(assignment, safe='')}"
+        values = {name: str(value) for name, value in parameters.items()}
+        values |= dict.fromkeys(_names_of_ids(study), identity)
+        values |= {"code": code or "", "personal_code": own, "outcome": session.status, "id": identity}
+        return PLACEHOLDER.sub(lambda name: quote(values.get(name[1], ""), safe=""), study.collect.redirect)
+    host, assignment = mturk_host(parameters.get("turkSubmitTo", "")), parameters.get("assignmentId", "")
+    if assignment and host:
+        return f"https://{host}/mturk/externalSubmit?assignmentId={quote(assignment, safe='')}&code={own}"
     return None
 
 
-def _is_mturk(address: str) -> bool:
-    """Whether the address is MTurk's: it comes with the link, and must lead nowhere else."""
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return False
-    host = parts.hostname or ""
-    return parts.scheme == "https" and (host == "mturk.com" or host.endswith(".mturk.com"))
+def mturk_host(address: str) -> str | None:
+    """Which of MTurk's hosts the address names; ``None`` for any other, however it is written.
+
+    The address comes with the link, and browsers read addresses more kindly than this does: so only the host is
+    taken from it, and only from an address that is nothing but a scheme, the host and perhaps a slash.
+    """
+    scheme, _, host = address.partition("://")
+    host = host.removesuffix("/")
+    return host if scheme == "https" and host in MTURK_HOSTS else None

@@ -5,11 +5,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
+from beholder.collect.arriving import Proofs
 from beholder.collect.catalogue import Catalogue
 from beholder.collect.clock import clock_of
 from beholder.collect.database import SERVING, Database
 from beholder.collect.identity import hash_of, identity_of
 from beholder.collect.leases import keep_place
+from beholder.collect.passes import RATER_COOKIE as COOKIE
+from beholder.collect.passes import token_of
 from beholder.collect.pictures import ServedImages
 from beholder.collect.showing import State, state_of
 from beholder.collect.standing import Standing, change, session_by, standing_of
@@ -17,7 +20,7 @@ from beholder.errors import RefusedError
 from beholder.images.display import common_side
 from beholder.study.study import Study, load_study
 
-COOKIE = "beholder"
+__all__ = ["COOKIE", "Service"]
 
 
 class Service:
@@ -26,6 +29,7 @@ class Service:
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
         self.study: Study = load_study(folder)
+        self.proofs = Proofs(folder, self.study.collect)
         self.database = Database(url, SERVING)
         self.database.create()
         self.clock = clock_of(self.database)
@@ -40,11 +44,28 @@ class Service:
         return self.clock.now()
 
     def session(self, connection: Connection, cookie: str | None, *, locked: bool = True) -> Row[Any]:
-        """The session of a cookie, or a refusal."""
-        found = session_by(connection, locked=locked, token_hash=hash_of(cookie)) if cookie else None
-        if found is None:
-            raise RefusedError(401, "no-session", "open the link of the study first")
-        return found
+        """The session of a cookie, a guest's too, or a refusal."""
+        if cookie:
+            token_hash = hash_of(token_of(cookie))
+            for column in ("token_hash", "guest_hash"):
+                session = session_by(connection, locked=locked, **{column: token_hash})
+                if session is not None:
+                    return session
+        raise RefusedError(401, "no-session", "open the link of the study first")
+
+    def is_guest(self, session: Row[Any], cookie: str | None) -> bool:
+        """Whether the cookie is one that an id alone was given, on another device than the session's own."""
+        return cookie is not None and session.guest_hash == hash_of(token_of(cookie))
+
+    def require_owner(self, session: Row[Any], cookie: str | None) -> None:
+        """Refuse a guest what cannot be undone."""
+        if self.is_guest(session, cookie):
+            raise RefusedError(
+                403,
+                "other-device",
+                "this session began on another device: do this there, by the link that was saved there, or write "
+                "to the researcher",
+            )
 
     def alive(self, connection: Connection, session: Row[Any], **values: object) -> Row[Any]:
         """Note a sign of life, perhaps with other changes, and keep the place; the session as it then is."""
@@ -56,11 +77,16 @@ class Service:
         """Keep the place of a session, given as it was before this sign of life."""
         keep_place(connection, session, now=now, lease_seconds=self.study.collect.lease_minutes * 60)
 
-    def state(self, connection: Connection, session: Row[Any]) -> State:
-        """What the page is to show now."""
+    def state(self, connection: Connection, session: Row[Any], *, guest: bool = False) -> State:
+        """What the page is to show now; a guest who comes back is told no code and sent nowhere."""
         standing = self.standing(connection, session)
         identity = identity_of(connection, session.person) if standing.step == "done" else ""
-        return state_of(self.catalogue, standing, self.study, side=self.side, identity=identity)
+        state = state_of(self.catalogue, standing, self.study, side=self.side, identity=identity)
+        if not guest:
+            return state
+        if "done" in state:
+            state["done"] |= {"code": None, "personal_code": None, "redirect": None, "message_key": "done.guest"}
+        return state | {"guest": True}
 
     def standing(self, connection: Connection, session: Row[Any]) -> Standing:
         """Where the session stands."""

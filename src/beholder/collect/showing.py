@@ -49,7 +49,7 @@ def state_of(catalogue: Catalogue, standing: Standing, study: Study, *, side: in
     if standing.step == "break" and standing.trial is not None:
         return common | {"break": {"block": standing.trial.block, "blocks": question.design.blocks}}
     if standing.step == "done":
-        return common | {"done": done_part(study, session, identity)}
+        return common | {"done": done_part(study, session, identity, key=catalogue.secret("token"))}
     return common
 
 

@@ -19,7 +19,7 @@ SESSION = (*sessions.c, _PAUSED.label("paused"))
 
 _FOUND = {
     name: select(*SESSION).where(sessions.c[name] == bindparam("wanted"))
-    for name in ("session", "token_hash", "resume_hash")
+    for name in ("session", "token_hash", "resume_hash", "guest_hash")
 }
 _LOCKED = {name: found.with_for_update(of=sessions) for name, found in _FOUND.items()}
 _CHANGED = update(sessions).where(sessions.c.session == bindparam("wanted")).returning(*SESSION)

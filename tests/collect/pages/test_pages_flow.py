@@ -25,6 +25,7 @@ def test_the_whole_way_by_keyboard_alone(open_page: Open, mock: Mock) -> None:
     page.get_by_label("Anything you would like").fill("A fine study.")
     page.get_by_role("button", name="Finish").press("Enter")
     page.wait_for_selector("text=C7F3K9QX")
+    page.wait_for_selector("text=6QKM4-9QPDY")
 
     assert paths(mock) == [
         *("/api/consent", "/api/check", "/api/begin"),

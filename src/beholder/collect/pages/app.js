@@ -27,6 +27,7 @@ const LANGUAGES = ["en", "de"];
  * @property {AbortSignal} signal the step is over
  * @property {(state: any) => void} go leave the step for another state
  * @property {() => Promise<any>} refresh ask the server where we stand
+ * @property {(error: any) => void} explain say why the server refused, if there are words for it
  * @property {{rolling: boolean}} flow whether timed trials follow each other without a stop
  */
 
@@ -64,10 +65,18 @@ class App {
       return await Promise.race([this.jump.promise, step(this.place, state, this.tools(over.signal))]);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      return await this.refresh();
+      const now = await this.refresh();
+      this.explain(error);
+      return now;
     } finally {
       over.abort();
     }
+  }
+
+  /** @param {any} error */
+  explain(error) {
+    const key = `refused.${error?.code}`;
+    if (this.texts.has(key)) this.notice.say(key, "offline");
   }
 
   /** @param {any} state */
@@ -106,6 +115,7 @@ class App {
     return {
       api, texts, t: texts.t, images, clock, flow, signal,
       go: (state) => jump.resolve(state), refresh: () => this.refresh(),
+      explain: (error) => this.explain(error),
     };
   }
 }

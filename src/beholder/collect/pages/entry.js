@@ -39,6 +39,7 @@ export async function enter(api, language) {
   const state = await api.post("/api/enter", { parameters, path: location.pathname, language });
   localStorage.setItem(PLACE, linkMark());
   if (state.resume) localStorage.setItem(RESUME, state.resume);
+  else localStorage.removeItem(RESUME);
   return state;
 }
 

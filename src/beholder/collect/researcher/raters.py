@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, func, select, true
 
 from beholder.collect.catalogue import Catalogue
+from beholder.collect.codes import personal_code, session_of_code
 from beholder.collect.database import comments, persons, responses, sessions, skips, trials
 from beholder.study.question import Screening
 from beholder.study.study import Study
@@ -39,10 +40,24 @@ class Conduct:
 
 
 def rater_rows(
-    connection: Connection, catalogue: Catalogue, study: Study, *, question: str | None, offset: int, limit: int
+    connection: Connection,
+    catalogue: Catalogue,
+    study: Study,
+    *,
+    question: str | None,
+    offset: int,
+    limit: int,
+    code: str | None = None,
 ) -> tuple[int, list[Part]]:
-    """How many sessions there are (of a question), and those of one page, the latest first."""
+    """How many sessions there are (of a question, or with a code), and those of one page, the latest first."""
     wanted = sessions.c.question == question if question else true()
+    if code:
+        ended = connection.execute(
+            select(sessions.c.session, sessions.c.status).where(sessions.c.status != "running")
+        ).all()
+        wanted &= sessions.c.session == session_of_code(
+            catalogue.secret("token"), code, ((row.session, row.status) for row in ended)
+        )
     total = connection.scalar(select(func.count()).select_from(sessions).where(wanted)) or 0
     held = connection.execute(
         select(sessions, persons.c.platform, persons.c.excluded, persons.c.reason, persons.c.simulated)
@@ -130,7 +145,10 @@ def _row(catalogue: Catalogue, study: Study, session: Row[Any], answers: Sequenc
     paid = session.pay is not None and found.active_seconds > 0
     hourly = session.pay / found.active_seconds * 3600 if paid else None
     screening = catalogue.questions[session.question].screening
+    key, has_ended = catalogue.secret("token"), session.status != "running"
     return {
+        "code": personal_code(key, session.session, session.status) if has_ended else None,
+        "other_device": session.guest_hash is not None,
         "rater": session.person,
         "session": session.session,
         "question": session.question,

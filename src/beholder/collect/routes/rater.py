@@ -10,7 +10,7 @@ from beholder.collect import messages
 from beholder.collect.answering import skip_trial, take_answer
 from beholder.collect.consent import FLICKERING, consent_hash, consent_text
 from beholder.collect.database import comments, events, responses, skips
-from beholder.collect.entering import Entered, enter
+from beholder.collect.entering import Entered, arrive, enter
 from beholder.collect.handover import complete_finished
 from beholder.collect.leases import abandon_unfinished_blocks, reopen_place
 from beholder.collect.outcome import end_session
@@ -46,14 +46,14 @@ def post_enter(
     framed = secure and "turkSubmitTo" in body.parameters  # MTurk shows the page within its own
     response.set_cookie(
         COOKIE,
-        entered.token,
+        entered.cookie,
         httponly=True,
         secure=secure,
         samesite="none" if framed else "lax",
         path="/",
         max_age=30 * 86_400,
     )
-    return state | {"resume": f"/r/{entered.resume}"}
+    return state if entered.guest else state | {"resume": f"/r/{entered.resume}"}
 
 
 @router.get("/state")
@@ -61,7 +61,8 @@ def get_state(service: Serving, beholder: Held = None) -> State:
     """Where the session stands."""
     with service.database.writing() as connection:
         session = service.session(connection, beholder)
-        return service.state(connection, service.alive(connection, session))
+        guest = service.is_guest(session, beholder)
+        return service.state(connection, service.alive(connection, session), guest=guest)
 
 
 @router.post("/consent")
@@ -86,6 +87,7 @@ def post_consent(body: messages.Consent, service: Serving, beholder: Held = None
             consented=now if body.agreed else None,
         )
         if not body.agreed:
+            service.require_owner(session, beholder)
             session = end_session(connection, service.study, session, "no-consent", now=now)
         return service.state(connection, session)
 
@@ -103,6 +105,7 @@ def post_check(body: messages.Check, service: Serving, beholder: Held = None) ->
         )
         slow = 1000 / body.frame_ms < service.study.collect.min_hz
         if slow and isinstance(standing.question, FLICKERING):
+            service.require_owner(session, beholder)
             session = end_session(connection, service.study, session, "failed-checks", now=now)
         return service.state(connection, session)
 
@@ -170,6 +173,7 @@ def post_withdraw(body: messages.Withdraw, service: Serving, beholder: Held = No
     """Stop now; with ``delete``, nothing of the answers is kept, and the place is open again."""
     with service.database.writing() as connection:
         session = service.session(connection, beholder)
+        service.require_owner(session, beholder)
         name = session.session
         if session.status == "running":
             abandon_unfinished_blocks(connection, service.catalogue, session.question, session.slot, name)
@@ -191,12 +195,14 @@ def post_heartbeat(body: messages.Nothing, service: Serving, beholder: Held = No
 
 
 def _enter(service: Service, body: messages.Enter, cookie: str | None) -> tuple[Entered, State]:
+    arrival = arrive(service.catalogue, service.study, service.proofs, body)
     with service.database.writing() as connection:
         now = service.now()
         complete_finished(connection, service.study, now=now)
     with service.database.writing() as connection:
-        entered = enter(connection, service.catalogue, service.study, body, cookie=cookie, now=now)
-        return entered, service.state(connection, service.alive(connection, entered.session))
+        entered = enter(connection, service.catalogue, service.study, body, arrival, cookie=cookie, now=now)
+        session = service.alive(connection, entered.session)
+        return entered, service.state(connection, session, guest=entered.guest)
 
 
 def _require(step: str, wanted: str) -> None:

@@ -91,11 +91,12 @@ def get_raters(
     question: Annotated[str | None, Query(max_length=64, pattern=requests.LINE)] = None,
     offset: Annotated[int, Query(ge=0)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    code: Annotated[str | None, Query(max_length=64)] = None,
 ) -> Part:
-    """How people go about it, a page of sessions at a time."""
+    """How people go about it, a page of sessions at a time; with ``code``, whose personal code that is."""
     with service.database.reading() as connection:
         total, rows = rater_rows(
-            connection, service.catalogue, service.study, question=question, offset=offset, limit=limit
+            connection, service.catalogue, service.study, question=question, offset=offset, limit=limit, code=code
         )
     return {"total": total, "offset": offset, "rows": rows}
 

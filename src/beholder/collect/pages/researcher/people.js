@@ -6,18 +6,25 @@ import { ask, reasonField } from "/static/researcher/dialog.js";
 import { count, decimal, money, moment, percent, plural } from "/static/researcher/words.js";
 
 const PAGE = 50;
-const filter = { question: "", flagged: false, offset: 0 };
+const filter = { question: "", code: "", flagged: false, offset: 0 };
 
 /** @param {any} study @param {import("./app.js").Tools} tools */
 export async function people(study, tools) {
-  const found = await get(`/raters?offset=${filter.offset}&limit=${PAGE}&question=${encodeURIComponent(filter.question)}`);
+  const found = await get(`/raters?offset=${filter.offset}&limit=${PAGE}&question=${encodeURIComponent(filter.question)}`
+    + (filter.code ? `&code=${encodeURIComponent(filter.code)}` : ""));
   const rows = found.rows.filter((row) => !filter.flagged || row.flags.length);
   return [h("section", { class: "card", "aria-label": "People" },
     filters(study, tools),
-    rows.length ? table(rows, study, tools) : h("p", { class: "quiet" }, found.total ? "Nobody fits this choice." : "Nobody has come yet."),
+    rows.length ? table(rows, study, tools) : h("p", { class: "quiet" }, nobody(found)),
     pages(found, tools),
     h("p", { class: "quiet small" }, "Active time is the sum of the gaps between answers, each counted as 60 s at most. "
       + `Flags follow the screening rules of the study and its minimum wage of ${money(study.study.minimum_hourly, study.study.currency)} an hour.`))];
+}
+
+/** @param {any} found */
+function nobody(found) {
+  if (filter.code) return `Nobody's session has ended with the code ${filter.code}.`;
+  return found.total ? "Nobody fits this choice." : "Nobody has come yet.";
 }
 
 /** @param {any} study @param {import("./app.js").Tools} tools */
@@ -27,7 +34,10 @@ function filters(study, tools) {
       h("option", { value: name, selected: name === filter.question }, name || "All questions")));
   const flagged = h("input", { id: "filter-flagged", type: "checkbox", checked: filter.flagged,
     onchange: () => { filter.flagged = flagged.checked; tools.redraw(); } });
+  const code = h("input", { id: "filter-code", type: "search", maxlength: 64, autocomplete: "off", value: filter.code,
+    onchange: () => { Object.assign(filter, { code: code.value.trim(), offset: 0 }); tools.redraw(); } });
   return h("div", { class: "filters" },
+    h("div", { class: "field" }, h("label", { for: "filter-code" }, "Personal code"), code),
     h("div", { class: "field" }, h("label", { for: "filter-question" }, "Question"), choose),
     h("div", { class: "inline" }, flagged, h("label", { for: "filter-flagged" }, "Only those with a flag, of this page")));
 }
@@ -58,7 +68,9 @@ function line(row, study, tools, heads) {
   return h("tr", { class: row.excluded ? "out" : null },
     h("td", { class: "lead" }, h("div", {},
       h("span", { class: "mono" }, row.rater), h("div", { class: "quiet small" }, `${row.question} · ${row.platform}${row.simulated ? " · made up" : ""} · ${moment(row.started)}`),
-      row.flags.length || row.excluded ? h("div", { class: "chips" },
+      row.code && h("div", { class: "quiet small" }, "code ", h("span", { class: "mono" }, row.code)),
+      row.flags.length || row.excluded || row.other_device ? h("div", { class: "chips" },
+        row.other_device && h("span", { class: "chip" }, "id alone on another device"),
         row.excluded && h("span", { class: "chip chip--long" }, `left out: ${row.reason}`),
         row.flags.map((flag) => h("span", { class: "chip chip--flag" }, flag))) : null)),
     h("td", { "data-label": "Status" }, row.status),

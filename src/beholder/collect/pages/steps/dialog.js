@@ -17,7 +17,10 @@ export function openDialog(tools, { title, content, confirm, serious, act }) {
   no.addEventListener("click", () => box.close());
   yes.addEventListener("click", async () => {
     yes.disabled = true;
-    await act().catch(async () => tools.go(await tools.refresh()));
+    await act().catch(async (error) => {
+      tools.go(await tools.refresh());
+      tools.explain(error);
+    });
     close();
   });
   document.body.append(box);

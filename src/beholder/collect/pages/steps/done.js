@@ -10,13 +10,13 @@ import { showPage } from "/static/steps/page.js";
  */
 export function done(place, state, tools) {
   const { t, texts } = tools;
-  const { outcome, code, redirect, message_key: key } = state.done;
+  const { outcome, code, personal_code: own, redirect, message_key: key } = state.done;
   const complete = outcome === "complete";
   const message = [key, `done.${outcome}`, "done.complete"].find((candidate) => candidate && texts.has(candidate));
   showPage(
     place, state, tools,
     { title: t(complete ? "done.title.complete" : "done.title.other"), lead: t(message) },
-    [complete && tick(), payLine(state.done, texts), code && codeCard(code, t), !redirect && h("p", { class: "note" }, t("done.close"))],
+    [complete && tick(), payLine(state.done, texts), code && codeCard(code, "done.code", t), own && codeCard(own, "done.personal", t), !redirect && h("p", { class: "note" }, t("done.close"))],
     redirect ? [h("a", { class: "button button--primary", href: redirect, rel: "noreferrer" }, t("done.back"))] : [],
   );
   return new Promise(() => {});
@@ -29,9 +29,9 @@ function payLine({ pay, currency }, texts) {
   return h("p", {}, texts.t("done.pay", { amount }));
 }
 
-/** @param {string} code @param {import("../texts.js").Translate} t */
-function codeCard(code, t) {
-  return h("section", { class: "card" }, h("h2", {}, t("done.code")), h("p", {}, t("done.code.text")),
+/** @param {string} code @param {string} key of its texts @param {import("../texts.js").Translate} t */
+function codeCard(code, key, t) {
+  return h("section", { class: "card" }, h("h2", {}, t(key)), h("p", {}, t(`${key}.text`)),
     h("div", { class: "copyable" }, h("code", { class: "copyable__text copyable__text--large" }, code),
       copyButton(code, t("copy"), t("copied"))));
 }
