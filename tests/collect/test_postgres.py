@@ -21,6 +21,7 @@ from sqlalchemy import create_engine, text
 from beholder.collect.api import create_app
 from beholder.collect.database import Database
 from beholder.collect.export import collected
+from beholder.collect.identity import hash_of
 from beholder.collect.load import load
 from beholder.collect.rehearsal import listening
 from beholder.study.kinds.realism import RealismQuestion
@@ -109,13 +110,23 @@ def rows(url: str, query: str) -> list[tuple[Any, ...]]:
 class Walker:
     """A browser whose requests go to both servers in turn."""
 
-    def __init__(self, clients: list[httpx.Client], folder: Path) -> None:
-        self.clients, self.turn = clients, 0
+    def __init__(self, clients: list[httpx.Client], folder: Path, url: str = "") -> None:
+        self.clients, self.turn, self.url = clients, 0, url
         self.study = load_study(folder)
         self.cookie = ""
 
+    def ponder(self) -> None:
+        """Half a minute has passed since the trial was sent."""
+        engine = create_engine(self.url)
+        with engine.begin() as connection:
+            query = "update sessions set presented = presented - 30 where token_hash = :hash"
+            connection.execute(text(query), {"hash": hash_of(self.cookie)})
+        engine.dispose()
+
     def post(self, path: str, body: Json) -> httpx.Response:
         self.turn += 1
+        if self.url and path == "answer":
+            self.ponder()
         client = self.clients[self.turn % len(self.clients)]
         reply = client.post(f"/api/{path}", json=body, headers={"cookie": f"beholder={self.cookie}"})
         if "set-cookie" in reply.headers:
@@ -157,8 +168,9 @@ class Walker:
         body["said"] = [{"aspect": "realism", "choice": trial["instruction"] or trial["options"][0]}]
         if trial["exposure_ms"] is not None:
             ms = trial["exposure_ms"]
-            frames = {"intended_frames": 9, "shown_frames": 9, "dropped_frames": 0, "frame_ms": 16.7}
-            body["exposure"] = {"intended_ms": ms, "shown_ms": ms, **frames}
+            number = round(ms / 16)
+            frames = {"intended_frames": number, "shown_frames": number, "dropped_frames": 0, "frame_ms": 16}
+            body["exposure"] = {"intended_ms": ms, "shown_ms": 16 * number, **frames}
         return "answer", body
 
 
@@ -189,7 +201,7 @@ def test_many_at_once_with_drop_outs_leave_one_answer_a_trial(served: Callable[.
         held = clients(stack, addresses)
 
         def go(number: int) -> str:
-            return Walker(held, folder).walk(most=7 if number % 2 else 500)
+            return Walker(held, folder, clean).walk(most=7 if number % 2 else 500)
 
         with ThreadPoolExecutor(12) as pool:
             first = Counter(pool.map(go, range(12)))
