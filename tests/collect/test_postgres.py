@@ -174,6 +174,19 @@ class Walker:
         return "answer", body
 
 
+class Skipper(Walker):
+    """Skips the first two trials."""
+
+    skipped = 0
+
+    def next(self, state: Json) -> tuple[str, Json]:
+        if state["step"] != "trial" or self.skipped == 2:
+            return super().next(state)
+        self.skipped += 1
+        trial = state["trial"]
+        return "skip", {"trial": trial["trial"], "attempt": trial["attempt"], "reason": "disturbing"}
+
+
 def clients(stack: ExitStack, addresses: list[str]) -> list[httpx.Client]:
     return [stack.enter_context(httpx.Client(base_url=address, timeout=60)) for address in addresses]
 
@@ -215,6 +228,35 @@ def test_many_at_once_with_drop_outs_leave_one_answer_a_trial(served: Callable[.
     valid = collected(clean)["answers"].filter(pl.col("valid"))
     tests = [name for (name,) in rows(clean, "select trial from trials where role = 'test'")]
     assert Counter(valid["trial"].to_list()) == dict.fromkeys(tests, 1)
+
+
+def test_of_many_who_skip_at_once_nobody_gets_the_same_trial(served: Callable[..., Any], clean: str) -> None:
+    """Every trial ends with one answer or one skip, whoever took it in place of a skipped one or dropped out."""
+    question = RealismQuestion(name="q", design=Design(raters=12, trials=8))
+    folder, addresses, services = served(question, collect={"lease_minutes": 5})
+    with ExitStack() as stack:
+        held = clients(stack, addresses)
+
+        def go(number: int) -> str:
+            walker = Skipper if number % 2 else Walker
+            return walker(held, folder).walk(most=7 if number % 3 == 0 else 500)
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(go, range(8)))
+            assert rows(clean, "select count(*) from skips") != [(0,)]
+            for service in services:
+                service.now = lambda now=service.now: now() + 301
+            for _ in range(12):
+                if list(pool.map(go, [1, 2, 4, 5])) == ["full"] * 4:
+                    break
+    assert rows(clean, "select count(*) from slots where not done") == [(0,)]
+    assert rows(clean, "select count(*) from replacements") == [(0,)]
+    assert rows(clean, "select count(*) from responses r join trials t on t.trial = r.trial where t.slot <> "
+                       "(select s.slot from sessions s where s.session = r.session)") != [(0,)]  # fmt: skip
+    tables = collected(clean)
+    settled = tables["answers"].filter(pl.col("valid"))["trial"].to_list() + tables["skips"]["trial"].to_list()
+    tests = [name for (name,) in rows(clean, "select trial from trials where role = 'test'")]
+    assert Counter(settled) == dict.fromkeys(tests, 1)
 
 
 def test_one_answer_however_many_processes_get_it(served: Callable[..., Any], clean: str) -> None:

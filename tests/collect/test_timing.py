@@ -53,11 +53,12 @@ class TestClaimedSeconds:
         robot = served.robot().begin("/q/q")
         while robot.state["step"] == "trial":
             assert robot.answer(seconds=5.0).status_code == 200
+        assert served.count("responses") >= 100
         assert {"fast", "claimed more time than there was"} <= set(flags(served))
         ((longest,),) = served.rows("select max(seconds) from responses")
         assert longest < 5.0
         ((events,),) = served.rows("select count(*) from events where kind = 'timing'")
-        assert events > 30
+        assert events >= 95
         export(served.folder, served.url)
         consolidate(served.folder)
         (rater,) = Store(served.folder).read("raters").rows(named=True)

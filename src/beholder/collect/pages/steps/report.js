@@ -13,7 +13,7 @@ const REASONS = ["disturbing", "broken", "other"];
 export function reportDialog(trial, tools, likely = REASONS[0]) {
   const { t } = tools;
   const end = trial.skips_left === 0;
-  const comment = h("textarea", { id: "report-comment", rows: 3, maxlength: 1000 });
+  const comment = h("textarea", { id: "report-comment", rows: 2, maxlength: 1000 });
   const reasons = REASONS.map((reason) => h("label", { class: "choice" },
     h("input", { type: "radio", name: "reason", value: reason, checked: reason === likely }),
     h("span", {}, t(`report.${reason}`))));
