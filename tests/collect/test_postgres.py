@@ -175,14 +175,11 @@ class Walker:
 
 
 class Skipper(Walker):
-    """Skips the first two trials."""
-
-    skipped = 0
+    """Skips as long as it is paid."""
 
     def next(self, state: Json) -> tuple[str, Json]:
-        if state["step"] != "trial" or self.skipped == 2:
+        if state["step"] != "trial" or state["trial"]["skips_left"] == 0:
             return super().next(state)
-        self.skipped += 1
         trial = state["trial"]
         return "skip", {"trial": trial["trial"], "attempt": trial["attempt"], "reason": "disturbing"}
 
