@@ -23,6 +23,7 @@ from PIL import Image, PngImagePlugin
 from beholder.collect.api import create_app
 from beholder.collect.database import default_url
 from beholder.collect.load import load
+from beholder.collect.plausible import intended_exposure
 from beholder.collect.rehearsal import listening
 from beholder.collect.service import Service
 from beholder.design.stage import run as design
@@ -59,6 +60,8 @@ class Visitor:
     study: Study
     state: Json = field(default_factory=dict)
     seen: list[httpx.Response] = field(default_factory=list)
+    ponder: Callable[[], None] = lambda: None
+    """makes it so that half a minute has passed since the trial was sent"""
 
     def enter(self, path: str = "/", language: str = "en", **parameters: str) -> httpx.Response:
         body = {"parameters": parameters, "path": path, "language": language}
@@ -73,6 +76,8 @@ class Visitor:
         return reply
 
     def post(self, path: str, **body: object) -> httpx.Response:
+        if path == "answer":
+            self.ponder()
         return self.keep(self.client.post(f"/api/{path}", json=body))
 
     def get(self, path: str) -> httpx.Response:
@@ -137,8 +142,9 @@ class Visitor:
             ],
             "seconds": 1.5,
         }
-        if trial["exposure_ms"] is not None:
-            body["exposure"] = exposure(trial["exposure_ms"])
+        limited = intended_exposure(question, trial["exposure_ms"])
+        if limited is not None:
+            body["exposure"] = exposure(limited)
         return body | changes
 
     def answer(self, response: Response | None = None, **changes: object) -> httpx.Response:
@@ -204,7 +210,18 @@ class Served:
         return self.stack.enter_context(httpx.Client(base_url=self.address, timeout=30, **settings))
 
     def visitor(self) -> Visitor:
+        """Someone who takes their time."""
+        return Visitor(self.client(), self.study, ponder=lambda: self.age_trials(30))
+
+    def robot(self) -> Visitor:
+        """Someone who answers as fast as a machine can."""
         return Visitor(self.client(), self.study)
+
+    def age_trials(self, seconds: float) -> None:
+        """From now on every current trial was sent so much earlier."""
+        with closing(sqlite3.connect(self.folder / "collect.sqlite", timeout=30)) as connection, connection:
+            connection.execute("pragma synchronous = off")
+            connection.execute("update sessions set presented = presented - ?", [seconds])
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Ask the database behind the server's back."""

@@ -47,6 +47,7 @@ class Visit:
     done: int = 0
     attempt: int = 1
     rested: int = 0
+    skipped: int = 0
     outcome: str = "complete"
     answers: list[Json] = field(default_factory=list)
     posts: list[tuple[str, Json]] = field(default_factory=list)
@@ -80,6 +81,7 @@ class Mock:
         self.refuse_next_answer = False
         self.broken_images = False
         self.preparing_images = False
+        self.doubt_next_answer = False
 
     @property
     def visit(self) -> Visit:
@@ -144,6 +146,7 @@ class Mock:
             "prompt": PROMPT if prompted else None, "words": words,
             "instruction": visit.wishes.get("instruction"), "feedback": "feedback" in visit.wishes,
             "exposure_ms": exposure, "prefetch": ahead, "phase": visit.wishes.get("phase", "test"),
+            "skips_left": max(int(visit.wishes.get("skips", "3")) - visit.skipped, 0),
         }  # fmt: skip
 
     def _image(self, trial: int, place: int) -> Json:
@@ -159,7 +162,7 @@ class Mock:
         elif path == "/api/withdraw":
             visit.step, visit.outcome = "done", "withdrawn"
         elif path == "/api/skip":
-            self._advance(visit)
+            self._skip(visit, body)
         elif path == "/api/break":
             visit.rested += 1
             visit.step = "trial"
@@ -175,15 +178,27 @@ class Mock:
             return 409, {"detail": {"code": "not-current", "message": "another trial is current"}}
         visit.answers.append(body)
         feedback = None
-        if body["spoiled"]:
+        spoiled = body["spoiled"] or self.doubt_next_answer
+        self.doubt_next_answer = False
+        if spoiled:
             visit.attempt += 1
         else:
             if "feedback" in visit.wishes:
                 right = body["said"][0].get("choice") == visit.wishes["feedback"]
                 feedback = {"right": right, "expected": visit.wishes["feedback"]}
             self._advance(visit)
-        reply = visit.replies[body["key"]] = {"state": self.state(visit), "feedback": feedback}
+        reply = visit.replies[body["key"]] = {
+            "state": self.state(visit),
+            "feedback": feedback,
+            "spoiled": spoiled,
+        }
         return 200, reply
+
+    def _skip(self, visit: Visit, body: Json) -> None:
+        visit.skipped += 1
+        self._advance(visit)
+        if body["end"]:
+            visit.step, visit.outcome = "done", "returned"
 
     def _advance(self, visit: Visit) -> None:
         visit.done += 1

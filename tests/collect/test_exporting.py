@@ -102,7 +102,7 @@ def test_whom_the_researcher_excluded_is_left_out(serve: Serve) -> None:
 
 def test_nothing_collected_makes_empty_tables(serve: Serve) -> None:
     served = serve(RICH)
-    assert export(served.folder, served.url).rows == {"sessions": 0, "answers": 0, "marks": 0}
+    assert export(served.folder, served.url).rows == {"sessions": 0, "answers": 0, "skips": 0, "marks": 0}
 
 
 def test_who_finished_and_left_is_exported_as_complete(serve: Serve) -> None:

@@ -36,6 +36,7 @@ TRIAL = {
     "options",
     "prefetch",
     "phase",
+    "skips_left",
 }
 
 QUESTIONS: dict[str, AnyQuestion] = {

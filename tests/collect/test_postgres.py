@@ -27,6 +27,7 @@ from beholder.collect.api import create_app
 from beholder.collect.database import Database, metadata
 from beholder.collect.export import collected
 from beholder.collect.forget import forget_identities, person_of
+from beholder.collect.identity import hash_of
 from beholder.collect.load import load
 from beholder.collect.migrations.upgrade import migrate
 from beholder.collect.passes import holder_of
@@ -120,13 +121,23 @@ def rows(url: str, query: str) -> list[tuple[Any, ...]]:
 class Walker:
     """A browser whose requests go to both servers in turn."""
 
-    def __init__(self, clients: list[httpx.Client], folder: Path) -> None:
-        self.clients, self.turn = clients, 0
+    def __init__(self, clients: list[httpx.Client], folder: Path, url: str = "") -> None:
+        self.clients, self.turn, self.url = clients, 0, url
         self.study = load_study(folder)
         self.cookie = ""
 
+    def ponder(self) -> None:
+        """Half a minute has passed since the trial was sent."""
+        engine = create_engine(self.url)
+        with engine.begin() as connection:
+            query = "update sessions set presented = presented - 30 where token_hash = :hash"
+            connection.execute(text(query), {"hash": hash_of(self.cookie)})
+        engine.dispose()
+
     def post(self, path: str, body: Json) -> httpx.Response:
         self.turn += 1
+        if self.url and path == "answer":
+            self.ponder()
         client = self.clients[self.turn % len(self.clients)]
         reply = client.post(f"/api/{path}", json=body, headers={"cookie": f"beholder={self.cookie}"})
         if "set-cookie" in reply.headers:
@@ -168,9 +179,20 @@ class Walker:
         body["said"] = [{"aspect": "realism", "choice": trial["instruction"] or trial["options"][0]}]
         if trial["exposure_ms"] is not None:
             ms = trial["exposure_ms"]
-            frames = {"intended_frames": 9, "shown_frames": 9, "dropped_frames": 0, "frame_ms": 16.7}
-            body["exposure"] = {"intended_ms": ms, "shown_ms": ms, **frames}
+            number = round(ms / 16)
+            frames = {"intended_frames": number, "shown_frames": number, "dropped_frames": 0, "frame_ms": 16}
+            body["exposure"] = {"intended_ms": ms, "shown_ms": 16 * number, **frames}
         return "answer", body
+
+
+class Skipper(Walker):
+    """Skips as long as it is paid."""
+
+    def next(self, state: Json) -> tuple[str, Json]:
+        if state["step"] != "trial" or state["trial"]["skips_left"] == 0:
+            return super().next(state)
+        trial = state["trial"]
+        return "skip", {"trial": trial["trial"], "attempt": trial["attempt"], "reason": "disturbing"}
 
 
 def clients(stack: ExitStack, addresses: list[str]) -> list[httpx.Client]:
@@ -220,7 +242,7 @@ def test_many_at_once_with_drop_outs_leave_one_answer_a_trial(served: Callable[.
         held = clients(stack, addresses)
 
         def go(number: int) -> str:
-            return Walker(held, folder).walk(most=7 if number % 2 else 500)
+            return Walker(held, folder, clean).walk(most=7 if number % 2 else 500)
 
         with ThreadPoolExecutor(12) as pool:
             first = Counter(pool.map(go, range(12)))
@@ -234,6 +256,35 @@ def test_many_at_once_with_drop_outs_leave_one_answer_a_trial(served: Callable[.
     valid = collected(clean)["answers"].filter(pl.col("valid"))
     tests = [name for (name,) in rows(clean, "select trial from trials where role = 'test'")]
     assert Counter(valid["trial"].to_list()) == dict.fromkeys(tests, 1)
+
+
+def test_of_many_who_skip_at_once_nobody_gets_the_same_trial(served: Callable[..., Any], clean: str) -> None:
+    """Every trial ends with one answer or one skip, whoever took it in place of a skipped one or dropped out."""
+    question = RealismQuestion(name="q", design=Design(raters=12, trials=8))
+    folder, addresses, services = served(question, collect={"lease_minutes": 5})
+    with ExitStack() as stack:
+        held = clients(stack, addresses)
+
+        def go(number: int) -> str:
+            walker = Skipper if number % 2 else Walker
+            return walker(held, folder).walk(most=7 if number % 3 == 0 else 500)
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(go, range(8)))
+            assert rows(clean, "select count(*) from skips") != [(0,)]
+            for service in services:
+                service.now = lambda now=service.now: now() + 301
+            for _ in range(12):
+                if list(pool.map(go, [1, 2, 4, 5])) == ["full"] * 4:
+                    break
+    assert rows(clean, "select count(*) from slots where not done") == [(0,)]
+    assert rows(clean, "select count(*) from replacements") == [(0,)]
+    assert rows(clean, "select count(*) from responses r join trials t on t.trial = r.trial where t.slot <> "
+                       "(select s.slot from sessions s where s.session = r.session)") != [(0,)]  # fmt: skip
+    tables = collected(clean)
+    settled = tables["answers"].filter(pl.col("valid"))["trial"].to_list() + tables["skips"]["trial"].to_list()
+    tests = [name for (name,) in rows(clean, "select trial from trials where role = 'test'")]
+    assert Counter(settled) == dict.fromkeys(tests, 1)
 
 
 def test_one_answer_however_many_processes_get_it(served: Callable[..., Any], clean: str) -> None:

@@ -214,7 +214,7 @@ def test_without_a_server_the_tables_are_exported(serve: Serve, tmp_path: Path) 
     expected = collected(served.url)["answers"]
     written = write_export(served.folder, None, "parquet", tmp_path)
     assert_frame_equal(pl.read_parquet(tmp_path / "tables" / "answers.parquet"), expected)
-    assert len(written.files) == 7
+    assert len(written.files) == 8
 
 
 def test_the_command_says_what_it_needs(serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:

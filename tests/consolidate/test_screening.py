@@ -31,10 +31,22 @@ def rating(**rules: float) -> RatingQuestion:
     return RatingQuestion(name="q", screening=Screening.model_validate(rules))
 
 
-def screened(question: AnyQuestion, *parts: pl.DataFrame) -> pl.DataFrame:
+def skips(*rows: tuple[str, str, str | None]) -> pl.DataFrame:
+    """Skipped trials: who, the role, and what would have been right."""
+    return pl.DataFrame(
+        [
+            (rater, f"s-{rater}", f"skipped-{number}", role, right)
+            for number, (rater, role, right) in enumerate(rows)
+        ],
+        schema=dict.fromkeys(("rater", "session", "trial", "role", "expected"), pl.String),
+        orient="row",
+    )
+
+
+def screened(question: AnyQuestion, *parts: pl.DataFrame, skipped: pl.DataFrame | None = None) -> pl.DataFrame:
     rows = pl.concat(parts)
     coded = list(code_answers(question, rows.filter(pl.col("role") == "test")))
-    return screen(question, rows, coded)
+    return screen(question, rows, skips() if skipped is None else skipped, coded)
 
 
 def reasons(question: AnyQuestion, *parts: pl.DataFrame) -> dict[str, list[str]]:
@@ -286,7 +298,9 @@ def test_conduct_hand_worked(answered: Answered) -> None:
         answered(("ann", ["g"], "real"), role="gold", expected="real"),
     ]
     rows = pl.concat(parts)
-    found = conduct_of(realism(), rows, list(code_answers(realism(), rows.filter(pl.col("role") == "test"))))
+    found = conduct_of(
+        realism(), rows, skips(), list(code_answers(realism(), rows.filter(pl.col("role") == "test")))
+    )
     row = found.row(0, named=True)
     assert row["answers"] == 3
     assert row["median_seconds"] == 2.0
@@ -296,6 +310,46 @@ def test_conduct_hand_worked(answered: Answered) -> None:
     assert row["qualification_share"] is None
     assert row["repeat_share"] is None
     assert row["agreement"] is None  # nobody else judged
+
+
+class TestSkipping:
+    def test_the_proportion_of_test_trials(self, answered: Answered) -> None:
+        """Ann answers three and skips one, and one that is no test trial: 1 of 4. Bob skips two of three."""
+        tests = answered(
+            ("ann", ["i"], "real"), ("ann", ["j"], "real"), ("ann", ["k"], "real"), ("bob", ["i"], "real")
+        )
+        left = [("ann", "test", None), ("ann", "gold", "real"), ("bob", "test", None), ("bob", "test", None)]
+        found = screened(realism(max_skipped=0.25), tests, skipped=skips(*left))
+        assert found["skipped"].to_list() == pytest.approx([1 / 4, 2 / 3])
+        assert found["reasons"].to_list() == [[], ["skipped: 67% of the test trials, at most 25% expected"]]
+
+    def test_a_skipped_attention_check_is_missed(self, answered: Answered) -> None:
+        tests = answered(("ann", ["i"], "real"))
+        found = screened(
+            realism(max_attention_failures=0), tests, skipped=skips(("ann", "attention", "real"))
+        ).row(0, named=True)
+        assert found["attention_failures"] == 1
+        assert found["reasons"] == ["attention checks: 1 missed, at most 0 expected"]
+
+    def test_a_skipped_qualification_trial_is_wrong_in_its_class(self, answered: Answered) -> None:
+        """Of the generated ones both right; of the real ones one right and one skipped: a half."""
+        parts = [
+            answered(("ann", ["i"], "real")),
+            answered(("ann", ["a"], "generated"), role="qualification", expected="generated"),
+            answered(("ann", ["b"], "generated"), role="qualification", expected="generated"),
+            answered(("ann", ["c"], "real"), role="qualification", expected="real"),
+        ]
+        found = screened(
+            realism(min_qualification=0.65), *parts, skipped=skips(("ann", "qualification", "real"))
+        ).row(0, named=True)
+        assert found["qualification_share"] == 0.5
+        assert not found["used"]
+
+    def test_who_only_skipped_is_listed_and_not_used(self, answered: Answered) -> None:
+        found = screened(realism(), answered(("ann", ["i"], "real")), skipped=skips(("bob", "test", None)))
+        rows = dict(found.select("rater", "skipped").iter_rows())
+        assert rows == {"ann": 0.0, "bob": 1.0}
+        assert dict(found.select("rater", "used").iter_rows()) == {"ann": True, "bob": False}
 
 
 class TestRulesWithNothingToLookAt:

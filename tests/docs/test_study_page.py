@@ -54,7 +54,7 @@ MEANINGS = {
     "Codes.no_consent": "for who did not agree",
     "Codes.failed_checks": "for whose screen is too slow for a timed question",
     "Codes.withdrawn": "for who withdrew",
-    "Codes.returned": "for whose place went to someone else, or whose session you ended",
+    "Codes.returned": "for whose place went to someone else, who skipped too often, or whose session you ended",
     "Question.name": "name of the question, its own within the study; the tables carry it",
     "Question.kind": "kind of the question: decides which of the tables below applies",
     "Question.protocol": "the protocol it came from; a note, nothing is computed from it",

@@ -45,6 +45,9 @@ def world() -> dict[str, pl.DataFrame]:
             {"trial": "t2", "session": "s1", "rater": "r1", "question": "q", "aspect": "preference", "attempt": 2}
             | {"ranking": [2, 1], "value": 3.0, "seconds": 0.0, "valid": False, "answered": NOON},
         ],
+        "skips": [
+            {"trial": "t2", "session": "s1", "rater": "r1", "question": "q", "reason": "other", "skipped": NOON}
+        ],
         "marks": [
             {"trial": "t1", "session": "s1", "aspect": "implausibility", "number": 0, "kind": "point"}
             | {"image": "i1", "x": 0.0, "y": 1.0},

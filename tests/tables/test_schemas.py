@@ -8,7 +8,8 @@ from beholder.tables.schema import TYPE_NAMES, Column, Table
 
 def test_all_tables_in_the_order_of_the_loop() -> None:
     assert list(TABLES) == [
-        *("prompts", "images", "trials", "sessions", "answers", "marks", "totals", "published"),
+        *("prompts", "images", "trials", "sessions", "answers", "skips", "marks", "totals"),
+        "published",
         "published_regions",
         *("raters", "labels", "regions", "thresholds", "agreement"),
         *("training", "scores", "features", "distances", "correlations", "metric_separations"),

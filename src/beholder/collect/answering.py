@@ -6,11 +6,14 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from beholder.collect.advancing import current_trial, go_on
 from beholder.collect.catalogue import Catalogue, Trial
-from beholder.collect.database import events, responses, skips
-from beholder.collect.messages import Answer, Skip
-from beholder.collect.outcome import end_session
+from beholder.collect.database import events, persons, responses
+from beholder.collect.leases import close_place
+from beholder.collect.messages import Answer
+from beholder.collect.plausible import Verdict, intended_exposure, judge
 from beholder.collect.showing import tells_right, trial_token
+from beholder.collect.skipping import SPOILED, leave_trial
 from beholder.collect.standing import Standing, change, standing_of
 from beholder.errors import RefusedError
 from beholder.study.kinds.allowed import faults_of_response
@@ -23,6 +26,9 @@ MOST_ATTEMPTS = 20
 
 TOLERANCE_MS = 0.5
 
+TIMING = "timing"
+"""Kind of the event that a page claimed more time than there was."""
+
 _INSERT = insert(responses)
 
 
@@ -33,6 +39,7 @@ class Taken:
     session: Row[Any]
     right: bool | None = None
     expected: str | None = None
+    spoiled: bool = False
 
 
 def take_answer(
@@ -49,6 +56,7 @@ def take_answer(
         return before
     if standing.exposure_ms is not None:
         _check_exposure(standing.exposure_ms, answer)
+    verdict = _verdict(connection, study, standing, answer, now=now)
     response = answer.response()
     nothing_said = answer.spoiled and not (response.said or response.marks)
     words = len(split_words(trial.prompt or ""))
@@ -58,38 +66,48 @@ def take_answer(
     right = None
     if trial.expected is not None and response.said:
         right = all(said.text == trial.expected for said in response.said)
-    _write(connection, standing, trial, answer, right=right, now=now)
-    if not answer.spoiled:
-        after = _go_on(connection, catalogue, study, standing, trial, now=now)
+    _write(connection, standing, trial, answer, verdict, right=right, now=now)
+    if verdict.fault is None:
+        if trial.slot != session.slot:
+            close_place(connection, trial.question, trial.slot)
+        after = go_on(connection, catalogue, study, standing, trial, now=now)
         return _told(after, standing.question, trial, right)
     if answer.attempt < MOST_ATTEMPTS:
-        return Taken(change(connection, session.session, attempt=answer.attempt + 1, seen=now))
-    _note_skip(connection, standing, trial, reason="spoiled", comment="", now=now)
-    return Taken(_go_on(connection, catalogue, study, standing, trial, now=now))
+        after = change(connection, session.session, attempt=answer.attempt + 1, presented=now, seen=now)
+    else:
+        after = leave_trial(connection, catalogue, study, standing, trial, reason=SPOILED, now=now)
+    return Taken(after, spoiled=True)
 
 
-def skip_trial(
-    connection: Connection, catalogue: Catalogue, study: Study, session: Row[Any], skip: Skip, *, now: float
-) -> Row[Any]:
-    """Leave the current trial unanswered for good; the session after it."""
-    standing = standing_of(connection, catalogue, session)
-    trial = current_trial(catalogue, standing, skip.trial, skip.attempt)
-    _note_skip(connection, standing, trial, reason=skip.reason, comment=skip.comment, now=now)
-    return _go_on(connection, catalogue, study, standing, trial, now=now)
+def _verdict(connection: Connection, study: Study, standing: Standing, answer: Answer, *, now: float) -> Verdict:
+    """What is believed of the times that came with an answer. The time of simulated raters is simulated, too."""
+    session, question = standing.session, standing.question
+    elapsed = None if session.presented is None else now - session.presented
 
-
-def current_trial(catalogue: Catalogue, standing: Standing, token: str, attempt: int) -> Trial:
-    """The trial that the session is at, if that is the one meant."""
-    if standing.step != "trial" or standing.trial is None:
-        raise RefusedError(409, "no-trial", f"the session is at the step '{standing.step}', not at a trial")
-    key = catalogue.secret("token")
-    if token != trial_token(key, standing.session.session, standing.trial.trial):
-        raise RefusedError(409, "other-trial", "this is not the trial that the session is at")
-    if attempt != standing.attempt:
-        raise RefusedError(
-            409, "other-attempt", f"attempt {attempt} was sent; attempt {standing.attempt} is awaited"
+    def judged(elapsed: float | None) -> Verdict:
+        return judge(
+            question,
+            answer,
+            intended_ms=standing.exposure_ms,
+            elapsed=elapsed,
+            checked_frame_ms=session.frame_ms,
+            min_hz=study.collect.min_hz,
         )
-    return standing.trial
+
+    if answer.spoiled:
+        return Verdict(judged(elapsed).seconds, answer.spoiled_reason or SPOILED)
+    lacking = answer.exposure is None and intended_exposure(question, standing.exposure_ms) is not None
+    verdict = judged(elapsed)
+    if not lacking and verdict == Verdict(answer.seconds):
+        return verdict
+    simulated = select(persons.c.simulated).where(persons.c.person == session.person)
+    if connection.scalar(simulated):
+        return judged(None)
+    if lacking:
+        raise RefusedError(
+            422, "no-exposure", "images that are shown for a while need the exposure that was shown"
+        )
+    return verdict
 
 
 def _write(
@@ -97,6 +115,7 @@ def _write(
     standing: Standing,
     trial: Trial,
     answer: Answer,
+    verdict: Verdict,
     *,
     right: bool | None,
     now: float,
@@ -110,12 +129,12 @@ def _write(
         "place": standing.place,
         "said": [said.model_dump(mode="json", exclude_none=True) for said in answer.said],
         "marks": [mark.model_dump(mode="json", exclude_none=True) for mark in answer.marks],
-        "seconds": answer.seconds,
+        "seconds": verdict.seconds,
         "intended_ms": standing.exposure_ms,
         "shown_ms": exposure.shown_ms if exposure else None,
         "dropped": exposure.dropped_frames if exposure else None,
         "exposure": exposure.model_dump(mode="json") if exposure else None,
-        "valid": not answer.spoiled,
+        "valid": verdict.fault is None,
         "right": right,
         "answered": now,
     }
@@ -123,36 +142,13 @@ def _write(
         connection.execute(_INSERT, row)
     except IntegrityError as error:
         raise RefusedError(409, "key-used", "this key was used for another answer") from error
-    if answer.spoiled:
-        detail = {"trial": trial.trial, "attempt": answer.attempt, "reason": answer.spoiled_reason}
+    where = {"trial": trial.trial, "attempt": answer.attempt}
+    if verdict.fault is not None:
+        detail = where | {"reason": verdict.fault}
         connection.execute(insert(events).values(session=session, at=now, kind="spoiled", detail=detail))
-
-
-def _note_skip(
-    connection: Connection, standing: Standing, trial: Trial, *, reason: str, comment: str, now: float
-) -> None:
-    connection.execute(
-        insert(skips).values(
-            session=standing.session.session,
-            trial=trial.trial,
-            place=standing.place,
-            reason=reason,
-            comment=comment,
-            at=now,
-        )
-    )
-
-
-def _go_on(
-    connection: Connection, catalogue: Catalogue, study: Study, standing: Standing, trial: Trial, *, now: float
-) -> Row[Any]:
-    """The session at its next trial, or at its end."""
-    after = change(connection, standing.session.session, place=standing.place + 1, attempt=1, seen=now)
-    if trial.role == "qualification" and not _is_admitted(connection, catalogue, after):
-        return end_session(connection, study, after, "screened-out", now=now)
-    if after.place >= len(after.plan) and not study.collect.debrief:
-        return end_session(connection, study, after, "complete", now=now)
-    return after
+    if verdict.seconds < answer.seconds or verdict.fault == "server-clock":
+        detail = where | {"claimed": answer.seconds, "elapsed": round(now - standing.session.presented, 3)}
+        connection.execute(insert(events).values(session=session, at=now, kind=TIMING, detail=detail))
 
 
 def _already(connection: Connection, catalogue: Catalogue, session: Row[Any], answer: Answer) -> Taken | None:
@@ -165,9 +161,10 @@ def _already(connection: Connection, catalogue: Catalogue, session: Row[Any], an
     wanted = trial_token(catalogue.secret("token"), session.session, row.trial)
     if (answer.trial, answer.attempt) != (wanted, row.attempt):
         raise RefusedError(409, "key-used", "this key was used for another answer")
-    trial = catalogue.slot(session.question, session.slot)[row.trial]
-    question = catalogue.questions[session.question]
-    return _told(session, question, trial, row.right if row.valid else None)
+    if not row.valid:
+        return Taken(session, spoiled=True)
+    trial = catalogue.trials_of(session)[row.trial]
+    return _told(session, catalogue.questions[session.question], trial, row.right)
 
 
 def _told(session: Row[Any], question: AnyQuestion, trial: Trial, right: bool | None) -> Taken:
@@ -186,22 +183,3 @@ def _check_exposure(asked_ms: float, answer: Answer) -> None:
             "other-exposure",
             f"{answer.exposure.intended_ms:g} ms were shown; {asked_ms:g} ms were asked for",
         )
-
-
-def _is_admitted(connection: Connection, catalogue: Catalogue, session: Row[Any]) -> bool:
-    """False, after the last qualification trial, for who was right too rarely on any class."""
-    least = catalogue.questions[session.question].screening.min_qualification
-    known = catalogue.slot(session.question, session.slot)
-    to_come = any(known[name].role == "qualification" for name in session.plan[session.place :])
-    if least is None or to_come:
-        return True
-    rows = connection.execute(
-        select(responses.c.trial, responses.c.right).where(
-            responses.c.session == session.session, responses.c.valid.is_(True)
-        )
-    ).all()
-    by_class: dict[str | None, list[bool]] = {}
-    for row in rows:
-        if known[row.trial].role == "qualification":
-            by_class.setdefault(known[row.trial].expected, []).append(bool(row.right))
-    return bool(by_class) and all(sum(right) / len(right) >= least for right in by_class.values())

@@ -148,7 +148,7 @@ class _Player:
         with self._database.reading() as connection:
             row = connection.execute(select(sessions).where(sessions.c.token_hash == hash_of(token))).one()
         key = self._catalogue.secret("token")
-        trials = self._catalogue.slot(row.question, row.slot).values()
+        trials = self._catalogue.planned(row.question, row.slot, row.plan)
         self._images = {
             image_token(key, row.session, trial.trial, image): image for trial in trials for image in trial.images
         }

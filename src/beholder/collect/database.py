@@ -129,6 +129,7 @@ sessions = Table(
     Column("place", Integer, nullable=False, default=0),
     Column("attempt", Integer, nullable=False, default=1),
     Column("presented", Float),
+    Column("skipped", Integer, nullable=False, default=0, server_default="0"),
     Column("debriefed", Float),
     Column("started", Float, nullable=False),
     Column("seen", Float, nullable=False),
@@ -137,7 +138,8 @@ sessions = Table(
     UniqueConstraint("person", "question"),
 )
 """``guest_hash``: of the cookie that an id alone gets on another device; ``proof_hash``: of what the platform put
-into the link besides the id; ``presented``: when the server first sent the current trial."""
+into the link besides the id; ``presented``: when the server first sent the current trial;
+``skipped``: how many trials were left unanswered."""
 
 slots = Table(
     "slots",
@@ -181,6 +183,17 @@ skips = Table(
     Column("comment", Text, nullable=False),
     Column("at", Float, nullable=False),
 )
+
+replacements = Table(
+    "replacements",
+    metadata,
+    Column("trial", String, ForeignKey("trials.trial"), primary_key=True),
+    Column("session", String, ForeignKey("sessions.session"), nullable=False),
+    Column("at", Float, nullable=False),
+    Index("replacements_by_session", "session"),
+)
+"""Trials of other slots that a running session has in its plan in place of skipped ones: nobody else is asked
+them. The rows go when the session ends."""
 
 comments = Table(
     "comments",

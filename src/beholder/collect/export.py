@@ -16,7 +16,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.exc import OperationalError
 
 from beholder.collect.clock import clock_in
-from beholder.collect.database import DATABASE, Database, persons, questions, responses, sessions, trials
+from beholder.collect.database import DATABASE, Database, persons, questions, responses, sessions, skips, trials
 from beholder.collect.handover import complete_finished
 from beholder.errors import NoRoomError, StageError, UserError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
@@ -25,11 +25,11 @@ from beholder.tables.catalogue import TABLES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, provenance_of
 
-OUTPUTS = ("sessions", "answers", "marks")
+OUTPUTS = ("sessions", "answers", "skips", "marks")
 
 
 def export(folder: Path, url: str) -> Outcome:
-    """Write sessions, answers and marks as they are now; the people whom the researcher excluded are left out."""
+    """Write sessions, answers, skips and marks as they are now; whom the researcher excluded is left out."""
     study, store = load_study(folder), Store(folder)
     with usable_database():
         database = Database(url)
@@ -46,7 +46,7 @@ def export(folder: Path, url: str) -> Outcome:
 
 
 def collected(url: str) -> dict[str, pl.DataFrame]:
-    """The three tables from one moment of the database."""
+    """The tables from one moment of the database."""
     database = Database(url)
     with usable_database():
         database.create()
@@ -59,6 +59,7 @@ def collected(url: str) -> dict[str, pl.DataFrame]:
             .join(trials, trials.c.trial == responses.c.trial)
             .order_by(responses.c.session, responses.c.place, responses.c.attempt)
         ).all()
+        left = connection.execute(select(skips).order_by(skips.c.session, skips.c.place)).all()
     database.engine.dispose()
     kept = {row.session: row for row in held if not people[row.person].excluded}
     counted = [row for row in answers if row.session in kept]
@@ -67,6 +68,7 @@ def collected(url: str) -> dict[str, pl.DataFrame]:
         "answers": TABLES["answers"].frame(
             [line for row in counted for line in _answers(row, kept[row.session], asked)]
         ),
+        "skips": TABLES["skips"].frame([_skip(row, kept[row.session]) for row in left if row.session in kept]),
         "marks": TABLES["marks"].frame([line for row in counted for line in _marks(row)]),
     }
 
@@ -128,6 +130,18 @@ def _answers(row: Row[Any], session: Row[Any], asked: Mapping[str, AnyQuestion])
         }
         for said in said_of
     ]
+
+
+def _skip(row: Row[Any], session: Row[Any]) -> dict[str, object]:
+    """Without the comment: it may say who someone is, and stays in the database."""
+    return {
+        "trial": row.trial,
+        "session": row.session,
+        "rater": session.person,
+        "question": session.question,
+        "reason": row.reason,
+        "skipped": moment(row.at),
+    }
 
 
 def _marks(row: Row[Any]) -> list[dict[str, object]]:

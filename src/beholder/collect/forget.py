@@ -18,6 +18,7 @@ from beholder.collect.database import (
     identities,
     invitations,
     persons,
+    replacements,
     responses,
     secrets,
     sessions,
@@ -30,7 +31,7 @@ from beholder.collect.researcher.places import settle_places
 from beholder.errors import StageError
 from beholder.tables.store import Store
 
-HOLDING = ("marks", "answers", "raters", "sessions")
+HOLDING = ("marks", "skips", "answers", "raters", "sessions")
 """Tables with a person's rows, those that refer to others first."""
 
 DERIVED = (
@@ -142,7 +143,7 @@ def _forget(connection: Connection, folder: Path, person: str, *, keep_answers: 
         .values(session=None, lease_until=0.0)
     )
     connection.execute(update(slots).where(slots.c.session.in_(mine)).values(session=None))
-    for table in (responses, skips, comments, events):
+    for table in (replacements, responses, skips, comments, events):
         connection.execute(delete(table).where(table.c.session.in_(mine)))
     connection.execute(delete(sessions).where(sessions.c.person == person))
     connection.execute(delete(persons).where(persons.c.person == person))

@@ -8,7 +8,8 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select, update
 
 from beholder.collect.catalogue import Catalogue
 from beholder.collect.database import sessions, slots
-from beholder.collect.leases import abandon_unfinished_blocks, remaining_plan
+from beholder.collect.leases import abandon_unfinished_blocks, nothing_is_left, remaining_plan
+from beholder.collect.opening import with_other_opening
 from beholder.collect.outcome import end_session
 from beholder.study.study import Study
 
@@ -31,8 +32,9 @@ def take_place(
         if plan:
             until = now + study.collect.lease_minutes * 60
             connection.execute(update(slots).where(here).values(session=session, lease_until=until))
-            return Place(slot, plan)
-        connection.execute(update(slots).where(here).values(done=True))
+            return Place(slot, with_other_opening(connection, catalogue, question, slot, plan, session))
+        if nothing_is_left(connection, question, slot):
+            connection.execute(update(slots).where(here).values(done=True))
     return None
 
 
@@ -62,7 +64,7 @@ def hand_over(connection: Connection, catalogue: Catalogue, study: Study, sessio
     if _is_finished(session):
         end_session(connection, study, session, "complete", now=session.seen)
         return
-    abandon_unfinished_blocks(connection, catalogue, session.question, session.slot, session.session)
+    abandon_unfinished_blocks(connection, catalogue, session)
     end_session(connection, study, session, "returned", now=session.seen)
 
 

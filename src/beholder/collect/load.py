@@ -18,6 +18,7 @@ from beholder.collect.database import (
     control,
     pictures,
     questions,
+    replacements,
     responses,
     secrets,
     sessions,
@@ -102,7 +103,15 @@ def _keep_secrets(connection: Connection) -> None:
 
 
 def _fill(connection: Connection, store: Store) -> None:
-    for table in (skips, comments, sessions, slots, trials, pictures):  # who came in has answered nothing yet
+    for table in (
+        replacements,
+        skips,
+        comments,
+        sessions,
+        slots,
+        trials,
+        pictures,
+    ):  # who came in has answered nothing yet
         connection.execute(table.delete())
     columns = ["image", "path", "sha256", "width", "height", "generator", "real", "gold"]
     connection.execute(insert(pictures), store.read("images").select(columns).to_dicts())

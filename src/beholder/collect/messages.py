@@ -135,6 +135,8 @@ class Skip(Message):
     attempt: int = Field(ge=1, le=1000)
     reason: Literal["disturbing", "broken", "other"]
     comment: str = Field("", max_length=2000, pattern=NO_NUL)
+    end: bool = False
+    """the rater knows that no paid skip is left, and that this ends the session"""
 
 
 class Debrief(Message):

@@ -29,7 +29,8 @@ def end_session(connection: Connection, study: Study, session: Row[Any], status:
 def pay_of(connection: Connection, study: Study, session: Row[Any], status: str) -> float:
     """The base for a whole session, a share of it for the part that was done, and the bonus for right answers.
 
-    A trial that was skipped is done: nobody loses pay by it.
+    Trials that were answered are done, and those that were skipped within the limit; the skip that ends a session
+    is not.
     """
     if status in ("no-consent", "failed-checks"):
         return 0.0
@@ -44,7 +45,7 @@ def pay_of(connection: Connection, study: Study, session: Row[Any], status: str)
         )
     )
     planned = len(session.plan or []) or 1
-    share = 1.0 if status == "complete" else min(session.place / planned, 1.0)
+    share = min(float(session.place) / planned, 1.0)
     return round(study.pay.base * share + study.pay.per_right * int(right or 0), 2)
 
 

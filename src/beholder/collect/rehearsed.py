@@ -8,6 +8,7 @@ from beholder.collect.database import (
     events,
     identities,
     persons,
+    replacements,
     responses,
     sessions,
     skips,
@@ -29,6 +30,6 @@ def end_rehearsal(connection: Connection) -> None:
     real = connection.scalar(select(func.count()).where(persons.c.simulated.is_(False)))
     if real or not made_up:
         return
-    for table in (responses, skips, comments, events, sessions, identities, persons):
+    for table in (replacements, responses, skips, comments, events, sessions, identities, persons):
         connection.execute(table.delete())
     connection.execute(slots.update().values(session=None, lease_until=0.0, done=False))

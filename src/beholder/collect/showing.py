@@ -8,6 +8,7 @@ from beholder.collect.catalogue import Catalogue, Trial
 from beholder.collect.consent import FLICKERING, consent_part
 from beholder.collect.identity import opaque
 from beholder.collect.outcome import done_part
+from beholder.collect.skip_allowance import skips_left
 from beholder.collect.standing import Standing
 from beholder.images.display import display_size
 from beholder.study.kinds.catalogue import AnyQuestion
@@ -45,7 +46,8 @@ def state_of(catalogue: Catalogue, standing: Standing, study: Study, *, side: in
     if standing.step == "instructions":
         return common | {"instructions": _instructions(catalogue, question, len(session.plan or []))}
     if standing.step == "trial":
-        return common | {"trial": _trial(catalogue, standing, side)}
+        left = skips_left(catalogue, study, session)
+        return common | {"trial": _trial(catalogue, standing, side) | {"skips_left": left}}
     if standing.step == "break" and standing.trial is not None:
         return common | {"break": {"block": standing.trial.block, "blocks": question.design.blocks}}
     if standing.step == "done":

@@ -31,7 +31,7 @@ def run_simulated(folder: Path, *, people: int, bad: int = 0, force: bool = Fals
         },
         seed=study.seed,
         inputs=("images", "prompts", "trials"),
-        outputs=("sessions", "answers", "marks"),
+        outputs=("sessions", "answers", "skips", "marks"),
         redo_on_upgrade=False,
     )
 
@@ -71,6 +71,7 @@ def _collect(
     return {
         "sessions": TABLES["sessions"].frame(together.sessions),
         "answers": TABLES["answers"].frame(together.answers),
+        "skips": TABLES["skips"].empty(),
         "marks": TABLES["marks"].frame(together.marks),
     }
 

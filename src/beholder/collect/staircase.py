@@ -31,7 +31,7 @@ def exposure_now(
     """
     if not isinstance(question, TimedRealismQuestion):
         return None
-    known = catalogue.slot(session.question, session.slot)
+    known = catalogue.trials_of(session)
     run, since = run_of(trial), session.place
     while since > 0 and run_of(known[session.plan[since - 1]]) == run:
         since -= 1

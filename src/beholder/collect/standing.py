@@ -1,5 +1,6 @@
 """Where a session stands, read from its row alone: any process can tell, after any crash."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +47,7 @@ def standing_of(connection: Connection, catalogue: Catalogue, session: Row[Any])
     step = step_of(session)
     if step != "trial":
         return Standing(session, question, step, session.place)
-    known = catalogue.slot(session.question, session.slot)
+    known = catalogue.trials_of(session)
     trial = known[session.plan[session.place]]
     if _is_break(session, known, trial):
         return Standing(session, question, "break", session.place, trial)
@@ -85,7 +86,7 @@ def is_paused(connection: Connection) -> bool:
     return bool(connection.scalar(_IS_PAUSED))
 
 
-def _is_break(session: Row[Any], known: dict[str, Trial], trial: Trial) -> bool:
+def _is_break(session: Row[Any], known: Mapping[str, Trial], trial: Trial) -> bool:
     """Between two blocks, until the person goes on; never before the first trial that counts."""
     if session.place == 0 or trial.block <= session.breaks:
         return False

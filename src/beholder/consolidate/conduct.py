@@ -19,17 +19,23 @@ SHARE, CORRELATION = "majority-share", "correlation"
 """What ``agreement`` is: of choices and of numbers."""
 
 
-def conduct_of(question: AnyQuestion, answered: pl.DataFrame, coded: list[Coded]) -> pl.DataFrame:
+def conduct_of(
+    question: AnyQuestion, answered: pl.DataFrame, skipped: pl.DataFrame, coded: list[Coded]
+) -> pl.DataFrame:
     """One row a person with the columns of ``raters`` that describe conduct, with ``agreement_p`` and
-    ``agreement_typical``."""
+    ``agreement_typical``.
+
+    ``skipped`` has a row per trial that was left unanswered, with ``rater``, ``role`` and ``expected``.
+    """
     tests = answered.filter(pl.col("role") == "test")
-    frame = answered.select("rater").unique().sort("rater")
+    frame = pl.concat([answered.select("rater"), skipped.select("rater")]).unique().sort("rater")
     parts = [
         tests.group_by("rater").agg(answers=pl.len(), median_seconds=pl.col("seconds").median()),
         _same_share(tests),
         _share_right(answered, "gold").rename({"right": "gold_share"}),
-        _attention(answered),
-        _qualification(answered),
+        _skipped(tests, skipped),
+        _attention(answered, skipped),
+        _qualification(answered, skipped),
         _repeats(question, answered),
         _agreement(coded),
     ]
@@ -52,18 +58,43 @@ def _share_right(answered: pl.DataFrame, role: str) -> pl.DataFrame:
     return checks.group_by("rater").agg(right=(pl.col("said") == pl.col("expected")).mean())
 
 
-def _attention(answered: pl.DataFrame) -> pl.DataFrame:
-    """Attention trials on which any aspect was not answered as asked."""
+def _skipped(tests: pl.DataFrame, skipped: pl.DataFrame) -> pl.DataFrame:
+    """Proportion of the test trials that were skipped, of those that were answered or skipped."""
+    passed = pl.concat(
+        [
+            tests.select("rater", "trial").unique().with_columns(skipped=pl.lit(value=False)),
+            skipped.filter(pl.col("role") == "test")
+            .select("rater", "trial")
+            .with_columns(skipped=pl.lit(value=True)),
+        ]
+    )
+    return passed.group_by("rater").agg(pl.col("skipped").mean())
+
+
+def _attention(answered: pl.DataFrame, skipped: pl.DataFrame) -> pl.DataFrame:
+    """Attention trials on which any aspect was not answered as asked, or which were skipped."""
     checks = answered.filter(pl.col("role") == "attention")
-    missed = checks.group_by("rater", "trial").agg(missed=(pl.col("said") != pl.col("expected")).any())
+    answers = checks.group_by("rater", "trial").agg(missed=(pl.col("said") != pl.col("expected")).any())
+    skips = _not_passed(skipped, "attention", "missed", value=True)
+    missed = pl.concat([answers.select("rater", "missed"), skips])
     return missed.group_by("rater").agg(attention_failures=pl.col("missed").sum().cast(pl.Int64))
 
 
-def _qualification(answered: pl.DataFrame) -> pl.DataFrame:
-    """Share right of the class (real, generated) on which the person did worst."""
+def _qualification(answered: pl.DataFrame, skipped: pl.DataFrame) -> pl.DataFrame:
+    """Share right of the class (real, generated) on which the person did worst; a skipped trial is not right."""
     checks = answered.filter(pl.col("role") == "qualification")
-    shares = checks.group_by("rater", "expected").agg(right=(pl.col("said") == pl.col("expected")).mean())
+    answers = checks.select("rater", "expected", right=pl.col("said") == pl.col("expected"))
+    skips = _not_passed(skipped, "qualification", "right", value=False, more=("expected",))
+    shares = pl.concat([answers, skips]).group_by("rater", "expected").agg(pl.col("right").mean())
     return shares.group_by("rater").agg(qualification_share=pl.col("right").min())
+
+
+def _not_passed(
+    skipped: pl.DataFrame, role: str, column: str, *, value: bool, more: tuple[str, ...] = ()
+) -> pl.DataFrame:
+    """The skipped trials of a role, with what that comes to in ``column``."""
+    checks = skipped.filter(pl.col("role") == role)
+    return checks.select("rater", *more, pl.lit(value, dtype=pl.Boolean).alias(column))
 
 
 def _repeats(question: AnyQuestion, answered: pl.DataFrame) -> pl.DataFrame:

@@ -28,12 +28,14 @@ class Rule:
     """Of the rules on agreement, the kind of agreement they are about."""
 
 
-def screen(question: AnyQuestion, answered: pl.DataFrame, coded: list[Coded]) -> pl.DataFrame:
+def screen(
+    question: AnyQuestion, answered: pl.DataFrame, skipped: pl.DataFrame, coded: list[Coded]
+) -> pl.DataFrame:
     """The ``raters`` rows of a question: conduct, the reasons against each person, and who is used.
 
     ``notes`` name the rules of the study that could not be applied to a person: they have passed nobody.
     """
-    conduct = conduct_of(question, answered, coded)
+    conduct = conduct_of(question, answered, skipped, coded)
     rated = [aspect for aspect in coded if aspect.scale != "nominal"]
     outliers = _bt500_outliers(rated) if question.screening.bt500 else set()
     reasons, notes = [], []
@@ -82,6 +84,12 @@ def _same(share: float, most: float, conduct: Conduct) -> str | None:  # noqa: A
     return f"same answer: {share:.0%} of the time, at most {most:.0%} expected" if share > most else None
 
 
+def _skipped(proportion: float, most: float, conduct: Conduct) -> str | None:  # noqa: ARG001
+    if proportion <= most:
+        return None
+    return f"skipped: {proportion:.0%} of the test trials, at most {most:.0%} expected"
+
+
 def _qualification(share: float, least: float, conduct: Conduct) -> str | None:  # noqa: ARG001
     if share >= least:
         return None
@@ -116,6 +124,7 @@ def _correlation(found: float, least: float, conduct: Conduct) -> str | None:  #
 RULES: dict[str, Rule] = {
     "min_seconds": Rule("median_seconds", _fast, "no test trial was answered"),
     "max_same_share": Rule("same_share", _same, "fewer than two test trials were answered"),
+    "max_skipped": Rule("skipped", _skipped, "no test trial was answered or skipped"),
     "min_qualification": Rule("qualification_share", _qualification, "no qualification trial was answered"),
     "min_gold": Rule("gold_share", _gold, "no gold trial was answered"),
     "max_attention_failures": Rule("attention_failures", _attention, "no attention check was answered"),

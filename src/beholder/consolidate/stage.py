@@ -25,7 +25,7 @@ from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
-from beholder.tables.joined import answered_trials
+from beholder.tables.joined import answered_trials, skipped_trials
 from beholder.tables.provenance import Plain
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, perform
@@ -47,7 +47,7 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
         stage="consolidate",
         settings={"level": study.analysis.level, "questions": heeded, "out_of_fold": _digest(predictions)},
         seed=study.seed,
-        inputs=("prompts", "images", "trials", "sessions", "answers", "marks", *IMPORTED),
+        inputs=("prompts", "images", "trials", "sessions", "answers", "skips", "marks", *IMPORTED),
         outputs=OUTPUTS,
     )
     return perform(store, work, lambda: _consolidate(store, study, predictions), force=force)
@@ -119,7 +119,7 @@ def _from_answers(
     level = study.analysis.level
     tests, marks = answered.filter(pl.col("role") == "test"), store.read_or_empty("marks")
     coded = list(code_answers(question, tests, marks))
-    screened = screen(question, answered, coded)
+    screened = screen(question, answered, skipped_trials(store, question.name), coded)
     used = set(screened.filter(pl.col("used"))["rater"])
     unfit = []
     for aspect in coded:

@@ -19,7 +19,7 @@ from beholder.tables.work import Outcome, Work, is_fresh, perform
 IMPORTED = "import"
 """Stage of tables that came with data from elsewhere."""
 
-COLLECTED = ("answers", "marks", "sessions")
+COLLECTED = ("answers", "marks", "sessions", "skips")
 """What a rehearsal leaves behind; it goes when the design changes."""
 
 

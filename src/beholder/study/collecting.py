@@ -73,6 +73,12 @@ class Collecting(Settings):
     )
     codes: Codes = Codes()
     lease_minutes: float = Field(10.0, gt=0, description="a place is kept so long without a sign of life")
+    max_skips: float = Field(
+        0.1,
+        ge=0,
+        description="paid skips a session: a proportion of its test trials (below 1; at least 2), or a count; "
+        "one more ends it",
+    )
     min_hz: float = Field(45.0, ge=0, description="slowest screen for timed questions")
     image_side: int = Field(
         0, ge=0, le=4096, description="longest side of served images; 0: that of the smallest image"

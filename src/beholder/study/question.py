@@ -57,6 +57,7 @@ class Screening(Settings):
 
     min_seconds: float | None = Field(None, ge=0, description="median time for an answer")
     max_same_share: Share | None = Field(None, description="share of the most frequent answer")
+    max_skipped: Share | None = Field(None, description="proportion of test trials skipped")
     min_qualification: Share | None = Field(None, description="share right, on real and on generated")
     min_gold: Share | None = Field(None, description="share right on gold trials")
     max_attention_failures: int | None = Field(None, ge=0, description="instructed answers missed")

@@ -11,6 +11,7 @@ TABLES: dict[str, Table] = {
         design.TRIALS,
         collect.SESSIONS,
         collect.ANSWERS,
+        collect.SKIPS,
         collect.MARKS,
         imported.TOTALS,
         imported.PUBLISHED,

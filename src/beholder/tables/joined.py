@@ -30,6 +30,16 @@ def answered_trials(store: Store) -> pl.DataFrame:
     return answers.join(trials, on="trial", how="left", maintain_order="left").with_columns(said=SAID)
 
 
+def skipped_trials(store: Store, question: str) -> pl.DataFrame:
+    """Every trial of a question that was left unanswered, with its role and expected answer."""
+    trials = store.read("trials").select("trial", "role", "expected")
+    gone = store.read("sessions").filter(pl.col("status") == WITHOUT_CONSENT).select("session")
+    skips = store.read_or_empty("skips").filter(pl.col("question") == question)
+    return skips.join(gone, on="session", how="anti", maintain_order="left").join(
+        trials, on="trial", how="left", maintain_order="left"
+    )
+
+
 def screened_answers(store: Store) -> pl.DataFrame:
     """The valid answers to test trials by people who were screened, and whether theirs are ``used``."""
     raters = store.read("raters").select("question", "rater", "used")

@@ -77,17 +77,68 @@ def test_report_skips_the_trial(open_page: Open, mock: Mock) -> None:
     page = open_page(kind="realism", from_="trial")
     ready(page)
     page.get_by_role("button", name="Report").click()
+    assert page.locator("dialog").get_by_text("3 paid skips are left, this one included").is_visible()
     page.get_by_label("Anything to add").fill("grim")
     page.locator("dialog").get_by_role("button", name="Report and skip").click()
     page.wait_for_selector("text=2 of 3")
     body = {"trial": f"{mock.visit.name}-0", "attempt": 1, "reason": "disturbing", "comment": "grim"}
-    assert mock.visit.posts == [("/api/skip", body)]
+    assert mock.visit.posts == [("/api/skip", body | {"end": False})]
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
+def test_past_the_paid_skips_the_page_asks_before_it_ends_the_session(
+    open_page: Open, mock: Mock, *, phone: bool
+) -> None:
+    page = open_page(kind="realism", from_="trial", skips=1, phone=phone)
+    ready(page)
+    page.get_by_role("button", name="Report").click()
+    dialog = page.locator("dialog")
+    assert dialog.get_by_text("This is your last paid skip").is_visible()
+    dialog.get_by_role("button", name="Report and skip").click()
+    page.wait_for_selector("text=2 of 3")
+    ready(page)
+    page.get_by_role("button", name="Report").click()
+    assert dialog.get_by_text("the session ends now. You are paid for the part that you have done").is_visible()
+    dialog.get_by_role("button", name="Cancel").click()
+    assert len(mock.visit.posts) == 1
+    page.get_by_role("button", name="Report").click()
+    dialog.get_by_role("button", name="End the session").click()
+    page.wait_for_selector("text=Your session has ended before the last image")
+    assert [body["end"] for _, body in mock.visit.posts] == [False, True]
+
+
+def test_a_skipped_qualification_trial_is_said_to_be_wrong(open_page: Open) -> None:
+    page = open_page(kind="realism", from_="trial", phase="qualification")
+    ready(page)
+    page.get_by_role("button", name="Report").click()
+    assert page.locator("dialog").get_by_text("a skipped image counts as a wrong answer").is_visible()
+
+
+def test_a_skipped_attention_check_is_said_to_be_missed(open_page: Open) -> None:
+    page = open_page(kind="realism", from_="trial", instruction="real")
+    ready(page)
+    page.get_by_role("button", name="Report").click()
+    assert page.locator("dialog").get_by_text("Skipped, it counts as missed").is_visible()
+
+
+def test_an_answer_that_the_server_does_not_believe_is_asked_again(open_page: Open, mock: Mock) -> None:
+    mock.doubt_next_answer = True
+    page = open_page(kind="realism", from_="trial")
+    ready(page)
+    page.keyboard.press("j")
+    page.wait_for_selector("text=This does not count; it will come again.")
+    page.wait_for_selector(".feedback", state="detached")
+    ready(page)
+    page.keyboard.press("j")
+    page.wait_for_selector("text=2 of 3")
+    assert [answer["attempt"] for answer in mock.visit.answers] == [1, 2]
 
 
 def test_an_image_that_cannot_be_had_can_be_skipped(open_page: Open, mock: Mock) -> None:
     mock.broken_images = True
     page = open_page(kind="pair", from_="trial")
     page.get_by_role("button", name="Skip it").click()
+    page.locator("dialog").get_by_role("button", name="Report and skip").click()
     page.wait_for_selector("text=2 of 3")
     assert mock.visit.posts[0][1]["reason"] == "broken"
 

@@ -41,7 +41,7 @@ export class Api {
   /**
    * Keep the answer, send it until it is acknowledged, and only then forget it.
    * @param {object} body all but its key
-   * @returns {Promise<{state: any, feedback: {right: boolean, expected: string} | null}>}
+   * @returns {Promise<{state: any, feedback: {right: boolean, expected: string} | null, spoiled: boolean}>}
    */
   answer(body) {
     const answer = { ...body, key: freshKey() };

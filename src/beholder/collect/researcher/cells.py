@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, distinct, func, select
 
 from beholder.collect.database import persons, pictures, responses, sessions, trials
-from beholder.collect.leases import COUNTED
+from beholder.collect.leases import COUNTS
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 
 
@@ -52,7 +52,7 @@ def _answered(query: Select[Any]) -> Select[Any]:
         query.join(responses, responses.c.trial == trials.c.trial)
         .join(sessions, sessions.c.session == responses.c.session)
         .join(persons, persons.c.person == sessions.c.person)
-        .where(responses.c.valid.is_(True), sessions.c.status.in_(COUNTED), persons.c.excluded.is_(False))
+        .where(responses.c.valid.is_(True), COUNTS)
     )
 
 

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Connection, and_, exists, not_, select, up
 
 from beholder.collect.catalogue import OPENING_ROLES
 from beholder.collect.database import persons, responses, sessions, skips, slots, trials
-from beholder.collect.leases import COUNTED
+from beholder.collect.leases import COUNTS
 
 NOT_COUNTED = (*OPENING_ROLES, "repeat")
 """Roles that do not keep a place open by themselves: a repeat is asked only along with its first."""
@@ -32,20 +32,21 @@ def settle_places(connection: Connection) -> Settled:
 
 
 def _something_is_missing() -> ColumnElement[bool]:
-    """Whether a trial of the slot has neither an answer that counts nor was skipped."""
+    """Whether a trial of the slot has neither an answer nor a skip that counts."""
     answered = exists(
         select(responses.c.trial)
         .join(sessions, sessions.c.session == responses.c.session)
         .join(persons, persons.c.person == sessions.c.person)
-        .where(
-            responses.c.trial == trials.c.trial,
-            responses.c.valid.is_(True),
-            sessions.c.status.in_(COUNTED),
-            persons.c.excluded.is_(False),
-        )
+        .where(responses.c.trial == trials.c.trial, responses.c.valid.is_(True), COUNTS)
         .correlate(trials)
     )
-    skipped = exists(select(skips.c.trial).where(skips.c.trial == trials.c.trial).correlate(trials))
+    skipped = exists(
+        select(skips.c.trial)
+        .join(sessions, sessions.c.session == skips.c.session)
+        .join(persons, persons.c.person == sessions.c.person)
+        .where(skips.c.trial == trials.c.trial, COUNTS)
+        .correlate(trials)
+    )
     return exists(
         select(trials.c.trial)
         .where(

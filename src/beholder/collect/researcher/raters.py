@@ -9,10 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select, true
 
+from beholder.collect.answering import TIMING
 from beholder.collect.catalogue import Catalogue
 from beholder.collect.codes import personal_code, session_of_code
-from beholder.collect.database import comments, persons, responses, sessions, skips, trials
-from beholder.study.question import Screening
+from beholder.collect.database import comments, events, persons, responses, sessions, skips, trials
+from beholder.collect.plausible import least_seconds
+from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.study import Study
 
 LONGEST_GAP = 60.0
@@ -20,6 +22,12 @@ LONGEST_GAP = 60.0
 
 FAILURES_FORGIVEN = 1
 """Attention checks that may be missed where the study does not say."""
+
+MOST_SKIPPED = 0.25
+"""Proportion of the test trials that may be skipped where the study does not say."""
+
+CLAIMS_FORGIVEN = 2
+"""Answers that may claim more time than there was: a clock may have been set."""
 
 Part = dict[str, Any]
 
@@ -30,6 +38,11 @@ class Conduct:
 
     answers: int
     spoiled: int
+    skips: int
+    skipped: float | None
+    """proportion of the test trials that were skipped"""
+    claims: int
+    """answers that claimed more time than there was by the server's clock"""
     median_seconds: float | None
     same_share: float | None
     gold_share: float | None
@@ -67,8 +80,15 @@ def rater_rows(
         .offset(offset)
         .limit(limit)
     ).all()
-    answers = _answers_of(connection, [row.session for row in held])
-    return total, [_row(catalogue, study, row, answers.get(row.session, [])) for row in held]
+    names = [row.session for row in held]
+    answers, skipped = _answers_of(connection, names), _skips_of(connection, names)
+    claims = _claims(connection, names)
+
+    def conduct_in(session: Row[Any]) -> Conduct:
+        name = session.session
+        return conduct(session.begun, answers.get(name, []), skipped.get(name, []), claims=claims.get(name, 0))
+
+    return total, [_row(catalogue, study, row, conduct_in(row)) for row in held]
 
 
 def comment_rows(connection: Connection) -> list[Part]:
@@ -94,34 +114,46 @@ def comment_rows(connection: Connection) -> list[Part]:
     return sorted(rows, key=lambda row: -row["at"])
 
 
-def conduct(begun: float | None, answers: Sequence[Row[Any]]) -> Conduct:
-    """The conduct of one session from its answers, in order.
+def conduct(
+    begun: float | None, answers: Sequence[Row[Any]], skipped: Sequence[Row[Any]], *, claims: int
+) -> Conduct:
+    """The conduct of one session from its answers and skips, in order. A skipped check is not passed.
 
     Active time is Σ min(gap, 60 s) over the gaps from the start to the first answer and from answer to answer.
     """
     valid = [row for row in answers if row.valid]
     tests = [row for row in valid if row.role == "test"]
+    passed = len(tests) + sum(1 for row in skipped if row.role == "test")
     attention = [bool(row.right) for row in valid if row.role == "attention"]
+    attention += [False for row in skipped if row.role == "attention"]
     gold = [bool(row.right) for row in valid if row.role == "gold"]
     moments = sorted([*([] if begun is None else [begun]), *(row.answered for row in answers)])
     return Conduct(
         answers=len(valid),
         spoiled=len(answers) - len(valid),
+        skips=len(skipped),
+        skipped=(passed - len(tests)) / passed if passed else None,
+        claims=claims,
         median_seconds=statistics.median(row.seconds for row in tests) if tests else None,
         same_share=_same_share(tests),
         gold_share=_share(gold),
         attention_share=_share(attention),
         attention_failures=attention.count(False),
-        qualification_share=_qualification(valid),
+        qualification_share=_qualification(valid, skipped),
         active_seconds=sum(min(after - before, LONGEST_GAP) for before, after in pairwise(moments)),
     )
 
 
-def flags_of(found: Conduct, screening: Screening, hourly: float | None, minimum_hourly: float) -> list[str]:
-    """What stands out, by the study's own rules."""
-    flags = []
-    if _below(found.median_seconds, screening.min_seconds):
+def flags_of(found: Conduct, question: AnyQuestion, hourly: float | None, minimum_hourly: float) -> list[str]:
+    """What stands out, by the study's own rules, and by what no person can do."""
+    flags, screening = [], question.screening
+    if _below(found.median_seconds, max(screening.min_seconds or 0.0, least_seconds(question))):
         flags.append("fast")
+    if found.claims > CLAIMS_FORGIVEN:
+        flags.append("claimed more time than there was")
+    most_skipped = MOST_SKIPPED if screening.max_skipped is None else screening.max_skipped
+    if found.skipped is not None and found.skipped > most_skipped:
+        flags.append("skipped often")
     if (
         found.same_share is not None
         and screening.max_same_share is not None
@@ -140,11 +172,10 @@ def flags_of(found: Conduct, screening: Screening, hourly: float | None, minimum
     return flags
 
 
-def _row(catalogue: Catalogue, study: Study, session: Row[Any], answers: Sequence[Row[Any]]) -> Part:
-    found = conduct(session.begun, answers)
+def _row(catalogue: Catalogue, study: Study, session: Row[Any], found: Conduct) -> Part:
     paid = session.pay is not None and found.active_seconds > 0
     hourly = session.pay / found.active_seconds * 3600 if paid else None
-    screening = catalogue.questions[session.question].screening
+    question = catalogue.questions[session.question]
     key, has_ended = catalogue.secret("token"), session.status != "running"
     return {
         "code": personal_code(key, session.session, session.status) if has_ended else None,
@@ -163,7 +194,7 @@ def _row(catalogue: Catalogue, study: Study, session: Row[Any], answers: Sequenc
         "frame_hz": 1000 / session.frame_ms if session.frame_ms else None,
         "pay": session.pay,
         "hourly": hourly,
-        "flags": flags_of(found, screening, hourly, study.pay.minimum_hourly),
+        "flags": flags_of(found, question, hourly, study.pay.minimum_hourly),
     } | asdict(found)
 
 
@@ -191,6 +222,29 @@ def _answers_of(connection: Connection, held: Sequence[str]) -> dict[str, list[R
     return found
 
 
+def _skips_of(connection: Connection, held: Sequence[str]) -> dict[str, list[Row[Any]]]:
+    query: Select[Any] = (
+        select(skips.c.session, trials.c.role, trials.c.expected)
+        .join_from(skips, trials, trials.c.trial == skips.c.trial)
+        .where(skips.c.session.in_(held))
+    )
+    rows: Sequence[Row[Any]] = connection.execute(query).all()
+    by_session: dict[str, list[Row[Any]]] = {}
+    for row in rows:
+        by_session.setdefault(row.session, []).append(row)
+    return by_session
+
+
+def _claims(connection: Connection, held: Sequence[str]) -> dict[str, int]:
+    """How many answers of each session claimed more time than there was."""
+    rows = connection.execute(
+        select(events.c.session, func.count().label("claims"))
+        .where(events.c.session.in_(held), events.c.kind == TIMING)
+        .group_by(events.c.session)
+    )
+    return {row.session: row.claims for row in rows}
+
+
 def _same_share(tests: Sequence[Row[Any]]) -> float | None:
     """Share of the most frequent answer; of several aspects, where it is least."""
     by_aspect: dict[str, Counter[str]] = {}
@@ -203,12 +257,15 @@ def _same_share(tests: Sequence[Row[Any]]) -> float | None:
     return min((max(counts.values()) / counts.total() for counts in by_aspect.values()), default=None)
 
 
-def _qualification(valid: Sequence[Row[Any]]) -> float | None:
-    """Share right of the class on which the person did worst."""
+def _qualification(valid: Sequence[Row[Any]], skipped: Sequence[Row[Any]]) -> float | None:
+    """Share right of the class on which the person did worst; a skipped trial is not right."""
     by_class: dict[str | None, list[bool]] = {}
     for row in valid:
         if row.role == "qualification":
             by_class.setdefault(row.expected, []).append(bool(row.right))
+    for row in skipped:
+        if row.role == "qualification":
+            by_class.setdefault(row.expected, []).append(False)
     return min((sum(right) / len(right) for right in by_class.values()), default=None)
 
 

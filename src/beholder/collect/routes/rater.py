@@ -7,14 +7,15 @@ from sqlalchemy import delete, insert
 from sqlalchemy.exc import IntegrityError
 
 from beholder.collect import messages
-from beholder.collect.answering import skip_trial, take_answer
+from beholder.collect.answering import TIMING, take_answer
 from beholder.collect.consent import FLICKERING, consent_hash, consent_text
 from beholder.collect.database import comments, events, responses, skips
 from beholder.collect.entering import Entered, arrive, enter
 from beholder.collect.handover import complete_finished
-from beholder.collect.leases import abandon_unfinished_blocks, reopen_place
+from beholder.collect.leases import abandon_unfinished_blocks, reopen_places
 from beholder.collect.outcome import end_session
 from beholder.collect.service import COOKIE, Service
+from beholder.collect.skipping import SPOILED, skip_trial
 from beholder.collect.standing import change
 from beholder.errors import RefusedError
 
@@ -116,7 +117,8 @@ def post_begin(body: messages.Nothing, service: Serving, beholder: Held = None) 
     with service.database.writing() as connection:
         session = service.session(connection, beholder)
         _require(service.standing(connection, session).step, "instructions")
-        return service.state(connection, service.alive(connection, session, begun=service.now()))
+        now = service.now()
+        return service.state(connection, service.alive(connection, session, begun=now, presented=now))
 
 
 @router.post("/break")
@@ -127,7 +129,7 @@ def post_break(body: messages.Nothing, service: Serving, beholder: Held = None) 
         standing = service.standing(connection, session)
         _require(standing.step, "break")
         block = standing.trial.block if standing.trial is not None else session.breaks + 1
-        return service.state(connection, service.alive(connection, session, breaks=block))
+        return service.state(connection, service.alive(connection, session, breaks=block, presented=service.now()))
 
 
 @router.post("/answer")
@@ -139,12 +141,13 @@ def post_answer(body: messages.Answer, service: Serving, beholder: Held = None) 
         taken = take_answer(connection, service.catalogue, service.study, session, body, now=now)
         state = service.state(connection, taken.session)
     known = taken.right is not None
-    return {"state": state, "feedback": {"right": taken.right, "expected": taken.expected} if known else None}
+    feedback = {"right": taken.right, "expected": taken.expected} if known else None
+    return {"state": state, "feedback": feedback, "spoiled": taken.spoiled}
 
 
 @router.post("/skip")
 def post_skip(body: messages.Skip, service: Serving, beholder: Held = None) -> State:
-    """An image that someone will not judge; pay is not touched."""
+    """An image that someone will not judge: paid and replaced, or, past the limit, the end of the session."""
     with service.database.writing() as connection:
         session, now = service.session(connection, beholder), service.now()
         service.keep_place(connection, session, now=now)
@@ -176,13 +179,14 @@ def post_withdraw(body: messages.Withdraw, service: Serving, beholder: Held = No
         service.require_owner(session, beholder)
         name = session.session
         if session.status == "running":
-            abandon_unfinished_blocks(connection, service.catalogue, session.question, session.slot, name)
+            abandon_unfinished_blocks(connection, service.catalogue, session)
             session = end_session(connection, service.study, session, "withdrawn", now=service.now())
         if body.delete:
             for table in (responses, skips, comments):
                 connection.execute(delete(table).where(table.c.session == name))
-            connection.execute(delete(events).where(events.c.session == name, events.c.kind == "spoiled"))
-            reopen_place(connection, session)
+            of_answers = events.c.kind.in_((SPOILED, TIMING))
+            connection.execute(delete(events).where(events.c.session == name, of_answers))
+            reopen_places(connection, service.catalogue, session)
             session = change(connection, name, screen=None)
         return service.state(connection, session)
 

@@ -60,6 +60,28 @@ ANSWERS = Table(
     ),
 )
 
+SKIP_REASONS = ("disturbing", "broken", "other", "spoiled")
+"""Why a trial was left. *spoiled*: it could not be shown as planned, again and again."""
+
+SKIPS = Table(
+    name="skips",
+    about="One row per trial that was left unanswered: skipped by the rater, or spoiled too often.",
+    stage="collect",
+    columns=(
+        Column("trial", TEXT, "The trial skipped."),
+        Column("session", TEXT, "The session it was skipped in."),
+        Column("rater", TEXT, "The rater, as in `sessions`."),
+        Column("question", TEXT, "Name of the question."),
+        Column("reason", TEXT, "Why.", allowed=SKIP_REASONS),
+        Column("skipped", MOMENT, "When."),
+    ),
+    key=("trial", "session"),
+    references=(
+        Reference(("trial",), "trials", ("trial",)),
+        Reference(("session", "rater"), "sessions", ("session", "rater")),
+    ),
+)
+
 MARKS = Table(
     name="marks",
     about="One row a mark: a point set on an image, a prompt word clicked, or a key pressed during a sweep.",

@@ -44,8 +44,8 @@ function filters(study, tools) {
 
 /** @param {any[]} rows @param {any} study @param {import("./app.js").Tools} tools */
 function table(rows, study, tools) {
-  const heads = ["Person", "Status", "Answers", "Median time", "Same answer", "Checks right", "Spoiled", "Screen", "Pay", "Pay an hour", ...(study.you.may_change ? [""] : [])];
-  const numbers = new Set([2, 3, 4, 5, 6, 7, 8, 9]);
+  const heads = ["Person", "Status", "Answers", "Median time", "Same answer", "Checks right", "Skipped", "Spoiled", "Screen", "Pay", "Pay an hour", ...(study.you.may_change ? [""] : [])];
+  const numbers = new Set([2, 3, 4, 5, 6, 7, 8, 9, 10]);
   return h("div", { class: "table-wrap", role: "region", "aria-label": "Sessions", tabindex: 0 }, h("table", { class: "stack" },
     h("thead", {}, h("tr", {}, heads.map((head, place) => h("th", { scope: "col", class: numbers.has(place) ? "number" : null },
       head || h("span", { class: "small" }, "What to do"))))),
@@ -60,6 +60,7 @@ function line(row, study, tools, heads) {
     row.median_seconds === null ? "–" : `${decimal(row.median_seconds)} s`,
     percent(row.same_share),
     checks(row),
+    row.skips ? `${count(row.skips)}${row.skipped === null ? "" : ` (${percent(row.skipped)})`}` : count(0),
     count(row.spoiled),
     row.frame_hz === null ? "–" : `${Math.round(row.frame_hz)} Hz`,
     money(row.pay, currency),

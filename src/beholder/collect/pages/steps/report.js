@@ -1,4 +1,4 @@
-// Something is wrong with this trial: skip it, without loss of pay.
+// Something is wrong with this trial: skip it. Some skips are paid; after them a skip ends the session.
 
 import { h } from "/static/dom.js";
 import { openDialog } from "/static/steps/dialog.js";
@@ -8,30 +8,38 @@ const REASONS = ["disturbing", "broken", "other"];
 /**
  * @param {any} trial
  * @param {import("../app.js").Tools} tools
+ * @param {string} [likely] the reason that is chosen at first
  */
-export function reportDialog(trial, tools) {
+export function reportDialog(trial, tools, likely = REASONS[0]) {
   const { t } = tools;
-  const comment = h("textarea", { id: "report-comment", rows: 3, maxlength: 1000 });
-  const reasons = REASONS.map((reason, place) => h("label", { class: "choice" },
-    h("input", { type: "radio", name: "reason", value: reason, checked: place === 0 }),
+  const end = trial.skips_left === 0;
+  const comment = h("textarea", { id: "report-comment", rows: 2, maxlength: 1000 });
+  const reasons = REASONS.map((reason) => h("label", { class: "choice" },
+    h("input", { type: "radio", name: "reason", value: reason, checked: reason === likely }),
     h("span", {}, t(`report.${reason}`))));
   const fieldset = h("fieldset", { class: "choices" }, h("legend", {}, t("report.why")), reasons);
   openDialog(tools, {
-    title: t("report.title"),
-    content: [h("p", {}, t("report.text")), fieldset,
+    title: t(end ? "report.title.end" : "report.title"),
+    content: [...consequences(trial, tools), fieldset,
       h("label", { class: "form__label", for: "report-comment" }, t("report.comment")), comment],
-    confirm: t("report.confirm"),
-    act: () => skip(trial, tools, fieldset.querySelector("input:checked").value, comment.value.trim()),
+    confirm: t(end ? "report.confirm.end" : "report.confirm"),
+    serious: end,
+    act: async () => {
+      const reason = fieldset.querySelector("input:checked").value;
+      const body = { trial: trial.trial, attempt: trial.attempt, reason, comment: comment.value.trim(), end };
+      tools.go(await tools.api.post("/api/skip", body));
+    },
   });
 }
 
-/**
- * @param {any} trial
- * @param {import("../app.js").Tools} tools
- * @param {string} reason
- * @param {string} comment
- */
-export async function skip(trial, tools, reason, comment) {
-  const body = { trial: trial.trial, attempt: trial.attempt, reason, comment };
-  tools.go(await tools.api.post("/api/skip", body));
+/** What skipping comes to, before anyone decides. @param {any} trial @param {import("../app.js").Tools} tools */
+function consequences(trial, { t }) {
+  const left = trial.skips_left;
+  const check = trial.phase === "qualification" ? t("report.qualification") : trial.instruction && t("report.attention");
+  if (left === 0) return [h("p", {}, t("report.end")), h("p", { class: "note" }, t("report.end.otherwise"))];
+  return [
+    h("p", {}, t("report.text")),
+    h("p", {}, t(left === 1 ? "report.left.one" : "report.left", { left })),
+    check && h("p", { class: "note" }, check),
+  ];
 }

@@ -6,7 +6,7 @@ import { KINDS } from "/static/kinds/catalogue.js";
 import { attentionText } from "/static/steps/attention.js";
 import { tellFeedback, tellSpoiled } from "/static/steps/feedback.js";
 import { withdrawButton } from "/static/steps/page.js";
-import { reportDialog, skip } from "/static/steps/report.js";
+import { reportDialog } from "/static/steps/report.js";
 
 /**
  * What a kind gets besides the tools of a step.
@@ -66,7 +66,7 @@ async function fetchAhead(tokens, { images, signal }) {
 async function submit(task, answer, work, tools) {
   const reply = await tools.api.answer({ trial: task.trial, attempt: task.attempt, ...answer });
   tools.flow.rolling = !answer.spoiled || answer.spoiled_reason === "dropped-frames"; // else the person was away
-  if (answer.spoiled) await tellSpoiled(work, tools);
+  if (answer.spoiled || reply.spoiled) await tellSpoiled(work, tools);
   else if (reply.feedback) await tellFeedback(reply.feedback, task, work, tools);
   return reply.state;
 }
@@ -82,7 +82,7 @@ function offerSkip(task, work, tools) {
   const go = h("button", { type: "button", class: "button button--primary" }, t("broken.skip"));
   const again = h("button", { type: "button", class: "button", onclick: async () => tools.go(await tools.refresh()) },
     t("broken.again"));
-  go.addEventListener("click", () => skip(task, tools, "broken", ""), { once: true });
+  go.addEventListener("click", () => reportDialog(task, tools, "broken"));
   work.replaceChildren(h("div", { class: "broken", role: "alert" }, h("p", {}, t("broken.text")),
     h("div", { class: "page__buttons" }, go, again)));
   return new Promise(() => {});
