@@ -114,7 +114,7 @@ class TestImages:
     def test_the_last_of_the_disk_is_left_to_answers(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 0, 16_000_100))
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**9, 0, 16_000_100))
         cache.store(tmp_path / "a.webp", b"x" * 100)
         with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
             cache.store(tmp_path / "b.webp", b"x" * 101)
