@@ -52,7 +52,9 @@ def main() -> None:
     options = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, ", end="")
     print(f"Pillow {version('pillow')}; {options.images} images\n")
-    print("| images are encoded | AUC of the first fetch | AUC of the median fetch | median ms, side ≤ 256 | > 256 |")
+    print(
+        "| images are encoded | AUC of the first fetch | AUC of the median fetch | median ms, side ≤ 256 | > 256 |"
+    )
     print("|---|---|---|---|---|")
     for name, served in (("before they are served", None), ("at the first fetch", encoding_at_fetch)):
         with tempfile.TemporaryDirectory(prefix="beholder-timing-") as temporary:
@@ -88,7 +90,8 @@ def fetched(
     service: Service = app.state.service
     if served is not None:
         served(service)
-    sides, times = [], []
+    sides: list[int] = []
+    times: list[list[float]] = []
     with listening(app) as address, httpx.Client(base_url=address, timeout=30) as client:
         state = first_trial(client)
         plan = slot_images(service)
@@ -130,7 +133,7 @@ def make_study(place: Path, images: int) -> Path:
     question = RealismQuestion(name="q", design=Design(raters=1, trials=images))
     study = Study(name="timing", title="Timing", seed=1, questions=(question,))
     (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")
-    prompts = [{"prompt": "p", "text": "noise"}]
+    prompts: list[Json] = [{"prompt": "p", "text": "noise"}]
     frames = {"prompts": TABLES["prompts"].frame(prompts), "images": TABLES["images"].frame(rows)}
     Store(folder).write(frames, Provenance("new", {}, 0, {}))
     design(folder)
@@ -176,7 +179,9 @@ def answer(client: httpx.Client, state: Json) -> Json:
     trial = state["trial"]
     said = [{"aspect": "realism", "choice": "real"}]
     body = {"trial": trial["trial"], "attempt": trial["attempt"], "key": os.urandom(16).hex(), "said": said}
-    reply = client.post("/api/answer", json=body | {"marks": [], "seconds": 1.5}).raise_for_status().json()["state"]
+    reply = (
+        client.post("/api/answer", json=body | {"marks": [], "seconds": 1.5}).raise_for_status().json()["state"]
+    )
     if reply["step"] == "break":
         reply = client.post("/api/break", json={}).raise_for_status().json()
     return dict(reply)
