@@ -57,10 +57,17 @@ class Seen:
     released_at: float | None = None
 
 
-async def rater(port: int, tally: Tally, seen: Seen) -> None:
+async def enter(wire: Wire) -> Json:
+    """Come in; where all do so at once on a busy machine, perhaps by several attempts."""
+    while True:
+        try:
+            return await come_in(wire, "pair")
+        except WireError:
+            await asyncio.sleep(PAUSE_SECONDS)
+
+
+async def rater(wire: Wire, state: Json, tally: Tally, seen: Seen) -> None:
     """Answer until told to stop; what was not acknowledged is sent again."""
-    wire = Wire(port)
-    state = await come_in(wire, "pair")
     while not tally.stop.is_set() and state["step"] == "trial":
         body = answer_body(state["trial"])
         reply = await insist(wire, body, tally, seen)
@@ -115,7 +122,10 @@ async def pressed(
     port: int, raters: int, seconds: float, hold: AbstractContextManager[None]
 ) -> tuple[Tally, Seen]:
     tally, seen = Tally(), Seen()
-    tasks = [asyncio.create_task(rater(port, tally, seen)) for _ in range(raters)]
+    wires = [Wire(port) for _ in range(raters)]
+    states = await asyncio.gather(*(enter(wire) for wire in wires))
+    each = zip(wires, states, strict=True)
+    tasks = [asyncio.create_task(rater(wire, state, tally, seen)) for wire, state in each]
     tasks.append(asyncio.create_task(look(port, tally, seen)))
     await asyncio.sleep(5)
     await asyncio.to_thread(hold.__enter__)

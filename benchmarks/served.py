@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from beholder.collect.cache import is_locked
 from beholder.collect.database import default_url
 from beholder.collect.load import load
 from beholder.design.new import make_study
@@ -82,18 +83,20 @@ class Server:
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start it, and wait until it answers and its images are ready."""
         command = [sys.executable, "-m", "beholder", "collect", str(self.folder), "--port", str(self.port)]
         command += ["--database", self.url, "--processes", str(self.processes)]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         while True:
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/health", timeout=1):
-                    return
+                    break
             except OSError:
                 if self.process.poll() is not None:
                     raise RuntimeError(f"the server ended with {self.process.returncode}") from None
                 time.sleep(0.02)
+        while is_locked(self.folder):
+            time.sleep(0.02)
 
     def kill(self) -> None:
         """As a power cut: no time for anything."""

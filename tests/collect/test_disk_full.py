@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.collect.test_images import begun
+from tests.collect.test_images import begun, wait_until
 
 from beholder.cli.main import main
 from beholder.collect import cache, disk
@@ -114,7 +114,7 @@ class TestImages:
     def test_the_last_of_the_disk_is_left_to_answers(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 0, 16_000_100))
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**9, 0, 16_000_100))
         cache.store(tmp_path / "a.webp", b"x" * 100)
         with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
             cache.store(tmp_path / "b.webp", b"x" * 101)
@@ -250,13 +250,11 @@ class TestWithoutADisk:
     def test_a_full_disk_is_logged_once_until_there_was_room(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
-        free = [10**9]
+        free = [10**6, 10**9, 10**7, 10**8, 10**9]  # from the last to the first, then none
         monkeypatch.setattr(disk, "EVERY_SECONDS", 0.01)
-        monkeypatch.setattr("shutil.disk_usage", lambda _: Usage(10**10, 0, free[0]))
+        monkeypatch.setattr("shutil.disk_usage", lambda _: Usage(10**10, 0, free.pop() if free else 0))
         with disk.watched(tmp_path):
-            for size in (10**9, 10**8, 10**7, 10**9, 10**6):
-                free[0] = size
-                time.sleep(0.1)
+            wait_until(lambda: not free)
         assert [record.getMessage().split(" are free")[0] for record in caplog.records] == [
             "Only 100.0 MB",
             "Only 1.0 MB",

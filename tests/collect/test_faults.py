@@ -82,7 +82,7 @@ class FaultyConnection(sqlite3.Connection):
 def faulty(tmp_path: Path) -> Iterator[Database]:
     """A database whose driver can be told to fail; it does not wait for the disk, which no test here pulls."""
     fault.name = ""
-    database = Database(default_url(tmp_path), Patience(lock=1, turn=20, connection=5, statement=None))
+    database = Database(default_url(tmp_path), Patience(lock=1, turn=20, pool=5, connection=5, statement=None))
 
     @event.listens_for(database.engine, "do_connect")
     def replace(_: object, __: object, ___: object, settings: dict[str, Any]) -> None:
@@ -221,7 +221,7 @@ def test_a_broken_rule_is_no_such_fault(faulty: Database) -> None:
 
 
 def test_who_waits_too_long_for_the_turn_is_told_and_leaves_nobody_behind(tmp_path: Path) -> None:
-    database = Database(default_url(tmp_path), Patience(lock=1, turn=0.2, connection=1, statement=None))
+    database = Database(default_url(tmp_path), Patience(lock=1, turn=0.2, pool=1, connection=1, statement=None))
     database.create()
 
     def part(number: int) -> str:
@@ -247,7 +247,7 @@ def test_who_waits_too_long_for_the_turn_is_told_and_leaves_nobody_behind(tmp_pa
 
 
 def test_a_batch_that_cannot_be_opened_leaves_the_turn_free(tmp_path: Path) -> None:
-    database = Database(default_url(tmp_path), Patience(lock=0.1, turn=10, connection=1, statement=None))
+    database = Database(default_url(tmp_path), Patience(lock=0.1, turn=10, pool=1, connection=1, statement=None))
     database.create()
     ended = []
 

@@ -253,14 +253,15 @@ class Patience:
 
     lock: float
     turn: float
+    pool: float
     connection: float
     statement: float | None
 
 
-SERVING = Patience(lock=4, turn=5, connection=4, statement=20)
+SERVING = Patience(lock=4, turn=5, pool=8, connection=4, statement=20)
 """Of a request: a page that hears of a busy database soon sends the same again."""
 
-WORKING = Patience(lock=30, turn=30, connection=10, statement=None)
+WORKING = Patience(lock=30, turn=30, pool=30, connection=10, statement=None)
 """Of a command, which nobody would repeat by itself."""
 
 
@@ -271,11 +272,11 @@ class Database:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
         if self.is_sqlite:
-            pool = {"pool_size": 16, "max_overflow": 48, "pool_timeout": patience.connection}
+            pool = {"pool_size": 16, "max_overflow": 48, "pool_timeout": patience.pool}
             self.engine = _sqlite(url, patience, poolclass=QueuePool, **pool)
             self._aside = _sqlite(url, patience, poolclass=NullPool)
         else:
-            pool = {"pool_size": 10, "max_overflow": 10, "pool_timeout": patience.connection}
+            pool = {"pool_size": 10, "max_overflow": 10, "pool_timeout": patience.pool}
             self.engine = _postgresql(url, patience, pool_pre_ping=True, **pool)
             self._aside = _postgresql(url, patience, poolclass=NullPool)
         self._together = GroupCommit(self.engine, patience=patience.turn)
