@@ -18,6 +18,7 @@ from beholder.collect.researcher.accounts import add_account, change_password, l
 from beholder.collect.researcher.attempts import ACCOUNT, ACCOUNT_FROM_ADDRESS, ADDRESS, KEYS_KEPT, Attempts
 from beholder.collect.researcher.nearby import is_loopback
 from beholder.collect.researcher.passwords import check_password, hash_password, is_password, new_password
+from beholder.collect.researcher.way_in import way_in
 from beholder.collect.routes import signing_in
 from beholder.errors import UserError
 from beholder.study.kinds.realism import RealismQuestion
@@ -284,7 +285,7 @@ class TestRoles:
         served.visitor().begin(PROLIFIC_PID=SECRET).walk()
         vera = sign_in(served, "vera")
         for path in (*READ, "export/parquet", "export/jspsych"):
-            reply = vera.get(f"/researcher/api/{path}")
+            reply = vera.get(f"/researcher/api/{path}", timeout=300)  # children start slowly on a busy machine
             assert reply.status_code == 200, path
             content = reply.content
             if path.startswith("export/"):
@@ -346,6 +347,19 @@ class TestTheLink:
             assert is_loopback(host), host
         for host in ("", "10.0.0.1", "0.0.0.0", "::", "::ffff:10.0.0.1", "127.0.0.1.example.org", "study"):
             assert not is_loopback(host), host
+
+    def test_it_is_printed_for_this_machine_alone(self, served: Served) -> None:
+        folder, url, token = served.folder, served.url, token_of(served)
+        for host in ("127.0.0.1", "[::1]", "localhost"):
+            assert way_in(folder, url, f"http://{host}:8000") == f"http://{host}:8000/researcher?token={token}"
+        elsewhere = way_in(folder, url, "http://192.0.2.7:8000")
+        assert elsewhere == f"http://192.0.2.7:8000/researcher (2 accounts: `beholder researchers {folder}`)"
+        with served.service.database.writing() as connection:
+            remove_account(connection, "anna")
+            remove_account(connection, "vera")
+        none = way_in(folder, url, "http://192.0.2.7:8000")
+        assert f"(no account yet: `beholder researchers {folder} --add NAME --role manage`)" in none
+        assert token not in elsewhere + none
 
     def test_rotating_replaces_it_and_ends_all_cookies(
         self, served: Served, capsys: pytest.CaptureFixture[str]

@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
     "researchers": (
         "beholder.cli.researchers:researchers",
-        "List, add or remove accounts of researchers, or give one a new password.",
+        "List, add or remove accounts for the researcher's page.",
     ),
     "forget": ("beholder.cli.forget:forget", "Delete a person's name and answers, and give a receipt."),
     "run": ("beholder.cli.run:run", "Run the stages that have something to do, from design to report."),

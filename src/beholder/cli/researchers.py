@@ -57,7 +57,7 @@ def researchers(
     from_stdin: bool,
     as_json: bool,
 ) -> None:
-    """List, add or remove accounts of researchers, or give one a new password.
+    """List, add or remove accounts for the researcher's page.
 
     An account opens the researcher's page from anywhere. Its role is `view` (sees everything, changes nothing) or
     `manage`. A password is made and printed once, unless --prompt or --password-stdin brings one. A new password,
