@@ -2,9 +2,9 @@
 
 python benchmarks/image_timing.py [--images 240] [--fetches 5]
 
-Real image files with sides from 64 to 2,048 pixels are shown one a trial. Each is fetched when its trial comes, and
-again some times; the AUC is that of the time as a guess at which of two originals was the larger. For comparison the
-same with images that are encoded at their first fetch.
+Real image files with sides from 64 to 2,048 pixels are shown one a trial. Each is fetched when its trial comes,
+and again some times; the AUC is that of the time as a guess at which of two originals was the larger. For
+comparison the same with images that are encoded at their first fetch.
 """
 
 import argparse
@@ -52,9 +52,7 @@ def main() -> None:
     options = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, ", end="")
     print(f"Pillow {version('pillow')}; {options.images} images\n")
-    print(
-        "| images are encoded | AUC of the first fetch | AUC of the median fetch | median ms, side ≤ 256 | > 256 |"
-    )
+    print("| images are encoded | AUC, first fetch | AUC, median fetch | median ms, side ≤ 256 | > 256 |")
     print("|---|---|---|---|---|")
     for name, served in (("before they are served", None), ("at the first fetch", encoding_at_fetch)):
         with tempfile.TemporaryDirectory(prefix="beholder-timing-") as temporary:
