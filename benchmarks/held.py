@@ -186,7 +186,6 @@ def measured(folder: Path, url: str, raters: int, seconds: float, hold: Abstract
     with serving(folder, url) as server:
         tally, seen = asyncio.run(pressed(server.port, raters, seconds, hold))
     outcome = verdict(url, tally)
-    print(seen, outcome, file=sys.stderr, flush=True)
     apart_faults = sum(
         count for name, count in seen.apart_statuses.items() if not name.endswith("200") and "ready" not in name
     )
