@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -168,13 +168,17 @@ def stopped(room: Path) -> Iterator[None]:
     parent = int((room / "postmaster.pid").read_text(encoding="ascii").split()[0])
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii").split()
     processes = [parent, *map(int, children)]
-    for process in processes:
-        os.kill(process, signal.SIGSTOP)
+    _signal(processes, signal.SIGSTOP)
     try:
         yield
     finally:
-        for process in processes:
-            os.kill(process, signal.SIGCONT)
+        _signal(processes, signal.SIGCONT)
+
+
+def _signal(processes: list[int], number: signal.Signals) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):  # a connection that has just ended
+            os.kill(process, number)
 
 
 def measured(folder: Path, url: str, raters: int, seconds: float, hold: AbstractContextManager[None]) -> list[str]:

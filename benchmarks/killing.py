@@ -29,7 +29,7 @@ from beholder.collect.database import default_url
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 
-PATIENCE = 60.0
+PATIENCE = 600.0
 
 
 @dataclass

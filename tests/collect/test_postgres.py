@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -335,13 +335,17 @@ def stopped(url: str, data: Path) -> Iterator[None]:  # noqa: ARG001
     parent = int((data / "postmaster.pid").read_text(encoding="ascii").split()[0])
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii").split()
     processes = [parent, *map(int, children)]
-    for process in processes:
-        os.kill(process, signal.SIGSTOP)
+    _signal(processes, signal.SIGSTOP)
     try:
         yield
     finally:
-        for process in processes:
-            os.kill(process, signal.SIGCONT)
+        _signal(processes, signal.SIGCONT)
+
+
+def _signal(processes: list[int], number: signal.Signals) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):  # a connection that has just ended
+            os.kill(process, number)
 
 
 @pytest.mark.parametrize("hold", [locked, stopped])
