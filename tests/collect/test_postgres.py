@@ -5,6 +5,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -18,10 +19,16 @@ from typing import Any
 import httpx
 import polars as pl
 import pytest
+<<<<<<< HEAD
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import MetaData, create_engine, inspect, text
 from tests.collect.test_researcher_input import send_controls
+=======
+from sqlalchemy import create_engine, text
+from tests.collect.test_images import begun, wait_until
+from tests.collect.test_serving import free_port
+>>>>>>> images
 
 from beholder.collect.api import create_app
 from beholder.collect.database import Database, metadata
@@ -438,6 +445,7 @@ def test_a_database_that_is_gone_is_said_so(study_folder: StudyFolder, clean: st
         assert reply.headers["retry-after"] == "1"
 
 
+<<<<<<< HEAD
 def test_an_account_and_its_end_are_known_to_all_processes(served: Callable[..., Any], clean: str) -> None:
     _, addresses, services = served(RealismQuestion(name="q", design=Design(raters=2, trials=4)))
     with services[0].database.writing() as connection:
@@ -487,3 +495,35 @@ def test_all_processes_go_by_the_new_key_of_pseudonyms(served: Callable[..., Any
     after = person_of(clean, "prolific", "5e8f1a")
     assert after != before
     assert {row[0] for row in rows(clean, "select person from persons")} == {before, after}
+=======
+def test_two_server_processes_share_one_filling_of_the_images(study_folder: StudyFolder, clean: str) -> None:
+    folder = study_folder(RealismQuestion(name="q", design=Design(raters=8, trials=6)))
+    command = [sys.executable, "-m", "beholder", "collect", str(folder), "--port", str(free_port())]
+    command += ["--database", clean, "--processes", "2"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{command[6]}", timeout=60) as client:
+            wait_until(lambda: answers(client), 120)
+            codes: list[int] = []
+            for _ in range(4):  # a connection each, so that either process gets some
+                with httpx.Client(base_url=client.base_url, timeout=60) as rater:
+                    for token in begun(rater):
+                        while not codes or codes[-1] == 503:
+                            codes.append(rater.get(f"/api/image/{token}").status_code)
+                        codes.append(rater.get(f"/api/image/{token}").status_code)
+            assert set(codes) <= {200, 503}
+            assert codes.count(200) >= 16
+        assert len(list((folder / "cache").glob("*.webp"))) == 60
+        assert list((folder / "cache").glob(".*.tmp")) == []
+    finally:
+        server.terminate()
+        server.communicate(timeout=120)
+
+
+def answers(client: httpx.Client) -> bool:
+    """Whether the server does."""
+    try:
+        return client.get("/api/health").status_code == 200
+    except httpx.TransportError:
+        return False
+>>>>>>> images
