@@ -137,12 +137,12 @@ class TestARealDisk:
         app = create_app(folder, default_url(folder), limited=False, fill=False)
         service: Service = app.state.service
         with listening(app) as address, httpx.Client(base_url=address, timeout=30) as client:
+            sign_in(client, service)
             tokens = begun(client)
             fill_up(small_disk)
             codes = [code for token in tokens for code in fetch(client, token)]
             assert codes.count(200) == len(tokens) == 4
             assert set(codes) <= {200, 503}
-            sign_in(client, service)
             began = time.monotonic()
             warned = client.get("/researcher/api/warnings").json()["warnings"]
             assert time.monotonic() - began < disk.EVERY_SECONDS

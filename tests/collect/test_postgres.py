@@ -19,16 +19,12 @@ from typing import Any
 import httpx
 import polars as pl
 import pytest
-<<<<<<< HEAD
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import MetaData, create_engine, inspect, text
-from tests.collect.test_researcher_input import send_controls
-=======
-from sqlalchemy import create_engine, text
 from tests.collect.test_images import begun, wait_until
+from tests.collect.test_researcher_input import send_controls
 from tests.collect.test_serving import free_port
->>>>>>> images
 
 from beholder.collect.api import create_app
 from beholder.collect.database import Database, metadata
@@ -37,7 +33,7 @@ from beholder.collect.forget import forget_identities, person_of
 from beholder.collect.identity import hash_of
 from beholder.collect.load import load
 from beholder.collect.migrations.upgrade import migrate
-from beholder.collect.passes import holder_of
+from beholder.collect.passes import holder_of, token_of
 from beholder.collect.rehearsal import listening
 from beholder.collect.researcher.access import rotate_token
 from beholder.collect.researcher.accounts import add_account, remove_account
@@ -138,7 +134,7 @@ class Walker:
         engine = create_engine(self.url)
         with engine.begin() as connection:
             query = "update sessions set presented = presented - 30 where token_hash = :hash"
-            connection.execute(text(query), {"hash": hash_of(self.cookie)})
+            connection.execute(text(query), {"hash": hash_of(token_of(self.cookie))})
         engine.dispose()
 
     def post(self, path: str, body: Json) -> httpx.Response:
@@ -445,7 +441,6 @@ def test_a_database_that_is_gone_is_said_so(study_folder: StudyFolder, clean: st
         assert reply.headers["retry-after"] == "1"
 
 
-<<<<<<< HEAD
 def test_an_account_and_its_end_are_known_to_all_processes(served: Callable[..., Any], clean: str) -> None:
     _, addresses, services = served(RealismQuestion(name="q", design=Design(raters=2, trials=4)))
     with services[0].database.writing() as connection:
@@ -495,7 +490,8 @@ def test_all_processes_go_by_the_new_key_of_pseudonyms(served: Callable[..., Any
     after = person_of(clean, "prolific", "5e8f1a")
     assert after != before
     assert {row[0] for row in rows(clean, "select person from persons")} == {before, after}
-=======
+
+
 def test_two_server_processes_share_one_filling_of_the_images(study_folder: StudyFolder, clean: str) -> None:
     folder = study_folder(RealismQuestion(name="q", design=Design(raters=8, trials=6)))
     command = [sys.executable, "-m", "beholder", "collect", str(folder), "--port", str(free_port())]
@@ -526,4 +522,3 @@ def answers(client: httpx.Client) -> bool:
         return client.get("/api/health").status_code == 200
     except httpx.TransportError:
         return False
->>>>>>> images
