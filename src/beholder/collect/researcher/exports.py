@@ -20,15 +20,13 @@ from beholder.formats.format import Written
 from beholder.study.study import load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
+from beholder.tables.stages import COLLECT, STAGES, made_from
 from beholder.tables.store import Store
 
-IMPORTED = ("totals", "published", "published_regions")
+IMPORTED = STAGES["import"].outputs
 """What data from elsewhere brought in place of answers."""
 
-LATER = (
-    *("raters", "labels", "regions", "thresholds", "agreement"),
-    *("ratings", "separations", "comparisons"),
-)
+LATER = made_from(*COLLECT.outputs)
 """Tables that are made from the answers; taken from the folder only along with its answers."""
 
 
