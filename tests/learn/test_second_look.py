@@ -30,7 +30,7 @@ def shares() -> pl.DataFrame:
     return labels(*({"image": image, "choice": choice} for image, choice in choices.items()))
 
 
-def by_image(frame: pl.DataFrame) -> dict[str, tuple[float, str | None]]:
+def by_image(frame: pl.DataFrame) -> dict[str, tuple[object, object]]:
     return {image: (doubt, other) for image, doubt, other in frame.select("image", "doubt", "suggested").rows()}
 
 

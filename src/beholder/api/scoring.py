@@ -103,11 +103,11 @@ def score_by(
 ) -> list[Scored]:
     """The same by several scorers, in their order: each image is decoded once for all of them."""
 
-    def scored(shown: Sequence[Picture], texts: Sequence[str | None]) -> Scores:
-        return score_all(shown, texts, scorers, skip_broken=skip_broken, workers=workers, progress=progress)
+    def scored(images: Sequence[Picture], texts: Sequence[str | None]) -> Scores:
+        return score_all(images, texts, scorers, skip_broken=skip_broken, workers=workers, progress=progress)
 
     scores = scored(pictures, prompts)
-    skipped = {one.name for one in scores.broken}
+    skipped = {broken.name for broken in scores.broken}
     texts = [text for picture, text in zip(pictures, prompts, strict=True) if picture.name not in skipped]
     chosen = None if choices is None else choices_of(choices, scores.names, texts)
     beside = scored(reference, reference_prompts) if reference else None

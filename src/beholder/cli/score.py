@@ -104,31 +104,37 @@ def _show_json(scored: list[Scored]) -> None:
     rows: list[dict[str, object]] = []
     for place, name in enumerate(first.names):
         row: dict[str, object] = {"image": name}
-        row |= {one.name: float(one.scores[place]) for one in scored}
+        row |= {scores.name: float(scores.scores[place]) for scores in scored}
         if first.meaning:
             row["meaning"] = {
-                one.name: {
-                    "percentile": float(one.meaning.percentile[place]),
-                    "chance": None if one.meaning.chance is None else float(one.meaning.chance[place]),
+                scores.name: {
+                    "percentile": float(scores.meaning.percentile[place]),
+                    "chance": None if scores.meaning.chance is None else float(scores.meaning.chance[place]),
                 }
-                for one in scored
-                if one.meaning
+                for scores in scored
+                if scores.meaning
             }
         rows.append(row)
-    broken = [{"image": one.name, "reason": one.reason} for one in first.broken]
-    content: dict[str, object] = {"scorers": [one.scorer for one in scored], "scores": rows, "skipped": broken}
+    broken = [{"image": image.name, "reason": image.reason} for image in first.broken]
+    content: dict[str, object] = {
+        "scorers": [each.scorer for each in scored],
+        "scores": rows,
+        "skipped": broken,
+    }
     if first.meaning:
         content["reference"] = {
-            one.name: {
-                "images": one.meaning.reference,
-                "scale": one.meaning.scale,
-                "scale_from": one.meaning.scale_from,
+            scores.name: {
+                "images": scores.meaning.reference,
+                "scale": scores.meaning.scale,
+                "scale_from": scores.meaning.scale_from,
             }
-            for one in scored
-            if one.meaning
+            for scores in scored
+            if scores.meaning
         }
     if first.calibration:
-        content["calibration"] = {one.name: _calibration(one.calibration) for one in scored if one.calibration}
+        content["calibration"] = {
+            scores.name: _calibration(scores.calibration) for scores in scored if scores.calibration
+        }
     show_json(content)
 
 
@@ -156,22 +162,22 @@ def _calibration(calibration: Calibration) -> dict[str, object]:
 
 def _show(scored: list[Scored]) -> None:
     heads, columns = ["image"], [list(scored[0].names)]
-    for one in scored:
-        heads.append(one.name)
-        columns.append([f"{value:.4g}" for value in one.scores])
-        if one.meaning:
+    for scores in scored:
+        heads.append(scores.name)
+        columns.append([f"{value:.4g}" for value in scores.scores])
+        if scores.meaning:
             heads.append("percentile")
-            columns.append([f"{value:.0f}" for value in one.meaning.percentile])
-        if one.meaning and one.meaning.chance is not None:
+            columns.append([f"{value:.0f}" for value in scores.meaning.percentile])
+        if scores.meaning and scores.meaning.chance is not None:
             heads.append("preferred")
-            columns.append([f"{value:.0%}" for value in one.meaning.chance])
+            columns.append([f"{value:.0%}" for value in scores.meaning.chance])
     show_table(heads, list(zip(*columns, strict=True)))
-    for one in scored:
-        if one.meaning:
-            click.echo(_told(one.name, one.meaning), err=True)
-    for one in scored:
-        if one.calibration:
-            click.echo(_checked(one.name, one.calibration), err=True)
+    for scores in scored:
+        if scores.meaning:
+            click.echo(_told(scores.name, scores.meaning), err=True)
+    for scores in scored:
+        if scores.calibration:
+            click.echo(_checked(scores.name, scores.calibration), err=True)
     if scored[0].broken:
         click.echo(f"{len(scored[0].broken)} broken images were left out", err=True)
 

@@ -66,21 +66,21 @@ def _doubted(labels: pl.DataFrame, scores: pl.DataFrame, method: str) -> pl.Data
         chance = expit(chance - other.cast(pl.Float64).fill_null(float("nan")).to_numpy())
     names = CLASSES[method]
     codes = {name: code for code, name in enumerate(names)}
-    given = labels["choice"].replace_strict(codes, default=-1, return_dtype=pl.Int64).fill_null(-1).to_numpy()
-    return labels.with_columns(_columns(given, chance, names)).filter(pl.col("doubt").is_not_null())
+    hard = labels["choice"].replace_strict(codes, default=-1, return_dtype=pl.Int64).fill_null(-1).to_numpy()
+    return labels.with_columns(_columns(hard, chance, names)).filter(pl.col("doubt").is_not_null())
 
 
-def _columns(given: NDArray[np.int64], chance: NDArray[np.float64], names: tuple[str, str]) -> Iterator[pl.Series]:
-    predicted = np.isfinite(chance) & (given >= 0)
-    doubt: list[float | None] = [None] * len(given)
-    suggested: list[str | None] = [None] * len(given)
+def _columns(hard: NDArray[np.int64], chance: NDArray[np.float64], names: tuple[str, str]) -> Iterator[pl.Series]:
+    predicted = np.isfinite(chance) & (hard >= 0)
+    doubt: list[float | None] = [None] * len(hard)
+    suggested: list[str | None] = [None] * len(hard)
     within = (chance[predicted] >= 0) & (chance[predicted] <= 1)
     if 2 * within.sum() > len(within):
         chance = np.clip(chance, 0, 1)
         for place in np.flatnonzero(predicted):
-            doubt[place] = float(chance[place] if given[place] == 0 else 1 - chance[place])
+            doubt[place] = float(chance[place] if hard[place] == 0 else 1 - chance[place])
         try:
-            errors = confident_errors(given, np.stack([1 - chance, chance], axis=1))
+            errors = confident_errors(hard, np.stack([1 - chance, chance], axis=1))
         except StatisticsError:
             errors = None
         for place, better in zip(errors.items, errors.suggested, strict=True) if errors else ():

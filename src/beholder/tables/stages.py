@@ -51,12 +51,11 @@ def writer_of(table: str) -> Stage:
 
 def made_from(*tables: str) -> tuple[str, ...]:
     """The tables that are made from these, and from those in turn, in the order of the loop."""
-    made = list(tables)
+    reached = list(tables)
     for step in _steps():
-        if not made or set(step.inputs).isdisjoint(made):
-            continue
-        made += [name for name in step.outputs if name not in made]
-    return tuple(made[len(tables) :])
+        if not set(step.inputs).isdisjoint(reached):
+            reached += [name for name in step.outputs if name not in reached]
+    return tuple(reached[len(tables) :])
 
 
 def _steps() -> Iterator[Step]:
