@@ -18,8 +18,8 @@ from beholder.formats.folder import write_folder
 from beholder.measure.settings import Measuring
 from beholder.measure.stage import run as measure
 from beholder.rank.stage import run as rank
+from beholder.report.text.metric_verdict import verdicts
 from beholder.study.study import FILE_NAME
-from beholder.tables.metric_verdict import verdicts
 from beholder.tables.store import Store
 
 SOURCE = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[2] / "shared")) / "data" / "agiqa-3k"

@@ -17,7 +17,6 @@ from beholder.learn.examples import judged
 from beholder.learn.recipe import Recipe
 from beholder.learn.splits import split
 from beholder.report.site.theme import chart_config, in_daylight, var
-from beholder.tables.schemas.measure import OUT_OF_FOLD
 from beholder.tables.store import Store
 
 Found = Mapping[str, Sequence[Figure]]
@@ -70,8 +69,8 @@ def scores(folder: Path) -> pl.DataFrame:
     store = Store(folder)
     images = store.read("images").select("image", "prompt", "generator")
     means = store.read("labels").pivot("aspect", index="image", values="value")
-    out = store.read("scores").filter(pl.col("scorer").str.ends_with(OUT_OF_FOLD))
-    named = pl.col("scorer").str.strip_suffix(OUT_OF_FOLD) + " " + pl.col("aspect")
+    out = store.read("predictions").filter("held_out")
+    named = pl.col("model") + " " + pl.col("aspect")
     wide = out.with_columns(name=named).pivot("name", index="image", values="score")
     return images.join(means, on="image").join(wide, on="image").sort("image")
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from beholder.collect.stage import run_simulated
+from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.new import make_study
 from beholder.design.stage import run as design
@@ -64,7 +64,7 @@ def make_world(folder: Path) -> None:
 def held_out(folder: Path) -> pl.DataFrame:
     """The pictures of the test: predicted ``score``, ``share`` of the ``answers``, and ``true`` share."""
     store = Store(folder)
-    scores = store.read("scores").filter(pl.col("scorer") == f"{RECIPE}/out-of-fold").select("image", "score")
+    scores = store.read("predictions").filter(pl.col("model") == RECIPE).select("image", "score")
     labels = store.read("labels").filter(pl.col("method") == "share").select("image", "answers", share="value")
     images = store.read("images").select("image", "generator", "prompt")
     planted = Store(folder, TRUTH_ROOM).read("scores").filter(pl.col("aspect") == "detectability")
@@ -126,7 +126,7 @@ def main() -> None:
     make_world(given.folder)
     print(f"world: {time.monotonic() - began:.0f} s", flush=True)
     done = learn(given.folder, load_recipe(RECIPE), resume=True)
-    print(done.outcome)
+    print(done)
     print((done.folder / "README.md").read_text(encoding="utf-8").partition("## What it is worth")[2])
     found = held_out(given.folder)
     print_bins(found)

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from beholder.feedback.heatmap import encode_heatmap
+from beholder.feedback.regions import open_regions
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import encode_heatmap
 from beholder.tables.provenance import Provenance
-from beholder.tables.regions import open_regions
 from beholder.tables.store import Store
 
 ASPECTS = ("implausibility", "misalignment")

@@ -21,7 +21,7 @@ from rich_world import make_world
 from beholder.cli.evaluate import evaluate
 from beholder.learn.job import MODELS_ROOM
 from beholder.learn.recipe import load_recipe
-from beholder.learn.rich.stage import run
+from beholder.learn.stage import run
 from beholder.models.weights.checkpoint import read_record
 
 RECIPES = (
@@ -60,7 +60,7 @@ def _learnt(folder: Path, recipe: str, seed: int) -> str:
     done = run(folder, load_recipe(recipe, [f"training.seed={seed}"]), name=name, resume=True)
     about = read_record(folder / MODELS_ROOM / name).about
     minutes = float(str(about["seconds"])) / 60
-    print(json.dumps({"model": name, "minutes": round(minutes, 1), "skipped": done.outcome.skipped}), flush=True)
+    print(json.dumps({"model": name, "minutes": round(minutes, 1), "skipped": done.skipped}), flush=True)
     return name
 
 

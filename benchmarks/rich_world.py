@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from beholder.collect.stage import run_simulated
+from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.new import make_study
 from beholder.design.stage import run as design

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from beholder.collect.stage import run_simulated
+from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.new import make_study
 from beholder.design.stage import run as design
@@ -62,7 +62,7 @@ def make_world(folder: Path, prompts: int, *, alike: bool) -> None:
 def against_the_ideal(folder: Path) -> None:
     """How often model and ideal observer pick what a person picked, and the ratio, resampling prompts."""
     store = Store(folder)
-    mine = _scores(store.read("scores").filter(pl.col("scorer") == f"{RECIPE}/out-of-fold"))
+    mine = _scores(store.read("predictions").filter(pl.col("model") == RECIPE))
     truth = Store(folder, TRUTH_ROOM).read("scores")
     ideal = _scores(truth.filter(pl.col("aspect") == "overall"))
     prompts = dict(store.read("images").select("image", "prompt").iter_rows())
@@ -108,7 +108,7 @@ def main() -> None:
     make_world(given.folder, given.prompts, alike=given.alike)
     print(f"world: {time.monotonic() - began:.0f} s", flush=True)
     done = learn(given.folder, load_recipe(RECIPE), resume=True)
-    print(done.outcome)
+    print(done)
     print((done.folder / "README.md").read_text(encoding="utf-8").partition("## What it is worth")[2])
     against_the_ideal(given.folder)
 

@@ -5,9 +5,9 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 LATE = {
-    "score": "beholder.measure.scoring",
-    "differentiable_scores": "beholder.measure.scoring",
-    "explain": "beholder.measure.explaining",
+    "score": "beholder.api.scoring",
+    "differentiable_scores": "beholder.api.scoring",
+    "explain": "beholder.api.explaining",
 }
 """What is imported when it is first asked for: the study server starts without it."""
 

@@ -1,5 +1,5 @@
-from beholder.measure.explaining import explain as explain
-from beholder.measure.scoring import differentiable_scores as differentiable_scores
-from beholder.measure.scoring import score as score
+from beholder.api.explaining import explain as explain
+from beholder.api.scoring import differentiable_scores as differentiable_scores
+from beholder.api.scoring import score as score
 
 __version__: str

@@ -31,6 +31,13 @@ class TableError(FaultsError):
     """A table on disk or in memory does not fit its schema."""
 
 
+class UndeclaredTableError(BeholderError):
+    """A step touches a table that it does not declare: ours to mend, in ``tables/stages.py``."""
+
+    def __init__(self, stage: str, verb: str, table: str) -> None:
+        super().__init__(f"{stage} {verb} the table {table}; its step in tables/stages.py does not declare that")
+
+
 class StudyError(FaultsError):
     """A study file, or the request to make a study, does not fit."""
 

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from beholder.consolidate import stage as consolidate
-from beholder.design import stage as design
-from beholder.measure import stage as measure
-from beholder.rank import stage as rank
-from beholder.report import stage as report
+from beholder.api.stages import load_stage
+from beholder.collect import stage as collect
+from beholder.study.kinds.pair import PairQuestion
+from beholder.study.question import Design
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import Store
 from beholder.tables.work import Outcome
 
 Run = Callable[..., Any]
@@ -28,10 +30,10 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return stage
 
-    stages = {"design": design, "consolidate": consolidate, "rank": rank, "measure": measure, "report": report}
-    for verb, module in stages.items():
-        monkeypatch.setattr(module, "run", pretend(verb))
-    monkeypatch.setattr("beholder.cli.run.run_simulated", pretend("collect"))
+    for verb in ("design", "consolidate", "rank", "measure", "report"):
+        monkeypatch.setattr(load_stage(verb), "run", pretend(verb))
+    monkeypatch.setattr(collect, "run", pretend("collect"))
+    monkeypatch.setattr("beholder.api.run.look_again", pretend("learn"))
     return noted
 
 
@@ -44,8 +46,27 @@ def test_metrics_are_computed_before_the_report_if_asked_for(run: Run, called: l
     assert "measure: unchanged\n" in ran.out
 
 
-def test_without_answers_nothing_is_consolidated(run: Run, called: list[str], tmp_path: Path) -> None:
-    ran = run("run", tmp_path)
+def test_labels_are_looked_at_again_where_a_model_was_trained(run: Run, called: list[str], tmp_path: Path) -> None:
+    record = Provenance("learn", {}, 0, {})
+    Store(tmp_path).write({"predictions": TABLES["predictions"].empty()}, record)
+    assert run("run", tmp_path, "--simulate", 3).code == 0
+    assert called == ["design", "collect", "consolidate", "rank", "learn", "report"]
+
+
+def test_answers_that_are_there_are_not_collected_again(run: Run, called: list[str], tmp_path: Path) -> None:
+    Store(tmp_path).write({"answers": TABLES["answers"].empty()}, Provenance("collect", {}, 0, {}))
+    assert run("run", tmp_path).code == 0
+    assert called == ["design", "consolidate", "rank", "report"]
+
+
+def test_without_answers_nothing_is_consolidated(
+    run: Run, monkeypatch: pytest.MonkeyPatch, bare_study: Callable[..., Path]
+) -> None:
+    noted: list[str] = []
+    monkeypatch.setattr(load_stage("consolidate"), "run", lambda *_, **__: noted.append("consolidate"))
+    folder = bare_study(PairQuestion(name="q", design=Design(raters=2, trials=2)))
+    ran = run("run", folder)
     assert ran.code == 2
-    assert "has no answers yet" in ran.err
-    assert called == ["design"]
+    assert ran.out.startswith("design: ")
+    assert f"has no answers yet. To rehearse with simulated raters: beholder run {folder}" in ran.err
+    assert noted == []

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from beholder.api.stages import VERBS
 from beholder.cli.main import COMMANDS
 from beholder.cli.stages import stage_command
 from beholder.tables.work import Outcome
@@ -30,6 +31,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
     module.run = stage_run  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "beholder.pretend", ModuleType("beholder.pretend"))
     monkeypatch.setitem(sys.modules, "beholder.pretend.stage", module)
+    monkeypatch.setitem(VERBS, "pretend", "beholder.pretend.stage")
     monkeypatch.setitem(COMMANDS, "pretend", ("beholder.cli.stages:pretend", "Pretend."))
     monkeypatch.setattr("beholder.cli.stages.pretend", stage_command("pretend", "Pretend."), raising=False)
     return noted
@@ -69,6 +71,7 @@ def test_verbose_tells_on_stderr(tmp_path: Path) -> None:
         "import sys, types; stage = types.ModuleType('beholder.pretend.stage');"
         "stage.run = lambda folder, force: 'done';"
         "sys.modules |= {'beholder.pretend': types.ModuleType('beholder.pretend'), stage.__name__: stage};"
+        "from beholder.api.stages import VERBS; VERBS['pretend'] = 'beholder.pretend.stage';"
         "from beholder.cli import main, stages; stages.pretend = stages.stage_command('pretend', 'Pretend.');"
         "main.COMMANDS['pretend'] = ('beholder.cli.stages:pretend', ''); sys.exit(main.main(sys.argv[1:]))"
     )

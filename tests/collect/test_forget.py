@@ -15,6 +15,8 @@ from beholder.collect.researcher import actions
 from beholder.consolidate.stage import run as consolidate
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 
 PAIR = PairQuestion(name="q", design=Design(raters=2, trials=6))
@@ -51,7 +53,7 @@ def test_a_person_is_forgotten_altogether(served: Served) -> None:
     served.service.database.engine.dispose()
     receipt = forget_person(served.folder, served.url, person, keep_answers=False)
     assert (receipt.identities, receipt.sessions, receipt.answers, receipt.places_opened) == (1, 1, 6, 1)
-    assert receipt.tables == ("answers", "raters", "sessions")
+    assert receipt.tables == ("raters", "answers", "sessions")
     assert "labels" in receipt.stale
     for table in ("persons", "sessions", "identities"):
         assert [row[0] for row in served.rows(f"select person from {table}")] == [other]
@@ -65,6 +67,30 @@ def test_a_person_is_forgotten_altogether(served: Served) -> None:
     assert SECRET.encode() not in content
     assert person.encode() not in content
     assert OTHER.encode() in content
+
+
+def test_every_table_that_names_them_is_rewritten_and_all_that_rests_on_them_is_stale(served: Served) -> None:
+    person, other = (person_of(served.url, "prolific", identity) for identity in (SECRET, OTHER))
+    store = Store(served.folder)
+    session_of = dict(store.read("sessions").select("rater", "session").iter_rows())
+    blocks = [
+        {"question": "q", "rater": rater, "session": session_of[rater], "block": 0, "answers": 6, "reversals": 2}
+        | {"right_share": 0.5, "modal_ms": 100.0, "floor_share": 0.0, "ceiling_share": 0.0, "converged": True}
+        for rater in (person, other)
+    ]
+    store.write({"thresholds": TABLES["thresholds"].frame(blocks)}, Provenance("consolidate", {}, 0, {}))
+    for name in ("training", "predictions", "label_errors"):
+        store.write({name: TABLES[name].empty()}, Provenance("learn", {}, 0, {}))
+    for name in ("scores", "correlations", "metric_separations"):
+        store.write({name: TABLES[name].empty()}, Provenance("measure", {}, 0, {}))
+    receipt = forget_person(served.folder, served.url, person, keep_answers=False)
+    assert receipt.tables == ("thresholds", "raters", "answers", "sessions")
+    assert store.read("thresholds")["rater"].to_list() == [other]
+    assert person.encode() not in bytes_of(served.folder)
+    assert receipt.stale == (
+        *("raters", "labels", "regions", "thresholds", "agreement", "training", "predictions", "label_errors"),
+        *("correlations", "metric_separations"),  # scores rest on the images alone
+    )
 
 
 def test_their_place_is_taken_by_someone_else(served: Served) -> None:
@@ -126,7 +152,7 @@ def test_the_command_line(served: Served, capsys: pytest.CaptureFixture[str]) ->
     assert main(["forget", folder, "--platform", "prolific", "--id", SECRET]) == 0
     out = capsys.readouterr().out
     assert "answers deleted     6" in out
-    assert "to be made anew with `beholder run`: raters, labels" in out
+    assert "to be made again: raters, labels, regions, thresholds, agreement by `beholder run`" in out
     assert main(["forget", folder, "--platform", "prolific", "--id", SECRET]) == 2
     assert "nobody is known here as r-" in capsys.readouterr().err
     rater = served.rows("select person from persons")[0][0]

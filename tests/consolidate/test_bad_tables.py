@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from beholder.collect.stage import run_simulated
-from beholder.consolidate.stage import OUTPUTS, run
+from beholder.collect.stage import run as run_simulated
+from beholder.consolidate.stage import STAGE, run
 from beholder.design.stage import run as design
 from beholder.errors import StageError, TableError
 from beholder.rank.stage import run as rank
@@ -50,7 +50,7 @@ def rewrite(store: Store, **columns: pl.Expr) -> None:
 
 
 def nothing_was_written(store: Store) -> bool:
-    return not any(store.has(name) for name in OUTPUTS)
+    return not any(store.has(name) for name in STAGE.outputs)
 
 
 def test_all_impossible_answers_are_named_at_once(bare_study: Make) -> None:

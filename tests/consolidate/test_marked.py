@@ -7,16 +7,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from beholder.collect.stage import run_simulated
+from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.marked_places import mean_map, region_rows
 from beholder.consolidate.marked_words import word_labels
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
+from beholder.feedback.heatmap import decode_heatmap
+from beholder.feedback.regions import open_regions
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.question import Design
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import decode_heatmap
-from beholder.tables.regions import open_regions
 from beholder.tables.store import Store
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from beholder.collect.stage import run_simulated
+from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.coding import CODERS
 from beholder.consolidate.labels import LABELLERS
 from beholder.consolidate.stage import run
@@ -157,28 +157,20 @@ def test_it_needs_answers(bare_study: Make) -> None:
         run(folder)
 
 
-def test_out_of_fold_scores_are_heeded_and_others_are_not(bare_study: Make) -> None:
+def test_nothing_that_comes_after_it_makes_it_stale(bare_study: Make) -> None:
     folder = bare_study(RealismQuestion(name="real", design=Design(raters=4, trials=8)))
     store = collected(folder)
     run(folder)
-    decided = store.read("labels").filter(pl.col("choice").is_not_null())
-    against = [{"real": 0.9, "generated": 0.1}[choice] for choice in decided["choice"]]
-    believed = [1 - chance for chance in against[:-1]] + against[-1:]
-
-    def scored(scorer: str) -> None:
-        rows = decided.select(
-            "image", "aspect", scorer=pl.lit(scorer), score=pl.Series(believed, dtype=pl.Float64)
-        )
-        store.write({"scores": rows}, Provenance("measure", {}, 0, {}))
-
-    scored("tower")
-    assert run(folder).skipped  # what came after this stage does not make it stale
-    scored("tower/out-of-fold")
-    assert not run(folder).skipped
-    labels = store.read("labels")
-    doubted = labels.filter(pl.col("doubted_by").str.contains("tower/out-of-fold"))
-    assert doubted["image"].to_list() == [decided["image"][-1]]
+    before = store.read("labels")
+    against = {"real": 0.9, "generated": 0.1}
+    decided = before.filter(pl.col("choice").is_not_null()).select("image", "aspect", "choice")
+    said = decided.select("image", "aspect", score=pl.col("choice").replace_strict(against)).with_columns(
+        model=pl.lit("tower"), fold=pl.lit(0, pl.Int64), better=pl.lit("lower"), held_out=pl.lit(value=True)
+    )
+    store.write({"predictions": said}, Provenance("learn", {}, 0, {}))
     assert run(folder).skipped
+    run(folder, force=True)
+    assert store.read("labels").equals(before)
 
 
 def test_rankings_have_a_w(bare_study: Make) -> None:

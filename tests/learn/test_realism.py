@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 from tests.learn.conftest import Rows, write_labels
 
-from beholder.collect.stage import run_simulated
+from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.learn.evaluate import Figure, Settings, evaluate
@@ -124,7 +124,7 @@ class TestStage:
         assert isinstance(model, Realism)
         assert record.aspects == ("realism",)
         assert model.module.offset.item() != 0
-        scores = Store(told_study).read("scores")
+        scores = Store(told_study).read("predictions")
         assert scores["score"].is_between(0, 1).all()
         curve = Store(told_study).read("training")
         assert curve.filter(measure="log-likelihood")["step"].to_list() == [4, 8]
@@ -135,7 +135,7 @@ class TestStage:
 
     def as_a_scorer(self, study: Path, folder: Path) -> None:
         """The folder scores images without prompts, as it scored those that were held out."""
-        wanted = Store(study).read("scores").head(5)
+        wanted = Store(study).read("predictions").head(5)
         about = recipe_of(str(folder))
         assert (about.needs, about.better) == (("image",), "lower")
         paths = dict(Store(study).read("images").select("image", "path").iter_rows())
@@ -144,13 +144,13 @@ class TestStage:
         np.testing.assert_allclose(found, wanted["score"].to_numpy(), atol=1e-5)
 
     def test_more_answers_of_the_same_share_are_other_labels(self, told_study: Path) -> None:
-        assert not run(told_study, recipe("training.steps=2")).outcome.skipped
-        assert run(told_study, recipe("training.steps=2")).outcome.skipped
+        assert not run(told_study, recipe("training.steps=2")).skipped
+        assert run(told_study, recipe("training.steps=2")).skipped
         store = Store(told_study)
         record = store.provenance("labels")
         assert record is not None
         store.write({"labels": store.read("labels").with_columns(answers=pl.lit(12, pl.Int64))}, record)
-        assert not run(told_study, recipe("training.steps=2")).outcome.skipped
+        assert not run(told_study, recipe("training.steps=2")).skipped
 
     def test_features_of_frozen_encoders(self, told_study: Path) -> None:
         changes = [

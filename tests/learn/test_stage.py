@@ -48,9 +48,12 @@ class TestWrites:
         done = run(paired_study, recipe())
         store = Store(paired_study)
         assert done.folder == paired_study / "models" / "tiny-two-tower"
-        scores = store.read("scores")
-        assert set(scores["scorer"]) == {"tiny-two-tower/out-of-fold"}
-        held_out = store.read("images").filter(pl.col("image").is_in(scores["image"]))["prompt"].n_unique()
+        said = store.read("predictions")
+        assert set(said["model"]) == {"tiny-two-tower"}
+        assert set(said["better"]) == {"higher"}
+        assert said["held_out"].all()
+        assert not store.has("scores")
+        held_out = store.read("images").filter(pl.col("image").is_in(said["image"]))["prompt"].n_unique()
         assert held_out == 5  # a fifth of 24 prompts
         curve = store.read("training")
         assert curve.filter(measure="loss", split="train")["step"].to_list() == [2, 4, 6, 8]
@@ -63,16 +66,17 @@ class TestWrites:
 
     def test_the_checkpoint_gives_the_scores_that_were_written(self, paired_study: Path) -> None:
         first = run(paired_study, recipe())
-        before = Store(paired_study).read("scores")
+        before = Store(paired_study).read("predictions")
         (first.folder / FIGURES).unlink()  # as if it had been killed just before the end
         run(paired_study, recipe(), resume=True)
-        assert Store(paired_study).read("scores").equals(before)
+        assert Store(paired_study).read("predictions").equals(before)
 
     def test_folds_hold_every_image_out_once(self, paired_study: Path) -> None:
         done = run(paired_study, recipe("split.folds=3", "training.steps=2"), name="mine")
-        scores = Store(paired_study).read("scores")
-        assert scores.height == 120
-        assert scores["scorer"].unique().to_list() == ["mine/out-of-fold"]
+        said = Store(paired_study).read("predictions")
+        assert said.height == 120
+        assert said["model"].unique().to_list() == ["mine"]
+        assert said["fold"].unique().sort().to_list() == [0, 1, 2]
         assert sorted(path.name for path in done.folder.glob("fold-*")) == ["fold-0", "fold-1", "fold-2"]
         assert Store(paired_study).read("training")["fold"].unique().sort().to_list() == [0, 1, 2]
         assert figures_of(done.folder)["pair-accuracy-micro"]["prompts"] == 24
@@ -80,8 +84,8 @@ class TestWrites:
     def test_two_models_stand_beside_each_other(self, paired_study: Path) -> None:
         for name in ("one", "two", "one"):
             run(paired_study, recipe("training.steps=2"), name=name, force=True)
-        scores = Store(paired_study).read("scores")
-        assert scores["scorer"].value_counts(sort=True)["count"].to_list() == [25, 25]
+        said = Store(paired_study).read("predictions")
+        assert said["model"].value_counts(sort=True)["count"].to_list() == [25, 25]
 
 
 def figures_of(folder: Path) -> dict[str, dict[str, float]]:
@@ -92,9 +96,25 @@ def figures_of(folder: Path) -> dict[str, dict[str, float]]:
 class TestAgain:
     def test_what_is_done_is_skipped_and_told_again(self, paired_study: Path) -> None:
         first, second = run(paired_study, recipe()), run(paired_study, recipe())
-        assert second.outcome.skipped
+        assert second.skipped
         assert [str(one) for one in first.figures] == [str(one) for one in second.figures]
-        assert not run(paired_study, recipe("training.seed=3")).outcome.skipped
+        assert not run(paired_study, recipe("training.seed=3")).skipped
+
+    def test_predictions_that_were_lost_are_made_again_without_training(self, paired_study: Path) -> None:
+        first, store = run(paired_study, recipe()), Store(paired_study)
+        before, trained = store.read("predictions"), (first.folder / "model.safetensors").stat().st_mtime_ns
+        store.path("predictions").unlink()
+        again = run(paired_study, recipe())
+        assert not again.skipped
+        assert store.read("predictions").equals(before)
+        assert (first.folder / "model.safetensors").stat().st_mtime_ns == trained
+
+    def test_without_a_recipe_only_the_labels_are_looked_at_again(self, paired_study: Path) -> None:
+        first = run(paired_study, recipe())
+        assert first.rows["label_errors"] > 0
+        assert run(paired_study).skipped
+        Store(paired_study).path("label_errors").unlink()
+        assert run(paired_study).rows == {"label_errors": first.rows["label_errors"]}
 
     def test_a_run_that_was_interrupted_goes_on_to_the_same_weights(
         self, paired_study: Path, tmp_path: Path
@@ -115,4 +135,4 @@ class TestAgain:
         interrupted(paired_study, at=5)
         with pytest.raises(TrainingError, match="have changed"):
             run(paired_study, recipe("training.learning_rate=0.1"), resume=True)
-        assert not run(paired_study, recipe("training.learning_rate=0.1"), force=True).outcome.skipped
+        assert not run(paired_study, recipe("training.learning_rate=0.1"), force=True).skipped

@@ -12,9 +12,9 @@ from beholder.measure import metric_values, opinions
 from beholder.measure.correlations import generator_rows, image_rows
 from beholder.measure.joined import Rows, Settings
 from beholder.measure.pair_rows import pair_rows
+from beholder.report.text.metric_verdict import Verdict, verdicts
 from beholder.tables.catalogue import TABLES
 from beholder.tables.check import conform, faults_in
-from beholder.tables.metric_verdict import Verdict, verdicts
 
 SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared"))
 LAYER6 = SHARED / "data" / "layer6-realism"

@@ -9,11 +9,15 @@ import polars as pl
 import pytest
 
 from beholder.errors import ImageError, UserError
+from beholder.measure.correlations import generator_rows
+from beholder.measure.joined import Settings
+from beholder.measure.metric_values import of_scores
+from beholder.measure.opinions import of_generators
 from beholder.measure.settings import Measuring
 from beholder.measure.stage import run
+from beholder.report.text.metric_verdict import verdicts
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.tables.catalogue import TABLES
-from beholder.tables.metric_verdict import verdicts
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 
@@ -119,12 +123,78 @@ def test_unknown_names_are_told_at_once(study: Path) -> None:
         run(study, measuring=wrong)
 
 
-def test_what_trained_models_said_of_images_held_out_is_kept(study: Path) -> None:
+def predict(store: Store, scores: dict[str, float], better: str, *, held_out: bool = True) -> None:
+    """A model ``mine`` with these predictions."""
+    common = {"model": "mine", "fold": 0, "aspect": "quality", "better": better, "held_out": held_out}
+    rows = [{**common, "image": image, "score": score} for image, score in scores.items()]
+    store.write({"predictions": TABLES["predictions"].frame(rows)}, Provenance("learn", {}, 0, {}))
+
+
+def ordered_as_people_do(store: Store) -> dict[str, float]:
+    """Of every generated image how its generator is rated, and a little for the image."""
+    made = store.read("images").filter(~pl.col("real") & ~pl.col("gold"))
+    rating = dict(store.read("ratings").select("generator", "rating").iter_rows())
+    pairs = enumerate(made.select("image", "generator").iter_rows())
+    return {image: rating[generator] + 0.001 * (place % 7) for place, (image, generator) in pairs}
+
+
+@pytest.fixture
+def eight(bare_study: Callable[..., Path]) -> Path:
+    """A study of eight generators without image files: a perfect order of so many is no chance."""
+    folder = bare_study(RatingQuestion(name="q"), generators="abcdefgh")
+    rate(folder)
+    return folder
+
+
+def test_a_trained_model_gets_the_verdict_of_any_scorer_that_agrees_as_well(eight: Path) -> None:
+    """The study's own model orders the generators as people do: it is to be trusted, as HPS v2 would be."""
+    store = Store(eight)
+    scores = ordered_as_people_do(store)
+    predict(store, scores, "higher")
+    run(eight, measuring=QUICK)
+    verdict = verdicts(store.read("correlations"), store.read("metric_separations"))[0]
+    assert (verdict.trusted, verdict.alongside) == (("mine/out-of-fold",), ())
+    assert verdict.sentences[0].startswith("Trust mine/out-of-fold: ρ = +1.00")
+    rows = [{"scorer": "hps-v2", "aspect": "preference", "image": i, "score": s} for i, s in scores.items()]
+    metrics = of_scores(TABLES["scores"].frame(rows), store.read("predictions"), store.read("images"))[1]
+    settings = Settings(0.95, 200, 0)
+    rows = generator_rows(of_generators(store.read("ratings")), metrics, settings).correlations
+    by_metric = {
+        name: [row | {"metric": ""} for row in rows if row["metric"] == name]
+        for name in ("hps-v2", "mine/out-of-fold")
+    }
+    assert by_metric["hps-v2"] == by_metric["mine/out-of-fold"]
+    assert {row["statistic"] for row in by_metric["hps-v2"]} >= {"spearman", "kendall", "pearson"}
+
+
+def test_a_model_of_shares_is_better_where_it_predicts_less(eight: Path) -> None:
+    """It predicts the proportion who call an image generated: the direction is that of the table."""
+    store = Store(eight)
+    predict(store, {image: -score for image, score in ordered_as_people_do(store).items()}, "lower")
+    run(eight, measuring=QUICK)
+    rows = store.read("correlations").filter(metric="mine/out-of-fold", level="generator", statistic="spearman")
+    assert rows.select("better", "value").rows() == [("lower", pytest.approx(-1))]
+    verdict = verdicts(store.read("correlations"), store.read("metric_separations"))[0]
+    assert (verdict.trusted, verdict.against) == (("mine/out-of-fold",), ())
+
+
+def test_predictions_are_read_and_left_alone(study: Path) -> None:
     store = Store(study)
-    image = store.read("images").filter(~pl.col("gold"))["image"][0]
-    said = [{"scorer": "mine/out-of-fold", "aspect": "quality", "image": image, "score": 0.5}]
-    store.write({"scores": TABLES["scores"].frame(said)}, Provenance("learn", {}, 0, {}))
     run(study, measuring=QUICK)
+    scored, table = store.hash("scores"), store.read("scores")
+    predict(store, ordered_as_people_do(store), "higher")
+    before = store.hash("predictions")
+    again = run(study, measuring=QUICK)
+    assert set(again.rows) == {"correlations", "metric_separations"}  # no image is looked at again
+    assert (store.hash("scores"), store.hash("predictions")) == (scored, before)
+    assert "mine/out-of-fold" in store.read("correlations")["metric"]
     run(study, measuring=QUICK, force=True)
-    kept = store.read("scores").filter(pl.col("scorer") == "mine/out-of-fold")
-    assert kept.to_dicts() == said
+    assert store.hash("predictions") == before
+    assert store.read("scores").equals(table)
+
+
+def test_predictions_of_images_that_were_trained_on_do_not_count(study: Path) -> None:
+    store = Store(study)
+    predict(store, ordered_as_people_do(store), "higher", held_out=False)
+    run(study, measuring=QUICK)
+    assert not store.read("correlations")["metric"].str.starts_with("mine").any()

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from scipy import stats
 
 from beholder.cli.stages import rank as command
-from beholder.collect.stage import run_simulated
+from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.errors import StageError

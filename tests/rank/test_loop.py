@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 from scipy.stats import binom, kendalltau
 
-from beholder.collect.stage import run_simulated
+from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.rank.stage import run as rank

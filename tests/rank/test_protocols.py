@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy.stats import kendalltau
 
-from beholder.collect.stage import run_simulated
+from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.rank.stage import run as rank

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 from beholder.errors import StageError
+from beholder.feedback.heatmap import encode_heatmap
 from beholder.simulate.sight import ASPECTS
 from beholder.simulate.views import TRUTH, _spread, views_of
 from beholder.study.kinds.pair import PairQuestion
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import encode_heatmap
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import TRUTH_ROOM, Store
 

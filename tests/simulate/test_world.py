@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from beholder.feedback.heatmap import decode_heatmap
 from beholder.simulate.sight import ASPECTS
 from beholder.simulate.views import views_of
 from beholder.simulate.world import GENERATORS, KNOWN_BAD, MANIFEST, Painted, World, paint_world, write_truth
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import decode_heatmap
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import TRUTH_ROOM, Store
 

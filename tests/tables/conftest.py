@@ -87,6 +87,14 @@ def world() -> dict[str, pl.DataFrame]:
         "training": [
             {"model": "m", "fold": 0, "step": 10, "split": "validation", "measure": "pair-accuracy", "value": None}
         ],
+        "predictions": [
+            {"model": "m", "fold": 1, "aspect": "realism", "image": "i1", "score": 0.25, "better": "lower"}
+            | {"held_out": True}
+        ],
+        "label_errors": [
+            {"model": "m", "question": "q", "aspect": "realism", "method": "share", "image": "i1"}
+            | {"doubt": 0.75, "suggested": None}
+        ],
         "scores": [dict[str, object](scorer="sharp", aspect="quality", image="i1", score=-3.5)],
         "features": [
             {

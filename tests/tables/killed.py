@@ -21,6 +21,7 @@ import polars as pl
 from beholder.tables.catalogue import TABLES
 from beholder.tables.check import conform
 from beholder.tables.provenance import Provenance
+from beholder.tables.stages import Step
 from beholder.tables.store import Store
 from beholder.tables.work import Work, perform
 
@@ -74,10 +75,11 @@ def prepare(folder: Path, *, old: bool) -> None:
 
 def collect(folder: Path, people: int, kill_at: int | None = None) -> None:
     """The stage. Its outputs are named in an order that is not the order of the references."""
-    work = Work("collect", {"people": people}, 0, inputs=("trials",), outputs=("marks", "answers", "sessions"))
+    step = Step("collect", inputs=("trials",), outputs=("marks", "answers", "sessions"))
+    work = Work(step, {"people": people}, 0)
     if kill_at is not None:
         watch(kill_at)
-    perform(Store(folder), work, lambda: tables(people))
+    perform(Store(folder), work, lambda _: tables(people))
 
 
 def tables(people: int) -> dict[str, pl.DataFrame]:

@@ -7,6 +7,7 @@ import pytest
 from beholder.tables.catalogue import TABLES
 from beholder.tables.describe import markdown
 from beholder.tables.schema import Table
+from beholder.tables.stages import STAGES
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 
@@ -42,3 +43,11 @@ def test_rules_in_words(row: str) -> None:
 
 def test_references_in_words() -> None:
     assert "References: `trial` → `trials.trial`, `session + rater` → `sessions.session + rater`." in markdown()
+
+
+def test_every_stage_has_a_row_with_what_it_reads_and_writes() -> None:
+    head, _, _ = markdown().partition("\n## ")
+    rows = [line for line in head.splitlines() if line.startswith("| `")]
+    assert [row.split("`")[1] for row in rows] == list(STAGES)
+    assert "| `rank` | rates the generators by people | `images`, `trials`, `sessions`, `answers`," in head
+    assert "| every table |  |" in rows[-1]

@@ -12,7 +12,16 @@ def test_all_tables_in_the_order_of_the_loop() -> None:
         "published",
         "published_regions",
         *("raters", "labels", "regions", "thresholds", "agreement"),
-        *("training", "scores", "features", "distances", "correlations", "metric_separations"),
+        *(
+            "training",
+            "predictions",
+            "label_errors",
+            "scores",
+            "features",
+            "distances",
+            "correlations",
+            "metric_separations",
+        ),
         *("ratings", "separations", "comparisons", "changes"),
     ]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from beholder.errors import StageError, TableError
+from beholder.errors import NoRoomError, StageError, TableError
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import METADATA_KEY, Provenance
 from beholder.tables.schemas.collect import STATUSES
@@ -216,7 +216,7 @@ class TestAllOrNothing:
             write(frame, *args, **kwargs)  # type: ignore[arg-type]
 
         monkeypatch.setattr(pl.DataFrame, "write_parquet", fail_at_the_last)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(NoRoomError, match="the disk is full"):
             store.write({name: frame.head(0) for name, frame in world.items()}, RECORD)
         assert {name: store.hash(name) for name in TABLES} == before
         assert not list(store.path("images").parent.glob(".*"))

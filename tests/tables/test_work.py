@@ -4,14 +4,21 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from beholder.errors import TableError
+from beholder.errors import TableError, UndeclaredTableError
 from beholder.tables.provenance import Provenance
+from beholder.tables.stages import Step
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, is_fresh, perform, provenance_of
 
 World = dict[str, pl.DataFrame]
 
-WORK = Work("design", {"trials": 2}, seed=1, inputs=("prompts", "images"), outputs=("trials",))
+STEP = Step("design", inputs=("prompts", "images"), outputs=("trials",))
+WORK = Work(STEP, {"trials": 2}, seed=1)
+
+
+def of(step: Step) -> Work:
+    """The same work of another step."""
+    return replace(WORK, step=step)
 
 
 class Stage:
@@ -29,7 +36,7 @@ class Stage:
         assert outcome.skipped == (self.times == before)
         return not outcome.skipped
 
-    def compute(self) -> World:
+    def compute(self, _: Store) -> World:
         self.times += 1
         return {name: self.world[name] for name in ("trials", "sessions")}
 
@@ -58,10 +65,11 @@ def test_is_fresh_only_after_it_ran(stage: Stage) -> None:
         pytest.param(replace(WORK, settings={"trials": 3}), id="setting"),
         pytest.param(replace(WORK, settings={"trials": 2, "new": None}), id="new setting"),
         pytest.param(replace(WORK, seed=2), id="seed"),
-        pytest.param(replace(WORK, stage="another"), id="stage"),
-        pytest.param(replace(WORK, inputs=("prompts",)), id="fewer inputs"),
-        pytest.param(replace(WORK, inputs=("prompts", "images", "labels")), id="more inputs, though absent"),
-        pytest.param(replace(WORK, outputs=("trials", "sessions")), id="more outputs"),
+        pytest.param(replace(WORK, files={"study.toml": "ab"}), id="a file"),
+        pytest.param(of(replace(STEP, stage="another")), id="stage"),
+        pytest.param(of(replace(STEP, inputs=("prompts",))), id="fewer inputs"),
+        pytest.param(of(replace(STEP, inputs=("prompts", "images", "labels"))), id="more inputs, though absent"),
+        pytest.param(of(replace(STEP, outputs=("trials", "sessions"))), id="more outputs"),
     ],
 )
 def test_other_work_runs(stage: Stage, changed: Work) -> None:
@@ -99,7 +107,7 @@ def test_an_upgrade_runs_it_again(stage: Stage, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_upgrade_does_not_redo_what_was_collected(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    lasting = replace(WORK, redo_on_upgrade=False)
+    lasting = of(replace(STEP, redo_on_upgrade=False))
     stage.run(lasting)
     _upgrade(monkeypatch)
     assert not stage.run(lasting)
@@ -136,7 +144,7 @@ def test_a_lost_output_runs_it_again(stage: Stage, world: World, damage: str) ->
 def test_the_record_is_of_the_inputs_before_the_work(stage: Stage, world: World) -> None:
     """An input that changes while the stage computes makes the output stale, not falsely fresh."""
 
-    def compute_while_the_prompts_change() -> World:
+    def compute_while_the_prompts_change(_: Store) -> World:
         changed = world["prompts"].with_columns(text=pl.lit("changed meanwhile"))
         stage.store.write({"prompts": changed}, Provenance("new", {}, 0, {}))
         return world
@@ -150,13 +158,13 @@ def test_what_does_not_fit_is_not_written(stage: Stage, world: World) -> None:
     before = stage.store.hash("trials")
     bad = {"trials": world["trials"].with_columns(role=pl.lit("joke"))}
     with pytest.raises(TableError, match="nothing was written"):
-        perform(stage.store, WORK, lambda: bad, force=True)
+        perform(stage.store, WORK, lambda _: bad, force=True)
     assert stage.store.hash("trials") == before
 
 
 class TestOutcome:
     def test_says_what_was_written(self, stage: Stage) -> None:
-        outcome = perform(stage.store, replace(WORK, outputs=("trials", "sessions")), stage.compute)
+        outcome = perform(stage.store, of(replace(STEP, outputs=("trials", "sessions"))), stage.compute)
         assert outcome.rows == {"trials": 2, "sessions": 2}
         assert outcome.seconds >= 0
         assert not outcome.skipped
@@ -167,3 +175,34 @@ class TestOutcome:
             "collect: 30 sessions, 12,000 answers in 1.3 s"
         )
         assert str(Outcome("collect", skipped=True)) == "collect: unchanged"
+
+
+class TestUndeclared:
+    def test_a_table_that_the_step_does_not_declare_cannot_be_read(self, stage: Stage) -> None:
+        stage.store.write({"sessions": stage.world["sessions"]}, Provenance("collect", {}, 0, {}))
+
+        def peeking(store: Store) -> World:
+            store.read_or_empty("prompts")
+            store.read_or_empty("sessions")
+            return stage.world
+
+        with pytest.raises(UndeclaredTableError, match="design reads the table sessions"):
+            perform(stage.store, WORK, peeking)
+        assert not stage.store.has("trials")
+
+    def test_nor_written(self, stage: Stage) -> None:
+        def writing(store: Store) -> World:
+            store.write({"prompts": stage.world["prompts"]}, Provenance("design", {}, 0, {}))
+            return stage.world
+
+        before = stage.store.hash("prompts")
+        with pytest.raises(UndeclaredTableError, match="design writes the table prompts"):
+            perform(stage.store, WORK, writing)
+        assert stage.store.hash("prompts") == before
+
+    def test_references_are_looked_up_all_the_same(self, stage: Stage) -> None:
+        """Trials refer to prompts, which this step does not read; that they are checked is the store's doing."""
+        assert stage.run(of(replace(STEP, inputs=("images",))))
+        lost = stage.world["trials"].with_columns(prompt=pl.lit("nowhere"))
+        with pytest.raises(TableError, match="prompts"):
+            perform(stage.store, of(replace(STEP, inputs=())), lambda _: {"trials": lost})

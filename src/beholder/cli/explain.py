@@ -10,12 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from beholder.api.explaining import explain_by
 from beholder.cli.output import WIDE, show_json
 from beholder.cli.progress import progress_bar
 from beholder.cli.prompts import read_prompts
-from beholder.measure.rich.explain import Explanations, explain
+from beholder.feedback.image_feedback import AspectScore, ImageFeedback
+from beholder.feedback.labels import MISSED
+from beholder.measure.rich.explain import Explanations
 from beholder.measure.rich.members import Member, load_members
-from beholder.measure.rich.people import open_people
 from beholder.models.explained import Explained
 from beholder.models.pictures import find_pictures
 from beholder.report.site.explained_page import write_page
@@ -23,8 +25,6 @@ from beholder.report.text.words import count, percent
 from beholder.report.text.words import people as number_of_people
 from beholder.stats.prediction.heatmap_summary import HeatmapSummary, heatmap_summary
 from beholder.study.words import split_words
-from beholder.tables.rich_feedback import AspectScore, ImageFeedback
-from beholder.tables.rich_labels import MISSED
 
 
 @click.command("explain")
@@ -74,10 +74,9 @@ def explain_images(
         raise click.UsageError("give prompts with --prompt or --prompts, or a study that has them with --study")
     pictures = find_pictures(*images)
     texts = read_prompts(prompts, prompt, pictures)
-    people = open_people(study) if study else None
     members = load_members(models, device)
     with progress_bar("images") as progress:
-        found = explain(pictures, texts, members, people=people, skip_broken=skip_broken, progress=progress)
+        found = explain_by(members, pictures, texts, study=study, skip_broken=skip_broken, progress=progress)
     if out:
         write_page(out, found.explained, [member.identity for member in members])
     if as_json:

@@ -9,6 +9,7 @@ import click
 from beholder.cli.options import database_options, existing_database_url
 from beholder.cli.output import show_json
 from beholder.collect.forget import ALL_IDENTITIES, Receipt, forget_identities, forget_person, person_of
+from beholder.tables.stages import writer_of
 
 
 @click.command()
@@ -35,8 +36,8 @@ def forget(
 
     The person is named by --rater, or by --platform and --id. What names them goes, and with it their sessions,
     answers, marks and comments, in the database and in the tables of FOLDER; their places open again for someone
-    else. With --keep-answers only what names them goes. Tables that were made from the answers are made anew by
-    `beholder run`. Copies that you exported before are yours to delete.
+    else. With --keep-answers only what names them goes. Tables that were made from the answers are listed, with
+    the command that makes them again. Copies that you exported before are yours to delete.
     """
     by_id = platform is not None and identity is not None
     if (platform is None) != (identity is None):
@@ -57,6 +58,16 @@ def forget(
         click.echo(_words(receipt))
 
 
+def _by_command(stale: tuple[str, ...]) -> str:
+    """The tables by the command that makes them again: models and metrics are left out by ``beholder run``."""
+    commands: dict[str, list[str]] = {}
+    for name in stale:
+        stage = writer_of(name).name
+        command = f"beholder {stage}" if stage in ("learn", "measure") else "beholder run"
+        commands.setdefault(command, []).append(name)
+    return "; ".join(f"{', '.join(names)} by `{command}`" for command, names in commands.items())
+
+
 def _words(receipt: Receipt) -> str:
     moment = datetime.fromtimestamp(receipt.at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     lines = [
@@ -74,5 +85,5 @@ def _words(receipt: Receipt) -> str:
             "The key of pseudonyms is a new one: whoever comes back is a new rater; no id finds who came before."
         )
     if receipt.stale:
-        lines.append(f"Made from the answers, and to be made anew with `beholder run`: {', '.join(receipt.stale)}")
+        lines.append(f"Made from the answers, and to be made again: {_by_command(receipt.stale)}")
     return "\n".join(lines)

@@ -43,8 +43,8 @@ def learn(
     """Train a model to judge images as people do, and test it.
 
     Reads the labels and images of FOLDER, trains by a recipe, and tests on images whose prompts (or generators)
-    the model has not seen. Writes models/NAME with its card, the table `training`, and the scores of the images
-    held out. Several devices: accelerate launch -m beholder learn ….
+    the model has not seen. Writes models/NAME with its card, and the tables `training`, `predictions` (of images
+    held out) and `label_errors`. Several devices: accelerate launch -m beholder learn ….
     """
     given = [*changes, *([f"split.by={by}"] if by else []), *([f"split.folds={folds}"] if folds else [])]
     recipe = load_recipe(wanted, given)
@@ -60,8 +60,8 @@ def learn(
         done = run(folder, recipe, name=name, force=force, resume=resume, progress=progress)
     if as_json:
         figures = [plain(one) for one in done.figures]
-        show_json({"skipped": done.outcome.skipped, "model": str(done.folder), "figures": figures})
+        show_json({"skipped": done.skipped, "model": str(done.folder), "figures": figures})
         return
-    click.echo(f"{done.outcome}\n")
+    click.echo(f"{done}\n")
     show_table(*figure_table(done.figures))
     click.echo(f"\nThe model and its card: {done.folder}")

@@ -14,7 +14,7 @@ from beholder.measure.scorers.catalogue import DEFAULT, SCORERS
 from beholder.measure.settings import OFFLINE, SIMPLE, Measuring
 from beholder.measure.stage import run
 from beholder.models.encoders.catalogue import ENCODERS
-from beholder.tables.metric_verdict import verdicts
+from beholder.report.text.metric_verdict import verdicts
 from beholder.tables.store import Store
 
 

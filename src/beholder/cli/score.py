@@ -6,15 +6,14 @@ from pathlib import Path
 import click
 import numpy as np
 
+from beholder.api.scoring import Scored, score_by
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.cli.prompts import read_prompts
 from beholder.cli.weights import named_weights
 from beholder.errors import UserError
-from beholder.measure.meaning import Meaning, choices_of, meaning, read_choices
-from beholder.measure.score import Scores, score
+from beholder.measure.meaning import Meaning, read_choices
 from beholder.measure.scorers.catalogue import SCORERS, check_names, load_scorer, recipe_of
-from beholder.measure.scorers.scorer import Scorer
 from beholder.models.pictures import find_pictures
 from beholder.stats.prediction.calibration import Calibration
 
@@ -86,93 +85,101 @@ def score_images(
     table = read_choices(choices) if choices else None
     loaded = [load_scorer(name, given, device) for name in names]
     with progress_bar("images") as progress:
-        found = score(pictures, texts, loaded, skip_broken=skip_broken, progress=progress)
-    skipped = {one.name for one in found.broken}
-    kept = [text for one, text in zip(pictures, texts, strict=True) if one.name not in skipped]
-    chosen = choices_of(table, found.names, kept) if table is not None else None
-    calibrations = {one.name: chosen.calibration(found.values[one.name]) for one in loaded} if chosen else {}
-    meanings: dict[str, Meaning] = {}
-    if beside:
-        with progress_bar("reference") as progress:
-            standing = score(beside, beside_texts, loaded, skip_broken=skip_broken, progress=progress)
-        for one in loaded:
-            values = found.values[one.name], standing.values[one.name]
-            meanings[one.name] = meaning(*values, one, calibrations.get(one.name))
+        scored = score_by(
+            loaded,
+            pictures,
+            texts,
+            reference=beside,
+            reference_prompts=beside_texts,
+            choices=table,
+            skip_broken=skip_broken,
+            progress=progress,
+        )
     show = _show_json if as_json else _show
-    show(found, loaded, meanings, calibrations)
+    show(scored)
 
 
-def _show_json(
-    found: Scores, scorers: list[Scorer], meanings: dict[str, Meaning], calibrations: dict[str, Calibration]
-) -> None:
+def _show_json(scored: list[Scored]) -> None:
+    first = scored[0]
     rows: list[dict[str, object]] = []
-    for place, name in enumerate(found.names):
+    for place, name in enumerate(first.names):
         row: dict[str, object] = {"image": name}
-        row |= {one.name: float(found.values[one.name][place]) for one in scorers}
-        if meanings:
+        row |= {scores.name: float(scores.scores[place]) for scores in scored}
+        if first.meaning:
             row["meaning"] = {
-                one: {
-                    "percentile": float(told.percentile[place]),
-                    "chance": None if told.chance is None else float(told.chance[place]),
+                scores.name: {
+                    "percentile": float(scores.meaning.percentile[place]),
+                    "chance": None if scores.meaning.chance is None else float(scores.meaning.chance[place]),
                 }
-                for one, told in meanings.items()
+                for scores in scored
+                if scores.meaning
             }
         rows.append(row)
-    broken = [{"image": one.name, "reason": one.reason} for one in found.broken]
-    content: dict[str, object] = {"scorers": [one.identity for one in scorers], "scores": rows, "skipped": broken}
-    if meanings:
+    broken = [{"image": image.name, "reason": image.reason} for image in first.broken]
+    content: dict[str, object] = {
+        "scorers": [each.scorer for each in scored],
+        "scores": rows,
+        "skipped": broken,
+    }
+    if first.meaning:
         content["reference"] = {
-            name: {"images": told.reference, "scale": told.scale, "scale_from": told.scale_from}
-            for name, told in meanings.items()
+            scores.name: {
+                "images": scores.meaning.reference,
+                "scale": scores.meaning.scale,
+                "scale_from": scores.meaning.scale_from,
+            }
+            for scores in scored
+            if scores.meaning
         }
-    if calibrations:
-        content["calibration"] = {name: _calibration(one) for name, one in calibrations.items()}
+    if first.calibration:
+        content["calibration"] = {
+            scores.name: _calibration(scores.calibration) for scores in scored if scores.calibration
+        }
     show_json(content)
 
 
-def _calibration(found: Calibration) -> dict[str, object]:
-    told = found.reliability
+def _calibration(calibration: Calibration) -> dict[str, object]:
+    reliability = calibration.reliability
     columns = {
-        "chance": told.chance,
-        "observed": told.observed,
-        "low": told.low,
-        "high": told.high,
-        "pairs": told.pairs,
+        "chance": reliability.chance,
+        "observed": reliability.observed,
+        "low": reliability.low,
+        "high": reliability.high,
+        "pairs": reliability.pairs,
     }
-    full = np.flatnonzero(told.pairs)
+    full = np.flatnonzero(reliability.pairs)
     curve = [{name: column[place].item() for name, column in columns.items()} for place in full]
     return {
-        "scale": asdict(found.scale),
-        "ece": told.ece,
-        "ece_by_chance": told.ece_by_chance,
-        "folds": found.folds,
-        "pairs": found.pairs,
-        "choices": found.choices,
+        "scale": asdict(calibration.scale),
+        "ece": reliability.ece,
+        "ece_by_chance": reliability.ece_by_chance,
+        "folds": calibration.folds,
+        "pairs": calibration.pairs,
+        "choices": calibration.choices,
         "reliability": curve,
     }
 
 
-def _show(
-    found: Scores, scorers: list[Scorer], meanings: dict[str, Meaning], calibrations: dict[str, Calibration]
-) -> None:
-    heads, columns = ["image"], [list(found.names)]
-    for one in scorers:
-        heads.append(one.name)
-        columns.append([f"{value:.4g}" for value in found.values[one.name]])
-        told = meanings.get(one.name)
-        if told:
+def _show(scored: list[Scored]) -> None:
+    heads, columns = ["image"], [list(scored[0].names)]
+    for scores in scored:
+        heads.append(scores.name)
+        columns.append([f"{value:.4g}" for value in scores.scores])
+        if scores.meaning:
             heads.append("percentile")
-            columns.append([f"{value:.0f}" for value in told.percentile])
-        if told and told.chance is not None:
+            columns.append([f"{value:.0f}" for value in scores.meaning.percentile])
+        if scores.meaning and scores.meaning.chance is not None:
             heads.append("preferred")
-            columns.append([f"{value:.0%}" for value in told.chance])
+            columns.append([f"{value:.0%}" for value in scores.meaning.chance])
     show_table(heads, list(zip(*columns, strict=True)))
-    for name, told in meanings.items():
-        click.echo(_told(name, told), err=True)
-    for name, found_scale in calibrations.items():
-        click.echo(_checked(name, found_scale), err=True)
-    if found.broken:
-        click.echo(f"{len(found.broken)} broken images were left out", err=True)
+    for scores in scored:
+        if scores.meaning:
+            click.echo(_told(scores.name, scores.meaning), err=True)
+    for scores in scored:
+        if scores.calibration:
+            click.echo(_checked(scores.name, scores.calibration), err=True)
+    if scored[0].broken:
+        click.echo(f"{len(scored[0].broken)} broken images were left out", err=True)
 
 
 def _told(name: str, told: Meaning) -> str:

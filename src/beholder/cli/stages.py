@@ -2,7 +2,6 @@
 
 import logging
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
 
 import click
@@ -11,19 +10,18 @@ logger = logging.getLogger(__name__)
 
 
 def stage_command(verb: str, about: str) -> click.Command:
-    """The command for ``beholder.<verb>.stage.run(folder, force=…)``, which is imported when it is called."""
+    """The command for the ``run(folder, force=…)`` of a stage, which is imported when it is called."""
 
     @click.command(verb, help=about)
     @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
     @click.option("--force", is_flag=True, help="Do the work even if nothing it depends on has changed.")
     @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
     def command(folder: Path, *, force: bool, as_json: bool) -> None:
+        from beholder.api.stages import load_stage
         from beholder.cli.output import show_json
-        from beholder.tables.work import Outcome
 
-        stage = import_module(f"beholder.{verb}.stage")
         logger.info("%s: starting in %s", verb, folder)
-        outcome: Outcome = stage.run(folder, force=force)
+        outcome = load_stage(verb).run(folder, force=force)
         if as_json:
             show_json(asdict(outcome))
         else:

@@ -22,10 +22,9 @@ from beholder.errors import NoRoomError, StageError, UserError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.study import load_study, question_of
 from beholder.tables.catalogue import TABLES
+from beholder.tables.stages import COLLECT
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, provenance_of
-
-OUTPUTS = ("sessions", "answers", "skips", "marks")
 
 
 def export(folder: Path, url: str) -> Outcome:
@@ -38,11 +37,9 @@ def export(folder: Path, url: str) -> Outcome:
             complete_finished(connection, study, now=clock_in(connection).now())
         database.engine.dispose()
     frames = collected(url)
-    work = Work(
-        "collect", {"server": True}, study.seed, ("images", "prompts", "trials"), OUTPUTS, redo_on_upgrade=False
-    )
-    store.write(frames, provenance_of(store, work))
-    return Outcome("collect", skipped=False, rows={name: frames[name].height for name in OUTPUTS})
+    record = provenance_of(store, Work(COLLECT, {"server": True}, study.seed))
+    store.within(COLLECT).write(frames, record)
+    return Outcome("collect", skipped=False, rows={name: frames[name].height for name in COLLECT.outputs})
 
 
 def collected(url: str) -> dict[str, pl.DataFrame]:

@@ -29,16 +29,17 @@ from beholder.collect.identity import pseudonym
 from beholder.collect.person_key import replace_person_key
 from beholder.collect.researcher.places import settle_places
 from beholder.errors import StageError
+from beholder.tables.catalogue import TABLES
+from beholder.tables.stages import COLLECT, made_from
 from beholder.tables.store import Store
 
-HOLDING = ("marks", "skips", "answers", "raters", "sessions")
+HOLDING = tuple(
+    name for name in reversed(TABLES) if {"rater", "session"} & {column.name for column in TABLES[name].columns}
+)
 """Tables with a person's rows, those that refer to others first."""
 
-DERIVED = (
-    *("raters", "labels", "regions", "thresholds", "agreement"),
-    *("ratings", "separations", "comparisons"),
-)
-"""Tables made from answers; they are made anew after answers were deleted."""
+DERIVED = made_from(*COLLECT.outputs)
+"""Tables made from answers; they are made again after answers were deleted."""
 
 
 ALL_IDENTITIES = "all identities and the key of pseudonyms"

@@ -13,16 +13,28 @@ from beholder.simulate.sight import View
 from beholder.simulate.views import views_of
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
+from beholder.tables.stages import COLLECT, STAGES
 from beholder.tables.store import TRUTH_ROOM, Store
 from beholder.tables.work import Outcome, Work, perform, provenance_of
 
+STAGE = STAGES["collect"]
 
-def run_simulated(folder: Path, *, people: int, bad: int = 0, force: bool = False) -> Outcome:
-    """Let so many made-up people take part, ``bad`` of them with bad habits; never over real people's answers."""
+
+def run(folder: Path, *, force: bool = False, people: int | None = None, bad: int = 0) -> Outcome:
+    """Let so many simulated raters take part, ``bad`` of them with bad habits; never over real raters' answers.
+
+    Without a number nothing is simulated: the answers must be there, as the server or an import left them.
+    """
     study, store = load_study(folder), Store(folder)
+    if people is None:
+        if store.has("answers"):
+            return Outcome("collect", skipped=True)
+        raise StageError(
+            f"{folder} has no answers yet. To rehearse with simulated raters: beholder run {folder} --simulate 30"
+        )
     _refuse_real_answers(store)
     work = Work(
-        stage="collect",
+        COLLECT,
         settings={
             "simulate": {"people": people, "bad": bad},
             "questions": {
@@ -30,12 +42,9 @@ def run_simulated(folder: Path, *, people: int, bad: int = 0, force: bool = Fals
             },
         },
         seed=study.seed,
-        inputs=("images", "prompts", "trials"),
-        outputs=("sessions", "answers", "skips", "marks"),
-        redo_on_upgrade=False,
     )
 
-    def compute() -> dict[str, pl.DataFrame]:
+    def compute(store: Store) -> dict[str, pl.DataFrame]:
         views = views_of(store, seed=study.seed)
         crowd = draw_people(people, bad, np.random.default_rng([study.seed, 1]))
         _write_truth(store, work, study, views, crowd)

@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from beholder.feedback.heatmap import encode_heatmap
 from beholder.study.kinds.kind import Point
 from beholder.study.kinds.rich_feedback import MARKED, RichFeedbackQuestion
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import encode_heatmap
 
 LONGEST_SIDE = 512
 """Maps of larger images are drawn smaller, in proportion: RichHF-18K's have this size."""

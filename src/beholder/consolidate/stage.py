@@ -1,6 +1,5 @@
 """The consolidate stage: from answers to raters, labels, regions, thresholds and agreement."""
 
-import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from beholder.consolidate.marked_places import region_rows
 from beholder.consolidate.marked_words import word_labels
 from beholder.consolidate.possible import faults_of_answers
 from beholder.consolidate.screening import screen
-from beholder.consolidate.second_look import out_of_fold, with_second_looks
 from beholder.consolidate.thresholds import threshold_rows
 from beholder.errors import TableError
 from beholder.study.kinds.catalogue import AnyQuestion
@@ -27,13 +25,11 @@ from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.joined import answered_trials, skipped_trials
 from beholder.tables.provenance import Plain
+from beholder.tables.stages import CONSOLIDATE, STAGES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, perform
 
-IMPORTED = ("totals", "published", "published_regions")
-"""What data from elsewhere brings in place of answers."""
-
-OUTPUTS = ("raters", "labels", "regions", "thresholds", "agreement")
+STAGE = STAGES["consolidate"]
 
 
 def run(folder: Path, *, force: bool = False) -> Outcome:
@@ -42,23 +38,8 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     heeded: dict[str, Plain] = {
         q.name: q.model_dump(mode="json", exclude={"text", "design", "protocol"}) for q in study.questions
     }
-    predictions = out_of_fold(store.read_or_empty("scores"))
-    work = Work(
-        stage="consolidate",
-        settings={"level": study.analysis.level, "questions": heeded, "out_of_fold": _digest(predictions)},
-        seed=study.seed,
-        inputs=("prompts", "images", "trials", "sessions", "answers", "skips", "marks", *IMPORTED),
-        outputs=OUTPUTS,
-    )
-    return perform(store, work, lambda: _consolidate(store, study, predictions), force=force)
-
-
-def _digest(predictions: pl.DataFrame) -> str | None:
-    """What stands for the predictions in the settings: other scores are not heeded, and come after this stage."""
-    if predictions.is_empty():
-        return None
-    rows = predictions.sort("scorer", "aspect", "image").select("scorer", "aspect", "image", "score")
-    return hashlib.sha256(rows.write_csv().encode()).hexdigest()
+    work = Work(CONSOLIDATE, {"level": study.analysis.level, "questions": heeded}, study.seed)
+    return perform(store, work, lambda tables: _consolidate(tables, study), force=force)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +53,11 @@ class _Found:
     agreement: list[pl.DataFrame] = field(default_factory=list)
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        parts = {name: getattr(self, name) for name in OUTPUTS}
+        parts = {name: getattr(self, name) for name in CONSOLIDATE.outputs}
         return {name: pl.concat([TABLES[name].empty(), *part], how="diagonal") for name, part in parts.items()}
 
 
-def _consolidate(store: Store, study: Study, predictions: pl.DataFrame) -> dict[str, pl.DataFrame]:
+def _consolidate(store: Store, study: Study) -> dict[str, pl.DataFrame]:
     answered = answered_trials(store)
     by_question = {q.name: answered.filter(pl.col("question") == q.name) for q in study.questions}
     del answered
@@ -93,8 +74,7 @@ def _consolidate(store: Store, study: Study, predictions: pl.DataFrame) -> dict[
         mine = by_question.pop(question.name)
         if not mine.is_empty():
             _from_answers(store, study, question, mine, np.random.default_rng([study.seed, number]), found)
-    tables = found.tables()
-    return tables | {"labels": with_second_looks(tables["labels"], predictions)}
+    return found.tables()
 
 
 def _take_over(store: Store, study: Study, question: AnyQuestion, found: _Found) -> None:

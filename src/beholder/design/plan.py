@@ -174,7 +174,7 @@ def _pair_p(plan: Plan, group: int, rng: np.random.Generator) -> float:
 
 
 def _rating_p(plan: Plan, group: int, rng: np.random.Generator) -> float:
-    """Ratings of both generators by the same people; a person's leniency falls out of the difference."""
+    """Ratings of both generators by the same people, who differ in how they take to each of the two."""
     own, picture = RATING_SD * math.sqrt(plan.people_share), RATING_SD * math.sqrt(plan.image_share)
     rest = RATING_SD * math.sqrt(max(1 - plan.people_share - plan.image_share, 0.0))
     means = []

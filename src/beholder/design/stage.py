@@ -13,14 +13,14 @@ from beholder.errors import FaultsError, StageError, StudyError
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.study import load_study
 from beholder.tables.catalogue import TABLES
+from beholder.tables.stages import DESIGN, STAGES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, is_fresh, perform
 
+STAGE = STAGES["design"]
+
 IMPORTED = "import"
 """Stage of tables that came with data from elsewhere."""
-
-COLLECTED = ("answers", "marks", "sessions", "skips")
-"""What a rehearsal leaves behind; it goes when the design changes."""
 
 
 def run(folder: Path, *, force: bool = False) -> Outcome:
@@ -34,14 +34,11 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     if drawn_by is not None and drawn_by.stage == IMPORTED:
         return Outcome("design", skipped=True)
     work = Work(
-        stage="design",
+        DESIGN,
         settings={
             q.name: q.model_dump(mode="json", exclude={"screening", "text", "protocol"}) for q in study.questions
         },
         seed=study.seed,
-        inputs=("images", "prompts"),
-        outputs=("trials",),
-        redo_on_upgrade=False,
     )
     answered = store.has("answers")
     if answered and not is_fresh(store, work) and not _only_rehearsed(store):
@@ -50,9 +47,9 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
             "new study; to start over in this folder, first move tables/answers.parquet, sessions and marks away."
         )
 
-    def compute() -> dict[str, pl.DataFrame]:
+    def compute(store: Store) -> dict[str, pl.DataFrame]:
         drawn = _trials(store, study.questions, study.seed)
-        for name in COLLECTED:  # all made up, or there are none
+        for name in DESIGN.guards:  # of a rehearsal, or there are none: it goes when the design changes
             store.path(name).unlink(missing_ok=True)
         return {"trials": drawn}
 

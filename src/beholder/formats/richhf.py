@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from beholder.errors import TableError
+from beholder.feedback.heatmap import encode_heatmap
 from beholder.formats.answered import answered_tests
 from beholder.formats.example import Value, decode_example, encode_example
 from beholder.formats.format import Tables, Written, questions_of
@@ -26,7 +27,6 @@ from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.study import Study
 from beholder.study.words import split_words
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import encode_heatmap
 
 SIDE = 512
 SCORES = {

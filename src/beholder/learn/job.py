@@ -27,9 +27,9 @@ from beholder.study.study import Study, load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain, Provenance
-from beholder.tables.schemas.measure import OUT_OF_FOLD
+from beholder.tables.stages import TRAIN
 from beholder.tables.store import Store
-from beholder.tables.work import Outcome
+from beholder.tables.work import Outcome, Work, provenance_of, records
 
 MODELS_ROOM = "models"
 FIGURES = "figures.json"
@@ -40,12 +40,11 @@ Told = TypeVar("Told")
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class Learnt(Outcome):
     """What was done, where the model lies, and what it is worth."""
 
-    outcome: Outcome
-    folder: Path
-    figures: tuple[Figure, ...]
+    folder: Path = Path()
+    figures: tuple[Figure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +155,26 @@ class Job:
             "curve": json.dumps([asdict(point) for point in trained.curve]),
         }
 
+    @property
+    def settings(self) -> dict[str, Plain]:
+        """What its tables and figures record."""
+        return {"model": self.name, "recipe": json.loads(self.recipe.model_dump_json())}
+
+    @property
+    def record(self) -> Provenance:
+        """Of this very work, by what was learnt from: a table that was made again alike changes nothing."""
+        return Provenance(TRAIN.stage, self.settings, self.recipe.training.seed, {"labels": self.fingerprint})
+
     def is_done(self) -> bool:
-        """Whether this very work was finished before."""
-        path = self.room / FIGURES
-        if not path.is_file():
-            return False
+        """Whether this very work was finished before, and its predictions are there."""
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            return bool(content["fingerprint"] == self.fingerprint)
-        except (ValueError, KeyError, TypeError):
+            content = json.loads((self.room / FIGURES).read_text(encoding="utf-8"))
+            before = Provenance.from_json(json.dumps(content["provenance"]))
+        except (OSError, ValueError, KeyError, TypeError):
             return False
+        return (
+            records(before, self.record, TRAIN) and self.name in self.store.read_or_empty("predictions")["model"]
+        )
 
     def is_begun(self) -> bool:
         """Whether something of an unfinished run lies there."""
@@ -213,9 +222,10 @@ def learn(
 
     Training that was interrupted goes on with ``resume``; ``force`` begins anew.
     """
-    job = Job(load_study(folder), Store(folder), recipe, name or recipe.name, lesson.fingerprint)
+    store = Store(folder).within(TRAIN)
+    job = Job(load_study(folder), store, recipe, name or recipe.name, lesson.fingerprint)
     if not force and job.is_done():
-        return Learnt(Outcome("learn", skipped=True), job.room, job.read_figures())
+        return Learnt("learn", skipped=True, folder=job.room, figures=job.read_figures())
     if force:
         job.forget()
     elif job.is_begun() and not resume:
@@ -235,14 +245,15 @@ def learn(
         _write_figures(job, figures)
         for one in splits:
             drop_state(job.place(one))
-    return Learnt(Outcome("learn", skipped=False, rows=rows, seconds=seconds), job.room, figures)
+    return Learnt("learn", skipped=False, rows=rows, seconds=seconds, folder=job.room, figures=figures)
 
 
 def _write_tables(job: Job, sides: Sequence[Side[Told]]) -> dict[str, int]:
     """Rows of this model take the place of those it had; those of others stay."""
-    scorer = f"{job.name}{OUT_OF_FOLD}"
-    scores = [
-        {"scorer": scorer, "aspect": aspect, "image": image, "score": score}
+    better = job.recipe.data.better
+    predictions = [
+        {"model": job.name, "fold": one.fold, "aspect": aspect, "image": image, "score": score}
+        | {"better": better, "held_out": True}
         for one in sides
         for aspect, by_image in one.scores.items()
         for image, score in by_image.items()
@@ -253,21 +264,17 @@ def _write_tables(job: Job, sides: Sequence[Side[Told]]) -> dict[str, int]:
         for one in sides
         for point in one.curve
     ]
-    store = job.store
-    settings: dict[str, Plain] = {"model": job.name, "recipe": json.loads(job.recipe.model_dump_json())}
-    inputs = {name: store.hash(name) for name in ("prompts", "images", "labels")}
-    record = Provenance("learn", settings, job.recipe.training.seed, inputs)
-    others = store.read_or_empty("training").filter(pl.col("model") != job.name)
-    store.write({"training": pl.concat([others, TABLES["training"].frame(curves)])}, record)
-    measured = store.provenance("scores") or record  # what was measured stays as fresh as it was
-    others = store.read_or_empty("scores").filter(pl.col("scorer") != scorer)
-    store.write({"scores": pl.concat([others, TABLES["scores"].frame(scores)])}, measured)
-    return {"training": len(curves), "scores": len(scores)}
+    rows = {"training": curves, "predictions": predictions}
+    others = {name: job.store.read_or_empty(name).filter(pl.col("model") != job.name) for name in rows}
+    frames = {name: pl.concat([others[name], TABLES[name].frame(rows[name])]) for name in rows}
+    record = provenance_of(job.store, Work(TRAIN, job.settings, job.recipe.training.seed))
+    job.store.write(frames, record)
+    return {name: len(rows[name]) for name in rows}
 
 
 def _write_figures(job: Job, figures: Sequence[Figure]) -> None:
     """Last of all: this file says that all is done."""
-    content = {"fingerprint": job.fingerprint, "figures": [as_json(one) for one in figures]}
+    content = {"provenance": asdict(job.record), "figures": [as_json(one) for one in figures]}
     with write_atomically(job.room / FIGURES) as file:
         file.write(json.dumps(content, indent=1).encode())
 

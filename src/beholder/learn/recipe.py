@@ -42,6 +42,11 @@ class Data(Settings):
     )
     standardise: bool = Field(False, description="of ratings: put each aspect to mean 0 and deviation 1 first")
 
+    @property
+    def better(self) -> Literal["lower", "higher"]:
+        """Which scores of a model that learns from them are better: few should call an image generated."""
+        return "lower" if self.labels == "shares" else "higher"
+
 
 OF_EVERY_KIND = ("labels", "question")
 """Settings of the data that rich feedback knows too."""

@@ -1,7 +1,7 @@
 """The learn stage: from labels to a trained model, tested on what it has not seen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,19 +14,23 @@ from beholder.learn.feed import Feed, Pictures
 from beholder.learn.job import Job, Learnt, Side, fingerprint_of, learn
 from beholder.learn.predict import calibrate, look_at, predicted
 from beholder.learn.recipe import Recipe
-from beholder.learn.rich.stage import run as run_rich
+from beholder.learn.rich.stage import learn_rich
+from beholder.learn.second_look import look_again
 from beholder.learn.splits import Role, Split
 from beholder.learn.train import Progress, devices, leads
 from beholder.learn.votes import votes_of
 from beholder.models.architectures import IMAGE_ALONE, architecture
 from beholder.models.trainable import Batch, Trainable
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
+from beholder.tables.stages import STAGES, TRAIN
 from beholder.tables.store import FEATURES_ROOM, Store
+
+STAGE = STAGES["learn"]
 
 
 def run(
     folder: Path,
-    recipe: Recipe,
+    recipe: Recipe | None = None,
     *,
     name: str | None = None,
     force: bool = False,
@@ -35,13 +39,22 @@ def run(
 ) -> Learnt:
     """Train the model of a recipe on the labels of a study, and test it on the images held out.
 
-    Writes ``models/NAME`` (one checkpoint, or one a fold), the table ``training``, and the scores of the images
-    held out. Training that was interrupted goes on with ``resume``; ``force`` begins anew.
+    Writes ``models/NAME`` (one checkpoint, or one per fold) and the tables ``training``, ``predictions`` of the
+    images held out, and ``label_errors``. Training that was interrupted goes on with ``resume``; ``force`` begins
+    again. Without a recipe nothing is trained: only the labels are looked at again by the predictions there are.
     """
+    if recipe is None:
+        looked = look_again(folder, force=force)
+        return Learnt(looked.stage, looked.skipped, looked.rows, looked.seconds)
     if recipe.data.labels == "rich":
-        return run_rich(folder, recipe, name=name, force=force, resume=resume, progress=progress)
-    lesson = _Judging(recipe, judged(Store(folder), recipe.data))
-    return learn(lesson, folder, recipe, name=name, force=force, resume=resume, progress=progress)
+        learnt = learn_rich(folder, recipe, name=name, force=force, resume=resume, progress=progress)
+    else:
+        lesson = _Judging(recipe, judged(Store(folder).within(TRAIN), recipe.data))
+        learnt = learn(lesson, folder, recipe, name=name, force=force, resume=resume, progress=progress)
+    if not leads():
+        return learnt
+    looked = look_again(folder)
+    return replace(learnt, skipped=learnt.skipped and looked.skipped, rows={**learnt.rows, **looked.rows})
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import polars as pl
 from beholder.errors import TableError
 from beholder.measure.directions import direction
 from beholder.measure.opinions import WHOLE
+from beholder.tables.schemas.learn import OUT_OF_FOLD
 
 PUBLISHED = "published"
 """The reference of figures that were computed elsewhere."""
@@ -22,11 +23,16 @@ SCHEMA = {
 """Columns of metric values; ``item`` is a generator or an image, ``question`` the only one they count for."""
 
 
-def of_scores(scores: pl.DataFrame, images: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def of_scores(
+    scores: pl.DataFrame, predictions: pl.DataFrame, images: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Scores by image, and their means by generator; as a whole and by style.
 
-    A scorer of several aspects is one metric an aspect, named ``scorer:aspect``.
+    Trained models count by their predictions of images held out, as ``MODEL/out-of-fold``. A scorer of several
+    aspects is one metric per aspect, named ``scorer:aspect``. Which values are better is what the catalogue of
+    scorers declares, or the row of a prediction.
     """
+    scores = pl.concat([_declared(scores), _held_out(predictions)])
     several = pl.col("aspect").n_unique().over("scorer") > 1
     made = images.filter(~pl.col("real") & ~pl.col("gold")).select("image", "generator", "style")
     named = (
@@ -38,20 +44,32 @@ def of_scores(scores: pl.DataFrame, images: pl.DataFrame) -> tuple[pl.DataFrame,
     )
     whole = named.with_columns(slice=pl.lit(WHOLE))
     sliced = pl.concat([whole, named.filter(pl.col("style").is_not_null()).with_columns(slice="style")])
-    better = {name: direction(name) for name in sliced["scorer"].unique()}
     ready = sliced.with_columns(
         encoder=pl.lit(None, pl.String),
         reference=pl.lit(None, pl.String),
         question=pl.lit(None, pl.String),
-        better=pl.col("scorer").replace_strict(better, return_dtype=pl.String)
-        if better
-        else pl.lit(None, pl.String),
     )
     by_image = ready.with_columns(item="image", value="score").select(list(SCHEMA))
     by_generator = ready.group_by(
         *("metric", "encoder", "reference", "better", "question", "slice", "generator"), maintain_order=True
     ).agg(value=pl.col("score").mean())
     return by_image, by_generator.rename({"generator": "item"}).select(list(SCHEMA))
+
+
+def _declared(scores: pl.DataFrame) -> pl.DataFrame:
+    """The scores with ``better``, as the catalogue of scorers has it."""
+    better = {name: direction(name) for name in scores["scorer"].unique()}
+    column = pl.col("scorer").replace_strict(better, return_dtype=pl.String) if better else pl.lit(None, pl.String)
+    return scores.select("scorer", "aspect", "image", "score", better=column)
+
+
+def _held_out(predictions: pl.DataFrame) -> pl.DataFrame:
+    """Predictions of images that their model was not trained on, in the form of scores."""
+    return (
+        predictions.filter("held_out")
+        .select("aspect", "image", "score", "better", scorer=pl.col("model") + OUT_OF_FOLD)
+        .select("scorer", "aspect", "image", "score", "better")
+    )
 
 
 def of_distances(distances: pl.DataFrame) -> pl.DataFrame:

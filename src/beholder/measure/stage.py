@@ -22,9 +22,11 @@ from beholder.models.pictures import Picture, named_files
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain, file_hash
-from beholder.tables.schemas.measure import OUT_OF_FOLD
+from beholder.tables.stages import MEASURE_AGREEMENT, MEASURE_IMAGES, STAGES
 from beholder.tables.store import FEATURES_ROOM, Store
 from beholder.tables.work import Outcome, Work, perform
+
+STAGE = STAGES["measure"]
 
 logger = logging.getLogger(__name__)
 
@@ -50,9 +52,14 @@ def run(
     wanted.check()
     figures = _figures(store, wanted)
     images = perform(
-        store, _image_work(study, wanted), lambda: _images(store, wanted, study, progress), force=force
+        store,
+        _image_work(study, wanted),
+        lambda tables: _images(tables, wanted, study, progress),
+        force=force,
     )
-    people = perform(store, _people_work(study, wanted), lambda: _people(store, figures, study), force=force)
+    people = perform(
+        store, _people_work(study, wanted), lambda tables: _people(tables, figures, study), force=force
+    )
     return Outcome(
         stage="measure",
         skipped=images.skipped and people.skipped,
@@ -71,14 +78,13 @@ def _image_work(study: Study, wanted: Measuring) -> Work:
         "skip_broken": wanted.skip_broken,
         "level": study.analysis.level,
     }
-    return Work("measure", settings, study.seed, ("prompts", "images"), ("scores", "features", "distances"))
+    return Work(MEASURE_IMAGES, settings, study.seed)
 
 
 def _people_work(study: Study, wanted: Measuring) -> Work:
     settings: dict[str, Plain] = study.analysis.model_dump(mode="json")
     settings["published"] = file_hash(wanted.published) if wanted.published else None
-    inputs = ("images", "scores", "distances", "labels", "ratings")
-    return Work("measure", settings, study.seed, inputs, ("correlations", "metric_separations"))
+    return Work(MEASURE_AGREEMENT, settings, study.seed)
 
 
 def _images(store: Store, wanted: Measuring, study: Study, progress: Progress | None) -> dict[str, pl.DataFrame]:
@@ -87,10 +93,9 @@ def _images(store: Store, wanted: Measuring, study: Study, progress: Progress | 
     paths = [store.folder / path for path in images["path"]]
     if not any(path.is_file() for path in paths):
         logger.warning("no image file is at hand: nothing is scored or encoded")
-        empty = {name: TABLES[name].empty() for name in ("features", "distances")}
-        return {"scores": _learnt(store), **empty}
+        return {name: TABLES[name].empty() for name in MEASURE_IMAGES.outputs}
     pictures = named_files(images["image"].to_list(), paths)
-    scores = pl.concat([_scores(pictures, images, store, wanted, progress), _learnt(store)])
+    scores = _scores(pictures, images, store, wanted, progress)
     if not wanted.distances:
         return {"scores": scores, "features": TABLES["features"].empty(), "distances": TABLES["distances"].empty()}
     encoder = load_encoder(wanted.encoder, wanted.encoder_weights)
@@ -133,11 +138,6 @@ def _scores(
     if broken:
         logger.warning("%d broken images were left out", len(broken))
     return TABLES["scores"].frame(rows)
-
-
-def _learnt(store: Store) -> pl.DataFrame:
-    """What trained models said of images they were not trained on; measuring again leaves it as it is."""
-    return store.read_or_empty("scores").filter(pl.col("scorer").str.ends_with(OUT_OF_FOLD))
 
 
 def _known_places(prompts: list[str | None]) -> list[int]:
@@ -192,7 +192,8 @@ def _figures(store: Store, wanted: Measuring) -> pl.DataFrame:
 def _people(store: Store, figures: pl.DataFrame, study: Study) -> dict[str, pl.DataFrame]:
     """Correlations, and tests of every two metrics."""
     images, labels = store.read("images"), store.read_or_empty("labels")
-    by_image, by_generator = metric_values.of_scores(store.read("scores"), images)
+    scores, predictions = store.read("scores"), store.read_or_empty("predictions")
+    by_image, by_generator = metric_values.of_scores(scores, predictions, images)
     metrics = [by_generator, metric_values.of_distances(store.read("distances")), figures]
     settings = Settings(study.analysis.level, study.analysis.draws, study.seed)
     parts: list[Rows] = [

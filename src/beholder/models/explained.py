@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from beholder.feedback.image_feedback import ImageFeedback
 from beholder.models.pictures import Picture
-from beholder.tables.rich_feedback import ImageFeedback
 
 
 @dataclass(frozen=True, eq=False)

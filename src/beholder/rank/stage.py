@@ -18,8 +18,11 @@ from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.joined import screened_answers
 from beholder.tables.provenance import Plain
+from beholder.tables.stages import RANK, STAGES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, perform
+
+STAGE = STAGES["rank"]
 
 WHOLE = "all"
 
@@ -33,14 +36,9 @@ NAMELESS = (
 def run(folder: Path, *, force: bool = False) -> Outcome:
     """Rate the generators by every question, as a whole and by style, and say which are told apart."""
     study, store = load_study(folder), Store(folder)
-    work = Work(
-        stage="rank",
-        settings=study.analysis.model_dump(mode="json") | {"questions": _sweeps(study)},
-        seed=study.seed,
-        inputs=("images", "trials", "sessions", "answers", "totals", "published", "raters", "marks", "thresholds"),
-        outputs=("ratings", "separations", "comparisons"),
-    )
-    outcome = perform(store, work, lambda: _rank(store, study), force=force)
+    settings = study.analysis.model_dump(mode="json") | {"questions": _sweeps(study)}
+    work = Work(RANK, settings, study.seed)
+    outcome = perform(store, work, lambda tables: _rank(tables, study), force=force)
     return replace(outcome, note=NAMELESS) if _nameless(store.read("images")) else outcome
 
 

@@ -10,10 +10,12 @@ from beholder.report.site.theme import in_daylight
 from beholder.report.tables.inputs import READ_TRUTH, read_inputs
 from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.atomic import write_atomically
-from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance, file_hash
+from beholder.tables.stages import REPORT, STAGES
 from beholder.tables.store import TRUTH_ROOM, Store
-from beholder.tables.work import Outcome
+from beholder.tables.work import Outcome, Work, provenance_of, records
+
+STAGE = STAGES["report"]
 
 PAGE = "report.html"
 STILLS = "report"
@@ -28,8 +30,8 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     """Write ``report.html`` and a drawing of each chart, unless they show these very tables already."""
     began = time.monotonic()
     study = load_study(folder)
-    record = _record(folder, study.seed)
-    if not force and _is_fresh(folder, record):
+    record = provenance_of(Store(folder), Work(REPORT, {}, study.seed, _files(folder)))
+    if not force and records(_recorded(folder), record, REPORT):
         return Outcome("report", skipped=True)
     page = compose(study, read_inputs(folder, study), folder)
     stills = {chart.name: chart.svg() for chart in page.charts}
@@ -45,30 +47,28 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     )
 
 
-def _record(folder: Path, seed: int) -> Provenance:
-    """What the report is made from: the study file, every table, a made-up world's truth, models' predictions."""
-    store, truth = Store(folder), Store(folder, TRUTH_ROOM)
-    inputs = {FILE_NAME: file_hash(folder / FILE_NAME)}
-    inputs |= {name: store.hash(name) for name in TABLES}
-    inputs |= {f"{TRUTH_ROOM}/{name}": truth.hash(name) for name in READ_TRUTH}
-    inputs |= {path.relative_to(folder).as_posix(): file_hash(path) for path in prediction_files(folder)}
-    return Provenance("report", {}, seed, inputs)
+def _files(folder: Path) -> dict[str, str]:
+    """What it is made from beside the tables: the study file, a synthetic world's truth, models' predictions."""
+    truth = Store(folder, TRUTH_ROOM)
+    files = {FILE_NAME: file_hash(folder / FILE_NAME)}
+    files |= {f"{TRUTH_ROOM}/{name}": truth.hash(name) for name in READ_TRUTH}
+    return files | {path.relative_to(folder).as_posix(): file_hash(path) for path in prediction_files(folder)}
 
 
-def _is_fresh(folder: Path, record: Provenance) -> bool:
+def _recorded(folder: Path) -> Provenance | None:
+    """The record in the head of the page that is there."""
     path = folder / PAGE
     if not path.is_file() or not (folder / STILLS).is_dir():
-        return False
+        return None
     with path.open(encoding="utf-8", errors="replace") as file:
         reader = _MetaReader()
         reader.feed(file.read(HEAD))
     if reader.content is None:
-        return False
+        return None
     try:
-        before = Provenance.from_json(reader.content)
+        return Provenance.from_json(reader.content)
     except (ValueError, TypeError):
-        return False
-    return before.same_work(record, heed_version=True)
+        return None
 
 
 class _MetaReader(HTMLParser):

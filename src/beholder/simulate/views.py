@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from beholder.errors import StageError
+from beholder.feedback.heatmap import decode_heatmap
 from beholder.simulate.sight import ASPECTS, View
 from beholder.study.kinds.kind import Point
-from beholder.tables.heatmap import decode_heatmap
 from beholder.tables.store import TRUTH_ROOM, Store
 
 TRUTH = "truth"

@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 from PIL import Image
 
+from beholder.feedback.heatmap import encode_heatmap
 from beholder.simulate.grammar import Request, draw_requests, prompt_text
 from beholder.simulate.painter import FLAWLESS, Picture, Policy, paint
 from beholder.simulate.views import TRUTH
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import encode_heatmap
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import TRUTH_ROOM, Store
 

@@ -22,6 +22,8 @@ TABLES: dict[str, Table] = {
         consolidate.THRESHOLDS,
         consolidate.AGREEMENT,
         learn.TRAINING,
+        learn.PREDICTIONS,
+        learn.LABEL_ERRORS,
         measure.SCORES,
         measure.FEATURES,
         measure.DISTANCES,

@@ -2,6 +2,10 @@
 
 from beholder.tables.catalogue import TABLES
 from beholder.tables.schema import TYPE_NAMES, Column, Table
+from beholder.tables.stages import STAGES
+
+MANY = 20
+"""So many tables are not listed one by one: the report reads them all."""
 
 HEAD = """# Tables
 
@@ -9,12 +13,27 @@ Every arrow between two stages is a table: one Parquet file in `tables/` of the 
 is written and where it is read. Each file carries the stage, settings, seed, version and input hashes it came
 from (`beholder tables FOLDER` shows them). Rows are counted from 0 in messages. This page is generated:
 `beholder tables --markdown > docs/tables.md`.
+
+Every table has one stage that writes it, and a stage reads only what was written before it. What an import brings
+stands in the place of what `new`, `design` and `collect` write.
 """
 
 
 def markdown() -> str:
     """The whole page."""
-    return "\n".join([HEAD, *(_section(table) for table in TABLES.values())])
+    return "\n".join([HEAD, _stages(), *(_section(table) for table in TABLES.values())])
+
+
+def _stages() -> str:
+    rows = [
+        f"| `{stage.name}` | {stage.about} | {_listed(stage.inputs)} | {_listed(stage.outputs)} |"
+        for stage in STAGES.values()
+    ]
+    return "\n".join(["| stage | what it does | reads | writes |", "|---|---|---|---|", *rows, ""])
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return "every table" if len(names) > MANY else ", ".join(f"`{name}`" for name in names)
 
 
 def _section(table: Table) -> str:

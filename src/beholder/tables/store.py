@@ -2,18 +2,19 @@
 
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from beholder.errors import StageError, TableError
+from beholder.errors import StageError, TableError, UndeclaredTableError
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
 from beholder.tables.check import conform, faults_in, reference_faults
 from beholder.tables.provenance import METADATA_KEY, Provenance, file_hash
 from beholder.tables.room import room_on_disk
 from beholder.tables.schema import Table
+from beholder.tables.stages import Step
 
 TABLES_ROOM = "tables"
 FEATURES_ROOM = "features"
@@ -33,9 +34,17 @@ class Store:
 
     folder: Path
     room: str = TABLES_ROOM
+    step: Step | None = None
+    """The step that it is lent to: no other tables than it declares can be read or written then."""
+
+    def within(self, step: Step) -> "Store":
+        """The same, for the tables that a step declares alone."""
+        return replace(self, step=step)
 
     def path(self, name: str) -> Path:
         """Where the table lies."""
+        if self.step is not None and name not in (*self.step.inputs, *self.step.outputs, *self.step.guards):
+            raise UndeclaredTableError(self.step.stage, "reads", name)
         return self.folder / self.room / f"{name}.parquet"
 
     def has(self, name: str) -> bool:
@@ -79,6 +88,9 @@ class Store:
         All are written out before the first takes its place, so that a full disk changes nothing; then the
         tables that others refer to take theirs first, so that what was only added is found at every moment.
         """
+        for name in frames:
+            if self.step is not None and name not in self.step.outputs:
+                raise UndeclaredTableError(self.step.stage, "writes", name)
         whole = {name: conform(frame, TABLES[name]) for name, frame in frames.items()}
         faults = [
             f"{name}: {fault}"
@@ -112,7 +124,8 @@ class Store:
     def _target(self, name: str, pending: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
         if name in pending:
             return pending[name]
-        home = self if self.has(name) else Store(self.folder)
+        here = Store(self.folder, self.room)
+        home = here if here.has(name) else Store(self.folder)
         if not home.has(name):
             return None
         wanted = {c for t in TABLES.values() for r in t.references if r.table == name for c in r.target}

@@ -1,26 +1,31 @@
-"""Doing a stage's work once: skipped when nothing it depends on has changed."""
+"""Doing a stage's work once: skipped when nothing it depends on has changed.
+
+Everything that is kept says from which work it came, by one record (:class:`Provenance`): a table in its metadata,
+a page in its head, a model in a file beside its weights. Work is skipped where all that it would write records it.
+"""
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
 
 import polars as pl
 
 from beholder.tables.provenance import Plain, Provenance
+from beholder.tables.stages import Stage, Step
 from beholder.tables.store import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a stage is about to do: from which tables, by which settings, to which tables."""
+    """A step about to be done: by which settings, with which seed."""
 
-    stage: str
+    step: Step
     settings: Mapping[str, Plain]
     seed: int
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    redo_on_upgrade: bool = True
-    """Whether a new version of the package makes the outputs stale. Not so for what was drawn or collected."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """What it reads beside tables: the name of each file and the hash of its bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,30 +45,46 @@ class Outcome:
         return f"{done}. {self.note}" if self.note else done
 
 
+class Runs(Protocol):
+    """The shape of the module ``stage.py`` of every verb."""
+
+    STAGE: Stage
+
+    def run(self, folder: Path, *, force: bool = False) -> Outcome:
+        """Do the stage in a study folder, unless nothing that it depends on has changed."""
+        ...
+
+
 def perform(
-    store: Store, work: Work, compute: Callable[[], Mapping[str, pl.DataFrame]], *, force: bool = False
+    store: Store, work: Work, compute: Callable[[Store], Mapping[str, pl.DataFrame]], *, force: bool = False
 ) -> Outcome:
-    """Compute and write the outputs, unless all of them came from the same work already."""
+    """Compute and write the outputs, unless all of them came from the same work already.
+
+    ``compute`` is handed a store that knows only the tables which the step declares.
+    """
     if is_fresh(store, work) and not force:
-        return Outcome(work.stage, skipped=True)
+        return Outcome(work.step.stage, skipped=True)
     began = time.monotonic()
     record = provenance_of(store, work)
-    frames = compute()
-    store.write({name: frames[name] for name in work.outputs}, record)
-    rows = {name: frames[name].height for name in work.outputs}
-    return Outcome(work.stage, skipped=False, rows=rows, seconds=time.monotonic() - began)
+    lent_store = store.within(work.step)
+    frames = compute(lent_store)
+    lent_store.write({name: frames[name] for name in work.step.outputs}, record)
+    rows = {name: frames[name].height for name in work.step.outputs}
+    return Outcome(work.step.stage, skipped=False, rows=rows, seconds=time.monotonic() - began)
 
 
 def is_fresh(store: Store, work: Work) -> bool:
     """Whether every output exists and records this very work."""
     now = provenance_of(store, work)
-    for name in work.outputs:
-        before = store.provenance(name)
-        if before is None or not before.same_work(now, heed_version=work.redo_on_upgrade):
-            return False
-    return True
+    return all(records(store.provenance(name), now, work.step) for name in work.step.outputs)
+
+
+def records(before: Provenance | None, now: Provenance, step: Step) -> bool:
+    """Whether something that was kept came from this very work."""
+    return before is not None and before.same_work(now, heed_version=step.redo_on_upgrade)
 
 
 def provenance_of(store: Store, work: Work) -> Provenance:
     """The record of this work as the inputs are now."""
-    return Provenance(work.stage, work.settings, work.seed, {name: store.hash(name) for name in work.inputs})
+    inputs = {name: store.hash(name) for name in work.step.inputs}
+    return Provenance(work.step.stage, work.settings, work.seed, {**work.files, **inputs})

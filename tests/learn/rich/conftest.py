@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from beholder.collect.stage import run_simulated
+from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.learn.recipe import Recipe, load_recipe

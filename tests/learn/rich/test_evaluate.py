@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
+from beholder.feedback.heatmap import decode_heatmap, encode_heatmap
 from beholder.learn.evaluate import Figure, Settings
 from beholder.learn.rich.evaluate import Predicted, rich_figures
 from beholder.learn.rich.examples import RichExample, RichJudged
 from beholder.learn.splits import Item
-from beholder.tables.heatmap import decode_heatmap, encode_heatmap
 
 SETTINGS = Settings(draws=200)
 

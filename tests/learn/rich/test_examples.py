@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from beholder.errors import LabelsError
+from beholder.feedback.heatmap import decode_heatmap
 from beholder.learn.feed import Pictures
 from beholder.learn.rich.examples import RichJudged, heatmap_aspects, rich_judged
 from beholder.learn.rich.exchange import Exchanges, exchanges
@@ -21,7 +22,6 @@ from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.question import Design
 from beholder.study.words import split_words
-from beholder.tables.heatmap import decode_heatmap
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from beholder.cli.learn import learn
 from beholder.errors import ImageError, LabelsError, RecipeError, StageError, TrainingError, WeightsError
+from beholder.feedback.predictions import FILE_NAME, read_predictions
 from beholder.learn.job import FIGURES
 from beholder.learn.recipe import Recipe, load_recipe
 from beholder.learn.rich.examples import rich_judged
@@ -22,7 +23,6 @@ from beholder.models.weights.checkpoint import load_checkpoint, load_rich_checkp
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.tables.provenance import Provenance
-from beholder.tables.rich_predictions import FILE_NAME, read_predictions
 from beholder.tables.store import Store
 
 
@@ -39,7 +39,7 @@ class TestWrites:
         done = run(rich_study, rich_recipe())
         assert done.folder == rich_study / "models" / "tiny-rich-feedback"
         store = Store(rich_study)
-        scores = store.read("scores").filter(scorer="tiny-rich-feedback/out-of-fold")
+        scores = store.read("predictions").filter(model="tiny-rich-feedback", better="higher")
         assert set(scores["aspect"]) == {"plausibility", "alignment", "aesthetics", "overall"}
         kept = read_predictions(done.folder / FILE_NAME)
         assert kept is not None
@@ -79,7 +79,7 @@ class TestWrites:
 
     def test_folds_hold_every_image_out_once(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
         done = run(rich_study, rich_recipe("split.folds=3", "training.steps=1"), name="mine")
-        scores = Store(rich_study).read("scores").filter(scorer="mine/out-of-fold", aspect="overall")
+        scores = Store(rich_study).read("predictions").filter(model="mine", aspect="overall")
         assert scores.height == 40
         assert len(list(done.folder.glob(f"fold-*/{FILE_NAME}"))) == 3
         assert next(one for one in done.figures if one.statistic == "pearson").items == 40
@@ -127,12 +127,12 @@ class TestAgain:
     ) -> None:
         brief = rich_recipe("training.steps=1")
         first, second = run(rich_study, brief), run(rich_study, brief)
-        assert second.outcome.skipped
+        assert second.skipped
         assert [str(one) for one in first.figures] == [str(one) for one in second.figures]
         regions = Store(rich_study).read("regions")
         blank = regions["heatmap"][0]
         change(rich_study, "regions", regions.with_columns(heatmap=pl.lit(blank)))
-        assert not run(rich_study, brief, force=True).outcome.skipped
+        assert not run(rich_study, brief, force=True).skipped
 
 
 class TestRefused:

@@ -13,6 +13,8 @@ from scipy.stats import pearsonr, spearmanr
 
 from beholder.cli.evaluate import evaluate
 from beholder.errors import FaultsError, UserError
+from beholder.feedback.heatmap import encode_heatmap
+from beholder.feedback.predictions import FILE_NAME, read_predictions, write_predictions
 from beholder.learn.evaluate import Settings
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.evaluate import Predicted
@@ -22,9 +24,7 @@ from beholder.learn.rich.trained import held_out
 from beholder.learn.rich.truth import true_feedback
 from beholder.learn.splits import Item
 from beholder.learn.stage import run
-from beholder.tables.heatmap import encode_heatmap
 from beholder.tables.provenance import Provenance
-from beholder.tables.rich_predictions import FILE_NAME, read_predictions, write_predictions
 from beholder.tables.store import Store
 
 SETTINGS = Settings(draws=200)

@@ -8,13 +8,13 @@ import pytest
 import torch
 from PIL import Image
 
+from beholder.feedback.heatmap import encode_heatmap
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import Heads, ImageTower, RichFeedbackSettings, TextModel
 from beholder.models.weights.checkpoint import Record, save_checkpoint
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.study import FILE_NAME, Study, dump_study
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import encode_heatmap
 from beholder.tables.provenance import Plain, Provenance, file_hash
 from beholder.tables.store import Store
 

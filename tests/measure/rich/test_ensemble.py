@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from beholder.feedback.image_feedback import AspectScore
 from beholder.measure.rich.ensemble import Said, said_of, together
 from beholder.models.rich_feedback.judge import RichFeedback
-from beholder.tables.rich_feedback import AspectScore
 
 Map = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 

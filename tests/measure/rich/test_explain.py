@@ -8,11 +8,11 @@ import pytest
 
 import beholder
 from beholder.errors import ImageError, StudyError, WeightsError
+from beholder.feedback.image_feedback import AspectScore
 from beholder.measure.rich.members import load_members
 from beholder.measure.rich.people import open_people
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.study import FILE_NAME, Study, dump_study
-from beholder.tables.rich_feedback import AspectScore
 
 SaveModel = Callable[..., Path]
 

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser
 
+from beholder.feedback.image_feedback import AspectScore, ImageFeedback
 from beholder.models.explained import Explained
 from beholder.models.pictures import ArrayPicture
 from beholder.report.sections.explained import card
 from beholder.report.site.explained_page import render_page, write_page
-from beholder.tables.rich_feedback import AspectScore, ImageFeedback
 
 PROMPT = "a <red> cat"
 

@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from beholder.feedback.heatmap import encode_heatmap
 from beholder.report.sections.heatmaps import Heatmaps, heatmaps
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import encode_heatmap
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import polars as pl
 import pytest
 from PIL import Image
 
@@ -70,9 +71,11 @@ def test_where_nothing_was_examined_nothing_is_said(tmp_path: Path, labels: list
     assert found_in(tmp_path, labels, [image("x")]) is None
 
 
-def test_a_scorer_that_doubts_is_named(tmp_path: Path) -> None:
-    labels = [label("a", 0.9, doubted_by="people, tower/out-of-fold"), label("b", 0.8, doubted_by="people")]
-    found = found_in(tmp_path, labels, [image("a"), image("b")])
+def test_a_model_that_doubts_is_named(tmp_path: Path) -> None:
+    frame = TABLES["labels"].frame([label("a", 0.9), label("b", 0.8)])
+    who = pl.Series("doubted_by", ["people, tower/out-of-fold", "people"])
+    images = TABLES["images"].frame([image("a"), image("b")])
+    found = doubts("q", frame.with_columns(who), images, {"p": "two red cats"}, tmp_path)
     assert found is not None
     assert found.shown[0].rests_on.endswith("; 8 answers; doubted by people, tower/out-of-fold")
     assert found.shown[1].rests_on.endswith("; 8 answers")

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from beholder.feedback.heatmap import encode_heatmap
+from beholder.feedback.predictions import RichPredictions, write_predictions
 from beholder.report.sections.rich_models import MOST_IMAGES, prediction_files, rich_models
 from beholder.report.stage import PAGE, run
 from beholder.report.tables.inputs import read_inputs
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.study import FILE_NAME, Study, dump_study, load_study
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import encode_heatmap
 from beholder.tables.provenance import Provenance
-from beholder.tables.rich_predictions import RichPredictions, write_predictions
 from beholder.tables.store import Store
 
 Row = dict[str, object]

@@ -23,15 +23,13 @@ from beholder.study.study import Study, load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
 from beholder.tables.room import room_on_disk
+from beholder.tables.stages import COLLECT, STAGES, made_from
 from beholder.tables.store import Store
 
-IMPORTED = ("totals", "published", "published_regions")
+IMPORTED = STAGES["import"].outputs
 """What data from elsewhere brought in place of answers."""
 
-LATER = (
-    *("raters", "labels", "regions", "thresholds", "agreement"),
-    *("ratings", "separations", "comparisons"),
-)
+LATER = made_from(*COLLECT.outputs)
 """Tables that are made from the answers; taken from the folder only along with its answers."""
 
 
@@ -78,7 +76,7 @@ def _tables(folder: Path, url: str | None) -> dict[str, pl.DataFrame]:
         return tables | collected(url)
     tables |= {name: store.read(name) for name in ("sessions", "answers", "marks")}
     tables["skips"] = store.read_or_empty("skips")  # which older studies do not have
-    tables |= {name: store.read(name) for name in IMPORTED if store.has(name)}
+    tables |= {name: store.read(name) for name in ("skips", *IMPORTED) if store.has(name)}
     return {name: frame for name in TABLES if (frame := tables.get(name)) is not None} | {
         name: store.read(name) for name in LATER if store.has(name)
     }

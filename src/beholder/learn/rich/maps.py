@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from beholder.feedback.heatmap import decode_heatmap
 from beholder.learn.rich.examples import RichExample, RichJudged
 from beholder.models.resize import resize_floats
 from beholder.models.rich_feedback.augment import Maps
-from beholder.tables.heatmap import decode_heatmap
 
 CACHE_BYTES = 500_000_000
 """Maps that are kept in memory once they have been decoded and resized."""

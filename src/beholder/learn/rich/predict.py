@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from beholder.feedback.predictions import FILE_NAME, RichPredictions, read_predictions, write_predictions
 from beholder.learn.feed import THREADS, Pictures
 from beholder.learn.rich.evaluate import Predicted, rich_values
 from beholder.learn.rich.examples import RichExample, RichJudged
@@ -14,7 +15,6 @@ from beholder.models.in_order import batches
 from beholder.models.rich_feedback.judge import RichJudge
 from beholder.models.weights.checkpoint import WEIGHTS
 from beholder.tables.provenance import file_hash
-from beholder.tables.rich_predictions import FILE_NAME, RichPredictions, read_predictions, write_predictions
 
 SIZE = 64
 """Images that are judged at a time."""

@@ -32,6 +32,7 @@ from beholder.models.trainable import SeesFeatures
 from beholder.models.weights.checkpoint import Record, load_rich_checkpoint, save_checkpoint
 from beholder.stats.prediction.conformal import conformal_width
 from beholder.tables.provenance import Plain
+from beholder.tables.stages import TRAIN
 from beholder.tables.store import FEATURES_ROOM, Store
 
 SIDES: tuple[Role, ...] = ("train", "validation", "test")
@@ -43,7 +44,7 @@ Said = Mapping[str, Predicted]
 """Image -> what the model says of it."""
 
 
-def run(
+def learn_rich(
     folder: Path,
     recipe: Recipe,
     *,
@@ -52,11 +53,11 @@ def run(
     resume: bool = False,
     progress: Progress | None = None,
 ) -> Learnt:
-    """Train a judge on the rich feedback of a study, and test it on the images held out.
+    """Train a model on the rich feedback of a study, and test it on the images held out.
 
     As :func:`beholder.learn.stage.run`; what it predicts of the images held out is kept beside its weights.
     """
-    lesson = Lesson(recipe, rich_judged(Store(folder), recipe.data.question))
+    lesson = Lesson(recipe, rich_judged(Store(folder).within(TRAIN), recipe.data.question))
     return learn(lesson, folder, recipe, name=name, force=force, resume=resume, progress=progress)
 
 

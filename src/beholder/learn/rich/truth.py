@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from beholder.feedback.heatmap import decode_heatmap
 from beholder.learn.rich.evaluate import Predicted
 from beholder.learn.rich.examples import RichExample, RichJudged
 from beholder.study.words import split_words
-from beholder.tables.heatmap import decode_heatmap
 from beholder.tables.store import TRUTH_ROOM, Store
 
 NAME = "truth"

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from beholder.feedback.image_feedback import AspectScore, ImageFeedback
 from beholder.models.resize import resize_floats
 from beholder.models.rich_feedback.judge import RichFeedback
-from beholder.tables.rich_feedback import AspectScore, ImageFeedback
 
 
 @dataclass(frozen=True, eq=False)

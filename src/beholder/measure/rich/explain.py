@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PIL import Image
 
 from beholder.errors import ImageError
+from beholder.feedback.image_feedback import ImageFeedback
 from beholder.measure.rich.ensemble import said_of, together
 from beholder.measure.rich.members import Member
 from beholder.measure.rich.people import KnownImage, People
@@ -18,7 +19,6 @@ from beholder.models.explained import Explained
 from beholder.models.in_order import batches, in_order
 from beholder.models.pictures import Picture, image_of
 from beholder.study.words import split_words
-from beholder.tables.rich_feedback import ImageFeedback
 
 BATCH = 16
 

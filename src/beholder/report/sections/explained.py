@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
+from beholder.feedback.image_feedback import AspectScore, ImageFeedback
 from beholder.report.site.overlay import Layer, layer, ramp_of
 from beholder.report.site.thumbnail import data_uri
 from beholder.report.text.prompt_words import PromptWord, prompt_words
 from beholder.report.text.words import people as number_of_people
 from beholder.report.text.words import percent
 from beholder.stats.prediction.heatmap_summary import HeatmapSummary, heatmap_summary
-from beholder.tables.rich_feedback import AspectScore, ImageFeedback
 
 FAINT = 0.25
 """A model's chance that a word was missed is never quite 0: below this it is not told."""

@@ -22,6 +22,7 @@ from beholder.report.tables.comparisons import Comparisons, comparisons
 from beholder.report.tables.errors import Errors, errors
 from beholder.report.tables.hits import Hits, hits
 from beholder.report.tables.inputs import Inputs
+from beholder.report.tables.label_doubts import with_second_looks
 from beholder.report.tables.leaderboard import WHOLE, Board, slugs
 from beholder.report.tables.precision import Precision, precision
 from beholder.report.tables.raters import Crowd
@@ -99,6 +100,7 @@ def part(
     slug, wrong = slugs(led), errors(mine)
     prompts = dict(tables.prompts.select("prompt", "text").iter_rows())
     order = [row.generator for row in led[0].rows] if led else []
+    doubted = with_second_looks(tables.labels, tables.label_errors)
     return Part(
         question=question,
         crowd=crowd,
@@ -109,7 +111,7 @@ def part(
         heatmaps=heatmaps(question, order, tables.labels, tables.images, prompts, tables.regions, folder)
         if isinstance(question, RichFeedbackQuestion)
         else None,
-        doubts=doubts(question.name, tables.labels, tables.images, prompts, folder),
+        doubts=doubts(question.name, doubted, tables.images, prompts, folder),
         silence=None if led else _silence(crowd, tables),
     )
 

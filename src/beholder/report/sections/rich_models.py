@@ -8,6 +8,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from beholder.feedback.image_feedback import AspectScore, ImageFeedback
+from beholder.feedback.labels import SCORED_BY, RichLabels
+from beholder.feedback.predictions import FILE_NAME, RichPredictions, read_predictions
+from beholder.feedback.regions import open_regions
 from beholder.formats.imported import UNKNOWN
 from beholder.report.sections.explained import Card, card, legend
 from beholder.report.site.thumbnail import SIDE, opened
@@ -15,10 +19,6 @@ from beholder.report.tables.inputs import Inputs
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.study import Study
 from beholder.study.words import split_words
-from beholder.tables.regions import open_regions
-from beholder.tables.rich_feedback import AspectScore, ImageFeedback
-from beholder.tables.rich_labels import SCORED_BY, RichLabels
-from beholder.tables.rich_predictions import FILE_NAME, RichPredictions, read_predictions
 from beholder.tables.store import Store
 
 MODELS, RECORD = "models", "model.json"

@@ -7,6 +7,7 @@ import polars as pl
 
 from beholder.study.study import Study
 from beholder.tables.joined import answered_trials
+from beholder.tables.stages import REPORT
 from beholder.tables.store import TRUTH_ROOM, Store
 
 READ = (
@@ -24,6 +25,7 @@ READ = (
     "correlations",
     "metric_separations",
     "training",
+    "label_errors",
 )
 READ_TRUTH = ("raters", "ratings")
 
@@ -49,6 +51,7 @@ class Inputs:
     correlations: pl.DataFrame
     metric_separations: pl.DataFrame
     training: pl.DataFrame
+    label_errors: pl.DataFrame
     true_raters: pl.DataFrame | None
     true_ratings: pl.DataFrame | None
     planted: bool
@@ -66,7 +69,7 @@ class Inputs:
 
 def read_inputs(folder: Path, study: Study) -> Inputs:
     """The tables of a study folder; only ``images`` must be there."""
-    store, truth = Store(folder), Store(folder, TRUTH_ROOM)
+    store, truth = Store(folder).within(REPORT), Store(folder, TRUTH_ROOM)
     rest = {name: store.read_or_empty(name) for name in READ if name != "images"}
     known = {name: truth.read(name) for name in READ_TRUTH if truth.has(name)}
     return Inputs(

@@ -7,7 +7,7 @@ import polars as pl
 
 from beholder.report.tables.leaderboard import WHOLE, Board
 from beholder.report.text.measures import MINUS
-from beholder.tables.metric_verdict import Judged, Verdict, verdicts
+from beholder.report.text.metric_verdict import Judged, Verdict, verdicts
 
 STATISTIC, WITHIN, PAIRS = "spearman", "spearman-within-generators", "pair-accuracy-micro"
 """The rank correlation over images, what is left of it within generators, and the accuracy over pairs."""

@@ -56,7 +56,6 @@ LABELS = Table(
         Column("raters", INTEGER, "People it rests on; 0 where no people were asked.", low=0),
         Column("doubt", NUMBER, "Chance that the hard label is wrong.", nullable=True, low=0, high=1),
         Column("suggested", TEXT, "A likelier hard label: worth a second look.", nullable=True),
-        Column("doubted_by", TEXT, "Who suggests it: `people`, or scorers by name.", nullable=True),
     ),
     key=("question", "aspect", "method", "image", "other", "word"),
     references=(Reference(("image",), "images", ("image",)), Reference(("other",), "images", ("image",))),

@@ -1,6 +1,12 @@
-"""How models learn from people."""
+"""How models learn from people, what they predict, and which labels they do not believe."""
 
-from beholder.tables.schema import INTEGER, NUMBER, TEXT, Column, Table
+from beholder.tables.schema import FLAG, INTEGER, NUMBER, TEXT, Column, Reference, Table
+
+DIRECTIONS = ("lower", "higher", "zero")
+"""Which values of a metric are better: low ones, high ones, or those near 0."""
+
+OUT_OF_FOLD = "/out-of-fold"
+"""How a trained model is called, after its name, where it speaks of images that it was not trained on."""
 
 TRAINING = Table(
     name="training",
@@ -15,4 +21,39 @@ TRAINING = Table(
         Column("value", NUMBER, "The value; empty where it is not defined.", nullable=True),
     ),
     key=("model", "fold", "step", "split", "measure"),
+)
+
+PREDICTIONS = Table(
+    name="predictions",
+    about="One row per image, aspect and trained model: the score that the model predicts.",
+    stage="learn",
+    columns=(
+        Column("model", TEXT, "The model, by its folder below `models/`."),
+        Column("fold", INTEGER, "The fold whose model predicts, from 0.", low=0),
+        Column("aspect", TEXT, "What is predicted."),
+        Column("image", TEXT, "The image."),
+        Column("score", NUMBER, "The score, on the scale of the labels."),
+        Column("better", TEXT, "Which scores are better.", allowed=DIRECTIONS),
+        Column("held_out", FLAG, "Whether the model was trained without this image."),
+    ),
+    key=("model", "fold", "aspect", "image"),
+    references=(Reference(("image",), "images", ("image",)),),
+)
+
+LABEL_ERRORS = Table(
+    name="label_errors",
+    about="One row per hard label and trained model that predicts it, held out: is the label likely an error?",
+    stage="learn",
+    columns=(
+        Column("model", TEXT, "The model."),
+        Column("question", TEXT, "Name of the question."),
+        Column("aspect", TEXT, "What was judged."),
+        Column("method", TEXT, "How the label was made: share or preference."),
+        Column("image", TEXT, "The image."),
+        Column("other", TEXT, "The image it was compared with.", nullable=True),
+        Column("doubt", NUMBER, "1 − the predicted chance of the hard label.", low=0, high=1),
+        Column("suggested", TEXT, "Another hard label that the model is confident of.", nullable=True),
+    ),
+    key=("model", "question", "aspect", "method", "image", "other"),
+    references=(Reference(("image",), "images", ("image",)), Reference(("other",), "images", ("image",))),
 )

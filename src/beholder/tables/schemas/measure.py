@@ -1,17 +1,15 @@
 """What machines say, and how far people agree with it: scores, features, distances, agreement."""
 
 from beholder.tables.schema import FLAG, INTEGER, NUMBER, TEXT, Column, Reference, Table
-
-OUT_OF_FOLD = "/out-of-fold"
-"""How the name of a scorer ends that is a trained model, and was not trained on the images it scores here."""
+from beholder.tables.schemas.learn import DIRECTIONS
 
 SCORES = Table(
     name="scores",
-    about="One row a score that an automatic judge (or the made-up truth) gives to one image.",
+    about="One row per image and score that a scorer (or the ground truth of a synthetic world) gives to it.",
     stage="measure",
     columns=(
-        Column("scorer", TEXT, "The judge; `NAME/out-of-fold`: a trained model, of images held out."),
-        Column("aspect", TEXT, "What it judges."),
+        Column("scorer", TEXT, "The scorer."),
+        Column("aspect", TEXT, "What it scores."),
         Column("image", TEXT, "The image."),
         Column("score", NUMBER, "The score."),
     ),
@@ -57,15 +55,12 @@ DISTANCES = Table(
 LEVELS = ("image", "pair", "generator")
 """What a metric and people are compared on: single images, pairs that people were shown, or generators."""
 
-DIRECTIONS = ("lower", "higher", "zero")
-"""Which values of a metric are better: low ones, high ones, or those near 0."""
-
 CORRELATIONS = Table(
     name="correlations",
     about="One row an agreement between an automatic metric and people.",
     stage="measure",
     columns=(
-        Column("metric", TEXT, "The scorer or distance."),
+        Column("metric", TEXT, "The scorer or distance; `NAME/out-of-fold`: a trained model, of images held out."),
         Column("encoder", TEXT, "Features it is taken over, where there are any.", nullable=True),
         Column("reference", TEXT, "The set a distance compares with, or `published`.", nullable=True),
         Column("better", TEXT, "Which of its values are better, where known.", nullable=True, allowed=DIRECTIONS),

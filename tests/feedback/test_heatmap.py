@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from beholder.tables.heatmap import decode_heatmap, encode_heatmap
+from beholder.feedback.heatmap import decode_heatmap, encode_heatmap
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 99))

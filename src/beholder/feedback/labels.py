@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from beholder.tables.regions import Regions
-from beholder.tables.rich_feedback import AspectScore, ImageFeedback
+from beholder.feedback.image_feedback import AspectScore, ImageFeedback
+from beholder.feedback.regions import Regions
 
 SCORED_BY = {"mean": "scale", "published-mean": "share"}
 """Methods of labels that are scores, and whether they are on the question's scale or shares of it already."""

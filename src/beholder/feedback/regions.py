@@ -9,8 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from beholder.errors import StageError, TableError
+from beholder.feedback.heatmap import decode_heatmap
 from beholder.tables.catalogue import TABLES
-from beholder.tables.heatmap import decode_heatmap
 from beholder.tables.store import UNREADABLE, Store
 
 MapKey = tuple[str, str, str]

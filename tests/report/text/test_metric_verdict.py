@@ -2,8 +2,8 @@
 
 import pytest
 
+from beholder.report.text.metric_verdict import Verdict, verdicts
 from beholder.tables.catalogue import TABLES
-from beholder.tables.metric_verdict import Verdict, verdicts
 
 Row = dict[str, object]
 

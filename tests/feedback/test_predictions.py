@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from beholder.tables import rich_predictions
-from beholder.tables.rich_predictions import RichPredictions, read_predictions, write_predictions
+from beholder.feedback import predictions as rich_predictions
+from beholder.feedback.predictions import RichPredictions, read_predictions, write_predictions
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:

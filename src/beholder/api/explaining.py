@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from beholder.api.scoring import Images, Prompts, pictures_of, prompts_of
 from beholder.measure.rich.explain import Explanations, Progress
 from beholder.measure.rich.explain import explain as explain_all
 from beholder.measure.rich.members import Member, load_members
 from beholder.measure.rich.people import open_people
-from beholder.measure.scoring import Images, Prompts, pictures_of, prompts_of
+from beholder.models.pictures import Picture
 
 Models: TypeAlias = str | Path | Member | Sequence[str | Path | Member]
 """Folders of trained models, models that were loaded, or several of these, which speak together."""
@@ -33,13 +34,34 @@ def explain(
     several = [model] if isinstance(model, str | Path | Member) else list(model)
     loaded = load_members([Path(one) for one in several if not isinstance(one, Member)], device)
     members = [one for one in several if isinstance(one, Member)] + loaded
-    people = open_people(Path(study)) if study is not None else None
     pictures = pictures_of(images)
-    return explain_all(
+    return explain_by(
+        members,
         pictures,
         prompts_of(prompts, pictures),
+        study=None if study is None else Path(study),
+        skip_broken=skip_broken,
+        workers=workers,
+        progress=progress,
+    )
+
+
+def explain_by(
+    members: Sequence[Member],
+    pictures: Sequence[Picture],
+    prompts: Sequence[str | None],
+    *,
+    study: Path | None = None,
+    skip_broken: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Explanations:
+    """The same by models that were loaded, of pictures that were looked up."""
+    return explain_all(
+        pictures,
+        prompts,
         members,
-        people=people,
+        people=None if study is None else open_people(study),
         skip_broken=skip_broken,
         workers=workers,
         progress=progress,

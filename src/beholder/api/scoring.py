@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.errors import UserError
-from beholder.measure.meaning import Meaning, choices_of, meaning, read_choices
+from beholder.measure.meaning import Choices, Meaning, choices_of, meaning, read_choices
 from beholder.measure.score import Progress, Scores
 from beholder.measure.score import score as score_all
 from beholder.measure.scorers.catalogue import load_scorer, recipe_of
@@ -31,6 +31,8 @@ Prompts = str | Sequence[str] | Mapping[str, str] | None
 class Scored:
     """Scores of images by one scorer, in the order of the names, and what they mean."""
 
+    name: str
+    """Of the scorer."""
     scorer: str
     """Name and weights."""
     names: tuple[str, ...]
@@ -65,28 +67,58 @@ def score(
     that chance is calibrated. Images that are missing or broken stop the run, all listed, unless ``skip_broken``.
     """
     judge = scorer if isinstance(scorer, Scorer) else _loaded(scorer, weights, device)
-    needs_prompts = isinstance(scorer, str) and "prompt" in recipe_of(scorer).needs
-
-    def scored(given: Images, texts: Prompts) -> tuple[Scores, list[str | None]]:
-        pictures = pictures_of(given)
-        asked = prompts_of(texts, pictures)
-        if needs_prompts and None in asked:
-            raise UserError(f"scorer '{scorer}' needs prompts: one for all images, or one for each")
-        found = score_all(pictures, asked, [judge], skip_broken=skip_broken, workers=workers, progress=progress)
-        skipped = {one.name for one in found.broken}
-        return found, [text for one, text in zip(pictures, asked, strict=True) if one.name not in skipped]
-
-    mine, asked = scored(images, prompts)
-    values = mine.values[judge.name]
-    chosen: Calibration | None = None
-    if choices is not None:
-        table = choices if isinstance(choices, pl.DataFrame) else read_choices(Path(choices))
-        chosen = choices_of(table, mine.names, asked).calibration(values)
-    told: Meaning | None = None
+    pictures = pictures_of(images)
+    texts = prompts_of(prompts, pictures)
+    beside: list[Picture] = []
+    beside_texts: list[str | None] = []
     if reference is not None:
-        beside, _ = scored(reference, prompts if reference_prompts is None else reference_prompts)
-        told = meaning(values, beside.values[judge.name], judge, chosen)
-    return Scored(judge.identity, mine.names, values, told, chosen, mine.broken)
+        beside = pictures_of(reference)
+        beside_texts = prompts_of(prompts if reference_prompts is None else reference_prompts, beside)
+    if isinstance(scorer, str) and "prompt" in recipe_of(scorer).needs and None in (*texts, *beside_texts):
+        raise UserError(f"scorer '{scorer}' needs prompts: one for all images, or one for each")
+    return score_by(
+        [judge],
+        pictures,
+        texts,
+        reference=beside,
+        reference_prompts=beside_texts,
+        choices=choices if choices is None or isinstance(choices, pl.DataFrame) else read_choices(Path(choices)),
+        skip_broken=skip_broken,
+        workers=workers,
+        progress=progress,
+    )[0]
+
+
+def score_by(
+    scorers: Sequence[Scorer],
+    pictures: Sequence[Picture],
+    prompts: Sequence[str | None],
+    *,
+    reference: Sequence[Picture] = (),
+    reference_prompts: Sequence[str | None] = (),
+    choices: pl.DataFrame | None = None,
+    skip_broken: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> list[Scored]:
+    """The same by several scorers, in their order: each image is decoded once for all of them."""
+
+    def scored(images: Sequence[Picture], texts: Sequence[str | None]) -> Scores:
+        return score_all(images, texts, scorers, skip_broken=skip_broken, workers=workers, progress=progress)
+
+    scores = scored(pictures, prompts)
+    skipped = {broken.name for broken in scores.broken}
+    texts = [text for picture, text in zip(pictures, prompts, strict=True) if picture.name not in skipped]
+    chosen = None if choices is None else choices_of(choices, scores.names, texts)
+    beside = scored(reference, reference_prompts) if reference else None
+    return [_scored(scorer, scores, beside, chosen) for scorer in scorers]
+
+
+def _scored(scorer: Scorer, scores: Scores, beside: Scores | None, chosen: Choices | None) -> Scored:
+    values = scores.values[scorer.name]
+    calibration = None if chosen is None else chosen.calibration(values)
+    read = None if beside is None else meaning(values, beside.values[scorer.name], scorer, calibration)
+    return Scored(scorer.name, scorer.identity, scores.names, values, read, calibration, scores.broken)
 
 
 def pictures_of(images: Images) -> list[Picture]:

@@ -1,0 +1,1 @@
+"""What chains stages: the loop, the demo, scoring and explaining; the functions behind ``beholder.*``."""

@@ -1,0 +1,116 @@
+"""The demo: a study of a synthetic world, and whether the loop recovers its ground truth."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from beholder.design.new import make_study
+from beholder.errors import StudyError
+from beholder.report.tables.leaderboard import Board, boards, headlines
+from beholder.simulate.people import BAD, SUBTLE
+from beholder.simulate.world import MANIFEST, World, paint_world, write_truth
+from beholder.study.study import FILE_NAME, load_study
+from beholder.tables.store import TRUTH_ROOM, Store
+
+NAME = "beholder-demo"
+TITLE = "Five made-up generators, judged by sixty made-up people"
+PROTOCOLS = ("hype-infinity", "hpd-pairs", "mos")
+PEOPLE, BAD_PEOPLE = 60, 12
+
+KEY = ["question", "aspect", "method", "slice", "generator"]
+HEADLINES = ["error-rate", "bradley-terry", "mean-opinion"]
+GROUPS = {"bad": BAD, "subtly bad": SUBTLE, "honest": None}
+"""Simulated raters by their habits; ``None``: all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """So many of so many."""
+
+    of_these: int
+    all: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """How far the loop recovers the ground truth."""
+
+    order: Counted
+    """Leaderboards with the generators in their true order."""
+    covered: Counted
+    """Ratings whose confidence interval holds the true value."""
+    excluded: dict[str, Counted]
+    """Of each group of raters (``GROUPS``): sessions that screening excluded."""
+
+
+def prepare_demo(folder: Path, world: World, progress: Callable[[int, int], None] | None) -> dict[str, int] | None:
+    """Paint the world and make the study: its images by generator; ``None`` where this very one is there."""
+    there = (folder / FILE_NAME).is_file()
+    if there:
+        study = load_study(folder)
+        if (study.name, study.seed) != (NAME, world.seed):
+            raise StudyError(
+                str(folder),
+                [f"holds the study '{study.name}' with seed {study.seed}"],
+                advice=f"Choose another folder: beholder demo --out OTHER --seed {world.seed}",
+            )
+    if there and Store(folder, TRUTH_ROOM).has("scores"):
+        return None
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    images = None
+    with tempfile.TemporaryDirectory(prefix=".beholder-world-", dir=folder.parent) as scratch:
+        painted = paint_world(world, Path(scratch), progress=progress)
+        if not there:
+            study_made = make_study(
+                PROTOCOLS,
+                folder,
+                manifest=Path(scratch) / MANIFEST,
+                name=NAME,
+                title=TITLE,
+                seed=world.seed,
+                copy=True,
+                raters=PEOPLE,
+            )
+            images = dict(study_made.images)
+        write_truth(Store(folder), world, painted)
+    return images
+
+
+def leaderboards(folder: Path) -> tuple[Board, ...]:
+    """The leaderboard of every question, beside the ground truth."""
+    ratings, separations = (Store(folder).read(name) for name in ("ratings", "separations"))
+    return headlines(boards(ratings, separations, Store(folder, TRUTH_ROOM).read_or_empty("ratings")))
+
+
+def recovered(folder: Path) -> Recovered:
+    """Order, coverage and screening against the ground truth."""
+    ratings = _beside_truth(folder)
+    ordered = [
+        part.sort("rating")["generator"].to_list() == part.sort("true_rating")["generator"].to_list()
+        for part in ratings.partition_by("question", "aspect", "method")
+    ]
+    inside = ratings.filter(pl.col("true_rating").is_between(pl.col("low"), pl.col("high"))).height
+    raters = {name: _with_habits(folder, habits)["used"] for name, habits in GROUPS.items()}
+    return Recovered(
+        order=Counted(sum(ordered), len(ordered)),
+        covered=Counted(inside, ratings.height),
+        excluded={name: Counted(int((~used).sum()), len(used)) for name, used in raters.items()},
+    )
+
+
+def _beside_truth(folder: Path) -> pl.DataFrame:
+    truth = Store(folder, TRUTH_ROOM).read("ratings").select(*KEY, true_rating="rating")
+    ratings = Store(folder).read("ratings").filter(pl.col("method").is_in(HEADLINES))
+    return ratings.join(truth, on=KEY)
+
+
+def _with_habits(folder: Path, habits: tuple[str, ...] | None) -> pl.DataFrame:
+    truth = Store(folder, TRUTH_ROOM).read("raters")
+    habit_of = truth.select("question", "rater", habit=pl.col("reasons").list.first())
+    raters = Store(folder).read("raters").join(habit_of, on=["question", "rater"])
+    if habits is None:
+        return raters.filter(~pl.col("habit").is_in([*BAD, *SUBTLE]))
+    return raters.filter(pl.col("habit").is_in(list(habits)))

@@ -1,0 +1,49 @@
+"""The loop: all stages of a study that have something to do, one after the other."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+
+from beholder.api.stages import load_stage
+from beholder.collect import stage as collect
+from beholder.learn.second_look import look_again
+from beholder.tables.store import Store
+from beholder.tables.work import Outcome
+
+Step = Callable[[], Outcome]
+
+Bar = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
+"""Opens a progress bar with a label: within it, a function to be called with (done, all)."""
+
+
+def steps(
+    folder: Path,
+    *,
+    people: int | None = None,
+    bad: int = 0,
+    measured: Bar | None = None,
+    force: bool = False,
+) -> Iterator[Step]:
+    """The stages in order, each ready to be called.
+
+    Raters are simulated where ``people`` are asked for; collecting is left out where the answers are there
+    already. No model is trained, but what trained ones predict is held against the labels. Metrics take minutes
+    for every thousand images: they are computed only where a progress bar is given for them, ``measured``.
+    """
+    yield partial(load_stage("design").run, folder, force=force)
+    if people is not None or not Store(folder).has("answers"):
+        yield partial(collect.run, folder, people=people, bad=bad, force=force)
+    yield partial(load_stage("consolidate").run, folder, force=force)
+    yield partial(load_stage("rank").run, folder, force=force)
+    if Store(folder).has("predictions"):
+        yield partial(look_again, folder, force=force)
+    if measured is not None:
+        yield partial(_measure, folder, measured, force=force)
+    yield partial(load_stage("report").run, folder, force=force)
+
+
+def _measure(folder: Path, bar: Bar, *, force: bool) -> Outcome:
+    measure: Callable[..., Outcome] = load_stage("measure").run
+    with bar("images") as progress:
+        return measure(folder, force=force, progress=progress)

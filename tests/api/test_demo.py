@@ -1,0 +1,128 @@
+"""The demo: whether the loop recovers the ground truth, by hand; and the command from painting to the verdict."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from beholder.api.demo import Counted, leaderboards, prepare_demo, recovered
+from beholder.cli.main import main
+from beholder.cli.verdict import print_boards, print_verdict
+from beholder.errors import StudyError
+from beholder.simulate.people import BAD, SUBTLE
+from beholder.simulate.world import World
+from beholder.study.kinds.pair import PairQuestion
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import TRUTH_ROOM, Store
+
+TINY = World(prompts=24, reals=60, size=32, seed=3)
+
+
+def rows(method: str, ratings: dict[str, tuple[float, float, float]]) -> list[dict[str, object]]:
+    """Rating, and its interval, of each generator."""
+    common = {"question": "q", "aspect": "quality", "method": method, "slice": "all", "level": 0.95, "raters": 4}
+    common |= {"rank_low": 1, "rank_high": 2, "answers": 9, "images": 3, "draws": 10}
+    return [
+        common | {"generator": name, "rating": value, "low": low, "high": high}
+        for name, (value, low, high) in ratings.items()
+    ]
+
+
+@pytest.fixture
+def judged(bare_study: Callable[..., Path]) -> Path:
+    """Two leaderboards, the second in another order than the truth; four raters, one of them wrongly excluded."""
+    folder = bare_study(PairQuestion(name="q"))
+    store, truth = Store(folder), Store(folder, TRUTH_ROOM)
+    found = [
+        *rows("bradley-terry", {"a": (1.0, 0.8, 1.2), "b": (0.5, 0.4, 0.6), "c": (0.1, 0.0, 0.2)}),
+        *rows("mean-opinion", {"a": (4.0, 3.5, 4.5), "b": (4.2, 4.1, 4.3)}),
+        *rows("real-error-rate", {"a": (0.0, -1.0, 1.0)}),  # no headline: it does not count
+    ]
+    true = [
+        *rows("bradley-terry", {"a": (0.9, 0, 0), "b": (0.7, 0, 0), "c": (0.2, 0, 0)}),  # b lies outside
+        *rows("mean-opinion", {"a": (4.4, 0, 0), "b": (4.1, 0, 0)}),
+        *rows("real-error-rate", {"a": (9.0, 0, 0)}),
+    ]
+    store.write(
+        {"ratings": TABLES["ratings"].frame(found), "separations": TABLES["separations"].empty()},
+        Provenance("rank", {}, 0, {}),
+    )
+    habits = {"r1": "careful", "r2": BAD[0], "r3": SUBTLE[0], "r4": "careful"}
+    raters = [
+        {"question": "q", "rater": rater, "used": rater in ("r1", "r3"), "reasons": [habit], "answers": 9}
+        for rater, habit in habits.items()
+    ]
+    store.write({"raters": TABLES["raters"].frame(raters)}, Provenance("consolidate", {}, 0, {}))
+    truth.write(
+        {"ratings": TABLES["ratings"].frame(true), "raters": TABLES["raters"].frame(raters)},
+        Provenance("collect", {}, 0, {}),
+    )
+    return folder
+
+
+def test_the_verdict_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    verdict = recovered(judged)
+    assert verdict.order == Counted(1, 2)
+    assert verdict.covered == Counted(4, 5)  # the ends count: c's .2 and b's 4.1
+    assert verdict.excluded == {"bad": Counted(1, 1), "subtly bad": Counted(0, 1), "honest": Counted(1, 2)}
+    print_verdict(judged)
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "planted order recovered by 1 of 2 leaderboards; planted value within the 95 % interval in 4 of 5 cells",
+        "bad people set aside: 1 of 1 sessions",
+        "subtly bad people set aside: 0 of 1 sessions",
+        "honest people set aside: 1 of 2 sessions",
+    ]
+
+
+def test_the_leaderboards_stand_beside_the_truth(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    boards = leaderboards(judged)
+    assert {board.method for board in boards} == {"bradley-terry", "mean-opinion"}
+    print_boards(judged)
+    shown = capsys.readouterr().out
+    assert shown.index("a ") < shown.index("b ")
+    for number in ("0.90", "0.70", "4.40"):  # of the truth
+        assert number in shown
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """From painting to the verdict on a small world; the second time nothing is done again."""
+    monkeypatch.setattr("beholder.cli.demo.World", lambda seed: World(24, 60, 32, seed))
+    monkeypatch.setattr("beholder.cli.demo.PEOPLE", 15)
+    monkeypatch.setattr("beholder.cli.demo.BAD_PEOPLE", 3)
+    monkeypatch.setattr("beholder.api.demo.PEOPLE", 15)
+    monkeypatch.setattr("beholder.api.demo.PROTOCOLS", ("mos",))
+    monkeypatch.setattr("beholder.simulate.expectation.CROWD", 20)
+    folder = tmp_path / "study"
+    assert main(["demo", "--out", str(folder), "--seed", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("new: 204 images (24 aurora, 24 borealis, 24 cirrus, 24 dune, 24 ember, ")
+    assert [line.partition(":")[0] for line in lines[1:6]] == [
+        "design",
+        "collect",
+        "consolidate",
+        "rank",
+        "report",
+    ]
+    verdict = recovered(folder)
+    said = f"planted order recovered by {verdict.order.of_these} of {verdict.order.all} leaderboards"
+    assert any(line.startswith(said) for line in lines)
+    assert verdict.covered.all == 10  # five generators by two aspects
+    assert verdict.covered.of_these >= 8
+    assert verdict.excluded["bad"] == Counted(3, 3)
+    assert sum(part.all for part in verdict.excluded.values()) == 15
+    assert (folder / "report.html").is_file()
+    assert main(["demo", "--out", str(folder), "--seed", "3"]) == 0
+    again = capsys.readouterr().out.splitlines()
+    assert again[:5] == [f"{stage}: unchanged" for stage in ("design", "collect", "consolidate", "rank", "report")]
+    assert again[5:-1] == lines[6:-1]
+    assert main(["demo", "--out", str(folder), "--seed", "4"]) == 2
+    assert "holds the study 'beholder-demo' with seed 3" in capsys.readouterr().err
+
+
+def test_a_folder_with_another_study_is_left_alone(bare_study: Callable[..., Path]) -> None:
+    folder = bare_study(PairQuestion(name="q"))
+    before = sorted(path for path in folder.rglob("*"))
+    with pytest.raises(StudyError, match="Choose another folder: beholder demo --out OTHER --seed 3"):
+        prepare_demo(folder, TINY, None)
+    assert sorted(path for path in folder.rglob("*")) == before
