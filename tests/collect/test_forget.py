@@ -50,14 +50,14 @@ def test_a_person_is_forgotten_altogether(served: Served) -> None:
     served.service.database.engine.dispose()
     receipt = forget_person(served.folder, served.url, person, keep_answers=False)
     assert (receipt.identities, receipt.sessions, receipt.answers, receipt.places_opened) == (1, 1, 6, 1)
-    assert receipt.tables == ("answers", "raters", "sessions")
+    assert receipt.tables == ("answers", "judgements", "raters", "sessions")
     assert "labels" in receipt.stale
     for table in ("persons", "sessions", "identities"):
         assert [row[0] for row in served.rows(f"select person from {table}")] == [other]
     assert served.count("responses") == 6
     assert served.count("comments") == 1
     store = Store(served.folder)
-    for name in ("sessions", "answers", "raters"):
+    for name in ("sessions", "answers", "judgements", "raters"):
         assert store.read(name)["rater"].unique().to_list() == [other]
     store.read("marks")
     content = bytes_of(served.folder)
@@ -125,7 +125,7 @@ def test_the_command_line(served: Served, capsys: pytest.CaptureFixture[str]) ->
     assert main(["forget", folder, "--platform", "prolific", "--id", SECRET]) == 0
     out = capsys.readouterr().out
     assert "answers deleted     6" in out
-    assert "to be made anew with `beholder run`: raters, labels" in out
+    assert "to be made anew with `beholder run`: raters, judgements, labels" in out
     assert main(["forget", folder, "--platform", "prolific", "--id", SECRET]) == 2
     assert "nobody is known here as r-" in capsys.readouterr().err
     rater = served.rows("select person from persons")[0][0]

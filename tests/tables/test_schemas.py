@@ -10,7 +10,7 @@ def test_all_tables_in_the_order_of_the_loop() -> None:
     assert list(TABLES) == [
         *("prompts", "images", "trials", "sessions", "answers", "marks", "totals", "published"),
         "published_regions",
-        *("raters", "labels", "regions", "thresholds", "agreement"),
+        *("raters", "judgements", "labels", "regions", "thresholds", "agreement"),
         *("training", "scores", "features", "distances", "correlations", "metric_separations"),
         *("ratings", "separations", "comparisons", "changes"),
     ]

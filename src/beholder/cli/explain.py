@@ -13,6 +13,7 @@ from rich.text import Text
 from beholder.cli.output import WIDE, show_json
 from beholder.cli.progress import progress_bar
 from beholder.cli.prompts import read_prompts
+from beholder.judgements.rich_labels import MISSED
 from beholder.measure.rich.explain import Explanations, explain
 from beholder.measure.rich.members import Member, load_members
 from beholder.measure.rich.people import open_people
@@ -24,7 +25,6 @@ from beholder.report.text.words import people as number_of_people
 from beholder.stats.prediction.heatmap_summary import HeatmapSummary, heatmap_summary
 from beholder.study.words import split_words
 from beholder.tables.rich_feedback import AspectScore, ImageFeedback
-from beholder.tables.rich_labels import MISSED
 
 
 @click.command("explain")

@@ -28,11 +28,11 @@ from beholder.collect.researcher.places import settle_places
 from beholder.errors import StageError
 from beholder.tables.store import Store
 
-HOLDING = ("marks", "answers", "raters", "sessions")
+HOLDING = ("marks", "answers", "judgements", "raters", "sessions")
 """Tables with a person's rows, those that refer to others first."""
 
 DERIVED = (
-    *("raters", "labels", "regions", "thresholds", "agreement"),
+    *("raters", "judgements", "labels", "regions", "thresholds", "agreement"),
     *("ratings", "separations", "comparisons"),
 )
 """Tables made from answers; they are made anew after answers were deleted."""

@@ -255,7 +255,7 @@ def _write_tables(job: Job, sides: Sequence[Side[Told]]) -> dict[str, int]:
     ]
     store = job.store
     settings: dict[str, Plain] = {"model": job.name, "recipe": json.loads(job.recipe.model_dump_json())}
-    inputs = {name: store.hash(name) for name in ("prompts", "images", "labels")}
+    inputs = {name: store.hash(name) for name in ("prompts", "images", "judgements", "labels")}
     record = Provenance("learn", settings, job.recipe.training.seed, inputs)
     others = store.read_or_empty("training").filter(pl.col("model") != job.name)
     store.write({"training": pl.concat([others, TABLES["training"].frame(curves)])}, record)

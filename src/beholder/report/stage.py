@@ -31,7 +31,7 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     record = _record(folder, study.seed)
     if not force and _is_fresh(folder, record):
         return Outcome("report", skipped=True)
-    page = compose(study, read_inputs(folder, study), folder)
+    page = compose(study, read_inputs(folder), folder)
     stills = {chart.name: chart.svg() for chart in page.charts}
     _write_stills(folder / STILLS, stills)
     html = render(page, record.to_json(), stills)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from beholder.judgements.rich_labels import MISSED
 from beholder.learn.evaluate import OVER_PROMPTS, Figure, Settings
 from beholder.learn.rich.examples import RichExample, RichJudged
 from beholder.models.resize import resize_floats
@@ -26,7 +27,6 @@ from beholder.stats.intervals.bootstrap import person_weights, ratio_of_sums
 from beholder.stats.prediction.heatmap_agreement import MEASURES, Rule, heatmap_agreement
 from beholder.stats.prediction.keyword_agreement import keyword_agreement
 from beholder.tables.heatmap import decode_heatmap
-from beholder.tables.rich_labels import MISSED
 
 CORRELATIONS: tuple[Kind, ...] = ("pearson", "spearman")
 KEYWORDS = "misalignment"

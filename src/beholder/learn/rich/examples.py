@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from beholder.errors import LabelsError
+from beholder.judgements.rich_labels import MISSED, SCORED_BY, WORDS_BY, as_share
 from beholder.learn.splits import Item
 from beholder.study.kinds.rich_feedback import MARKED, RichFeedbackQuestion
 from beholder.study.study import load_study
 from beholder.study.words import split_words
-from beholder.tables.rich_labels import MISSED, SCORED_BY, WORDS_BY, as_share
 from beholder.tables.store import Store
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import polars as pl
 
 from beholder.errors import StudyError
+from beholder.judgements.rich_labels import RichLabels
 from beholder.models.pictures import FilePicture, Picture
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.study import FILE_NAME, load_study
 from beholder.study.words import split_words
 from beholder.tables.regions import open_regions
 from beholder.tables.rich_feedback import ImageFeedback
-from beholder.tables.rich_labels import RichLabels
 from beholder.tables.store import Store
 
 

@@ -8,6 +8,7 @@ import polars as pl
 from PIL import Image
 
 from beholder.formats.imported import UNKNOWN
+from beholder.judgements.rich_labels import SCORED_BY
 from beholder.report.site.overlay import Layer, layer, ramp_of
 from beholder.report.site.thumbnail import opened, thumbnail
 from beholder.report.tables.leaderboard import Record
@@ -16,7 +17,6 @@ from beholder.report.text.words import count, people, percent
 from beholder.study.kinds.rich_feedback import MARKED, RichFeedbackQuestion
 from beholder.study.words import split_words
 from beholder.tables.heatmap import decode_heatmap
-from beholder.tables.rich_labels import SCORED_BY
 
 MOST = 6
 """Images shown, to keep the file small."""

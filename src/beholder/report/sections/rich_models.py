@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from beholder.formats.imported import UNKNOWN
+from beholder.judgements.rich_labels import SCORED_BY, RichLabels
 from beholder.report.sections.explained import Card, card, legend
 from beholder.report.site.thumbnail import SIDE, opened
 from beholder.report.tables.inputs import Inputs
@@ -17,7 +18,6 @@ from beholder.study.study import Study
 from beholder.study.words import split_words
 from beholder.tables.regions import open_regions
 from beholder.tables.rich_feedback import AspectScore, ImageFeedback
-from beholder.tables.rich_labels import SCORED_BY, RichLabels
 from beholder.tables.rich_predictions import FILE_NAME, RichPredictions, read_predictions
 from beholder.tables.store import Store
 

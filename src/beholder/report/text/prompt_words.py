@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from beholder.judgements.rich_labels import MISSED
 from beholder.study.words import split_words
-from beholder.tables.rich_labels import MISSED
 
 
 @dataclass(frozen=True, slots=True)
