@@ -27,7 +27,7 @@ from beholder.design.stage import run as design
 from beholder.learn.card import shown
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
-from beholder.learn.votes import votes_of
+from beholder.learn.votes import used_votes
 from beholder.simulate.world import GENERATORS, MANIFEST, World, paint_world, write_truth
 from beholder.stats.intervals.bootstrap import person_weights
 from beholder.stats.intervals.bootstrap_intervals import percentile_interval
@@ -66,7 +66,7 @@ def against_the_ideal(folder: Path) -> None:
     truth = Store(folder, TRUTH_ROOM).read("scores")
     ideal = _scores(truth.filter(pl.col("aspect") == "overall"))
     prompts = dict(store.read("images").select("image", "prompt").iter_rows())
-    votes = votes_of(store, load_study(folder), None).filter(
+    votes = used_votes(store, load_study(folder), None).filter(
         pl.col("image").is_in(list(mine)) & pl.col("other").is_in(list(mine)) & (pl.col("lead") != 0)
     )
     rows = list(votes.select("image", "other", "lead").iter_rows())

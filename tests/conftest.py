@@ -133,6 +133,75 @@ def _write_images(folder: Path, images: list[dict[str, object]], prompts: list[d
     Store(folder).write(frames, IMAGES)
 
 
+ANSWERED: dict[str, pl.DataType] = {
+    "trial": pl.String(),
+    "session": pl.String(),
+    "attempt": pl.Int64(),
+    "rater": pl.String(),
+    "aspect": pl.String(),
+    "choice": pl.String(),
+    "value": pl.Float64(),
+    "ranking": pl.List(pl.Int64),
+    "exposure_ms": pl.Float64(),
+    "intended_ms": pl.Float64(),
+    "said": pl.String(),
+    "seconds": pl.Float64(),
+    "role": pl.String(),
+    "images": pl.List(pl.String),
+    "expected": pl.String(),
+    "repeats": pl.String(),
+}
+
+Said = tuple[str, Sequence[str], str | float | Sequence[int]]
+"""Who, which images, and the choice, value or ranks."""
+
+
+@pytest.fixture
+def answered() -> Callable[..., pl.DataFrame]:
+    """Make rows as :func:`beholder.judgements.joined.answered_trials` gives them, one for each answer said."""
+
+    def make(
+        *said: Said,
+        role: str = "test",
+        aspect: str = "realism",
+        expected: str | None = None,
+        seconds: float = 1.0,
+        trials: Sequence[str] = (),
+        repeats: str | None = None,
+    ) -> pl.DataFrame:
+        rows = []
+        for n, (rater, images, what) in enumerate(said):
+            answer: dict[str, object] = {"choice": what} if isinstance(what, str) else {}
+            answer |= {"value": what} if isinstance(what, float) else {}
+            answer |= {} if isinstance(what, str | float) else {"ranking": list(what)}
+            text = (
+                what
+                if isinstance(what, str)
+                else f"{what:g}"
+                if isinstance(what, float)
+                else " ".join(map(str, what))
+            )
+            rows.append(
+                answer
+                | {
+                    "trial": trials[n] if trials else f"{rater}-{role}-{'+'.join(images)}-{n}",
+                    "session": f"session-{rater}",
+                    "attempt": 1,
+                    "rater": rater,
+                    "aspect": aspect,
+                    "said": text,
+                    "seconds": seconds,
+                    "role": role,
+                    "images": list(images),
+                    "expected": expected,
+                    "repeats": repeats,
+                }
+            )
+        return pl.DataFrame(rows, schema=ANSWERED)
+
+    return make
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """One browser for all tests of a process: Playwright runs one loop, and a second would find it running."""

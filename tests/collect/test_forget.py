@@ -53,14 +53,14 @@ def test_a_person_is_forgotten_altogether(served: Served) -> None:
     served.service.database.engine.dispose()
     receipt = forget_person(served.folder, served.url, person, keep_answers=False)
     assert (receipt.identities, receipt.sessions, receipt.answers, receipt.places_opened) == (1, 1, 6, 1)
-    assert receipt.tables == ("raters", "answers", "sessions")
+    assert receipt.tables == ("judgements", "raters", "answers", "sessions")
     assert "labels" in receipt.stale
     for table in ("persons", "sessions", "identities"):
         assert [row[0] for row in served.rows(f"select person from {table}")] == [other]
     assert served.count("responses") == 6
     assert served.count("comments") == 1
     store = Store(served.folder)
-    for name in ("sessions", "answers", "raters"):
+    for name in ("sessions", "answers", "judgements", "raters"):
         assert store.read(name)["rater"].unique().to_list() == [other]
     store.read("marks")
     content = bytes_of(served.folder)
@@ -84,11 +84,12 @@ def test_every_table_that_names_them_is_rewritten_and_all_that_rests_on_them_is_
     for name in ("scores", "correlations", "metric_separations"):
         store.write({name: TABLES[name].empty()}, Provenance("measure", {}, 0, {}))
     receipt = forget_person(served.folder, served.url, person, keep_answers=False)
-    assert receipt.tables == ("thresholds", "raters", "answers", "sessions")
+    assert receipt.tables == ("thresholds", "judgements", "raters", "answers", "sessions")
     assert store.read("thresholds")["rater"].to_list() == [other]
     assert person.encode() not in bytes_of(served.folder)
     assert receipt.stale == (
-        *("raters", "labels", "regions", "thresholds", "agreement", "training", "predictions", "label_errors"),
+        *("raters", "judgements", "labels", "regions", "thresholds", "agreement"),
+        *("training", "predictions", "label_errors"),
         *("correlations", "metric_separations"),  # scores rest on the images alone
     )
 
@@ -152,7 +153,7 @@ def test_the_command_line(served: Served, capsys: pytest.CaptureFixture[str]) ->
     assert main(["forget", folder, "--platform", "prolific", "--id", SECRET]) == 0
     out = capsys.readouterr().out
     assert "answers deleted     6" in out
-    assert "to be made again: raters, labels, regions, thresholds, agreement by `beholder run`" in out
+    assert "to be made again: raters, judgements, labels, regions, thresholds, agreement by `beholder run`" in out
     assert main(["forget", folder, "--platform", "prolific", "--id", SECRET]) == 2
     assert "nobody is known here as r-" in capsys.readouterr().err
     rater = served.rows("select person from persons")[0][0]

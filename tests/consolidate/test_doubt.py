@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from beholder.consolidate.coding import Coded
+from beholder.consolidate.items import JudgedItems
 from beholder.consolidate.labels import label
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.realism import RealismQuestion
@@ -26,8 +26,8 @@ def test_careful_people_outvoted_by_guessers_are_right() -> None:
             said = truth[image] if careful else rng.integers(0, 2)
             said = 1 - said if careful and rng.random() < 0.03 else said
             rows.append((f"p{rater}", f"i{image:03d}", float(said)))
-    frame = pl.DataFrame(rows, schema=["rater", "image", "code"], orient="row").with_columns(item="image")
-    labels = label(RealismQuestion(name="q"), Coded("realism", "nominal", frame), 0.95)
+    frame = pl.DataFrame(rows, schema=["rater", "image", "value"], orient="row").with_columns(item="image")
+    labels = label(RealismQuestion(name="q"), JudgedItems("realism", "detection", frame), 0.95)
     words = pl.Series("truth", ["generated" if t else "real" for t in truth])
     found = labels.sort("image").with_columns(words)
     doubted = found.filter(pl.col("suggested").is_not_null())
@@ -42,6 +42,6 @@ def test_careful_people_outvoted_by_guessers_are_right() -> None:
 
 
 def test_means_have_no_doubt() -> None:
-    frame = pl.DataFrame({"rater": ["a", "b"], "image": "i", "item": "i", "code": [1.0, 5.0]})
-    labels = label(RatingQuestion(name="q"), Coded("quality", "ordinal", frame), 0.95)
+    frame = pl.DataFrame({"rater": ["a", "b"], "image": "i", "item": "i", "value": [1.0, 5.0]})
+    labels = label(RatingQuestion(name="q"), JudgedItems("quality", "rating", frame), 0.95)
     assert "doubt" not in labels.columns

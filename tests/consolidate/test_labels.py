@@ -10,20 +10,22 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from beholder.consolidate.coding import Coded, code_answers
+from beholder.consolidate.items import JudgedItems, by_aspect
 from beholder.consolidate.labels import label, p910_unfit
+from beholder.judgements.coding import judgements_of
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.realism import RealismQuestion
+from beholder.tables.catalogue import TABLES
 
 Answered = Callable[..., pl.DataFrame]
 REALISM, PAIR, RATING = RealismQuestion(name="q"), PairQuestion(name="q"), RatingQuestion(name="q")
 
 
 def labels(question: AnyQuestion, tests: pl.DataFrame) -> list[dict[str, object]]:
-    (coded,) = code_answers(question, tests)
-    return label(question, coded, 0.95).rows(named=True)
+    (judged,) = by_aspect(question, judgements_of(question, tests, TABLES["marks"].empty()))
+    return label(question, judged, 0.95).rows(named=True)
 
 
 class TestShares:
@@ -60,10 +62,10 @@ class TestShares:
                 "rater": [f"p{n}" for n in range(trials)],
                 "image": "i",
                 "item": "i",
-                "code": [1.0] * k + [0.0] * (trials - k),
+                "value": [1.0] * k + [0.0] * (trials - k),
             }
         )
-        row = label(REALISM, Coded("realism", "nominal", frame), level).row(0, named=True)
+        row = label(REALISM, JudgedItems("realism", "detection", frame), level).row(0, named=True)
         assert (row["low"], row["high"]) == pytest.approx(
             proportion_confint(k, trials, alpha=1 - level, method="wilson"), abs=1e-9
         )
@@ -111,10 +113,10 @@ class TestMeans:
                 "rater": [f"p{n}" for n in range(len(values))],
                 "image": "i",
                 "item": "i",
-                "code": [float(v) for v in values],
+                "value": [float(v) for v in values],
             }
         )
-        row = label(RATING, Coded("quality", "ordinal", frame), 0.9).row(0, named=True)
+        row = label(RATING, JudgedItems("quality", "rating", frame), 0.9).row(0, named=True)
         expected = stats.t.interval(0.9, len(values) - 1, np.mean(values), stats.sem(values))
         assert (row["low"], row["high"]) == pytest.approx(expected)
 
@@ -123,15 +125,15 @@ def test_p910_that_follows_one_person_is_left_out_and_told() -> None:
     rng = np.random.default_rng(0)
     scores = np.clip(rng.uniform(1, 5, (60, 1)) + rng.normal(0, [0.2, 1, 1, 1], (60, 4)), 1, 5)
     rows = [(f"p{r}", f"i{i:02d}", float(scores[i, r])) for i in range(60) for r in range(4)]
-    frame = pl.DataFrame(rows, schema=["rater", "image", "code"], orient="row").with_columns(item="image")
-    question, coded = RatingQuestion(name="q"), Coded("quality", "ordinal", frame)
-    assert set(label(question, coded, 0.95)["method"]) == {"mean", "z-mean"}
-    told = p910_unfit(question, coded, 0.95)
+    frame = pl.DataFrame(rows, schema=["rater", "image", "value"], orient="row").with_columns(item="image")
+    question, judged = RatingQuestion(name="q"), JudgedItems("quality", "rating", frame)
+    assert set(label(question, judged, 0.95)["method"]) == {"mean", "z-mean"}
+    told = p910_unfit(question, judged, 0.95)
     assert told == (
         "p910: no labels of quality: with 4 people the model collapsed onto p0, whose opinions it would repeat; "
         "take the mean"
     )
     # one answer an image: biases cannot be told from opinions
-    alone = Coded("quality", "ordinal", frame.unique("image", keep="first", maintain_order=True))
+    alone = JudgedItems("quality", "rating", frame.unique("image", keep="first", maintain_order=True))
     assert "item with two answers" in str(p910_unfit(question, alone, 0.95))
     assert p910_unfit(RealismQuestion(name="q"), alone, 0.95) is None

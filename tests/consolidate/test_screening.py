@@ -5,9 +5,11 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from beholder.consolidate.coding import code_answers
-from beholder.consolidate.conduct import conduct_of
-from beholder.consolidate.screening import RULES, screen
+from beholder.consolidate.conduct import conduct_rows
+from beholder.consolidate.items import JudgedItems, by_aspect
+from beholder.consolidate.screening import screen
+from beholder.judgements.coding import judgements_of
+from beholder.judgements.rules import RULES
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import RatingQuestion
@@ -45,8 +47,12 @@ def skips(*rows: tuple[str, str, str | None]) -> pl.DataFrame:
 
 def screened(question: AnyQuestion, *parts: pl.DataFrame, skipped: pl.DataFrame | None = None) -> pl.DataFrame:
     rows = pl.concat(parts)
-    coded = list(code_answers(question, rows.filter(pl.col("role") == "test")))
-    return screen(question, rows, skips() if skipped is None else skipped, coded)
+    return screen(question, rows, skips() if skipped is None else skipped, judged(question, rows))
+
+
+def judged(question: AnyQuestion, rows: pl.DataFrame) -> list[JudgedItems]:
+    tests = rows.filter(pl.col("role") == "test")
+    return list(by_aspect(question, judgements_of(question, tests, TABLES["marks"].empty())))
 
 
 def reasons(question: AnyQuestion, *parts: pl.DataFrame) -> dict[str, list[str]]:
@@ -298,9 +304,7 @@ def test_conduct_hand_worked(answered: Answered) -> None:
         answered(("ann", ["g"], "real"), role="gold", expected="real"),
     ]
     rows = pl.concat(parts)
-    found = conduct_of(
-        realism(), rows, skips(), list(code_answers(realism(), rows.filter(pl.col("role") == "test")))
-    )
+    found = conduct_rows(realism(), rows, skips(), judged(realism(), rows))
     row = found.row(0, named=True)
     assert row["answers"] == 3
     assert row["median_seconds"] == 2.0

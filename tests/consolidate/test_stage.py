@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from beholder.collect.stage import run as run_simulated
-from beholder.consolidate.coding import CODERS
 from beholder.consolidate.labels import LABELLERS
 from beholder.consolidate.stage import run
 from beholder.design.stage import run as design
@@ -22,7 +21,7 @@ from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 
 Make = Callable[..., Path]
-WRITTEN = ("raters", "labels", "regions", "thresholds", "agreement")
+WRITTEN = ("raters", "judgements", "labels", "regions", "thresholds", "agreement")
 THREE: tuple[AnyQuestion, ...] = (
     RealismQuestion(name="real", design=Design(raters=4, trials=8)),
     PairQuestion(name="pref", design=Design(raters=4, trials=8)),
@@ -73,6 +72,26 @@ def test_three_kinds(bare_study: Make) -> None:
         for people in ("all", "used")
     ]
     assert run(folder).skipped
+
+
+def test_judgements_of_every_valid_answer_and_whose_are_used(bare_study: Make) -> None:
+    folder = bare_study(*THREE)
+    store = collected(folder)
+    slow = store.read("answers").filter(pl.col("question") == "pref")["rater"][0]
+    late = pl.when((pl.col("rater") == slow) & (pl.col("question") == "pref")).then(0.1).otherwise(5.0)
+    store.write({"answers": store.read("answers").with_columns(seconds=late)}, Provenance("by hand", {}, 0, {}))
+    study = folder / "study.toml"
+    study.write_text(study.read_text().replace("bt500 = false", "bt500 = false\nmin_seconds = 1.0"))
+    run(folder)
+    judgements, answers = store.read("judgements"), store.read("answers")
+    key = ["question", "trial", "session", "aspect", "attempt"]
+    tests = store.read("trials").filter(pl.col("role") == "test").select("trial")
+    asked = answers.filter("valid").join(tests, on="trial", how="semi", maintain_order="left")
+    assert judgements.select(key).sort(key).equals(asked.select(key).sort(key))
+    out = judgements.filter(~pl.col("used"))
+    assert out.select("question", "rater").unique().rows() == [("pref", slow)]
+    assert set(out["reason"]) == {"fast: median 0.10 s, at least 1 s expected"}
+    assert judgements.filter("used")["reason"].null_count() == judgements["used"].sum()
 
 
 def test_the_same_bytes_each_time(bare_study: Make) -> None:
@@ -146,8 +165,8 @@ def test_answers_without_consent_count_nowhere(bare_study: Make) -> None:
     assert store.read("labels")["answers"].sum() == 24
 
 
-def test_every_kind_has_its_coder_and_its_labels() -> None:
-    assert set(CODERS) == set(LABELLERS) == set(KINDS)
+def test_every_kind_has_its_labels() -> None:
+    assert set(LABELLERS) == set(KINDS)
 
 
 def test_it_needs_answers(bare_study: Make) -> None:

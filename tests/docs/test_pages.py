@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from beholder.cli.main import COMMANDS
-from beholder.consolidate.coding import CODERS
-from beholder.consolidate.screening import RULES
+from beholder.consolidate.labels import LABELLERS
+from beholder.judgements.rules import RULES
 from beholder.learn.recipe import Data, Rich, Splitting, Training, shipped_recipes
 from beholder.measure.distances.catalogue import DISTANCES
 from beholder.measure.scorers.catalogue import SCORERS
@@ -22,6 +22,7 @@ from beholder.study.question import Screening
 from beholder.tables.catalogue import TABLES
 from beholder.tables.describe import markdown
 from beholder.tables.schemas.collect import STATUSES
+from beholder.tables.schemas.consolidate import VALUE_KINDS
 from beholder.tables.schemas.design import ROLES
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +31,10 @@ DOCS = ROOT / "docs"
 NAMED: dict[str, tuple[str, ...]] = {
     "tables.md": tuple(TABLES),
     "protocols.md": (*PROTOCOLS, *KINDS),
-    "consolidate.md": (*RULES, *Screening.model_fields, *CODERS, "raters", "labels", "regions", "agreement"),
+    "consolidate.md": (
+        *(*RULES, *Screening.model_fields, *LABELLERS, *VALUE_KINDS),
+        *("raters", "judgements", "labels", "regions", "agreement"),
+    ),
     "rank.md": (*METHODS, "ratings", "separations", "more_raters"),
     "collect.md": (*HABITS, *STATUSES, "sessions", "answers", "marks"),
     "simulate.md": (*HABITS, *FLAWS, *COMPOSITIONS),
@@ -73,7 +77,7 @@ def test_what_is_built_for_each_kind_is_told_truly() -> None:
         r"^\| `([a-z0-9-]+)` \| yes \| yes \| (yes|not yet) \| (yes|not yet) \|$", read("protocols.md"), re.M
     )
     assert {kind for kind, _, _ in rows} == set(KINDS)
-    assert {kind for kind, consolidated, _ in rows if consolidated == "yes"} == set(CODERS)
+    assert {kind for kind, consolidated, _ in rows if consolidated == "yes"} == set(LABELLERS)
     assert {kind for kind, _, ranked in rows if ranked == "yes"} == set(METHODS)
 
 

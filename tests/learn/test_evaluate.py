@@ -11,10 +11,10 @@ from beholder.learn.evaluate import Figure, Settings, evaluate, tuned_threshold
 from beholder.learn.examples import Judged, judged
 from beholder.learn.recipe import Data
 from beholder.learn.splits import Item
-from beholder.learn.votes import SCHEMA
 from beholder.tables.store import TRUTH_ROOM, Store
 
 PAIRS, RATINGS = Data(labels="pairs"), Data(labels="ratings")
+SCHEMA = {"rater": pl.String(), "image": pl.String(), "other": pl.String(), "lead": pl.Int64()}
 NO_VOTES = pl.DataFrame(schema=SCHEMA)
 
 

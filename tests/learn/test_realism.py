@@ -16,7 +16,6 @@ from beholder.learn.evaluate import Figure, Settings, evaluate
 from beholder.learn.examples import judged
 from beholder.learn.recipe import Data, Recipe, load_recipe
 from beholder.learn.stage import run
-from beholder.learn.votes import SCHEMA
 from beholder.measure.scorers.catalogue import load_scorer, recipe_of
 from beholder.measure.scorers.scorer import Shown
 from beholder.models.decode import decode
@@ -25,11 +24,12 @@ from beholder.models.weights.checkpoint import load_checkpoint
 from beholder.stats.intervals.proportions import wilson
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design
-from beholder.tables.joined import used_answers
 from beholder.tables.store import TRUTH_ROOM, Store
 
 SHARES = Data(labels="shares")
-NO_VOTES = pl.DataFrame(schema=SCHEMA)
+NO_VOTES = pl.DataFrame(
+    schema={"rater": pl.String(), "image": pl.String(), "other": pl.String(), "lead": pl.Int64()}
+)
 
 
 def recipe(*changes: str) -> Recipe:
@@ -73,9 +73,11 @@ def test_shares_are_of_people_who_said_generated(painted_study: Callable[..., Pa
     consolidate(folder)
     found = judged(Store(folder), SHARES)
     counted = (
-        used_answers(Store(folder))
-        .group_by(image=pl.col("images").list.first())
-        .agg(said=(pl.col("choice") == "generated").sum(), asked=pl.len().cast(pl.Int64))
+        Store(folder)
+        .read("judgements")
+        .filter("used")
+        .group_by("image")
+        .agg(said=pl.col("value").sum(), asked=pl.len().cast(pl.Int64))
     )
     both = found.labels.join(counted, on="image")
     assert both.height == found.labels.height

@@ -35,11 +35,9 @@ def rated(*seen: Seen, analysis: Analysis = ANALYSIS) -> dict[str, Rated]:
     rows = [
         {
             "rater": rater,
-            "images": [f"{generator}{n}"],
-            "expected": "real" if generator == "real" else "generated",
-            "said": ("generated" if generator == "real" else "real")
-            if n < wrong
-            else ("real" if generator == "real" else "generated"),
+            "image": f"{generator}{n}",
+            "expected": float(generator != "real"),
+            "value": float((generator != "real") != (n < wrong)),
         }
         for rater, generator, wrong, of in seen
         for n in range(of)

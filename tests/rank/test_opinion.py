@@ -22,8 +22,8 @@ def rated(*scores: Score, aspect: str = "quality") -> list[Rated]:
             for name in names
         ]
     )
-    tests = pl.DataFrame([{"rater": w, "images": [i], "value": v, "aspect": aspect} for w, i, v in scores])
-    return list(mean_opinions(tests, images, Analysis(draws=500), np.random.default_rng(0)))
+    rows = [{"rater": rater, "image": image, "value": value, "aspect": aspect} for rater, image, value in scores]
+    return list(mean_opinions(pl.DataFrame(rows), images, Analysis(draws=500), np.random.default_rng(0)))
 
 
 def test_hand_worked() -> None:
@@ -62,7 +62,7 @@ def test_aspects_apart_and_nothing_from_nothing() -> None:
     tests = pl.DataFrame(
         {
             "rater": ["p", "p"],
-            "images": [["a0"], ["a0"]],
+            "image": ["a0", "a0"],
             "value": [1.0, 5.0],
             "aspect": ["quality", "alignment"],
         }

@@ -1,7 +1,6 @@
 """Bradley–Terry ratings of generators from votes on pairs."""
 
 import numpy as np
-import polars as pl
 import pytest
 
 from beholder.errors import StatisticsError
@@ -24,13 +23,12 @@ def rated(*votes: Vote) -> list[Rated]:
             for name in names
         ]
     )
-    schema: dict[str, pl.DataType] = {
-        "rater": pl.String(),
-        "images": pl.List(pl.String),
-        "choice": pl.String(),
-    }
-    tests = pl.DataFrame([{"rater": w, "images": [a, b], "choice": c} for w, a, b, c in votes], schema=schema)
-    return list(preferences(tests, images, ANALYSIS, np.random.default_rng(0)))
+    values = {"left": 1.0, "tie": 0.0, "right": -1.0}
+    rows: list[dict[str, object]] = [
+        {"rater": rater, "image": left, "other": right, "value": values[choice], "value_kind": "vote"}
+        for rater, left, right, choice in votes
+    ]
+    return list(preferences(TABLES["judgements"].frame(rows), images, ANALYSIS, np.random.default_rng(0)))
 
 
 def test_two_generators_hand_worked() -> None:

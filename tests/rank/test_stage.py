@@ -208,11 +208,13 @@ def test_every_kind_has_a_method() -> None:
     assert set(METHODS) == set(KINDS)
 
 
-def test_it_needs_raters(bare_study: Make) -> None:
+def test_it_needs_judgements(bare_study: Make) -> None:
     folder = bare_study(REALISM)
     design(folder)
     run_simulated(folder, people=4)
-    with pytest.raises(StageError, match=r"raters\.parquet is missing\. It is written by: beholder consolidate"):
+    with pytest.raises(
+        StageError, match=r"judgements\.parquet is missing\. It is written by: beholder consolidate"
+    ):
         run(folder)
 
 

@@ -30,7 +30,7 @@ def test_killed_at_any_step(bare_study: Callable[..., Path], tmp_path: Path) -> 
     subprocess.run(command, check=True, timeout=300, env=one_thread)
 
     undisturbed = content(folder / "after-rank")
-    assert len(undisturbed) == 2 + 1 + 3 + 5 + 3 + 2  # the tables of all stages, and two of the truth
+    assert len(undisturbed) == 2 + 1 + 4 + 6 + 3 + 2  # the tables of all stages, and two of the truth
     stages = ("design", "collect", "consolidate", "rank")
     for before, stage in zip(("", *stages), stages, strict=False):
         old = content(folder / f"after-{before}") if before else {}

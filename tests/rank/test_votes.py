@@ -10,15 +10,21 @@ from beholder.rank.rated import rows_of
 from beholder.rank.side_by_side import leanings
 from beholder.stats.comparisons.plackett_luce import plackett_luce
 from beholder.study.study import Analysis
+from beholder.tables.catalogue import TABLES
 
 IMAGES = pl.DataFrame({"image": ["a/1", "a/2", "b/1", "b/2", "c/1"], "generator": ["a", "a", "b", "b", "c"]})
 ANALYSIS = Analysis(draws=200)
+VALUES = {"left-much": 2.0, "left": 1.0, "same": 0.0, "tie": 0.0, "right": -1.0, "right-much": -2.0}
 
 
 def votes(*said: tuple[str, str, str, str]) -> pl.DataFrame:
-    return pl.DataFrame(
-        {"rater": [v[0] for v in said], "images": [[v[1], v[2]] for v in said], "choice": [v[3] for v in said]}
-    )
+    graded = any(choice in ("same", "left-much", "right-much") for *_, choice in said)
+    rows: list[dict[str, object]] = [
+        {"rater": rater, "image": left, "other": right, "value": VALUES[choice]}
+        | {"value_kind": "graded-vote" if graded else "vote"}
+        for rater, left, right, choice in said
+    ]
+    return TABLES["judgements"].frame(rows)
 
 
 def test_shares_of_the_five_outcomes_whichever_side() -> None:
@@ -29,7 +35,7 @@ def test_shares_of_the_five_outcomes_whichever_side() -> None:
         ("q", "a/2", "b/2", "same"),
         ("q", "a/1", "a/2", "left"),  # one generator: says nothing
     )
-    rows = comparison_rows("q", "all", tests, IMAGES, five=True, level=0.95)
+    rows = comparison_rows("q", "all", tests, IMAGES, level=0.95)
     assert rows.select("generator", "other", "outcome", "share").rows() == [
         ("a", "b", "much-better", 0.25),
         ("a", "b", "better", 0.25),
@@ -44,7 +50,7 @@ def test_shares_of_the_five_outcomes_whichever_side() -> None:
 
 
 def test_one_voter_has_shares_without_intervals() -> None:
-    rows = comparison_rows("q", "all", votes(("p", "a/1", "b/1", "tie")), IMAGES, five=False, level=0.95)
+    rows = comparison_rows("q", "all", votes(("p", "a/1", "b/1", "tie")), IMAGES, level=0.95)
     assert rows["outcome"].to_list() == ["better", "same", "worse"]
     assert rows["low"].null_count() == 3
 
@@ -57,7 +63,7 @@ def test_alike_votes_of_one_person_widen_the_interval() -> None:
     mixed = votes(*[(p, "a/1", "b/1", "left" if k < 10 else "right") for p in people for k in range(20)])
     width = [
         float((r["high"] - r["low"])[0])
-        for r in (comparison_rows("q", "all", v, IMAGES, five=False, level=0.95) for v in (alike, mixed))
+        for r in (comparison_rows("q", "all", v, IMAGES, level=0.95) for v in (alike, mixed))
     ]
     assert width[0] > 2 * width[1]
 
@@ -76,16 +82,24 @@ def test_mean_preference_is_antisymmetric_for_two() -> None:
     assert [row["prior_used"] for row in ratings] == [False, False]
 
 
+def ranks(orders: list[list[int]]) -> pl.DataFrame:
+    """Judgements of one person each who ranked an image of a, one of b and one of c."""
+    rows: list[dict[str, object]] = [
+        {"rater": rater, "trial": rater, "session": rater, "attempt": 1, "place": place, "image": image}
+        | {"value": float(rank), "value_kind": "rank"}
+        for rater, order in zip("wxyz", orders, strict=True)
+        for place, (image, rank) in enumerate(zip(("a/1", "b/1", "c/1"), order, strict=True))
+    ]
+    return TABLES["judgements"].frame(rows)
+
+
 def test_rankings_by_plackett_luce_and_with_ties_by_bradley_terry() -> None:
-    images = [["a/1", "b/1", "c/1"]] * 4
     orders = [[1, 2, 3], [2, 1, 3], [3, 1, 2], [1, 3, 2]]
-    tests = pl.DataFrame({"rater": list("wxyz"), "images": images, "ranking": orders})
-    (rated,) = rankings(tests, IMAGES, ANALYSIS, np.random.default_rng(0))
+    (rated,) = rankings(ranks(orders), IMAGES, ANALYSIS, np.random.default_rng(0))
     expected = plackett_luce(
         np.arange(4), np.asarray([[0, 1, 2], [1, 0, 2], [1, 2, 0], [0, 2, 1]]), items=3
     ).ratings
     assert rated.method == "plackett-luce"
     assert rated.estimates.value == pytest.approx(expected)
-    tied = tests.with_columns(ranking=pl.Series([[1, 1, 3], *orders[1:]]))
-    (other,) = rankings(tied, IMAGES, ANALYSIS, np.random.default_rng(0))
+    (other,) = rankings(ranks([[1, 1, 3], *orders[1:]]), IMAGES, ANALYSIS, np.random.default_rng(0))
     assert other.method == "bradley-terry"

@@ -66,6 +66,10 @@ def world() -> dict[str, pl.DataFrame]:
             {"question": "q", "rater": "r1", "used": True, "reasons": [], "answers": 2, "same_share": 0.5},
             {"question": "q", "rater": "r2", "used": False, "reasons": ["too fast", "gold"], "answers": 0},
         ],
+        "judgements": [
+            {"question": "q", "aspect": "preference", "rater": "r1", "session": "s1", "trial": "t1", "attempt": 1}
+            | {"place": 0, "image": "i1", "other": "i2", "value": 1.0, "value_kind": "vote", "used": True}
+        ],
         "labels": [
             {"question": "q", "aspect": "preference", "method": "preference", "image": "i1", "other": "i2"}
             | {"value": 0.75, "low": 0.5, "high": 0.9, "choice": "left", "ties": 0.0, "answers": 4, "raters": 4},

@@ -11,7 +11,7 @@ def test_all_tables_in_the_order_of_the_loop() -> None:
         *("prompts", "images", "trials", "sessions", "answers", "skips", "marks", "totals"),
         "published",
         "published_regions",
-        *("raters", "labels", "regions", "thresholds", "agreement"),
+        *("raters", "judgements", "labels", "regions", "thresholds", "agreement"),
         *(
             "training",
             "predictions",

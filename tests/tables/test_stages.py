@@ -84,7 +84,7 @@ def test_consolidate_reads_nothing_of_learn_or_measure() -> None:
 def test_what_is_made_from_answers() -> None:
     """By hand: every table past collecting but those that rest on images alone."""
     assert made_from(*COLLECT.outputs) == (
-        *("raters", "labels", "regions", "thresholds", "agreement"),
+        *("raters", "judgements", "labels", "regions", "thresholds", "agreement"),
         *("ratings", "separations", "comparisons"),
         *("training", "predictions", "label_errors"),
         *("correlations", "metric_separations"),

@@ -43,7 +43,7 @@ consolidate = stage_command(
     """Turn many people's answers into labels with intervals.
 
     Reads the answers of FOLDER, sets people aside by the study's screening rules, and writes the tables `raters`,
-    `labels`, `regions`, `thresholds` and `agreement`.
+    `judgements`, `labels`, `regions`, `thresholds` and `agreement`.
     """,
 )
 
@@ -51,7 +51,7 @@ _rank = stage_command(
     "rank",
     """Rate the generators and say which of them differ.
 
-    Reads the answers and raters of FOLDER and writes the tables `ratings`, `separations` and `comparisons`.
+    Reads the judgements of FOLDER and writes the tables `ratings`, `separations` and `comparisons`.
     """,
 )
 

@@ -1,12 +1,13 @@
 """How far people agree, before and after screening."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import polars as pl
 
-from beholder.consolidate.coding import Coded
+from beholder.consolidate.items import JudgedItems
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.gwet import Credit, gwet_ac
 from beholder.stats.agreement.intraclass import intraclass
@@ -37,56 +38,56 @@ Row = dict[str, object]
 
 
 def agreement_rows(
-    question: AnyQuestion, coded: Coded, used: set[str], level: float, rng: np.random.Generator
+    question: AnyQuestion, judged: JudgedItems, used: set[str], level: float, rng: np.random.Generator
 ) -> list[Row]:
     """The ``agreement`` rows of one aspect, of all people and of those used; empty values where not defined."""
-    common: Row = {"question": question.name, "aspect": coded.aspect}
-    everyone = list(_measures(question, coded, level, rng))
-    kept = coded.of(used)
-    same = kept.frame.height == coded.frame.height
+    common: Row = {"question": question.name, "aspect": judged.aspect}
+    everyone = list(_measures(question, judged, level, rng))
+    kept = judged.of(used)
+    same = kept.frame.height == judged.frame.height
     after = everyone if same else list(_measures(question, kept, level, rng))
     return [
         common | {"people": people} | row for people, rows in (("all", everyone), ("used", after)) for row in rows
     ]
 
 
-def _measures(question: AnyQuestion, coded: Coded, level: float, rng: np.random.Generator) -> Iterator[Row]:
+def _measures(question: AnyQuestion, judged: JudgedItems, level: float, rng: np.random.Generator) -> Iterator[Row]:
     """α of every kind; beside it what fits the kind and the design."""
-    stepped = _stepped(question, coded)
-    if coded.frame.is_empty():
-        yield {"statistic": f"krippendorff-alpha-{coded.scale}"} | _counts(coded)
+    stepped = _stepped(question, judged)
+    if judged.frame.is_empty():
+        yield {"statistic": f"krippendorff-alpha-{judged.scale}"} | _counts(judged)
     else:
         who, what, code, names = stepped.arrays()
         draws = int(np.clip(DRAWN_ANSWERS // len(who), FEWEST_DRAWS, MOST_DRAWS))
         weights = person_weights(np.zeros(len(names), dtype=np.int64), draws, rng)
-        alpha = partial(krippendorff_alpha, who, what, code, weights, scale=coded.scale, level=level)
-        yield _row(f"krippendorff-alpha-{coded.scale}", alpha, coded)
-        if coded.scale in CREDITS:
-            statistic, credit = CREDITS[coded.scale]
-            few = coded.frame.height <= MOST_RESAMPLED
+        alpha = partial(krippendorff_alpha, who, what, code, weights, scale=judged.scale, level=level)
+        yield _row(f"krippendorff-alpha-{judged.scale}", alpha, judged)
+        if judged.scale in CREDITS:
+            statistic, credit = CREDITS[judged.scale]
+            few = judged.frame.height <= MOST_RESAMPLED
             drawn = weights if few else np.ones((1, len(names)), dtype=np.int32)
-            ac = _row(statistic, partial(gwet_ac, who, what, code, drawn, credit=credit, level=level), coded)
+            ac = _row(statistic, partial(gwet_ac, who, what, code, drawn, credit=credit, level=level), judged)
             yield ac if few else ac | {"low": None, "high": None}
         if isinstance(question, ScaleQuestion) and len(who) == len(names) * (what.max() + 1):
-            scores = coded.frame["code"].to_numpy()
-            yield _row("icc-2-single", lambda: intraclass(who, what, scores, level=level).random, coded)
-            yield _row("icc-2-mean", lambda: intraclass(who, what, scores, level=level).random_mean, coded)
-    yield from _max_diffs(question, coded)
+            scores = judged.frame["value"].to_numpy()
+            yield _row("icc-2-single", lambda: intraclass(who, what, scores, level=level).random, judged)
+            yield _row("icc-2-mean", lambda: intraclass(who, what, scores, level=level).random_mean, judged)
+    yield from _max_diffs(question, judged)
 
 
-def _row(statistic: str, measure: Callable[[], Estimate], coded: Coded) -> Row:
+def _row(statistic: str, measure: Callable[[], Estimate], judged: JudgedItems) -> Row:
     """A measure with its interval; its value stays empty where it is not defined."""
     row: Row = {"statistic": statistic}
     try:
         found = measure()
     except StatisticsError:
-        return row | _counts(coded)
+        return row | _counts(judged)
     numbers = {"value": found.value, "low": found.low, "high": found.high}
     known = {name: None if np.isnan(number) else number for name, number in numbers.items()}
     return row | known | {"answers": found.answers, "items": found.items, "raters": found.raters}
 
 
-def _max_diffs(question: AnyQuestion, coded: Coded) -> Iterator[Row]:
+def _max_diffs(question: AnyQuestion, judged: JudgedItems) -> Iterator[Row]:
     """Of rich feedback the histogram of max_diff, cumulated: the share of images up to each difference.
 
     max_diff is the highest less the lowest score of an image on a scale from 0 to 1 (Liang et al., 2024: about a
@@ -96,33 +97,33 @@ def _max_diffs(question: AnyQuestion, coded: Coded) -> Iterator[Row]:
         return
     low, high = question.scale()
     apart = (
-        coded.frame.group_by("item")
-        .agg(apart=(pl.col("code").max() - pl.col("code").min()) / (high - low), people=pl.len())
+        judged.frame.group_by("item")
+        .agg(apart=(pl.col("value").max() - pl.col("value").min()) / (high - low), people=pl.len())
         .filter(pl.col("people") >= 2)["apart"]
     )
     for edge in (0.0, 0.25, 0.5, 0.75, 1.0):
         share = float((apart <= edge + 1e-9).to_numpy().mean()) if len(apart) else None
-        yield {"statistic": f"max-diff-at-most-{edge:g}", "value": share} | _counts(coded)
+        yield {"statistic": f"max-diff-at-most-{edge:g}", "value": share} | _counts(judged)
 
 
-def _counts(coded: Coded) -> Row:
+def _counts(judged: JudgedItems) -> Row:
     return {
-        "answers": coded.frame.height,
-        "items": coded.frame.group_by("item").len().filter(pl.col("len") >= 2).height,
-        "raters": coded.frame["rater"].n_unique(),
+        "answers": judged.frame.height,
+        "items": judged.frame.group_by("item").len().filter(pl.col("len") >= 2).height,
+        "raters": judged.frame["rater"].n_unique(),
     }
 
 
-def _stepped(question: AnyQuestion, coded: Coded) -> Coded:
+def _stepped(question: AnyQuestion, judged: JudgedItems) -> JudgedItems:
     """Values of a scale with very many points, in steps."""
     if isinstance(question, ScaleQuestion):
         low, high = question.scale()
         if question.points and question.points <= LEVELS + 1:
-            return coded
-    elif coded.scale == "interval":
+            return judged
+    elif judged.scale == "interval":
         low, high = 0.0, 1.0
     else:
-        return coded
+        return judged
     step = (high - low) / LEVELS
-    code = low + ((pl.col("code") - low) / step).round() * step
-    return Coded(coded.aspect, coded.scale, coded.frame.with_columns(code=code))
+    value = low + ((pl.col("value") - low) / step).round() * step
+    return replace(judged, frame=judged.frame.with_columns(value=value))

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 
 from beholder.errors import StatisticsError
+from beholder.judgements.rankings import rankings_of
 from beholder.stats.agreement.kendall_w import concordance_of_sets
 from beholder.study.kinds.ranking import RankingQuestion
 
@@ -12,14 +13,18 @@ STATISTIC = "kendall-w"
 Row = dict[str, object]
 
 
-def concordance_rows(question: RankingQuestion, tests: pl.DataFrame, used: set[str], level: float) -> list[Row]:
+def concordance_rows(
+    question: RankingQuestion, judgements: pl.DataFrame, used: set[str], level: float
+) -> list[Row]:
     """The ``agreement`` rows of W, the mean over sets of images that two people or more ranked.
 
     A set is the same images in any order on the screen; of a person's rankings of a set the first counts. The
     items of these rows are sets, their answers ranks given.
     """
-    rankings = tests.select("rater", "images", "ranking", set=pl.col("images").list.sort().list.join("\n")).unique(
-        ["rater", "set"], keep="first", maintain_order=True
+    rankings = (
+        rankings_of(judgements)
+        .select("rater", "images", "ranking", set=pl.col("images").list.sort().list.join("\n"))
+        .unique(["rater", "set"], keep="first", maintain_order=True)
     )
     kept = rankings.filter(pl.col("rater").is_in(list(used)))
     common: Row = {"question": question.name, "aspect": "preference", "statistic": STATISTIC}

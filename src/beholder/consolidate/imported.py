@@ -5,6 +5,7 @@ import polars as pl
 from scipy import stats
 
 from beholder.errors import StatisticsError
+from beholder.judgements.rules import judge
 from beholder.stats.agreement.krippendorff import alpha_of_counts
 from beholder.stats.intervals.proportions import wilson
 from beholder.study.question import Screening
@@ -73,9 +74,7 @@ def _reasons(mean: float | None, same: float, screening: Screening) -> list[str]
     reasons = []
     if mean is not None and screening.min_seconds is not None and mean < screening.min_seconds:
         reasons.append(f"fast: mean {mean:.2f} s, at least {screening.min_seconds:g} s expected")
-    if screening.max_same_share is not None and same > screening.max_same_share:
-        reasons.append(f"same answer: {same:.0%} of the time, at most {screening.max_same_share:.0%} expected")
-    return reasons
+    return reasons + judge({"same_share": same}, screening).reasons
 
 
 def _shares(published: pl.DataFrame, level: float) -> pl.DataFrame:

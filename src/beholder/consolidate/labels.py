@@ -6,25 +6,25 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from beholder.consolidate.coding import EVEN, FIRST, Coded
 from beholder.consolidate.doubt import with_doubt
+from beholder.consolidate.items import JudgedItems
 from beholder.errors import StatisticsError
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.truth.p910 import P910, p910
 from beholder.study.kinds.catalogue import AnyQuestion
 
 
-def label(question: AnyQuestion, coded: Coded, level: float) -> pl.DataFrame:
+def label(question: AnyQuestion, judged: JudgedItems, level: float) -> pl.DataFrame:
     """The ``labels`` rows of one aspect, by every method that fits the kind."""
-    rows = [labeller(coded, level) for labeller in LABELLERS[question.kind]]
-    found = with_doubt(pl.concat(rows, how="diagonal"), coded)
-    return found.with_columns(question=pl.lit(question.name), aspect=pl.lit(coded.aspect))
+    rows = [labeller(judged, level) for labeller in LABELLERS[question.kind]]
+    found = with_doubt(pl.concat(rows, how="diagonal"), judged)
+    return found.with_columns(question=pl.lit(question.name), aspect=pl.lit(judged.aspect))
 
 
-def _shares(coded: Coded, level: float) -> pl.DataFrame:
+def _shares(judged: JudgedItems, level: float) -> pl.DataFrame:
     """Share of people who called the image generated (Layer 6's soft label), Wilson's interval, the majority."""
-    rows = coded.frame.group_by("image").agg(
-        value=pl.col("code").mean(),
+    rows = judged.frame.group_by("image").agg(
+        value=pl.col("value").mean(),
         answers=pl.len().cast(pl.Int64),
         raters=pl.col("rater").n_unique().cast(pl.Int64),
     )
@@ -34,19 +34,13 @@ def _shares(coded: Coded, level: float) -> pl.DataFrame:
     return _with_wilson(rows.sort("image"), level).with_columns(choice=majority, method=pl.lit("share"))
 
 
-def _preferences(coded: Coded, level: float) -> pl.DataFrame:
-    """Share of votes for ``image`` over ``other``, a tie counting half; the hard label is the larger share."""
-    return _votes(coded, pl.col("code") == FIRST, pl.col("code") == EVEN, level)
+def _preferences(judged: JudgedItems, level: float) -> pl.DataFrame:
+    """Share of votes for ``image`` over ``other``, a tie counting half; the hard label is the larger share.
 
-
-def _leanings(coded: Coded, level: float) -> pl.DataFrame:
-    """The same from five answers: whether much or slightly better counts alike."""
-    return _votes(coded, pl.col("code") > 0, pl.col("code") == 0, level)
-
-
-def _votes(coded: Coded, won: pl.Expr, tied: pl.Expr, level: float) -> pl.DataFrame:
-    first, tie = won.cast(pl.Float64), tied.cast(pl.Float64)
-    rows = coded.frame.group_by("image", "other").agg(
+    Of five answers, much better and better count alike.
+    """
+    first, tie = (pl.col("value") > 0).cast(pl.Float64), (pl.col("value") == 0).cast(pl.Float64)
+    rows = judged.frame.group_by("image", "other").agg(
         value=(first + tie / 2).mean(),
         ties=tie.mean(),
         answers=pl.len().cast(pl.Int64),
@@ -64,41 +58,41 @@ def _votes(coded: Coded, won: pl.Expr, tied: pl.Expr, level: float) -> pl.DataFr
     )
 
 
-def _means(coded: Coded, level: float) -> pl.DataFrame:
+def _means(judged: JudgedItems, level: float) -> pl.DataFrame:
     """Mean opinion with a t interval over people; one answer alone has no interval."""
-    return _mean_of(coded.frame, "mean", level)
+    return _mean_of(judged.frame, "mean", level)
 
 
-def _mean_preferences(coded: Coded, level: float) -> pl.DataFrame:
+def _mean_preferences(judged: JudgedItems, level: float) -> pl.DataFrame:
     """Mean of how far the answers lean to ``image``, from −2 to 2."""
-    return _mean_of(coded.frame, "mean-preference", level)
+    return _mean_of(judged.frame, "mean-preference", level)
 
 
-def _credits(coded: Coded, level: float) -> pl.DataFrame:
+def _credits(judged: JudgedItems, level: float) -> pl.DataFrame:
     """Mean credit from the presses: the higher, the more people pressed for the image."""
-    return _mean_of(coded.frame, "credit", level)
+    return _mean_of(judged.frame, "credit", level)
 
 
-def _z_means(coded: Coded, level: float) -> pl.DataFrame:
+def _z_means(judged: JudgedItems, level: float) -> pl.DataFrame:
     """Mean of the ratings, each person's own put to mean 0 and standard deviation 1 first.
 
     A person who gave the same value throughout, or one value only, tells images apart in nothing: 0.
     """
-    own = pl.col("code")
+    own = pl.col("value")
     spread = own.std().over("rater")
     z = pl.when(spread > 0).then((own - own.mean().over("rater")) / spread).otherwise(0.0)
-    return _mean_of(coded.frame.with_columns(code=z), "z-mean", level)
+    return _mean_of(judged.frame.with_columns(value=z), "z-mean", level)
 
 
-def _p910(coded: Coded, level: float) -> pl.DataFrame:
+def _p910(judged: JudgedItems, level: float) -> pl.DataFrame:
     """Opinions by ITU-T P.910: people differ in bias and inconsistency, and the careless weigh little.
 
     No rows where the model does not hold (:func:`p910_unfit` says why).
     """
-    found = _fitted(coded, level)
+    found = _fitted(judged, level)
     if isinstance(found, str):
         return pl.DataFrame(schema={"image": pl.String, "value": pl.Float64, "method": pl.String})
-    rows = coded.frame.group_by("image").agg(
+    rows = judged.frame.group_by("image").agg(
         answers=pl.len().cast(pl.Int64), raters=pl.col("rater").n_unique().cast(pl.Int64)
     )
     return rows.sort("image").with_columns(
@@ -109,17 +103,17 @@ def _p910(coded: Coded, level: float) -> pl.DataFrame:
     )
 
 
-def p910_unfit(question: AnyQuestion, coded: Coded, level: float) -> str | None:
+def p910_unfit(question: AnyQuestion, judged: JudgedItems, level: float) -> str | None:
     """Why an aspect of a question that is rated has no labels by P.910; nothing where it has them."""
-    if _p910 not in LABELLERS[question.kind] or coded.frame.is_empty():
+    if _p910 not in LABELLERS[question.kind] or judged.frame.is_empty():
         return None
-    found = _fitted(coded, level)
-    return f"p910: no labels of {coded.aspect}: {found}; take the mean" if isinstance(found, str) else None
+    found = _fitted(judged, level)
+    return f"p910: no labels of {judged.aspect}: {found}; take the mean" if isinstance(found, str) else None
 
 
-def _fitted(coded: Coded, level: float) -> P910 | str:
+def _fitted(judged: JudgedItems, level: float) -> P910 | str:
     """The model, or why it does not hold."""
-    who, what, scores, names = coded.arrays()
+    who, what, scores, names = judged.arrays()
     try:
         found = p910(who, what, scores, level=level)
     except StatisticsError as error:
@@ -137,8 +131,8 @@ def _mean_of(frame: pl.DataFrame, method: str, level: float) -> pl.DataFrame:
     rows = (
         frame.group_by(what)
         .agg(
-            value=pl.col("code").mean(),
-            spread=pl.col("code").std(),
+            value=pl.col("value").mean(),
+            spread=pl.col("value").std(),
             answers=pl.len().cast(pl.Int64),
             raters=pl.col("rater").n_unique().cast(pl.Int64),
         )
@@ -157,14 +151,14 @@ def _with_wilson(rows: pl.DataFrame, level: float) -> pl.DataFrame:
     return rows.with_columns(low=pl.Series(low), high=pl.Series(high))
 
 
-Labeller = Callable[[Coded, float], pl.DataFrame]
+Labeller = Callable[[JudgedItems, float], pl.DataFrame]
 
 LABELLERS: dict[str, tuple[Labeller, ...]] = {
     "realism": (_shares,),
     "timed-realism": (_shares,),
     "pair": (_preferences,),
     "ranking": (_preferences,),
-    "side-by-side-5": (_leanings, _mean_preferences),
+    "side-by-side-5": (_preferences, _mean_preferences),
     "rating": (_means, _z_means, _p910),
     "rich-feedback": (_means, _z_means, _p910),
     "sweep": (_credits,),

@@ -1,4 +1,4 @@
-"""The consolidate stage: from answers to raters, labels, regions, thresholds and agreement."""
+"""The consolidate stage: from answers to raters, judgements, labels, regions, thresholds and agreement."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from beholder.consolidate.agreement import agreement_rows
-from beholder.consolidate.coding import code_answers
 from beholder.consolidate.concordance import concordance_rows
 from beholder.consolidate.imported import published_agreement, published_labels, screen_totals
+from beholder.consolidate.items import by_aspect
 from beholder.consolidate.labels import label, p910_unfit
 from beholder.consolidate.marked_places import region_rows
 from beholder.consolidate.marked_words import word_labels
@@ -17,13 +17,14 @@ from beholder.consolidate.possible import faults_of_answers
 from beholder.consolidate.screening import screen
 from beholder.consolidate.thresholds import threshold_rows
 from beholder.errors import TableError
+from beholder.judgements.coding import judgements_of
+from beholder.judgements.joined import answered_trials, skipped_trials
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
-from beholder.tables.joined import answered_trials, skipped_trials
 from beholder.tables.provenance import Plain
 from beholder.tables.stages import CONSOLIDATE, STAGES
 from beholder.tables.store import Store
@@ -47,6 +48,7 @@ class _Found:
     """What the questions give, part by part, for each table."""
 
     raters: list[pl.DataFrame] = field(default_factory=list)
+    judgements: list[pl.DataFrame] = field(default_factory=list)
     labels: list[pl.DataFrame] = field(default_factory=list)
     regions: list[pl.DataFrame] = field(default_factory=list)
     thresholds: list[pl.DataFrame] = field(default_factory=list)
@@ -98,11 +100,13 @@ def _from_answers(
 ) -> None:
     level = study.analysis.level
     tests, marks = answered.filter(pl.col("role") == "test"), store.read_or_empty("marks")
-    coded = list(code_answers(question, tests, marks))
-    screened = screen(question, answered, skipped_trials(store, question.name), coded)
+    judgements = judgements_of(question, tests, marks)
+    judged = list(by_aspect(question, judgements))
+    screened = screen(question, answered, skipped_trials(store, question.name), judged)
+    found.judgements.append(_with_use(judgements, screened))
     used = set(screened.filter(pl.col("used"))["rater"])
     unfit = []
-    for aspect in coded:
+    for aspect in judged:
         found.agreement.append(TABLES["agreement"].frame(agreement_rows(question, aspect, used, level, rng)))
         kept = aspect.of(used)
         if not kept.frame.is_empty():
@@ -112,15 +116,22 @@ def _from_answers(
     why = pl.lit([note for note in unfit if note], dtype=pl.List(pl.String))
     found.raters.append(screened.with_columns(notes=pl.concat_list("notes", why)))
     if isinstance(question, RankingQuestion):
-        rows = concordance_rows(question, tests, used, level)
+        rows = concordance_rows(question, judgements, used, level)
         found.agreement.append(TABLES["agreement"].frame(rows))
     if isinstance(question, TimedRealismQuestion) and not tests.is_empty():
         found.thresholds.append(threshold_rows(question, tests, store.read("images")))
     if isinstance(question, RichFeedbackQuestion):
-        judged = _judged(tests, used)
-        found.regions.append(region_rows(question, judged, marks, store.read("images")))
-        words = word_labels(judged, marks, store.read_or_empty("prompts"), level)
+        viewed = _judged(tests, used)
+        found.regions.append(region_rows(question, viewed, marks, store.read("images")))
+        words = word_labels(viewed, marks, store.read_or_empty("prompts"), level)
         found.labels.append(words.with_columns(question=pl.lit(question.name)))
+
+
+def _with_use(judgements: pl.DataFrame, raters: pl.DataFrame) -> pl.DataFrame:
+    """The judgements of a question with whether they are used and, where not, why."""
+    reason = pl.when(~pl.col("used")).then(pl.col("reasons").list.join("; "))
+    use = raters.select("rater", "question", "used", reason=reason)
+    return judgements.join(use, on="rater", how="left", maintain_order="left")
 
 
 def _judged(tests: pl.DataFrame, used: set[str]) -> pl.DataFrame:

@@ -3,21 +3,17 @@
 import polars as pl
 
 from beholder.formats.format import Tables
-
-LEFT_OUT = ("no-consent",)
-"""As in our results: what people who withdrew did not ask to have deleted counts."""
+from beholder.judgements.joined import join_trials
 
 
 def answered_tests(tables: Tables, question: str) -> pl.DataFrame:
     """Valid answers to a question's test trials, with images, prompt and expected answer of the trial."""
-    trials = tables["trials"].select("trial", "role", "images", "expected", "prompt")
     texts = tables["prompts"].select("prompt", "text")
-    sessions = tables["sessions"].filter(~pl.col("status").is_in(LEFT_OUT))
+    sessions = tables["sessions"]
+    answers = tables["answers"].filter(pl.col("question") == question)
     return (
-        tables["answers"]
-        .filter((pl.col("question") == question) & pl.col("valid"))
+        join_trials(answers, tables["trials"], sessions)
         .join(sessions.select("session", "status", "started"), on="session", maintain_order="left")
-        .join(trials, on="trial", maintain_order="left")
         .filter(pl.col("role") == "test")
         .join(texts, on="prompt", how="left", maintain_order="left")
         .with_columns(pl.col("text").fill_null(""))

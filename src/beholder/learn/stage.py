@@ -18,7 +18,7 @@ from beholder.learn.rich.stage import learn_rich
 from beholder.learn.second_look import look_again
 from beholder.learn.splits import Role, Split
 from beholder.learn.train import Progress, devices, leads
-from beholder.learn.votes import votes_of
+from beholder.learn.votes import used_votes
 from beholder.models.architectures import IMAGE_ALONE, architecture
 from beholder.models.trainable import Batch, Trainable
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
@@ -106,7 +106,7 @@ class _Judging:
         for one in sides:
             for aspect, scores in one.scores.items():
                 together.setdefault(aspect, {}).update(scores)
-        votes = votes_of(job.store, job.study, self.recipe.data.question)
+        votes = used_votes(job.store, job.study, self.recipe.data.question)
         threshold = sum(one.told for one in sides) / len(sides)
         return evaluate(self.found, self.recipe.data, together, votes, job.evaluation, threshold=threshold)
 

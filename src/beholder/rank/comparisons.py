@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from beholder.rank.votes import votes_of
+from beholder.rank.votes import generator_votes
 from beholder.stats.intervals.proportions import wilson
 from beholder.tables.schemas.rank import OUTCOMES
 
@@ -14,7 +14,7 @@ PAIR = ["generator", "other"]
 
 
 def comparison_rows(
-    question: str, piece: str, tests: pl.DataFrame, images: pl.DataFrame, *, five: bool, level: float
+    question: str, piece: str, judgements: pl.DataFrame, images: pl.DataFrame, *, level: float
 ) -> pl.DataFrame:
     """The ``comparisons`` rows of one slice: of every pair of generators the share of each outcome.
 
@@ -22,16 +22,17 @@ def comparison_rows(
     ones that would vary as much between people: p(1 − p)/SE², with SE the linearised standard error over people;
     where all votes are alike, the number of people.
     """
-    ends = (2, 1, 0, -1, -2) if five else (1, 0, -1)
-    votes = votes_of(tests, images).with_columns(in_order=pl.col("first") < pl.col("second"))
-    said = pl.when("in_order").then(pl.col("leaning")).otherwise(0 - pl.col("leaning"))
+    graded = (judgements["value_kind"] == "graded-vote").any()
+    ends = (2, 1, 0, -1, -2) if graded else (1, 0, -1)
+    votes = generator_votes(judgements, images).with_columns(in_order=pl.col("first") < pl.col("second"))
+    leaning = pl.when("in_order").then(pl.col("value")).otherwise(0.0 - pl.col("value"))
     canonical = votes.select(
         "rater",
-        said.alias("said"),
+        leaning.alias("leaning"),
         generator=pl.min_horizontal("first", "second"),
         other=pl.max_horizontal("first", "second"),
     )
-    parts = [_shares(canonical, leaning, level) for leaning in ends] if not canonical.is_empty() else []
+    parts = [_shares(canonical, end, level) for end in ends] if not canonical.is_empty() else []
     rows = pl.concat(parts) if parts else _shares(canonical, 0, level)
     order = pl.Enum(OUTCOMES)
     return rows.sort(*PAIR, pl.col("outcome").cast(order)).with_columns(
@@ -40,14 +41,16 @@ def comparison_rows(
 
 
 def _shares(votes: pl.DataFrame, leaning: int, level: float) -> pl.DataFrame:
-    people = votes.group_by(*PAIR, "rater").agg(
-        had=(pl.col("said") == leaning).sum().cast(pl.Float64), votes=pl.len().cast(pl.Float64)
+    people = (
+        votes.group_by(*PAIR, "rater")
+        .agg(had=(pl.col("leaning") == leaning).sum().cast(pl.Float64), votes=pl.len().cast(pl.Float64))
+        .sort(*PAIR, "rater")  # sums are taken in one order, so that a run can be repeated to the last digit
     )
     share = pl.col("had").sum() / pl.col("votes").sum()
     off = (pl.col("had") - share * pl.col("votes")) ** 2
     n = pl.len().cast(pl.Float64)
     rows = (
-        people.group_by(PAIR)
+        people.group_by(PAIR, maintain_order=True)
         .agg(
             share=share,
             variance=n / (n - 1) * off.sum() / pl.col("votes").sum() ** 2,

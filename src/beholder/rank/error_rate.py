@@ -16,7 +16,7 @@ D_PRIME = "d-prime"
 
 
 def error_rates(
-    tests: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
 ) -> Iterator[Rated]:
     """The share wrong on both, on generated and on real images; and d′, by which lower is better.
 
@@ -26,7 +26,7 @@ def error_rates(
     shown, only the share wrong on generated ones is given.
     """
     judged = (
-        tests.select("rater", image=pl.col("images").list.first(), wrong=pl.col("said") != pl.col("expected"))
+        judgements.select("rater", "image", wrong=pl.col("value") != pl.col("expected"))
         .join(images.select("image", "generator", "real"), on="image", maintain_order="left")
         .with_columns(pl.col("wrong").cast(pl.Float64))
     )

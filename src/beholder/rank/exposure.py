@@ -15,22 +15,20 @@ METHODS = {"modal-exposure": "modal_ms", "exposure-threshold": "threshold_ms"}
 
 
 def exposures(
-    tests: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
 ) -> Iterator[Rated]:
     """Mean over people of the mean over blocks of the modal exposure, and of the threshold by likelihood.
 
-    ``tests`` are answers with the columns of their block's row of ``thresholds``. Where people judged several
-    generators in a block, its staircase belongs to none of them; but all were then shown at the same exposures,
-    and the error rates tell them apart.
+    ``judgements`` have the block of their trial and the columns of its row of ``thresholds``. Where people judged
+    several generators in a block, its staircase belongs to none of them; but all were then shown at the same
+    exposures, and the error rates tell them apart.
     """
-    alone = tests.filter(pl.col("judged").is_not_null())
+    alone = judgements.filter(pl.col("judged").is_not_null())
     if alone.is_empty():
-        yield from error_rates(tests, images, analysis, rng)
+        yield from error_rates(judgements, images, analysis, rng)
         return
-    shown = (
-        alone.with_columns(image=pl.col("images").list.first())
-        .group_by("judged")
-        .agg(answers=pl.len().cast(pl.Int64), images=pl.col("image").n_unique().cast(pl.Int64))
+    shown = alone.group_by("judged").agg(
+        answers=pl.len().cast(pl.Int64), images=pl.col("image").n_unique().cast(pl.Int64)
     )
     blocks = alone.unique(["session", "block"], keep="first", maintain_order=True)
     for method, column in METHODS.items():

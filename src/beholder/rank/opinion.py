@@ -11,11 +11,11 @@ from beholder.study.study import Analysis
 
 
 def mean_opinions(
-    tests: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
 ) -> Iterator[Rated]:
     """The mean of all ratings of a generator's images, aspect by aspect; people are resampled."""
-    judged = tests.select("rater", "aspect", "value", image=pl.col("images").list.first()).join(
+    judged = judgements.select("rater", "aspect", "value", "image").join(
         images.select("image", "generator"), on="image", maintain_order="left"
     )
-    for (aspect,), answers in sorted(judged.partition_by("aspect", as_dict=True).items()):
-        yield rated_values(answers, aspect=str(aspect), method="mean-opinion", analysis=analysis, rng=rng)
+    for (aspect,), ratings in sorted(judged.partition_by("aspect", as_dict=True).items()):
+        yield rated_values(ratings, aspect=str(aspect), method="mean-opinion", analysis=analysis, rng=rng)

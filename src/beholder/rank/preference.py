@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from beholder.errors import StatisticsError
 from beholder.rank.rated import Rated
-from beholder.rank.votes import votes_of
+from beholder.rank.votes import generator_votes
 from beholder.stats.comparisons.bradley_terry import bradley_terry
 from beholder.stats.comparisons.vote_table import FIRST, OUTCOMES, SECOND, TIE, tally_votes
 from beholder.stats.comparisons.win_graph import comparison_components
@@ -19,10 +19,10 @@ TIE_RULE = "Davidson's model: a tie has a probability of its own"
 
 
 def preferences(
-    tests: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
 ) -> Iterator[Rated]:
     """Ratings in natural-log odds around 0; the side on which an image stood is allowed for."""
-    votes = votes_of(tests, images)
+    votes = generator_votes(judgements, images)
     generators = tuple(pl.concat([votes["first"], votes["second"]]).unique().sort().to_list())
     if len(generators) < 2:
         return
@@ -31,7 +31,7 @@ def preferences(
         votes[side].replace_strict(list(generators), list(range(len(generators)))).to_numpy()
         for side in ("first", "second")
     )
-    outcome = np.select([votes["leaning"] > 0, votes["leaning"] < 0], [FIRST, SECOND], TIE).astype(np.int64)
+    outcome = np.select([votes["value"] > 0, votes["value"] < 0], [FIRST, SECOND], TIE).astype(np.int64)
     pairs, counts = tally_votes(who, first, second, outcome)
     groups = comparison_components(pairs, len(generators))
     if len(groups) > 1:
@@ -72,7 +72,7 @@ def never_compared(groups: Sequence[Sequence[int]], generators: tuple[str, ...])
 def _images(votes: pl.DataFrame, generators: tuple[str, ...]) -> np.ndarray:
     """Images behind each generator's rating."""
     shown = pl.concat(
-        [votes.select(generator="first", image="left"), votes.select(generator="second", image="right")]
+        [votes.select(generator="first", image="image"), votes.select(generator="second", image="other")]
     ).unique()
     counts = dict(shown.group_by("generator").len().iter_rows())
     return np.asarray([counts[generator] for generator in generators], dtype=np.int64)

@@ -7,17 +7,17 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from beholder.judgements.rankings import rankings_of
 from beholder.rank.preference import never_compared, preferences
 from beholder.rank.rated import Rated
 from beholder.stats.comparisons.plackett_luce import ABSENT, TIE_RULE, plackett_luce
 from beholder.stats.comparisons.win_graph import comparison_components
 from beholder.stats.intervals.bootstrap import person_weights
 from beholder.study.study import Analysis
-from beholder.tables.ranked_pairs import pairs_of_rankings
 
 
 def rankings(
-    tests: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
 ) -> Iterator[Rated]:
     """Ratings in natural-log odds around 0, by Plackett–Luce.
 
@@ -25,7 +25,8 @@ def rankings(
     pairs that the rankings imply takes its place, and ``method`` says so.
     """
     placed = (
-        tests.select("rater", "images", "ranking")
+        rankings_of(judgements)
+        .select("rater", "images", "ranking")
         .with_row_index("row")
         .explode("images", "ranking")
         .join(images.select("generator", images="image"), on="images", maintain_order="left")
@@ -35,7 +36,7 @@ def rankings(
     if len(generators) < 2:
         return
     if _repeats(placed, "ranking") or _repeats(placed, "generator"):
-        yield from preferences(pairs_of_rankings(tests), images, analysis, rng)
+        yield from preferences(judgements, images, analysis, rng)
         return
     who, rows = _arrays(placed, generators)
     apart = comparison_components(_neighbours(rows), len(generators))

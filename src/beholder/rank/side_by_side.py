@@ -8,27 +8,26 @@ import polars as pl
 from beholder.rank.cells import rated_values
 from beholder.rank.preference import preferences
 from beholder.rank.rated import Rated
-from beholder.rank.votes import votes_of
+from beholder.rank.votes import generator_votes
 from beholder.study.study import Analysis
 
 TIE_RULE = "about the same counts as 0, between −1 and 1"
 
 
 def leanings(
-    tests: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
 ) -> Iterator[Rated]:
     """The mean preference over all rivals, from −2 to 2, and Bradley–Terry with *about the same* as a tie."""
-    votes = votes_of(tests, images)
+    votes = generator_votes(judgements, images)
     if votes.is_empty():
         return
-    leaning = pl.col("leaning").cast(pl.Float64)
     both = pl.concat(
         [
-            votes.select("rater", generator="first", image="left", value=leaning),
-            votes.select("rater", generator="second", image="right", value=0.0 - leaning),
+            votes.select("rater", "image", "value", generator="first"),
+            votes.select("rater", image="other", value=0.0 - pl.col("value"), generator="second"),
         ]
     )
-    yield from preferences(tests, images, analysis, rng)
+    yield from preferences(judgements, images, analysis, rng)
     yield rated_values(
         both, aspect="preference", method="mean-preference", analysis=analysis, rng=rng, ties=TIE_RULE
     )

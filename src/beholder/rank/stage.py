@@ -1,4 +1,4 @@
-"""The rank stage: from answers to ratings, separations and comparisons of generators."""
+"""The rank stage: from judgements to ratings, separations and comparisons of generators."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -9,6 +9,9 @@ import polars as pl
 
 from beholder.errors import StageError, StatisticsError
 from beholder.formats.imported import UNKNOWN
+from beholder.judgements.coding import PAIRED
+from beholder.judgements.rankings import RANK as RANK_KIND
+from beholder.judgements.rankings import RANKING
 from beholder.rank.comparisons import comparison_rows
 from beholder.rank.error_rate import counted_error_rates
 from beholder.rank.methods import METHODS, Method
@@ -16,8 +19,6 @@ from beholder.rank.published import published_means
 from beholder.rank.rated import Rated, Row, rows_of
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
-from beholder.tables.joined import screened_answers
-from beholder.tables.provenance import Plain
 from beholder.tables.stages import RANK, STAGES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, perform
@@ -36,16 +37,10 @@ NAMELESS = (
 def run(folder: Path, *, force: bool = False) -> Outcome:
     """Rate the generators by every question, as a whole and by style, and say which are told apart."""
     study, store = load_study(folder), Store(folder)
-    settings = study.analysis.model_dump(mode="json") | {"questions": _sweeps(study)}
+    settings = study.analysis.model_dump(mode="json")
     work = Work(RANK, settings, study.seed)
     outcome = perform(store, work, lambda tables: _rank(tables, study), force=force)
     return replace(outcome, note=NAMELESS) if _nameless(store.read("images")) else outcome
-
-
-def _sweeps(study: Study) -> dict[str, Plain]:
-    """The settings of questions that matter here: how presses are shared among the images of a sweep."""
-    timing = {"each_ms", "latency_ms", "latency_sd_ms"}
-    return {q.name: q.model_dump(mode="json", include=timing) for q in study.questions if q.kind == "sweep"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +58,11 @@ class _Found:
 
 
 def _rank(store: Store, study: Study) -> dict[str, pl.DataFrame]:
-    answers, images = screened_answers(store), store.read("images")
+    judgements, images = store.read("judgements"), store.read("images")
     found = _Found()
     for number, question in enumerate(study.questions):
-        tests = answers.filter(pl.col("question") == question.name)
-        _from_answers(store, study, number, tests, images, found)
+        own = judgements.filter(pl.col("question") == question.name)
+        _from_judgements(store, study, number, own, images, found)
         for piece, rated in _without_answers(store, study, number):
             found.add(question.name, piece, rated, study.analysis.level)
     if not found.ratings and not _nameless(images):
@@ -79,14 +74,14 @@ def _rank(store: Store, study: Study) -> dict[str, pl.DataFrame]:
     }
 
 
-def _from_answers(
-    store: Store, study: Study, number: int, tests: pl.DataFrame, images: pl.DataFrame, found: _Found
+def _from_judgements(
+    store: Store, study: Study, number: int, judgements: pl.DataFrame, images: pl.DataFrame, found: _Found
 ) -> None:
     """The ratings by one question, as a whole and by style."""
     question, analysis = study.questions[number], study.analysis
     method = METHODS[question.kind]
-    everyone = method.prepare(question, tests, store)
-    used = everyone.filter("used").drop("used")
+    everyone = method.prepare(question, judgements, store)
+    used = everyone.filter("used")
     for place, (piece, part) in enumerate(_slices(used, images, sliced=method.sliced)):
         rng = np.random.default_rng([study.seed, number, place])
         try:
@@ -99,11 +94,8 @@ def _from_answers(
         for one in rated:
             key = (one.aspect, one.method)
             found.add(question.name, piece, one, analysis.level, everyone=before.get(key))
-        if method.votes:
-            five, votes = question.kind == "side-by-side-5", method.votes(part)
-            found.comparisons.append(
-                comparison_rows(question.name, piece, votes, images, five=five, level=analysis.level)
-            )
+        if part["value_kind"].is_in([*PAIRED, RANK_KIND]).any():
+            found.comparisons.append(comparison_rows(question.name, piece, part, images, level=analysis.level))
 
 
 def _unscreened(
@@ -113,7 +105,7 @@ def _unscreened(
     if not everyone["used"].all():
         rng = np.random.default_rng([study.seed, number, 0])
         try:
-            rated = list(method.rate(everyone.drop("used"), images, study.analysis, rng))
+            rated = list(method.rate(everyone, images, study.analysis, rng))
         except StatisticsError:
             return {}
     return {(one.aspect, one.method): one for one in rated}
@@ -133,21 +125,24 @@ def _without_answers(store: Store, study: Study, number: int) -> Iterator[tuple[
     yield from published_means(published, images, study.analysis, rng)
 
 
-def _slices(tests: pl.DataFrame, images: pl.DataFrame, *, sliced: bool) -> Iterator[tuple[str, pl.DataFrame]]:
-    """All trials, then those of each style; real images without a style count in every slice."""
-    yield WHOLE, tests
+def _slices(judgements: pl.DataFrame, images: pl.DataFrame, *, sliced: bool) -> Iterator[tuple[str, pl.DataFrame]]:
+    """All judgements, then those of each style; real images without a style count in every slice.
+
+    A vote or a ranking has the style of the first image shown.
+    """
+    yield WHOLE, judgements
     if not sliced:
         return
     style_of = images.select(pl.col("image").alias("shown"), "style", "real")
-    styled = tests.with_columns(shown=pl.col("images").list.first()).join(
-        style_of, on="shown", how="left", maintain_order="left"
-    )
+    ranked = (judgements["value_kind"] == RANK_KIND).any()
+    first = pl.col("image").first().over(RANKING) if ranked else pl.col("image")
+    styled = judgements.with_columns(shown=first).join(style_of, on="shown", how="left", maintain_order="left")
     styles = sorted(style for style in styled["style"].unique() if style is not None)
     if len(styles) < 2:
         return
     for style in styles:
         part = styled.filter((pl.col("style") == style) | (pl.col("style").is_null() & pl.col("real")))
-        yield f"{style} (style)" if style == WHOLE else style, part.select(tests.columns)
+        yield f"{style} (style)" if style == WHOLE else style, part.select(judgements.columns)
 
 
 def _nameless(images: pl.DataFrame) -> bool:

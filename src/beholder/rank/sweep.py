@@ -11,16 +11,16 @@ from beholder.study.study import Analysis
 
 
 def pass_rates(
-    credited: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
 ) -> Iterator[Rated]:
-    """1 less the mean credit that a generator's images have from presses (see ``tables/sweep_credits``).
+    """1 less the mean credit that a generator's images have from presses (see ``judgements/credits``).
 
     A press is shared by the images that may have caused it, so real images have some credit too, and a generator
     whose every image is seen through does not fall to 0: rates compare generators within one study. What real
     images get is the same for all where people judge all generators.
     """
     judged = (
-        credited.select("rater", image=pl.col("images").list.first(), value=1 - pl.col("value"))
+        judgements.select("rater", "image", value=1 - pl.col("value"))
         .join(images.select("image", "generator", "real"), on="image", maintain_order="left")
         .filter(~pl.col("real"))
     )

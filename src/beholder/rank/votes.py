@@ -2,22 +2,19 @@
 
 import polars as pl
 
-from beholder.study.kinds.pair import TIE
-from beholder.study.kinds.side_by_side import BETTER, MUCH_BETTER, MUCH_WORSE, SAME, WORSE
-
-LEANINGS = {MUCH_BETTER: 2, BETTER: 1, SAME: 0, TIE: 0, WORSE: -1, MUCH_WORSE: -2}
-"""How far each choice leans to the left image; the kind *pair* has no 2."""
+from beholder.judgements.votes import votes_of
 
 
-def votes_of(tests: pl.DataFrame, images: pl.DataFrame) -> pl.DataFrame:
-    """A row a vote: ``rater``, images ``left`` and ``right``, their generators ``first`` and ``second``, and
-    ``leaning``, from −2 to 2. Votes on two images of one generator say nothing about generators: left out."""
+def generator_votes(judgements: pl.DataFrame, images: pl.DataFrame) -> pl.DataFrame:
+    """One row per vote: ``rater``, ``image``, ``other``, their generators ``first`` and ``second``, and ``value``.
+
+    Votes on two images of one generator say nothing about generators: left out.
+    """
     generator_of = images.select("image", "generator")
-    left, right = pl.col("images").list.get(0), pl.col("images").list.get(1)
-    leaning = pl.col("choice").replace_strict(LEANINGS, return_dtype=pl.Int64)
     return (
-        tests.select("rater", leaning=leaning, left=left, right=right)
-        .join(generator_of.rename({"image": "left", "generator": "first"}), on="left", maintain_order="left")
-        .join(generator_of.rename({"image": "right", "generator": "second"}), on="right", maintain_order="left")
+        votes_of(judgements)
+        .select("rater", "value", "image", "other")
+        .join(generator_of.rename({"generator": "first"}), on="image", maintain_order="left")
+        .join(generator_of.rename({"image": "other", "generator": "second"}), on="other", maintain_order="left")
         .filter(pl.col("first") != pl.col("second"))
     )

@@ -33,7 +33,7 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     record = provenance_of(Store(folder), Work(REPORT, {}, study.seed, _files(folder)))
     if not force and records(_recorded(folder), record, REPORT):
         return Outcome("report", skipped=True)
-    page = compose(study, read_inputs(folder, study), folder)
+    page = compose(study, read_inputs(folder), folder)
     stills = {chart.name: chart.svg() for chart in page.charts}
     _write_stills(folder / STILLS, stills)
     html = render(page, record.to_json(), stills)

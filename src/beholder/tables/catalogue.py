@@ -17,6 +17,7 @@ TABLES: dict[str, Table] = {
         imported.PUBLISHED,
         imported.PUBLISHED_REGIONS,
         consolidate.RATERS,
+        consolidate.JUDGEMENTS,
         consolidate.LABELS,
         consolidate.REGIONS,
         consolidate.THRESHOLDS,

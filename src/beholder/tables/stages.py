@@ -87,16 +87,16 @@ CONSOLIDATE = Step(
         *("prompts", "images", "trials", "sessions", "answers", "skips", "marks"),
         *("totals", "published", "published_regions"),
     ),
-    outputs=("raters", "labels", "regions", "thresholds", "agreement"),
+    outputs=("raters", "judgements", "labels", "regions", "thresholds", "agreement"),
 )
 RANK = Step(
     "rank",
-    inputs=("images", "trials", "sessions", "answers", "totals", "published", "raters", "marks", "thresholds"),
+    inputs=("images", "trials", "totals", "published", "raters", "judgements", "thresholds"),
     outputs=("ratings", "separations", "comparisons"),
 )
 TRAIN = Step(
     "learn",
-    inputs=("prompts", "images", "trials", "sessions", "answers", "raters", "labels", "regions"),
+    inputs=("prompts", "images", "judgements", "labels", "regions"),
     outputs=("training", "predictions"),
     redo_on_upgrade=False,
 )

@@ -63,7 +63,7 @@ def predict(folder: Path, images: tuple[str, ...], value: float = 0.5) -> None:
 
 def test_images_are_spread_from_the_worst_to_the_best(study: Path) -> None:
     predict(study / "models" / "rich", NAMES)
-    (found,) = rich_models(load_study(study), read_inputs(study, load_study(study)), study)
+    (found,) = rich_models(load_study(study), read_inputs(study), study)
     assert (found.name, found.held_out, found.aspect) == ("rich", 9, "plausibility")
     assert MOST_IMAGES == 4
     assert [one.name for one in found.cards] == ["i0", "i3", "i5", "i8"]  # of 0 to 8: 0, 2.67, 5.33, 8
@@ -79,7 +79,7 @@ def test_images_are_spread_from_the_worst_to_the_best(study: Path) -> None:
 def test_folds_belong_to_one_model(study: Path) -> None:
     predict(study / "models" / "rich" / "fold-0", NAMES[:4], 0.25)
     predict(study / "models" / "rich" / "fold-1", NAMES[4:], 0.75)
-    (found,) = rich_models(load_study(study), read_inputs(study, load_study(study)), study)
+    (found,) = rich_models(load_study(study), read_inputs(study), study)
     assert found.held_out == 9
     values = [one.scores[0].model.value for one in found.cards if one.scores[0].model]
     assert values == [0.25, 0.25, 0.75, 0.75]
@@ -102,4 +102,4 @@ def test_the_report_shows_them_and_is_made_anew_when_they_change(study: Path) ->
 def test_a_damaged_file_is_passed_over(study: Path) -> None:
     (study / "models" / "rich").mkdir(parents=True)
     (study / "models" / "rich" / "predictions.npz").write_bytes(b"nothing")
-    assert rich_models(load_study(study), read_inputs(study, load_study(study)), study) == ()
+    assert rich_models(load_study(study), read_inputs(study), study) == ()

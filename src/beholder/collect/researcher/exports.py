@@ -76,7 +76,7 @@ def _tables(folder: Path, url: str | None) -> dict[str, pl.DataFrame]:
         return tables | collected(url)
     tables |= {name: store.read(name) for name in ("sessions", "answers", "marks")}
     tables["skips"] = store.read_or_empty("skips")  # which older studies do not have
-    tables |= {name: store.read(name) for name in ("skips", *IMPORTED) if store.has(name)}
+    tables |= {name: store.read(name) for name in IMPORTED if store.has(name)}
     return {name: frame for name in TABLES if (frame := tables.get(name)) is not None} | {
         name: store.read(name) for name in LATER if store.has(name)
     }

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import polars as pl
 
-from beholder.study.study import Study
-from beholder.tables.joined import answered_trials
 from beholder.tables.stages import REPORT
 from beholder.tables.store import TRUTH_ROOM, Store
 
@@ -28,9 +26,6 @@ READ = (
     "label_errors",
 )
 READ_TRUTH = ("raters", "ratings")
-
-RIGHT_OR_WRONG = ("realism", "timed-realism")
-"""Question kinds whose answers to test trials are right or wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +52,7 @@ class Inputs:
     planted: bool
     """Whether the images come from a made-up world that knows their flaws."""
     judged: pl.DataFrame
-    """Answers to test trials that are right or wrong: ``question, rater, session, block, position, ms, right``."""
+    """Judgements that are right or wrong: ``question, rater, session, block, position, ms, right``."""
     regions: Path
     """Where the heatmaps lie: there may be very many, so only those shown are read."""
 
@@ -67,7 +62,7 @@ class Inputs:
         return not self.sessions.is_empty() and bool(self.sessions["simulated"].all())
 
 
-def read_inputs(folder: Path, study: Study) -> Inputs:
+def read_inputs(folder: Path) -> Inputs:
     """The tables of a study folder; only ``images`` must be there."""
     store, truth = Store(folder).within(REPORT), Store(folder, TRUTH_ROOM)
     rest = {name: store.read_or_empty(name) for name in READ if name != "images"}
@@ -78,20 +73,22 @@ def read_inputs(folder: Path, study: Study) -> Inputs:
         true_raters=known.get("raters"),
         true_ratings=known.get("ratings"),
         planted=truth.has("scores"),
-        judged=_judged(store, [q.name for q in study.questions if q.kind in RIGHT_OR_WRONG]),
+        judged=_judged(store),
         regions=store.path("regions"),
     )
 
 
-def _judged(store: Store, questions: list[str]) -> pl.DataFrame:
+def _judged(store: Store) -> pl.DataFrame:
     shape = {"question": pl.String, "rater": pl.String, "session": pl.String, "block": pl.Int64}
     shape |= {"position": pl.Int64, "ms": pl.Float64, "right": pl.Boolean}
-    if not questions or not all(store.has(name) for name in ("trials", "sessions", "answers")):
+    checkable = (pl.col("value_kind") == "detection") & pl.col("expected").is_not_null()
+    judgements = store.read_or_empty("judgements").filter(checkable)
+    if judgements.is_empty():
         return pl.DataFrame(schema=shape)
-    mine = pl.col("question").is_in(questions) & (pl.col("role") == "test") & pl.col("expected").is_not_null()
     return (
-        answered_trials(store)
-        .filter(mine)
-        .with_columns(ms=pl.coalesce("intended_ms", "exposure_ms"), right=pl.col("said") == pl.col("expected"))
+        judgements.join(
+            store.read("trials").select("trial", "block", "position"), on="trial", maintain_order="left"
+        )
+        .with_columns(ms="exposure_ms", right=pl.col("value") == pl.col("expected"))
         .select(pl.col(name).cast(kind) for name, kind in shape.items())
     )

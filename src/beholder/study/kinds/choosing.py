@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from beholder.study.kinds.coding import Coding
 from beholder.study.kinds.kind import Response, Said
 from beholder.study.question import Question
 
@@ -23,6 +24,7 @@ class Choosing(Generic[Q]):
     aspect: str
     choices: tuple[str, ...]
     images: int
+    code: Coding
     columns: tuple[str, ...] = ("choice",)
 
     def shows(self, question: Q) -> int:  # noqa: ARG002 - the same for all questions of the kind
@@ -32,6 +34,10 @@ class Choosing(Generic[Q]):
     def aspects(self, question: Q) -> tuple[str, ...]:  # noqa: ARG002
         """The one thing that is judged."""
         return (self.aspect,)
+
+    def coding(self, question: Q) -> Coding:  # noqa: ARG002
+        """The number that each choice stands for."""
+        return self.code
 
     def options(self, question: Q) -> tuple[str, ...]:  # noqa: ARG002
         """The choices that this question offers."""

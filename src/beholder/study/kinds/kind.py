@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from beholder.study.kinds.coding import Coding
 from beholder.study.question import Question
 
 if TYPE_CHECKING:
@@ -97,6 +98,9 @@ class Kind(Protocol, Generic[Q_contra]):
 
     def aspects(self, question: Q_contra) -> tuple[str, ...]:
         """What is judged: a row of ``answers`` each."""
+
+    def coding(self, question: Q_contra) -> Coding:
+        """How its answers become judgements of images."""
 
     def respond(self, question: Q_contra, sensed: Sensed, rng: np.random.Generator) -> Response:
         """What an honest person answers who sensed this."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from beholder.study.kinds.choosing import Choosing
+from beholder.study.kinds.coding import ChoiceCoding
 from beholder.study.kinds.kind import Response, Sensed
 from beholder.study.question import Question, Words
 
@@ -48,4 +49,5 @@ PAIR = Pair(
     aspect="preference",
     choices=(LEFT, TIE, RIGHT),
     images=2,
+    code=ChoiceCoding("vote", {LEFT: 1.0, TIE: 0.0, RIGHT: -1.0}),
 )

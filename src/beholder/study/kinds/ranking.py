@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from beholder.study.kinds.coding import RankCoding
 from beholder.study.kinds.kind import Response, Said, Sensed
 from beholder.study.question import Question, Words
 
@@ -38,6 +39,10 @@ class Ranking:
     def aspects(self, question: RankingQuestion) -> tuple[str, ...]:  # noqa: ARG002
         """The one thing that is judged."""
         return ("preference",)
+
+    def coding(self, question: RankingQuestion) -> RankCoding:  # noqa: ARG002
+        """The rank of each image."""
+        return RankCoding()
 
     def respond(self, question: RankingQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
         """Order by what is felt of each image."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
+from beholder.study.kinds.coding import NumberCoding
 from beholder.study.kinds.kind import Response, Said, Sensed
 from beholder.study.question import Aspect, Question, Words
 
@@ -49,6 +50,9 @@ class RatingQuestion(ScaleQuestion):
     text: Words = "How good is this image?"
 
 
+NEAR = 0.1
+"""Part of the scale by which a repeated rating may differ, if that is more than one point."""
+
 R = TypeVar("R", bound=ScaleQuestion)
 
 FELT_AS = {"quality": "plausibility", "authenticity": "plausibility", "correspondence": "alignment"}
@@ -70,6 +74,11 @@ class Rating(Generic[R]):
     def aspects(self, question: R) -> tuple[str, ...]:
         """As the question names them."""
         return tuple(aspect.name for aspect in question.aspects)
+
+    def coding(self, question: R) -> NumberCoding:
+        """The number given; repeated, it may differ by one point or a tenth of the scale, whichever is more."""
+        low, high = question.scale()
+        return NumberCoding(slack=max(1.0, NEAR * (high - low)))
 
     def respond(self, question: R, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
         """Place what is felt on the scale; an aspect not known to the made-up world goes by the whole."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from beholder.study.kinds.choosing import Choosing
+from beholder.study.kinds.coding import ChoiceCoding
 from beholder.study.kinds.kind import Response, Sensed
 from beholder.study.question import Question, Words
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     import numpy as np  # the study server starts without it
 
 GENERATED, REAL = "generated", "real"
+
+DETECTION = ChoiceCoding("detection", {REAL: 0.0, GENERATED: 1.0})
+"""What *real* and *generated* stand for, with and without a time limit."""
 
 
 class RealismQuestion(Question):
@@ -39,4 +43,5 @@ REALISM = Realism(
     aspect="realism",
     choices=(REAL, GENERATED),
     images=1,
+    code=DETECTION,
 )

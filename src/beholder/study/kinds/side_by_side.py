@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from beholder.study.kinds.choosing import Choosing
+from beholder.study.kinds.coding import ChoiceCoding
 from beholder.study.kinds.kind import Response, Sensed
 from beholder.study.question import Question, Words
 
@@ -41,4 +42,7 @@ SIDE_BY_SIDE = SideBySide(
     aspect="preference",
     choices=(MUCH_BETTER, BETTER, SAME, WORSE, MUCH_WORSE),
     images=2,
+    code=ChoiceCoding(
+        "graded-vote", {MUCH_BETTER: 2.0, BETTER: 1.0, SAME: 0.0, WORSE: -1.0, MUCH_WORSE: -2.0}, slack=1.0
+    ),
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from beholder.study.kinds.coding import CreditCoding
 from beholder.study.kinds.kind import Mark, Response, Said, Sensed
 from beholder.study.question import Question, Words
 
@@ -41,6 +42,10 @@ class Sweep:
     def aspects(self, question: SweepQuestion) -> tuple[str, ...]:  # noqa: ARG002
         """The one thing that is judged."""
         return ("realism",)
+
+    def coding(self, question: SweepQuestion) -> CreditCoding:
+        """The credit that each image has from the presses after it."""
+        return CreditCoding(question.each_ms, question.latency_ms, question.latency_sd_ms)
 
     def respond(self, question: SweepQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:
         """Press for each image whose evidence exceeds the criterion, after a normal latency."""

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from beholder.errors import StudyError
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.kind import Response, Sensed
-from beholder.study.kinds.realism import GENERATED, REAL
+from beholder.study.kinds.realism import DETECTION, GENERATED, REAL
 from beholder.study.question import Question, Words
 from beholder.study.staircase import require_target_above_chance
 
@@ -90,5 +90,6 @@ TIMED_REALISM = TimedRealism(
     aspect="realism",
     choices=(REAL, GENERATED),
     images=1,
+    code=DETECTION,
     columns=("choice", "exposure_ms", "intended_ms", "dropped_frames"),
 )

@@ -1,4 +1,4 @@
-"""What many answers say together: raters, labels, regions, thresholds and agreement."""
+"""What answers say, one by one and together: raters, judgements, labels, regions, thresholds and agreement."""
 
 from beholder.tables.schema import BYTES, FLAG, INTEGER, NUMBER, TEXT, TEXTS, Column, Reference, Table
 
@@ -34,6 +34,53 @@ RATERS = Table(
         Column("notes", TEXTS, "Screening rules that could not be applied, and why.", nullable=True),
     ),
     key=("question", "rater"),
+)
+
+VALUE_KINDS = ("detection", "vote", "graded-vote", "rating", "rank", "credit")
+"""What ``judgements.value`` means: see ``beholder.study.kinds.coding``."""
+
+JUDGEMENTS = Table(
+    name="judgements",
+    about=(
+        "One row per judgement: what a valid answer to a test trial says of an image or a pair of images, as a "
+        "number. All later stages read answers here. A ranking or a sweep has one row per image."
+    ),
+    stage="consolidate",
+    columns=(
+        Column("question", TEXT, "Name of the question."),
+        Column("aspect", TEXT, "What was judged."),
+        Column("rater", TEXT, "Who judged."),
+        Column("session", TEXT, "The session."),
+        Column("trial", TEXT, "The trial."),
+        Column("attempt", INTEGER, "As in `answers`.", low=1),
+        Column("place", INTEGER, "Place of the image among those shown, from 0.", low=0),
+        Column("image", TEXT, "The image judged; of a pair the first, as shown."),
+        Column("other", TEXT, "The image it was compared with; empty unless two were compared.", nullable=True),
+        Column(
+            "value",
+            NUMBER,
+            "By `value_kind`: 1 called generated, 0 real; 1 `image` preferred, −1 `other`, 0 a tie (graded from "
+            "−2 to 2); a rating; a rank, 1 the best; a credit from 0 to 1.",
+        ),
+        Column("value_kind", TEXT, "What the value means.", allowed=VALUE_KINDS),
+        Column("expected", NUMBER, "The right value, where there is one.", nullable=True),
+        Column(
+            "exposure_ms",
+            NUMBER,
+            "How long the image was to be shown, where that was limited.",
+            nullable=True,
+            low=0,
+        ),
+        Column("used", FLAG, "Whether it enters the results."),
+        Column("reason", TEXT, "Why not: what speaks against the rater; empty where it is used.", nullable=True),
+    ),
+    key=("trial", "session", "aspect", "attempt", "place"),
+    references=(
+        Reference(("trial",), "trials", ("trial",)),
+        Reference(("session", "rater"), "sessions", ("session", "rater")),
+        Reference(("image",), "images", ("image",)),
+        Reference(("other",), "images", ("image",)),
+    ),
 )
 
 LABELS = Table(

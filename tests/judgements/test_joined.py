@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from beholder.judgements.joined import SAID, answered_trials
 from beholder.study.kinds.kind import Said
 from beholder.tables.catalogue import TABLES
-from beholder.tables.joined import SAID, answered_trials, used_answers
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 
@@ -76,20 +76,12 @@ def store(tmp_path: Path) -> Store:
             ("dan", "t0", 1, "real", True),
         )
     ]
-    raters: list[dict[str, object]] = [
-        {"question": "q", "rater": "ann", "used": True, "reasons": [], "answers": 1},
-        {"question": "q", "rater": "bob", "used": True, "reasons": [], "answers": 1},
-        {"question": "q", "rater": "cat", "used": False, "reasons": ["x"], "answers": 1},
-        {"question": "other", "rater": "cat", "used": True, "reasons": [], "answers": 1},
-        {"question": "q", "rater": "dan", "used": True, "reasons": [], "answers": 1},
-    ]
     rows: dict[str, list[dict[str, object]]] = {
         "prompts": [],
         "images": [image | {"sha256": "x"}],
         "trials": trials,
         "sessions": sessions,
         "answers": answers,
-        "raters": raters,
     }
     store.write({n: TABLES[n].frame(r) for n, r in rows.items()}, Provenance("test", {}, 0, {}))
     return store
@@ -103,7 +95,3 @@ def test_valid_answers_in_their_order_and_nobody_who_did_not_consent(store: Stor
         ("ann", "t0", "test", "generated", "generated"),
         ("cat", "t0", "test", "generated", "generated"),
     ]
-
-
-def test_used_answers_are_to_test_trials_by_people_used_for_that_question(store: Store) -> None:
-    assert used_answers(store).select("rater", "trial").rows() == [("bob", "t0"), ("ann", "t0")]

@@ -4,20 +4,20 @@ import math
 
 import polars as pl
 
+from beholder.study.kinds.coding import CreditCoding
+
 CANDIDATES = 4
 """Images among which a press is shared: those whose onset makes its latency likeliest."""
 
 
-def credits_of_sweeps(
-    sweeps: pl.DataFrame, marks: pl.DataFrame, *, each_ms: float, latency_ms: float, latency_sd_ms: float
-) -> pl.DataFrame:
-    """A row for every image of each row's ``images`` with the credit, from 0 to 1, as ``value``.
+def credits_of_sweeps(sweeps: pl.DataFrame, marks: pl.DataFrame, coding: CreditCoding) -> pl.DataFrame:
+    """A row for every image of each row's ``images``: ``place``, ``image``, and its credit as ``value``, 0 to 1.
 
     A press at t is shared among the four images with the likeliest latencies t − onset, none of them negative, in
     proportion to the normal density N(latency; mean, sd). An image that several presses point at has at most 1.
-    ``images`` becomes the one image; ``marks`` has the presses by ``trial`` and ``session``. The other columns
-    are repeated.
+    ``marks`` has the presses by ``trial`` and ``session``. The other columns are repeated.
     """
+    each_ms, latency_ms, latency_sd_ms = coding.each_ms, coding.latency_ms, coding.latency_sd_ms
     shown = (
         sweeps.with_row_index("row")
         .explode("images")
@@ -28,7 +28,7 @@ def credits_of_sweeps(
     presses = (
         marks.filter(pl.col("at_ms").is_not_null())
         .select("trial", "session", "at_ms")
-        .join(rows, on=["trial", "session"])
+        .join(rows, on=["trial", "session"], maintain_order="left_right")
         .with_row_index("press")
     )
     middle = ((pl.col("at_ms") - latency_ms) / each_ms).floor().cast(pl.Int64)
@@ -43,9 +43,14 @@ def credits_of_sweeps(
         .filter(pl.col("latency") >= 0)
         .with_columns(density=density)
         .with_columns(credit=pl.col("density") / pl.col("density").sum().over("press"))
-        .group_by("row", "place")
+        .sort("row", "place", "press")  # sums are taken in one order, so that they repeat to the last digit
+        .group_by("row", "place", maintain_order=True)
         .agg(pl.col("credit").sum())
     )
-    found = shown.drop("value", strict=False).join(credit, on=["row", "place"], how="left", maintain_order="left")
     value = pl.col("credit").fill_null(0.0).clip(0.0, 1.0)
-    return found.with_columns(images=pl.concat_list("images"), value=value).drop("row", "place", "credit")
+    return (
+        shown.join(credit, on=["row", "place"], how="left", maintain_order="left")
+        .with_columns(value=value)
+        .rename({"images": "image"})
+        .drop("row", "credit")
+    )

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+from beholder.judgements.credits import credits_of_sweeps
+from beholder.study.kinds.coding import CreditCoding
 from beholder.tables.catalogue import TABLES
-from beholder.tables.sweep_credits import credits_of_sweeps
 
-TIMING = {"each_ms": 100.0, "latency_ms": 378.0, "latency_sd_ms": 92.0}
+TIMING = CreditCoding(each_ms=100.0, latency_ms=378.0, latency_sd_ms=92.0)
 
 
 def credit(presses: list[float], images: int = 20) -> list[float]:
@@ -21,8 +22,9 @@ def credit(presses: list[float], images: int = 20) -> list[float]:
         {"trial": "t", "session": "s", "aspect": "hit", "number": n, "kind": "press", "at_ms": at}
         for n, at in enumerate(presses)
     ]
-    found = credits_of_sweeps(sweeps, TABLES["marks"].frame(rows), **TIMING)
-    assert found["images"].list.len().to_list() == [1] * images
+    found = credits_of_sweeps(sweeps, TABLES["marks"].frame(rows), TIMING)
+    assert found["image"].to_list() == [f"i{n:02d}" for n in range(images)]
+    assert found["place"].to_list() == list(range(images))
     return found["value"].to_list()
 
 

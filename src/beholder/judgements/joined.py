@@ -1,4 +1,4 @@
-"""Answers beside the trials they answer, as the stages after collecting need them."""
+"""Answers beside the trials they answer."""
 
 import polars as pl
 
@@ -12,9 +12,11 @@ SAID = pl.coalesce(
 )
 """An answer as one word, as ``trials.expected`` holds it."""
 
-
 WITHOUT_CONSENT = "no-consent"
 """Status of sessions whose answers count nowhere. Who withdraws may have them deleted; what they leave counts."""
+
+TRIAL = ("slot", "position", "block", "role", "images", "prompt", "expected", "repeats")
+"""What an answer has from its trial."""
 
 
 def answered_trials(store: Store) -> pl.DataFrame:
@@ -22,12 +24,15 @@ def answered_trials(store: Store) -> pl.DataFrame:
 
     Answers of people who did not consent are left out.
     """
-    columns = ["trial", "kind", "slot", "position", "block", "role", "images", "prompt", "expected", "repeats"]
-    trials = store.read("trials").select(columns)
-    gone = store.read("sessions").filter(pl.col("status") == WITHOUT_CONSENT).select("session")
-    valid = store.read("answers").filter(pl.col("valid"))
-    answers = valid.join(gone, on="session", how="anti", maintain_order="left")
-    return answers.join(trials, on="trial", how="left", maintain_order="left").with_columns(said=SAID)
+    joined = join_trials(store.read("answers"), store.read("trials"), store.read("sessions"))
+    return joined.with_columns(said=SAID)
+
+
+def join_trials(answers: pl.DataFrame, trials: pl.DataFrame, sessions: pl.DataFrame) -> pl.DataFrame:
+    """The answers that count, in their order, each with what its trial showed and expected."""
+    gone = sessions.filter(pl.col("status") == WITHOUT_CONSENT).select("session")
+    counted = answers.filter(pl.col("valid")).join(gone, on="session", how="anti", maintain_order="left")
+    return counted.join(trials.select("trial", *TRIAL), on="trial", how="left", maintain_order="left")
 
 
 def skipped_trials(store: Store, question: str) -> pl.DataFrame:
@@ -38,15 +43,3 @@ def skipped_trials(store: Store, question: str) -> pl.DataFrame:
     return skips.join(gone, on="session", how="anti", maintain_order="left").join(
         trials, on="trial", how="left", maintain_order="left"
     )
-
-
-def screened_answers(store: Store) -> pl.DataFrame:
-    """The valid answers to test trials by people who were screened, and whether theirs are ``used``."""
-    raters = store.read("raters").select("question", "rater", "used")
-    tests = answered_trials(store).filter(pl.col("role") == "test")
-    return tests.join(raters, on=["question", "rater"], maintain_order="left")
-
-
-def used_answers(store: Store) -> pl.DataFrame:
-    """The valid answers to test trials by people whose answers are used."""
-    return screened_answers(store).filter("used").drop("used")

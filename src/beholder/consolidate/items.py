@@ -1,0 +1,86 @@
+"""Judgements by aspect, about items: what agreement, screening and labels have in common."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from beholder.judgements.coding import CLASSES, PAIRED, SCALES
+from beholder.judgements.rankings import RANK
+from beholder.judgements.votes import in_order_of_ids, votes_of
+from beholder.stats.agreement.krippendorff import Scale
+from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedItems:
+    """Judgements by one aspect as columns ``rater``, ``item``, ``value`` (and the images that make the item)."""
+
+    aspect: str
+    value_kind: str
+    frame: pl.DataFrame
+
+    @property
+    def scale(self) -> Scale:
+        """What distances between the values mean."""
+        return SCALES[self.value_kind]
+
+    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], list[str]]:
+        """Rater numbers, item numbers, values, and the raters' names in the order of their numbers.
+
+        Values that are names, not numbers, become the numbers of their classes (``CLASSES``).
+        """
+        names = self.frame["rater"].unique().sort()
+        items = self.frame["item"].unique().sort()
+        return (
+            _numbered(self.frame["rater"], names),
+            _numbered(self.frame["item"], items),
+            self._codes(),
+            names.to_list(),
+        )
+
+    def of(self, raters: set[str]) -> "JudgedItems":
+        """The judgements of these people alone."""
+        return replace(self, frame=self.frame.filter(pl.col("rater").is_in(list(raters))))
+
+    def decided(self) -> "JudgedItems":
+        """Without ties, where values are names; of numbers all."""
+        if self.value_kind != "vote":
+            return self
+        return replace(self, frame=self.frame.filter(pl.col("value") != 0))
+
+    def _codes(self) -> NDArray[np.float64]:
+        values = self.frame["value"].to_numpy()
+        classes = CLASSES.get(self.value_kind)
+        if classes is None:
+            return values
+        return np.select([values == value for value in classes], list(range(len(classes))), np.nan)
+
+
+def by_aspect(question: AnyQuestion, judgements: pl.DataFrame) -> Iterator[JudgedItems]:
+    """The judgements of a question, aspect by aspect; of a person's judgements of an item, the first.
+
+    A person has several only where they took part twice. Rankings are the votes that they imply; the item of a
+    vote is the pair of images, whichever side they stood on. A question without judgements has empty aspects.
+    """
+    kind = KINDS[question.kind]
+    value_kind = kind.coding(question).value_kind
+    aspects = judgements["aspect"].unique().to_list() or kind.aspects(question)
+    for aspect in sorted(aspects):
+        part = judgements.filter(pl.col("aspect") == aspect) if len(aspects) > 1 else judgements
+        if value_kind in (*PAIRED, RANK):
+            frame = in_order_of_ids(votes_of(part)).select(
+                "rater", "image", "other", item=pl.concat_str("image", "other", separator="\n"), value="value"
+            )
+        else:
+            frame = part.select("rater", item="image", image="image", value="value")
+        once = frame.unique(["rater", "item"], keep="first", maintain_order=True)
+        yield JudgedItems(aspect, "vote" if value_kind == RANK else value_kind, once)
+
+
+def _numbered(values: pl.Series, names: pl.Series) -> NDArray[np.int64]:
+    """The place of each value among the sorted names."""
+    order = pl.DataFrame({"name": names, "place": np.arange(len(names))})
+    return values.to_frame("name").join(order, on="name", maintain_order="left")["place"].to_numpy()

@@ -1,0 +1,31 @@
+"""Judgements as votes on two images."""
+
+import polars as pl
+
+from beholder.judgements.coding import ANSWER, PAIRED
+from beholder.judgements.rankings import RANK, rankings_of, votes_of_rankings
+
+VOTE = (*ANSWER, "image", "other", "value")
+"""The columns of a vote."""
+
+
+def votes_of(judgements: pl.DataFrame) -> pl.DataFrame:
+    """The votes among the judgements, and those that rankings imply, in the order of the judgements of each kind.
+
+    A vote has ``image``, ``other`` and how far it leans to ``image`` as ``value``.
+    """
+    cast = judgements.filter(pl.col("value_kind").is_in(PAIRED)).select(VOTE)
+    ranks = judgements.filter(pl.col("value_kind") == RANK)
+    if ranks.is_empty():
+        return cast
+    return pl.concat([cast, votes_of_rankings(rankings_of(ranks)).select(VOTE)])
+
+
+def in_order_of_ids(votes: pl.DataFrame) -> pl.DataFrame:
+    """The votes as if every pair had been shown with its images in the order of their ids: a pair has one name."""
+    swapped = pl.col("image") > pl.col("other")
+    return votes.with_columns(
+        image=pl.min_horizontal("image", "other"),
+        other=pl.max_horizontal("image", "other"),
+        value=pl.when(swapped).then(0.0 - pl.col("value")).otherwise("value"),
+    )
