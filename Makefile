@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+TYPESCRIPT := 5.9.3
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install --no-compile --constraint constraints.txt
 
 # A virtual environment that was moved, half made, or whose Python has gone is made anew.
@@ -11,7 +12,7 @@ SOUND := $(shell grep -qF '$(CURDIR)/.venv/bin/python' $(BIN)/pip 2>/dev/null \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test suite lint format bench docs clean browser anew
+.PHONY: help demo test suite lint scripts format bench docs clean browser anew
 .SUFFIXES:
 
 help:  ## List what can be made
@@ -31,6 +32,14 @@ lint: .venv/.dev  ## Check style, types and imports
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+	@$(MAKE) --no-print-directory scripts
+
+# The type checker of the pages' scripts. Without Node.js it is left out, and said to be.
+scripts:
+	@if command -v npm >/dev/null; then \
+	  [ -x .venv/node/node_modules/.bin/tsc ] || npm install --silent --no-audit --no-fund --prefix .venv/node typescript@$(TYPESCRIPT); \
+	  .venv/node/node_modules/.bin/tsc --project src/beholder/collect/pages/jsconfig.json; \
+	else echo "no npm here; going on without the types of the pages' scripts"; fi
 
 format: .venv/.dev  ## Mend the style
 	@$(BIN)/ruff check --fix

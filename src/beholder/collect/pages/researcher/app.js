@@ -9,6 +9,7 @@ import { overview } from "/static/researcher/overview.js";
 import { people } from "/static/researcher/people.js";
 import { results } from "/static/researcher/results.js";
 
+/** @type {Record<string, {name: string, draw: (study: import("./types").Study, tools: Tools) => Promise<Node[]>, live: boolean}>} */
 const PARTS = {
   overview: { name: "Overview", draw: overview, live: true },
   results: { name: "Results", draw: results, live: false },
@@ -28,8 +29,8 @@ const WARNINGS_MS = 5_000;
  */
 
 const place = /** @type {HTMLElement} */ (document.getElementById("content"));
-/** @type {any} */
-let study = null;
+/** @type {import("./types").Study} */
+let study;
 /** @type {ResizeObserver[]} */
 const watching = [];
 

@@ -4,11 +4,11 @@ import { h } from "/static/dom.js";
 import { get } from "/static/researcher/api.js";
 import { moment } from "/static/researcher/words.js";
 
-/** @param {any} study */
+/** @param {import("./types").Study} study */
 export async function comments(study) {
-  const { rows } = await get("/comments");
-  const rated = (/** @type {string} */ name) => {
-    const given = rows.map((row) => row[name]).filter((value) => typeof value === "number");
+  const rows = /** @type {import("./types").Comment[]} */ ((await get("/comments")).rows);
+  const rated = (/** @type {"clear" | "fair"} */ name) => {
+    const given = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
     return given.length ? `${(given.reduce((a, b) => a + b, 0) / given.length).toFixed(1)} of 5 (${given.length})` : "–";
   };
   return [h("section", { class: "card", "aria-label": `Comments on ${study.study.title}` },
@@ -20,7 +20,7 @@ export async function comments(study) {
       : h("p", { class: "quiet" }, "Nobody has said anything yet."))];
 }
 
-/** @param {any} row */
+/** @param {import("./types").Comment} row */
 function entry(row) {
   const marks = [
     row.skipped && `skipped an image: ${row.skipped}`,

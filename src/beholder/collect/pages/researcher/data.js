@@ -5,6 +5,7 @@ import { download, post } from "/static/researcher/api.js";
 import { ask, field, reasonField, say } from "/static/researcher/dialog.js";
 import { moment, plural } from "/static/researcher/words.js";
 
+/** @type {Record<string, string>} */
 const ABOUT = {
   parquet: "our tables, row for row",
   csv: "our tables as text",
@@ -15,12 +16,12 @@ const ABOUT = {
   jspsych: "every answer as a trial, JSON",
 };
 
-/** @param {any} study @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 export async function data(study, tools) {
   return [invitations(study, tools), exports(study), log(study)];
 }
 
-/** @param {any} study @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 function invitations(study, tools) {
   const open = `${location.origin}/`;
   const place = h("div", {});
@@ -49,7 +50,7 @@ async function invite(place, tools) {
   if (!given) return;
   await tools.act(async () => {
     const body = { count: Number(given.count), note: given.note, reason: given.reason };
-    const { links } = await post("/invite", body);
+    const links = /** @type {string[]} */ ((await post("/invite", body)).links);
     const text = links.map((link) => location.origin + link).join("\n");
     place.replaceChildren(h("div", { class: "field" },
       h("label", { for: "links" }, `${plural(links.length, "link")}, one a line`),
@@ -59,7 +60,7 @@ async function invite(place, tools) {
   }, { redraw: false });
 }
 
-/** @param {any} study */
+/** @param {import("./types").Study} study */
 function exports(study) {
   return h("section", { class: "card" },
     h("h2", {}, "Download the answers"),
@@ -71,19 +72,19 @@ function exports(study) {
     })));
 }
 
-/** @param {any} study @param {string} name @param {HTMLButtonElement} button */
+/** @param {import("./types").Study} study @param {string} name @param {HTMLButtonElement} button */
 async function fetchFile(study, name, button) {
   button.disabled = true;
   try {
     await download(`/export/${name}`, `${study.study.name}-${name}.zip`);
   } catch (error) {
-    say(error.message, "bad");
+    say(error instanceof Error ? error.message : String(error), "bad");
   } finally {
     button.disabled = false;
   }
 }
 
-/** @param {any} study */
+/** @param {import("./types").Study} study */
 function log(study) {
   return h("section", { class: "card" },
     h("h2", {}, "What was done"),

@@ -20,7 +20,7 @@ export function ask({ title, text, fields = [], deed, bad = false }) {
   box.showModal();
   return new Promise((resolve) => {
     box.addEventListener("close", () => {
-      resolve(box.returnValue === "yes" ? Object.fromEntries(new FormData(form)) : null);
+      resolve(box.returnValue === "yes" ? /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(form))) : null);
       box.remove();
     });
   });

@@ -2,3 +2,5 @@
 
 const response = await fetch("/researcher/api/overview").catch(() => null);
 if (response?.ok) location.replace("/researcher");
+
+export {};

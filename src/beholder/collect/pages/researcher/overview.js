@@ -5,7 +5,7 @@ import { post } from "/static/researcher/api.js";
 import { ask, field, reasonField } from "/static/researcher/dialog.js";
 import { count, plural } from "/static/researcher/words.js";
 
-/** @param {any} study the overview @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 export async function overview(study, tools) {
   return [
     everyone(study), ...unshown(study.images.broken),
@@ -13,15 +13,15 @@ export async function overview(study, tools) {
   ];
 }
 
-/** @param {any} study */
+/** @param {import("./types").Study} study */
 function everyone(study) {
   const slots = study.questions.map((question) => question.slots);
-  const total = (name) => slots.reduce((sum, part) => sum + part[name], 0);
+  const total = (/** @type {keyof import("./types").Slots} */ name) => slots.reduce((sum, part) => sum + part[name], 0);
   const answers = study.questions.reduce((sum, part) => sum + part.answers.valid, 0);
   const made = study.people.simulated ? `${count(study.people.simulated)} made up` : null;
   const out = study.people.excluded ? `${count(study.people.excluded)} left out` : null;
   return h("section", { class: "card", "aria-label": "The whole study" },
-    study.description && h("p", { class: "quiet" }, study.description),
+    study.study.description && h("p", { class: "quiet" }, study.study.description),
     h("dl", { class: "facts" },
       fact("People", study.people.total, [made, out].filter(Boolean).join(", ")),
       fact("Places done", total("done"), `of ${count(total("done") + total("running") + total("free"))}`),
@@ -37,7 +37,7 @@ function size(bytes) {
   return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.floor(bytes / 1e6)} MB`;
 }
 
-/** Images that cannot be shown, all of them. @param {{image: string, path: string, reason: string}[]} broken */
+/** Images that cannot be shown, all of them. @param {import("./types").BrokenImage[]} broken */
 function unshown(broken) {
   if (!broken.length) return [];
   return [h("section", { class: "card", "aria-labelledby": "unshown" },
@@ -51,7 +51,7 @@ function fact(name, value, more) {
   return h("div", {}, h("dt", {}, name), h("dd", {}, count(value), more ? h("small", {}, ` ${more}`) : null));
 }
 
-/** @param {any} question @param {{may_change: boolean}} you @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Question} question @param {{may_change: boolean}} you @param {import("./app.js").Tools} tools */
 function card(question, you, tools) {
   const heading = `question-${question.question}`;
   const statuses = Object.entries(question.people);
@@ -77,12 +77,12 @@ function card(question, you, tools) {
     cells(question.cells));
 }
 
-/** @param {{done: number, running: number, free: number}} slots */
+/** @param {import("./types").Slots} slots */
 function places(slots) {
-  const part = (name, label) => h("li", { class: `key__${name}` }, `${count(slots[name])} ${label}`);
+  const part = (/** @type {keyof import("./types").Slots} */ name, /** @type {string} */ label) => h("li", { class: `key__${name}` }, `${count(slots[name])} ${label}`);
   return h("div", {},
     h("div", { class: "places", "aria-hidden": "true" },
-      ["done", "running", "free"].map((name) => h("span", { class: `places__${name}`, vars: { "--count": slots[name] } }))),
+      /** @type {(keyof import("./types").Slots)[]} */ (["done", "running", "free"]).map((name) => h("span", { class: `places__${name}`, vars: { "--count": slots[name] } }))),
     h("ul", { class: "key", "aria-label": "Places" },
       part("done", "places done"), part("running", "running"), part("free", "free")));
 }
@@ -97,7 +97,7 @@ function cells(list) {
       h("span", { class: "cells__count" }, `${count(cell.collected)} of ${count(cell.planned)}`)))));
 }
 
-/** @param {any} question @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Question} question @param {import("./app.js").Tools} tools */
 async function extend(question, tools) {
   const given = await ask({
     title: `Add places to “${question.question}”`,

@@ -8,10 +8,10 @@ import { count, decimal, money, moment, percent, plural } from "/static/research
 const PAGE = 50;
 const filter = { question: "", code: "", flagged: false, offset: 0 };
 
-/** @param {any} study @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 export async function people(study, tools) {
-  const found = await get(`/raters?offset=${filter.offset}&limit=${PAGE}&question=${encodeURIComponent(filter.question)}`
-    + (filter.code ? `&code=${encodeURIComponent(filter.code)}` : ""));
+  const found = /** @type {import("./types").SessionPage} */ (await get(`/raters?offset=${filter.offset}&limit=${PAGE}&question=${encodeURIComponent(filter.question)}`
+    + (filter.code ? `&code=${encodeURIComponent(filter.code)}` : "")));
   const rows = found.rows.filter((row) => !filter.flagged || row.flags.length);
   return [h("section", { class: "card", "aria-label": "People" },
     filters(study, tools),
@@ -21,13 +21,13 @@ export async function people(study, tools) {
       + `Flags follow the screening rules of the study and its minimum wage of ${money(study.study.minimum_hourly, study.study.currency)} an hour.`))];
 }
 
-/** @param {any} found */
+/** @param {import("./types").SessionPage} found */
 function nobody(found) {
   if (filter.code) return `Nobody's session has ended with the code ${filter.code}.`;
   return found.total ? "Nobody fits this choice." : "Nobody has come yet.";
 }
 
-/** @param {any} study @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 function filters(study, tools) {
   const choose = h("select", { id: "filter-question", onchange: () => { Object.assign(filter, { question: choose.value, offset: 0 }); tools.redraw(); } },
     ["", ...study.questions.map((question) => question.question)].map((name) =>
@@ -42,7 +42,7 @@ function filters(study, tools) {
     h("div", { class: "inline" }, flagged, h("label", { for: "filter-flagged" }, "Only those with a flag, of this page")));
 }
 
-/** @param {any[]} rows @param {any} study @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Session[]} rows @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 function table(rows, study, tools) {
   const heads = ["Person", "Status", "Answers", "Median time", "Same answer", "Checks right", "Skipped", "Spoiled", "Screen", "Pay", "Pay an hour", ...(study.you.may_change ? [""] : [])];
   const numbers = new Set([2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -52,7 +52,7 @@ function table(rows, study, tools) {
     h("tbody", {}, rows.map((row) => line(row, study, tools, heads)))));
 }
 
-/** @param {any} row @param {any} study @param {import("./app.js").Tools} tools @param {string[]} heads */
+/** @param {import("./types").Session} row @param {import("./types").Study} study @param {import("./app.js").Tools} tools @param {string[]} heads */
 function line(row, study, tools, heads) {
   const currency = study.study.currency;
   const values = [
@@ -83,14 +83,14 @@ function line(row, study, tools, heads) {
         : h("button", { type: "button", class: "button button--small button--bad", onclick: () => exclude(row, tools) }, "Leave out…"))));
 }
 
-/** @param {any} row */
+/** @param {import("./types").Session} row */
 function checks(row) {
   const parts = [["gold", row.gold_share], ["attention", row.attention_share], ["entry", row.qualification_share]];
   const known = parts.filter(([, share]) => share !== null);
   return known.length ? known.map(([name, share]) => h("div", {}, `${name} ${percent(/** @type {number} */ (share))}`)) : "–";
 }
 
-/** @param {any} found @param {import("./app.js").Tools} tools */
+/** @param {import("./types").SessionPage} found @param {import("./app.js").Tools} tools */
 function pages(found, tools) {
   const last = Math.min(found.offset + PAGE, found.total);
   const turn = (/** @type {number} */ step) => { filter.offset = Math.max(0, filter.offset + step * PAGE); tools.redraw(); };
@@ -101,7 +101,7 @@ function pages(found, tools) {
       h("button", { type: "button", class: "button button--small", disabled: last >= found.total, onclick: () => turn(1) }, "Earlier")));
 }
 
-/** @param {any} row @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Session} row @param {import("./app.js").Tools} tools */
 async function exclude(row, tools) {
   const given = await ask({
     title: `Leave out ${row.rater}?`,
@@ -118,7 +118,7 @@ async function exclude(row, tools) {
   });
 }
 
-/** @param {any} row @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Session} row @param {import("./app.js").Tools} tools */
 async function include(row, tools) {
   const given = await ask({ title: `Take ${row.rater} in again?`, text: "Their answers count again.", fields: [reasonField(true)], deed: "Take in" });
   if (!given) return;
@@ -128,7 +128,7 @@ async function include(row, tools) {
   });
 }
 
-/** @param {any} row @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Session} row @param {import("./app.js").Tools} tools */
 async function close(row, tools) {
   const given = await ask({
     title: `End the session of ${row.rater}?`,

@@ -11,9 +11,13 @@
   class Passing {
     #held = new Map();
     get length() { return this.#held.size; }
+    /** @param {number} index */
     key(index) { return [...this.#held.keys()][index] ?? null; }
+    /** @param {string} name */
     getItem(name) { return this.#held.get(name) ?? null; }
+    /** @param {string} name @param {unknown} value */
     setItem(name, value) { this.#held.set(name, String(value)); }
+    /** @param {string} name */
     removeItem(name) { this.#held.delete(name); }
     clear() { this.#held.clear(); }
   }
@@ -23,7 +27,9 @@
 
   /** Tabs of a preview do not call each other, nor those of a real session. */
   window.BroadcastChannel = class extends EventTarget {
+    name = "";
     onmessage = null;
+    onmessageerror = null;
     postMessage() {}
     close() {}
   };

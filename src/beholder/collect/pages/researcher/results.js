@@ -5,6 +5,7 @@ import { get } from "/static/researcher/api.js";
 import { intervalPlot } from "/static/researcher/plot.js";
 import { count, decimal, percent } from "/static/researcher/words.js";
 
+/** @type {Record<string, string>} */
 const WORDS = {
   "error-rate": "Share of mistaken answers, real and generated images alike",
   "fake-error-rate": "Share of generated images taken for real",
@@ -14,7 +15,7 @@ const WORDS = {
   "mean-opinion": "Mean opinion",
 };
 
-/** @param {any} study @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 export async function results(study, tools) {
   const place = h("div", { class: "card" }, h("p", { role: "status" }, "Consolidating and ranking what has been answered so far …"));
   get("/results").then(
@@ -24,7 +25,7 @@ export async function results(study, tools) {
   return [place];
 }
 
-/** @param {any} found @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Results} found @param {import("./app.js").Tools} tools */
 function boards(found, tools) {
   return [
     h("p", { class: "note" }, h("strong", {}, "Before you look. "), found.note),
@@ -33,7 +34,7 @@ function boards(found, tools) {
   ];
 }
 
-/** @param {any} board @param {number} level @param {import("./app.js").Tools} tools */
+/** @param {import("./types").Board} board @param {number} level @param {import("./app.js").Tools} tools */
 function section(board, level, tools) {
   if (!board.rows.length) {
     return h("section", { class: "card" }, h("h2", {}, board.question), h("p", { class: "note" }, board.why));
@@ -48,7 +49,7 @@ function section(board, level, tools) {
     h("div", { class: "results" }, picture, h("div", { class: "table-wrap", role: "region", "aria-label": `Table: ${label}`, tabindex: 0 }, table(board, level))));
 }
 
-/** @param {any} board @param {number} level */
+/** @param {import("./types").Board} board @param {number} level */
 function table(board, level) {
   const heads = ["Generator", "Rating", `${percent(level)} interval`, "Rank", "Answers", "People"];
   return h("table", {},
