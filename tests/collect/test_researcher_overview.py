@@ -121,8 +121,8 @@ def test_checks_and_flags(serve: Serve) -> None:
     assert row["qualification_share"] == 0.0
     assert row["same_share"] == 1.0
     wanted = ["same answer"]
-    wanted += ["attention failed"] if 0 in attention else []
     wanted += ["gold failed"] if sum(gold) / len(gold) < 0.6 else []
+    wanted += ["attention failed"] if 0 in attention else []
     assert [flag for flag in row["flags"] if flag != "under the minimum wage"] == wanted
 
 

@@ -1,8 +1,6 @@
-"""How people go about it: speed, sameness, checks, pay an hour, and what stands out; a row each session."""
+"""How raters go about it: speed, sameness, checks, hourly pay, and what stands out; one row per session."""
 
-import statistics
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,7 +12,11 @@ from beholder.collect.catalogue import Catalogue
 from beholder.collect.codes import personal_code, session_of_code
 from beholder.collect.database import comments, events, persons, responses, sessions, skips, trials
 from beholder.collect.plausible import least_seconds
+from beholder.judgements.conduct import CheckedAnswer, SkippedTrial, conduct_of, proportion, tally
+from beholder.judgements.rules import judge
 from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.kind import Said
+from beholder.study.question import Screening
 from beholder.study.study import Study
 
 LONGEST_GAP = 60.0
@@ -32,11 +34,23 @@ CLAIMS_FORGIVEN = 2
 Part = dict[str, Any]
 
 
+FLAGS = {
+    "fast": "fast",
+    "same answer": "same answer",
+    "skipped": "skipped often",
+    "attention checks": "attention failed",
+    "gold trials": "gold failed",
+    "qualification": "qualification failed",
+}
+"""Short name of a reason against a rater -> the flag on the page."""
+
+
 @dataclass(frozen=True, slots=True)
-class Conduct:
+class SessionConduct:
     """What a session's answers tell; ``None`` where there is nothing to tell it from."""
 
     answers: int
+    """valid ones of all roles"""
     spoiled: int
     skips: int
     skipped: float | None
@@ -47,7 +61,7 @@ class Conduct:
     same_share: float | None
     gold_share: float | None
     attention_share: float | None
-    attention_failures: int
+    attention_failures: int | None
     qualification_share: float | None
     active_seconds: float
 
@@ -84,7 +98,7 @@ def rater_rows(
     answers, skipped = _answers_of(connection, names), _skips_of(connection, names)
     claims = _claims(connection, names)
 
-    def conduct_in(session: Row[Any]) -> Conduct:
+    def conduct_in(session: Row[Any]) -> SessionConduct:
         name = session.session
         return conduct(session.begun, answers.get(name, []), skipped.get(name, []), claims=claims.get(name, 0))
 
@@ -116,65 +130,78 @@ def comment_rows(connection: Connection) -> list[Part]:
 
 def conduct(
     begun: float | None, answers: Sequence[Row[Any]], skipped: Sequence[Row[Any]], *, claims: int
-) -> Conduct:
-    """The conduct of one session from its answers and skips, in order. A skipped check is not passed.
+) -> SessionConduct:
+    """The conduct of one session from its answers and skips, in order, by the same rules as in consolidation.
 
     Active time is Σ min(gap, 60 s) over the gaps from the start to the first answer and from answer to answer.
     """
     valid = [row for row in answers if row.valid]
-    tests = [row for row in valid if row.role == "test"]
-    passed = len(tests) + sum(1 for row in skipped if row.role == "test")
-    attention = [bool(row.right) for row in valid if row.role == "attention"]
-    attention += [False for row in skipped if row.role == "attention"]
-    gold = [bool(row.right) for row in valid if row.role == "gold"]
+    counts = tally(
+        (answer for row in valid for answer in _checked(row)),
+        [SkippedTrial(row.role, row.expected) for row in skipped],
+    )
+    told_by_counts = conduct_of(counts)
     moments = sorted([*([] if begun is None else [begun]), *(row.answered for row in answers)])
-    return Conduct(
+    return SessionConduct(
         answers=len(valid),
         spoiled=len(answers) - len(valid),
         skips=len(skipped),
-        skipped=(passed - len(tests)) / passed if passed else None,
+        skipped=told_by_counts.skipped,
         claims=claims,
-        median_seconds=statistics.median(row.seconds for row in tests) if tests else None,
-        same_share=_same_share(tests),
-        gold_share=_share(gold),
-        attention_share=_share(attention),
-        attention_failures=attention.count(False),
-        qualification_share=_qualification(valid, skipped),
+        median_seconds=told_by_counts.median_seconds,
+        same_share=told_by_counts.same_share,
+        gold_share=told_by_counts.gold_share,
+        attention_share=proportion(counts.attention),
+        attention_failures=told_by_counts.attention_failures,
+        qualification_share=told_by_counts.qualification_share,
         active_seconds=sum(min(after - before, LONGEST_GAP) for before, after in pairwise(moments)),
     )
 
 
-def flags_of(found: Conduct, question: AnyQuestion, hourly: float | None, minimum_hourly: float) -> list[str]:
+def flags_of(
+    session: SessionConduct, question: AnyQuestion, hourly: float | None, minimum_hourly: float
+) -> list[str]:
     """What stands out, by the study's own rules, and by what no person can do."""
-    flags, screening = [], question.screening
-    if _below(found.median_seconds, max(screening.min_seconds or 0.0, least_seconds(question))):
-        flags.append("fast")
-    if found.claims > CLAIMS_FORGIVEN:
+    reasons = judge(asdict(session), _live_rules(question)).reasons
+    flags = [FLAGS[reason.partition(":")[0]] for reason in reasons]
+    if session.claims > CLAIMS_FORGIVEN:
         flags.append("claimed more time than there was")
-    most_skipped = MOST_SKIPPED if screening.max_skipped is None else screening.max_skipped
-    if found.skipped is not None and found.skipped > most_skipped:
-        flags.append("skipped often")
-    if (
-        found.same_share is not None
-        and screening.max_same_share is not None
-        and found.same_share > screening.max_same_share
-    ):
-        flags.append("same answer")
-    most = screening.max_attention_failures
-    if found.attention_failures > (FAILURES_FORGIVEN if most is None else most):
-        flags.append("attention failed")
-    if _below(found.gold_share, screening.min_gold):
-        flags.append("gold failed")
-    if _below(found.qualification_share, screening.min_qualification):
-        flags.append("qualification failed")
-    if _below(hourly, minimum_hourly):
+    if hourly is not None and hourly < minimum_hourly:
         flags.append("under the minimum wage")
     return flags
 
 
-def _row(catalogue: Catalogue, study: Study, session: Row[Any], found: Conduct) -> Part:
-    paid = session.pay is not None and found.active_seconds > 0
-    hourly = session.pay / found.active_seconds * 3600 if paid else None
+def _live_rules(question: AnyQuestion) -> Screening:
+    """The rules of the study that one session can be held against, with limits where it sets none."""
+    rules = question.screening
+    return Screening(
+        min_seconds=max(rules.min_seconds or 0.0, least_seconds(question)),
+        max_same_share=rules.max_same_share,
+        max_skipped=MOST_SKIPPED if rules.max_skipped is None else rules.max_skipped,
+        min_qualification=rules.min_qualification,
+        min_gold=rules.min_gold,
+        max_attention_failures=(
+            FAILURES_FORGIVEN if rules.max_attention_failures is None else rules.max_attention_failures
+        ),
+    )
+
+
+def _checked(row: Row[Any]) -> Iterator[CheckedAnswer]:
+    """The answers to the aspects of one trial."""
+    for answer in row.said:
+        ranking = answer.get("ranking")
+        text = Said(
+            answer["aspect"],
+            answer.get("choice"),
+            answer.get("value"),
+            None if ranking is None else tuple(ranking),
+        ).text
+        yield CheckedAnswer(row.role, row.trial, answer["aspect"], text, row.expected, row.seconds)
+
+
+def _row(catalogue: Catalogue, study: Study, session: Row[Any], conducted: SessionConduct) -> Part:
+    paid = session.pay is not None and conducted.active_seconds > 0
+    hourly = session.pay / conducted.active_seconds * 3600 if paid else None
     question = catalogue.questions[session.question]
     key, has_ended = catalogue.secret("token"), session.status != "running"
     return {
@@ -194,13 +221,14 @@ def _row(catalogue: Catalogue, study: Study, session: Row[Any], found: Conduct) 
         "frame_hz": 1000 / session.frame_ms if session.frame_ms else None,
         "pay": session.pay,
         "hourly": hourly,
-        "flags": flags_of(found, question, hourly, study.pay.minimum_hourly),
-    } | asdict(found)
+        "flags": flags_of(conducted, question, hourly, study.pay.minimum_hourly),
+    } | asdict(conducted)
 
 
 def _answers_of(connection: Connection, held: Sequence[str]) -> dict[str, list[Row[Any]]]:
     wanted = (
         responses.c.session,
+        responses.c.trial,
         responses.c.said,
         responses.c.seconds,
         responses.c.valid,
@@ -243,35 +271,3 @@ def _claims(connection: Connection, held: Sequence[str]) -> dict[str, int]:
         .group_by(events.c.session)
     )
     return {row.session: row.claims for row in rows}
-
-
-def _same_share(tests: Sequence[Row[Any]]) -> float | None:
-    """Share of the most frequent answer; of several aspects, where it is least."""
-    by_aspect: dict[str, Counter[str]] = {}
-    for row in tests:
-        for said in row.said:
-            given = next(
-                (said[name] for name in ("choice", "value", "ranking") if said.get(name) is not None), None
-            )
-            by_aspect.setdefault(said["aspect"], Counter())[str(given)] += 1
-    return min((max(counts.values()) / counts.total() for counts in by_aspect.values()), default=None)
-
-
-def _qualification(valid: Sequence[Row[Any]], skipped: Sequence[Row[Any]]) -> float | None:
-    """Share right of the class on which the person did worst; a skipped trial is not right."""
-    by_class: dict[str | None, list[bool]] = {}
-    for row in valid:
-        if row.role == "qualification":
-            by_class.setdefault(row.expected, []).append(bool(row.right))
-    for row in skipped:
-        if row.role == "qualification":
-            by_class.setdefault(row.expected, []).append(False)
-    return min((sum(right) / len(right) for right in by_class.values()), default=None)
-
-
-def _share(right: Sequence[bool]) -> float | None:
-    return sum(right) / len(right) if right else None
-
-
-def _below(found: float | None, least: float | None) -> bool:
-    return found is not None and least is not None and found < least
