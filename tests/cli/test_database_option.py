@@ -1,5 +1,6 @@
 """How a command is told its database without showing the password to everybody on the machine."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -115,3 +116,23 @@ def test_children_are_told_by_the_environment_alone(monkeypatch: pytest.MonkeyPa
         assert command[0] == sys.executable
         assert "s3cret" not in " ".join(command)
         assert env[DATABASE] == url
+
+
+@pytest.mark.parametrize("command", ["collect", "researchers", "forget", "export"])
+def test_a_database_that_cannot_be_reached_is_told_of_in_one_sentence(command: str, tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "study.toml").write_text('name = "s"\ntitle = "S"\n', encoding="utf-8")
+    more = {"forget": ["--all-identities"], "export": ["--format", "csv", "--out", str(tmp_path / "out")]}
+    ran = subprocess.run(
+        [sys.executable, "-m", "beholder", command, str(folder), *more.get(command, [])],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env=os.environ | {VARIABLE: "postgresql://anna:s3cret@127.0.0.1:1/study"},
+    )
+    assert ran.returncode == 2, ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "s3cret" not in ran.stderr
+    assert ran.stderr.startswith("error: ")

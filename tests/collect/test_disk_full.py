@@ -146,7 +146,7 @@ class TestARealDisk:
             began = time.monotonic()
             warned = client.get("/researcher/api/warnings").json()["warnings"]
             assert time.monotonic() - began < disk.EVERY_SECONDS
-            assert any("are free on the disk" in line for line in warned)
+            assert any("is full: no answer can be stored" in line for line in warned)
             shown_disk = client.get("/researcher/api/overview").json()["disk"]
             assert shown_disk["low"]
             assert shown_disk["free"] < 1_000_000
@@ -154,6 +154,18 @@ class TestARealDisk:
         left = files_below(folder) - before - {"cache", "collect.sqlite-wal", "collect.sqlite-shm"}
         assert left == set()
         assert temporary_files(small_disk) == []
+
+    def test_who_cannot_be_signed_in_is_told_why(self, small_disk: Path, study_folder: StudyFolder) -> None:
+        folder = small_disk / "study"
+        shutil.copytree(study_folder(QUESTION), folder)
+        app = create_app(folder, default_url(folder), limited=False)
+        with listening(app) as address, httpx.Client(base_url=address, timeout=30) as client:
+            fill_up(small_disk)
+            token = app.state.service.catalogue.secret("researcher")
+            page = client.get("/researcher", params={"token": token})
+            assert page.status_code == 503
+            assert page.headers["content-type"].startswith("text/html")
+            assert "Nobody can sign in now: the disk is full" in page.text
 
     def test_the_final_export_fails_in_one_sentence_with_nothing_half_written(
         self, small_disk: Path, serve: Serve

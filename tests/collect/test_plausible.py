@@ -103,6 +103,8 @@ class TestGlimpses:
             ({"shown_ms": 520, "shown_frames": 26}, "exposure-length"),
             ({"shown_ms": 460}, "frames-shown"),
             ({"intended_frames": 1, "shown_frames": 1, "shown_ms": 20}, "frames-intended"),
+            ({"onset_ms": -1e9, "offset_ms": 1e9}, "onset-offset"),
+            ({"onset_ms": 100.0, "offset_ms": 100.0}, "onset-offset"),
             ({"frame_ms": 0}, "frame-period"),
             ({"frame_ms": 4.8}, "frame-period"),
             ({"frame_ms": 23.5, "intended_frames": 21, "shown_frames": 21, "shown_ms": 493.5}, "slow-screen"),

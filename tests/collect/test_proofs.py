@@ -428,6 +428,33 @@ class TestGuest:
         assert owner.get("state").json()["step"] == "check"
         assert served.rows("select status from sessions") == [("running",)]
 
+    def test_a_guest_gives_no_session_up_by_skipping(self, serve: Serve) -> None:
+        served = serve(realism())
+        owner = served.visitor().begin(PROLIFIC_PID="p", SESSION_ID="s")
+        guest = served.visitor()
+        guest.enter(PROLIFIC_PID="p")
+        replies = []
+        while guest.state["step"] == "trial" and len(replies) < 50:
+            trial = guest.trial
+            skip = {"trial": trial["trial"], "attempt": trial["attempt"], "reason": "other", "end": True}
+            replies.append(guest.post("skip", **skip))
+            if replies[-1].status_code != 200:
+                break
+        assert (replies[-1].status_code, replies[-1].json()["detail"]["code"]) == (403, "other-device")
+        assert owner.get("state").json()["step"] == "trial"
+        assert served.rows("select status from sessions") == [("running",)]
+
+    def test_a_guest_gives_no_session_up_by_spoiling(self, serve: Serve) -> None:
+        served = serve(realism())
+        owner = served.visitor().begin(PROLIFIC_PID="p", SESSION_ID="s")
+        guest = served.visitor()
+        guest.enter(PROLIFIC_PID="p")
+        for _ in range(400):
+            if guest.answer(spoiled=True, spoiled_reason="blurred").status_code != 200:
+                break
+        assert guest.seen[-1].json()["detail"]["code"] == "other-device"
+        assert owner.get("state").json()["step"] == "trial"
+
     def test_a_session_of_another_question_gives_no_hold_on_the_first(self, serve: Serve) -> None:
         served = serve(realism("one"), realism("two"))
         owner = served.visitor().begin("/q/one", PROLIFIC_PID="p", SESSION_ID="s")

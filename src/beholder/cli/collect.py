@@ -42,6 +42,7 @@ def collect(
     gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
     from beholder.collect.rehearsed import clear_rehearsal
     from beholder.collect.serve import is_ready, note_ready, prepare, run_child, serve
+    from beholder.collect.usable import usable_database
 
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
@@ -49,7 +50,9 @@ def collect(
     if people is not None and bad > people:
         raise click.BadParameter(f"{bad} of {people} people cannot be bad", param_hint="--bad")
     folder, url = folder.resolve(), database_url(folder, database)
-    if not is_ready(folder, url):
+    with usable_database():
+        ready = is_ready(folder, url)
+    if not ready:
         click.echo(run_child("beholder", "design", folder))
         migrated = prepare(folder, url)
         if migrated:

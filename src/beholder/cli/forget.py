@@ -9,6 +9,7 @@ import click
 from beholder.cli.options import database_options, existing_database_url
 from beholder.cli.output import show_json
 from beholder.collect.forget import ALL_IDENTITIES, Receipt, forget_identities, forget_person, person_of
+from beholder.collect.usable import usable_database
 from beholder.tables.stages import writer_of
 
 
@@ -47,11 +48,12 @@ def forget(
     if all_identities and keep_answers:
         raise click.UsageError("--all-identities keeps the answers anyway")
     url = existing_database_url(folder, database)
-    if all_identities:
-        receipt = forget_identities(url)
-    else:
-        person = rater or person_of(url, str(platform), str(identity))
-        receipt = forget_person(folder, url, person, keep_answers=keep_answers)
+    with usable_database():
+        if all_identities:
+            receipt = forget_identities(url)
+        else:
+            person = rater or person_of(url, str(platform), str(identity))
+            receipt = forget_person(folder, url, person, keep_answers=keep_answers)
     if as_json:
         show_json(asdict(receipt))
     else:

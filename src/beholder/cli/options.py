@@ -27,7 +27,7 @@ def database_options(command: Callable[..., None]) -> Callable[..., None]:
         "--database-file",
         metavar="FILE",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="A file that holds this address; nobody sees the password in it.",
+        help="A file that holds this address, which keeps its password out of the process list.",
     )
     @functools.wraps(command)
     def told(*, database: str | None, database_file: Path | None, **others: Any) -> None:  # noqa: ANN401 - click's

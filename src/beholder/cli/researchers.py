@@ -27,6 +27,7 @@ from beholder.collect.researcher.accounts import (
     remove_account,
 )
 from beholder.collect.researcher.passwords import check_password, new_password
+from beholder.collect.usable import usable_database
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME
 
@@ -114,9 +115,10 @@ def _writing(folder: Path, address: str | None) -> Iterator[Connection]:
     """A transaction on the database, which is made if the study was never served."""
     database = Database(database_url(folder, address))
     try:
-        database.create()
-        with database.writing() as connection:
-            yield connection
+        with usable_database():
+            database.create()
+            with database.writing() as connection:
+                yield connection
     finally:
         database.engine.dispose()
 

@@ -68,6 +68,8 @@ def watched(folder: Path) -> Iterator[None]:
 
 def warning(folder: Path, disk: Disk) -> str:
     """What to tell the researcher."""
+    if disk.free == 0:
+        return f"The disk of {folder} is full: no answer can be stored, and the pages wait. Make room now."
     return (
         f"Only {disk} are free on the disk of {folder}. When it is full, no answer can be stored, and the pages "
         "wait. Make room now."

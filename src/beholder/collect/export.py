@@ -5,20 +5,19 @@ python -m beholder.collect.export FOLDER URL
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from sqlalchemy import Row, select
-from sqlalchemy.exc import OperationalError
 
 from beholder.collect.clock import clock_in
 from beholder.collect.database import DATABASE, Database, persons, questions, responses, sessions, skips, trials
 from beholder.collect.handover import complete_finished
-from beholder.errors import NoRoomError, StageError, UserError
+from beholder.collect.usable import usable_database
+from beholder.errors import UserError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.study import load_study, question_of
 from beholder.tables.catalogue import TABLES
@@ -68,21 +67,6 @@ def collected(url: str) -> dict[str, pl.DataFrame]:
         "skips": TABLES["skips"].frame([_skip(row, kept[row.session]) for row in left if row.session in kept]),
         "marks": TABLES["marks"].frame([line for row in counted for line in _marks(row)]),
     }
-
-
-@contextmanager
-def usable_database() -> Iterator[None]:
-    """A database that cannot be read or written now is told of in one sentence; nothing was written then."""
-    try:
-        yield
-    except OperationalError as error:
-        why = str(error.orig).strip().partition("\n")[0]
-        if "full" in why:
-            raise NoRoomError("the disk is full: nothing was written. Make room, and try again.") from error
-        raise StageError(
-            f"the database cannot be used now ({why}): nothing was written. Make sure that it runs and that its "
-            "disk has room, and try again."
-        ) from error
 
 
 def _session(row: Row[Any], person: Row[Any]) -> dict[str, object]:

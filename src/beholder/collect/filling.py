@@ -15,6 +15,8 @@ from beholder.collect.pictures import Job, ServedImages
 
 MOST_PROCESSES = 8
 PATIENCE_SECONDS = 5.0
+LISTED = 10
+"""Images that cannot be shown, named where the server was started."""
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +123,9 @@ class Filling:
         if self._broken:
             paths = {image: self._images.path_of(image) for image in sorted(self._broken)}
             lines = [f"  {path}: {self._broken[image]}" for image, path in paths.items()]
-            log.warning("%d images cannot be shown; raters can skip them:\n%s", len(lines), "\n".join(lines))
+            if len(lines) > LISTED:
+                lines[LISTED:] = [f"  … and {len(lines) - LISTED} more; the researcher's page lists all"]
+            log.warning("%d images cannot be shown; raters can skip them:\n%s", len(paths), "\n".join(lines))
 
 
 class Encoder:

@@ -27,6 +27,7 @@ from beholder.collect.database import (
     trials,
 )
 from beholder.collect.rehearsed import end_rehearsal
+from beholder.collect.usable import usable_database
 from beholder.errors import StageError, UserError
 from beholder.study.study import Study, load_study
 from beholder.tables.store import Store
@@ -148,7 +149,8 @@ def main() -> int:
     """The command of this module."""
     folder, url = sys.argv[1], os.environ[DATABASE]
     try:
-        sys.stdout.write(load(Path(folder), url))
+        with usable_database():
+            sys.stdout.write(load(Path(folder), url))
     except UserError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

@@ -126,6 +126,9 @@ def _fault_of_length(question: AnyQuestion, exposure: Exposure, intended_ms: flo
         return "frames-intended"
     if abs(exposure.shown_frames * frame - exposure.shown_ms) > frame + 1:
         return "frames-shown"
+    onset, offset = exposure.onset_ms, exposure.offset_ms
+    if (onset or offset) and abs(offset - onset - exposure.shown_ms) > frame + 1:
+        return "onset-offset"
     off = abs(exposure.shown_frames - exposure.intended_frames)
     strict = isinstance(question, TimedRealismQuestion)
     most_off = 0.0 if strict else max(1.0, LENGTH_TOLERANCE * exposure.intended_frames)

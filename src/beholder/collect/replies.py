@@ -53,7 +53,7 @@ async def _no_database(request: Request, error: Exception) -> Response:  # noqa:
     if isinstance(error, DBAPIError) and not (isinstance(error, OperationalError) or error.connection_invalidated):
         raise error
     _report(str(error).partition("\n")[0] or type(error).__name__)
-    return try_again("no-database", "the database cannot be reached or is busy; nothing was written")
+    return try_again("no-database", "the database cannot be used now (away, busy or full); nothing was written")
 
 
 async def _disk_full(request: Request, error: Exception) -> Response:  # noqa: ARG001
@@ -74,7 +74,8 @@ class _Report:
         if now < self._last + QUIET_SECONDS:
             self._left_out += 1
             return
-        log.error("the database cannot be used: %s (and %d times before)", fault, self._left_out)
+        more = f" (and {self._left_out} more such faults since the last line)" if self._left_out else ""
+        log.error("the database cannot be used: %s%s", fault, more)
         self._last, self._left_out = now, 0
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from uvicorn.supervisors import Multiprocess
 
 from beholder import __version__
@@ -69,7 +69,11 @@ def is_ready(folder: Path, url: str) -> bool:
             return False
         with database.reading() as connection:
             known = connection.scalar(select(control.c.value).where(control.c.name == READY))
-    except DBAPIError:  # there is no database yet
+    except OperationalError:
+        if not database.is_sqlite:
+            raise
+        return False  # there is no file yet
+    except DBAPIError:  # there are no tables yet
         return False
     finally:
         database.engine.dispose()
@@ -136,7 +140,7 @@ def address_of(listening: socket.socket) -> str:
 def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: Say) -> None:
     """Serve until interrupted; several processes share one PostgreSQL database."""
     if processes > 1 and url.startswith("sqlite"):
-        raise StageError("several processes need PostgreSQL: --database postgresql+psycopg://…")
+        raise StageError("several processes need PostgreSQL: --database postgresql://…")
     listening = listen(host, port)
     start_clock(url)
     address = address_of(listening)

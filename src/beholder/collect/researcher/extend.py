@@ -21,11 +21,11 @@ from sqlalchemy import select
 
 from beholder.collect.clock import clock_in
 from beholder.collect.database import DATABASE, Database, control
-from beholder.collect.export import usable_database
 from beholder.collect.load import LOADED, append
 from beholder.collect.researcher.actions import note
 from beholder.collect.researcher.children import failed
 from beholder.collect.researcher.snapshot import run_stage, write_study
+from beholder.collect.usable import usable_database
 from beholder.errors import StageError, StudyError, TableError, UserError
 from beholder.study.faults import faults_of
 from beholder.study.question import Design

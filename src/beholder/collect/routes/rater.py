@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Cookie, Depends, Request, Response
-from sqlalchemy import delete, insert
+from sqlalchemy import Row, delete, insert
 from sqlalchemy.exc import IntegrityError
 
 from beholder.collect import messages
@@ -139,6 +139,7 @@ def post_answer(body: messages.Answer, service: Serving, beholder: Held = None) 
         session, now = service.session(connection, beholder), service.now()
         service.keep_place(connection, session, now=now)
         taken = take_answer(connection, service.catalogue, service.study, session, body, now=now)
+        _require_owner_to_end(service, taken.session, beholder)
         state = service.state(connection, taken.session)
     known = taken.right is not None
     feedback = {"right": taken.right, "expected": taken.expected} if known else None
@@ -152,6 +153,7 @@ def post_skip(body: messages.Skip, service: Serving, beholder: Held = None) -> S
         session, now = service.session(connection, beholder), service.now()
         service.keep_place(connection, session, now=now)
         after = skip_trial(connection, service.catalogue, service.study, session, body, now=now)
+        _require_owner_to_end(service, after, beholder)
         return service.state(connection, after)
 
 
@@ -207,6 +209,12 @@ def _enter(service: Service, body: messages.Enter, cookie: str | None) -> tuple[
         entered = enter(connection, service.catalogue, service.study, body, arrival, cookie=cookie, now=now)
         session = service.alive(connection, entered.session)
         return entered, service.state(connection, session, guest=entered.guest)
+
+
+def _require_owner_to_end(service: Service, after: Row[Any], cookie: str | None) -> None:
+    """Refuse a guest whose act would give the session up; what was written for it is undone."""
+    if after.status == "returned":
+        service.require_owner(after, cookie)
 
 
 def _require(step: str, wanted: str) -> None:

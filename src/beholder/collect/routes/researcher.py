@@ -89,7 +89,7 @@ def get_warnings(service: Serving) -> Part:
 def get_raters(
     service: Serving,
     question: Annotated[str | None, Query(max_length=64, pattern=requests.LINE)] = None,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     code: Annotated[str | None, Query(max_length=64)] = None,
 ) -> Part:

@@ -11,6 +11,8 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Cookie, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from beholder.collect.identity import opaque
 from beholder.collect.researcher import access
@@ -20,7 +22,7 @@ from beholder.collect.researcher.nearby import is_nearby
 from beholder.collect.routes.pages import PAGES
 from beholder.collect.routes.rater import Serving
 from beholder.collect.service import Service
-from beholder.errors import RefusedError
+from beholder.errors import RefusedError, StorageError
 
 PLACE = "/researcher"
 LONGEST_FORM = 4000
@@ -38,6 +40,9 @@ HEADERS = {
         "frame-ancestors 'none'"
     ),
 }
+
+CANNOT_STORE = (OperationalError, PoolTimeoutError, StorageError)
+"""What a database raises that is full, busy or away."""
 
 Held = Annotated[str | None, Cookie(alias=access.COOKIE)]
 
@@ -73,7 +78,10 @@ async def post_sign_in(request: Request, service: Serving) -> Response:
 def _sign_in_by_link(request: Request, service: Service, token: str) -> Response:
     if not is_nearby(request):
         return _ask(request, 403, "link")
-    cookie = access.sign_in_by_link(service.database, token, now=service.now())
+    try:
+        cookie = access.sign_in_by_link(service.database, token, now=service.now())
+    except CANNOT_STORE:
+        return _ask(request, 503, "storage", wait=1)
     return _ask(request, 403, "token") if cookie is None else _welcome(request, cookie)
 
 
@@ -89,7 +97,10 @@ async def _sign_in_by_password(request: Request, service: Service, name: str, pa
     if wait > 0:
         return _ask(request, 429, "often", wait=math.ceil(wait))
     check = partial(access.sign_in_by_password, service.database, name, password, now=service.now())
-    cookie = await to_thread.run_sync(check, limiter=desk.threads)
+    try:
+        cookie = await to_thread.run_sync(check, limiter=desk.threads)
+    except CANNOT_STORE:
+        return _ask(request, 503, "storage", wait=1)
     if cookie is None:
         return _ask(request, 403, "password")
     desk.attempts.give_back(account, address, familiar=familiar)

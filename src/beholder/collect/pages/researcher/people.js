@@ -39,7 +39,7 @@ function filters(study, tools) {
   return h("div", { class: "filters" },
     h("div", { class: "field" }, h("label", { for: "filter-code" }, "Personal code"), code),
     h("div", { class: "field" }, h("label", { for: "filter-question" }, "Question"), choose),
-    h("div", { class: "inline" }, flagged, h("label", { for: "filter-flagged" }, "Only those with a flag, of this page")));
+    h("div", { class: "inline" }, flagged, h("label", { for: "filter-flagged" }, "Flagged only (this page)")));
 }
 
 /** @param {import("./types").Session[]} rows @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
