@@ -1,4 +1,4 @@
-"""How many answers active pairs save: made-up people vote on made-up items until the ranking is right.
+"""How many answers active pairs save: simulated raters vote on synthetic items until the ranking is right.
 
     python benchmarks/active_pairs.py [--items 20] [--studies 40] [--answers 1200] [--seed 1]
 

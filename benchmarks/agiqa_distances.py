@@ -1,4 +1,4 @@
-"""Distances of AGIQA-3K's generators against people: ``python benchmarks/agiqa_distances.py FOLDER``.
+"""Distances of AGIQA-3K's generators against raters: ``python benchmarks/agiqa_distances.py FOLDER``.
 
 The set has no real images. Each generator's images are compared with those of all the others, so that a distance
 says how unlike them it is; and, without any others, how varied its images are. FOLDER is the study that

@@ -65,7 +65,7 @@ def show(found: Found, folder: Path, recipe: Recipe, seeds: Sequence[int]) -> No
 
 
 def scores(folder: Path) -> pl.DataFrame:
-    """A row an image: prompt, generator, people's means, and every variant's scores held out."""
+    """A row an image: prompt, generator, raters' means, and every variant's scores held out."""
     store = Store(folder)
     images = store.read("images").select("image", "prompt", "generator")
     means = store.read("labels").pivot("aspect", index="image", values="value")
@@ -76,7 +76,7 @@ def scores(folder: Path) -> pl.DataFrame:
 
 
 def _recipe(figures: Sequence[Figure]) -> None:
-    print("| | " + " | ".join(f"{aspect} | floor | people" for aspect in ASPECTS) + " |")
+    print("| | " + " | ".join(f"{aspect} | floor | raters" for aspect in ASPECTS) + " |")
     print("|---|" + "---|" * 3 * len(ASPECTS))
     for statistic in STATISTICS:
         mine = {one.aspect: one for one in figures if one.statistic == statistic}
@@ -94,8 +94,8 @@ def _by_fold(table: pl.DataFrame, folds: Mapping[str, int]) -> None:
         mine = table.filter(pl.col("image").is_in([image for image, one in folds.items() if one == fold]))
         cells = []
         for aspect in ASPECTS:
-            people, model = mine[aspect].to_numpy(), mine[f"{SHIPPED} {aspect}"].to_numpy()
-            cells += [_number(_spearman(model, people)), _number(_pearson(model, people))]
+            opinions, model = mine[aspect].to_numpy(), mine[f"{SHIPPED} {aspect}"].to_numpy()
+            cells += [_number(_spearman(model, opinions)), _number(_pearson(model, opinions))]
         print(f"| {fold + 1} | {mine.height} | {' | '.join(cells)} |")
 
 
@@ -111,12 +111,12 @@ def _ablation(table: pl.DataFrame, seeds: Sequence[int]) -> None:
     prompts = np.unique(table["prompt"].to_numpy(), return_inverse=True)[1]
     drawn = _draws(prompts)
     for aspect, (name, statistic) in product(ASPECTS, (("SRCC", _spearman), ("PLCC", _pearson))):
-        people = table[aspect].to_numpy()
+        opinions = table[aspect].to_numpy()
         arms = [[table[f"{arm}-{seed} {aspect}"].to_numpy() for seed in seeds] for arm in ("joint", "blind")]
-        values = np.array([[statistic(one, people) for one in arm] for arm in arms])
+        values = np.array([[statistic(one, opinions) for one in arm] for arm in arms])
         apart = [
-            np.mean([statistic(one[rows], people[rows]) for one in arms[0]])
-            - np.mean([statistic(one[rows], people[rows]) for one in arms[1]])
+            np.mean([statistic(one[rows], opinions[rows]) for one in arms[0]])
+            - np.mean([statistic(one[rows], opinions[rows]) for one in arms[1]])
             for rows in drawn
         ]
         low, high = np.quantile(apart, (0.025, 0.975))
@@ -165,17 +165,17 @@ def explained(table: pl.DataFrame) -> list[dict[str, Any]]:
     found = []
     for score, opinion in product(ASPECTS, ASPECTS):
         other = ASPECTS[1 - ASPECTS.index(score)]
-        mine, theirs, people = (
+        mine, theirs, opinions = (
             table[name].to_numpy() for name in (f"{SHIPPED} {score}", f"{SHIPPED} {other}", opinion)
         )
-        plain = [_spearman(mine[rows], people[rows]) for rows in drawn]
-        given = [_partial(mine[rows], people[rows], theirs[rows]) for rows in drawn]
+        plain = [_spearman(mine[rows], opinions[rows]) for rows in drawn]
+        given = [_partial(mine[rows], opinions[rows], theirs[rows]) for rows in drawn]
         found.append(
             {
                 "score": score,
                 "opinion": opinion,
-                "plain": (_spearman(mine, people), *np.quantile(plain, (0.025, 0.975))),
-                "given": (_partial(mine, people, theirs), *np.quantile(given, (0.025, 0.975))),
+                "plain": (_spearman(mine, opinions), *np.quantile(plain, (0.025, 0.975))),
+                "given": (_partial(mine, opinions, theirs), *np.quantile(given, (0.025, 0.975))),
             }
         )
     return found
@@ -209,7 +209,7 @@ def draw(found: Found, folder: Path, images: Path) -> None:
 
 
 def _agreement_chart(found: Found) -> alt.HConcatChart:
-    """Rank correlation with people of every way to learn, floor and ceiling beside it."""
+    """Rank correlation with raters of every way to learn, floor and ceiling beside it."""
     done = _done(found)
     panels = []
     for aspect in ASPECTS:
@@ -225,7 +225,7 @@ def _agreement_chart(found: Found) -> alt.HConcatChart:
         floor = next(iter(ones.values())).floor
         scale = alt.Scale(domain=[0.55, 0.9], zero=False)
         x = alt.X(
-            "value:Q", scale=scale, title="rank correlation with people", axis=alt.Axis(format=".2f", tickCount=4)
+            "value:Q", scale=scale, title="rank correlation with raters", axis=alt.Axis(format=".2f", tickCount=4)
         )
         rule = alt.Chart(alt.InlineData(values=[{"floor": floor, "text": "floor"}]))
         line = rule.mark_rule(color=var("warn"), strokeDash=[4, 3]).encode(x=alt.X("floor:Q", scale=scale))
@@ -254,7 +254,7 @@ def _explained_chart(rows: Sequence[Mapping[str, Any]]) -> alt.HConcatChart:
         base = alt.Chart(alt.InlineData(values=cells), title=title)
         first = part == "plain"
         order = [f"{aspect} score" for aspect in ASPECTS]
-        x = alt.X("opinion:N", sort=ASPECTS, title="people’s opinion of", axis=alt.Axis(labelAngle=0, grid=False))
+        x = alt.X("opinion:N", sort=ASPECTS, title="raters’ opinion of", axis=alt.Axis(labelAngle=0, grid=False))
         y = alt.Y("score:N", sort=order, title=None, axis=alt.Axis(grid=False, labels=first, ticks=False))
         strength = alt.FillOpacity("value:Q", scale=alt.Scale(domain=[0, 1], range=[0.0, 0.75]), legend=None)
         square = base.mark_rect(fill=var("tint"), stroke=var("line"), cornerRadius=2).encode(

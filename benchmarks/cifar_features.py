@@ -66,8 +66,8 @@ def network() -> Encoder:
 
 
 def _encoded(encoder: Encoder, images: Images) -> Features:
-    pictures = [ArrayPicture(str(number), image) for number, image in enumerate(images)]
-    return np.asarray(encode(pictures, encoder, folder=CACHE / "features").vectors)
+    sources = [ArrayPicture(str(number), image) for number, image in enumerate(images)]
+    return np.asarray(encode(sources, encoder, folder=CACHE / "features").vectors)
 
 
 def logits_of(features: Features) -> NDArray[np.float64]:

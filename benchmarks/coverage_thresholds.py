@@ -1,4 +1,4 @@
-"""How often intervals of exposure thresholds hold the truth: one person's, and the mean of many people's.
+"""How often intervals of exposure thresholds cover the true value: one rater's, and the mean of many raters'.
 
     python benchmarks/coverage_thresholds.py [--studies 2000] [--draws 1000] [--seed 1] [--only NAME …]
     [--trials N …]
@@ -20,7 +20,7 @@ from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights
 from beholder.stats.psychophysics.psychometric import fit_psychometric, threshold_estimate
 from beholder.stats.psychophysics.staircase_analysis import modal_level, summarise_staircase
 
-PEOPLE = (10, 30, 100)
+RATERS = (10, 30, 100)
 TRIALS = (150, 450, 900)  # one, three and six blocks
 LEVELS = np.array([100, 140, 200, 280, 400, 560, 800.0])  # of constant stimuli, in ms
 START, FLOOR, CEILING, DOWN, UP = 500, 100, 1000, 10, 30  # HYPE-time's staircase
@@ -54,7 +54,7 @@ def staircases(
     return shown, right
 
 
-def one_person(options: argparse.Namespace) -> list[tuple[str, ...]]:
+def one_rater(options: argparse.Namespace) -> list[tuple[str, ...]]:
     """Rows: constant stimuli and staircases, the threshold of one observer by likelihood with its interval."""
     rows: list[tuple[str, ...]] = []
     for trials in options.trials:
@@ -76,18 +76,18 @@ def one_person(options: argparse.Namespace) -> list[tuple[str, ...]]:
     return rows
 
 
-def many_people(options: argparse.Namespace) -> list[tuple[str, ...]]:
-    """Rows: the mean over people of a block's threshold; studies draw from a crowd whose mean is known exactly."""
+def many_raters(options: argparse.Namespace) -> list[tuple[str, ...]]:
+    """Rows: the mean over raters of a block's threshold; studies draw from a crowd whose mean is known exactly."""
     rng = np.random.default_rng(options.seed)
     crowd = crowd_of(rng)
     rows = []
-    for people in PEOPLE:
-        cells = [str(people)]
+    for raters in RATERS:
+        cells = [str(raters)]
         for scores in crowd.values():
             truth, held = scores.mean(), []
             for _ in range(-(-options.studies // BATCH)):
-                drawn = rng.choice(scores, (people, BATCH))
-                weights = person_weights(np.zeros(people, np.int64), options.draws, rng)
+                drawn = rng.choice(scores, (raters, BATCH))
+                weights = person_weights(np.zeros(raters, np.int64), options.draws, rng)
                 found = clustered_ratio(drawn, np.ones_like(drawn), weights)
                 held.append((found.low <= truth) & (truth <= found.high))
             cells.append(_percent(np.mean(held)))
@@ -125,15 +125,15 @@ Section = tuple[Callable[[argparse.Namespace], list[tuple[str, ...]]], str, tupl
 """What makes the rows, the title, and the heads of the columns."""
 
 SECTIONS: dict[str, Section] = {
-    "person": (
-        one_person,
-        "One person's threshold, nominal 95 %",
+    "rater": (
+        one_rater,
+        "One rater's threshold, nominal 95 %",
         ("trials shown as", "trials", "profile likelihood"),
     ),
-    "people": (
-        many_people,
-        f"Mean threshold over people, a block of {BLOCK} trials each, nominal 95 %",
-        ("people", "modal exposure", "late reversals", "by likelihood"),
+    "raters": (
+        many_raters,
+        f"Mean threshold over raters, a block of {BLOCK} trials each, nominal 95 %",
+        ("raters", "modal exposure", "late reversals", "by likelihood"),
     ),
 }
 
@@ -144,7 +144,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", choices=list(SECTIONS), default=list(SECTIONS))
-    parser.add_argument("--trials", nargs="*", type=int, choices=TRIALS, default=TRIALS, help="of one person")
+    parser.add_argument("--trials", nargs="*", type=int, choices=TRIALS, default=TRIALS, help="of one rater")
     options = parser.parse_args()
     began = time.perf_counter()
     for name in options.only:

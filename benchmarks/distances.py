@@ -1,7 +1,7 @@
 """Distances of two sets of features, against torch-fidelity, clean-fid, torchmetrics and prdc.
 
 ``python benchmarks/run.py distances`` measures elapsed time on all cores. On a machine that is busy with other
-work, ``python benchmarks/distances.py [NUMBER …]`` prints seconds of processor time of single rows instead; set
+work, ``python benchmarks/distances.py [NUMBER …]`` prints seconds of CPU time of single rows instead; set
 ``OMP_NUM_THREADS=1`` for it, or waiting threads count too.
 """
 

@@ -4,7 +4,7 @@ The network is Inception-v3 as FID has it, with random weights, the same for all
 that were decoded and prepared beforehand, a batch a core, which is how the network is fastest. Ours and it go by
 turns, after a few batches to warm up; then the peers, which take longer, with fewer images. Where the folder has
 too few JPEGs, they are taken again with a byte more after their end: the same work, but not the same content.
-Prints elapsed and processor time an image.
+Prints elapsed and CPU time an image.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def main() -> None:
         taken = _measured(_ours(ours, whole), len(list(whole.iterdir())), arguments.turns)
         if arguments.peer_images:
             taken |= _measured(_peers(fewer, weights), len(list(fewer.iterdir())), arguments.turns)
-    print("| way | images | elapsed an image | processor time an image | ÷ bare forward: elapsed, processor |")
+    print("| way | images | elapsed an image | CPU time an image | ÷ bare forward: elapsed, processor |")
     print("|---|---|---|---|---|")
     bare = next(iter(taken.values()))
     for name, one in taken.items():

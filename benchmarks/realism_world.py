@@ -1,11 +1,11 @@
-"""A realism predictor taught by made-up people, who call pictures real or generated: is it calibrated?
+"""A realism predictor taught by simulated raters, who call images real or generated: is it calibrated?
 
     python benchmarks/realism_world.py FOLDER
 
-paints pictures by five generators and real ones, shows each to 5 made-up people (a real one to 10), trains
+paints images by five generators and real ones, shows each to 5 simulated raters (a real one to 10), trains
 the recipe ``tiny-realism`` and prints, on prompts it has not seen, what the learn stage says of it; then its bins;
-then what can only be known here, where every person's chance to call a picture generated is planted: how near the
-predicted share is to that of all people, within each generator, and what the true shares would reach. Every part
+then what can only be known here, where every rater's chance to call an image generated is planted: how near the
+predicted share is to that of all raters, within each generator, and what the true shares would reach. Every part
 is skipped where it was done; a run that was killed goes on.
 """
 
@@ -39,12 +39,12 @@ from beholder.study.study import FILE_NAME
 from beholder.tables.store import TRUTH_ROOM, Store
 
 WORLD = World(prompts=1200, reals=3000, size=96)
-PEOPLE, TRIALS = 300, 200
-"""Each person sees 100 pictures of one generator and 100 real ones."""
+RATERS, TRIALS = 300, 200
+"""Each rater sees 100 images of one generator and 100 real ones."""
 
 RECIPE = "tiny-realism"
 CROWD = 1000
-"""Honest people over whom the true share of a picture is taken."""
+"""Honest raters over whom the true share of an image is taken."""
 
 
 def make_world(folder: Path) -> None:
@@ -54,15 +54,15 @@ def make_world(folder: Path) -> None:
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             painted = paint_world(WORLD, Path(scratch))
             manifest = Path(scratch) / MANIFEST
-            make_study(["layer6-realism"], folder, manifest=manifest, copy=True, raters=PEOPLE, trials=TRIALS)
+            make_study(["layer6-realism"], folder, manifest=manifest, copy=True, raters=RATERS, trials=TRIALS)
         write_truth(Store(folder), WORLD, painted)
     print(design(folder), flush=True)
-    print(run_simulated(folder, people=PEOPLE), flush=True)
+    print(run_simulated(folder, people=RATERS), flush=True)
     print(consolidate(folder), flush=True)
 
 
 def held_out(folder: Path) -> pl.DataFrame:
-    """The pictures of the test: predicted ``score``, ``share`` of the ``answers``, and ``true`` share."""
+    """The images of the test: predicted ``score``, ``share`` of the ``answers``, and ``true`` share."""
     store = Store(folder)
     scores = store.read("predictions").filter(pl.col("model") == RECIPE).select("image", "score")
     labels = store.read("labels").filter(pl.col("method") == "share").select("image", "answers", share="value")
@@ -96,7 +96,7 @@ def print_truth(found: pl.DataFrame) -> None:
     """The predictions against the planted shares, and what these would reach."""
     maker = (found["generator"].rank("dense").cast(pl.Int64) - 1).to_numpy()
     group, score, share, true = (found[name].to_numpy() for name in ("group", "score", "share", "true"))
-    print("\n| correlation | predicted, with those asked | predicted, with all people | true, with those asked |")
+    print("\n| correlation | predicted, with those asked | predicted, with all raters | true, with those asked |")
     print("|---|---|---|---|")
     columns = ((score, share), (score, true), (true, share))
     for name in sorted(found["generator"].unique()):

@@ -1,4 +1,4 @@
-"""Rich feedback learnt on the made-up world, both variants and all baselines, in the paper's four tables.
+"""Rich feedback learnt on the synthetic world, both variants and all baselines, in the paper's four tables.
 
     python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME …] [--at-once 2]
 

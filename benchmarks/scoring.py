@@ -58,7 +58,7 @@ ONE_BY_ONE, LISTED, REPEATED, BARE = 8, 16, 16, 8
 """Images of each row."""
 
 CHECKPOINT = "HPS_v2_compressed.pt"
-ROOM = tempfile.TemporaryDirectory(prefix="scoring-")  # networks and made-up images, gone with the process
+ROOM = tempfile.TemporaryDirectory(prefix="scoring-")  # networks and synthetic images, gone with the process
 
 
 def comparisons() -> Iterator[Comparison]:

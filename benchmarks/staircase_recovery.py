@@ -1,4 +1,4 @@
-"""Does the timed task find a person's threshold? Made-up observers whose threshold is known go through HYPE-time.
+"""Does the timed task find a rater's threshold? Simulated observers whose threshold is known go through HYPE-time.
 
 python benchmarks/staircase_recovery.py [--observers 400]
 
