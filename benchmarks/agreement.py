@@ -1,4 +1,4 @@
-"""Krippendorff's α with bootstrap replicates, against the package krippendorff in a loop over the same draws."""
+"""Krippendorff's α with a bootstrap, compared with the package krippendorff in a loop over the same replicates."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ DRAWS = 1000
 
 @dataclass(frozen=True)
 class Panel:
-    """A synthetic study: everyone judges some of the items on a scale of so many points."""
+    """A synthetic study: each rater judges ``each`` of the items on a scale of ``points`` points."""
 
     raters: int
     items: int
@@ -36,7 +36,7 @@ PANELS = (
 
 
 def comparisons() -> Iterator[Comparison]:
-    """One row a panel: α and its interval, 1,000 draws over raters."""
+    """Return one row per panel: α and its confidence interval, 1,000 bootstrap replicates over raters."""
     for panel in PANELS:
         who, what, values, weights = _answers(panel)
         yield Comparison(

@@ -1,10 +1,10 @@
-"""How often intervals of agreement cover the true value: simulated raters with known habits.
+"""Coverage of confidence intervals of inter-rater agreement: simulated raters with known habits.
 
     python benchmarks/coverage_agreement.py [--studies 2000] [--draws 1000] [--seed 1] [--workers 2]
     [--only NAME …]
 
-Prints markdown tables; ``docs/measured/agreement.md`` has a saved run. Labels and orders have fixed items; items
-of the scores behind intraclass correlations are drawn anew for each study, as their intervals are over items.
+Prints markdown tables; ``docs/measured/agreement.md`` has a saved run. Labels and rankings have fixed items;
+the items of intraclass correlations are sampled for each study, as their confidence intervals are over items.
 """
 
 import argparse
@@ -30,17 +30,17 @@ KINDS = np.random.default_rng(0).integers(0, 2, 80)  # the items that are labell
 QUALITY = np.random.default_rng(0).normal(size=20)  # and those that are ordered
 SETS = QUALITY.reshape(5, 4)  # the same as five sets of four
 ITEMS = 30  # that are scored
-SPREADS = (1.0, 0.5, 1.0)  # deviations of items, raters and noise
+SPREADS = (1.0, 0.5, 1.0)  # standard deviations of items, raters and noise
 
 Job = tuple[str, int, int, np.random.SeedSequence]
-"""A world, raters, draws, and the seed of one batch of studies."""
+"""A world, the numbers of raters and of bootstrap replicates, and the seed of one batch of studies."""
 
 Batch = Callable[[Job], NDArray[np.float64]]
 """Returns (studies, statistics): 1 where the interval covers the true value."""
 
 
 def label_batch(job: Job) -> NDArray[np.float64]:
-    """Names: a rater knows a share of the answers and guesses the rest, for all items or for half of them."""
+    """Nominal labels: a rater knows some of the answers and guesses the rest, for all or half of the items."""
     world, raters, draws, seed = job
     rng = np.random.default_rng(seed)
     alpha, ac1 = label_truths()
@@ -58,7 +58,7 @@ def label_batch(job: Job) -> NDArray[np.float64]:
 
 
 def order_batch(job: Job) -> NDArray[np.float64]:
-    """Orders of twenty items by everyone; and of five sets of four items, everyone ordering three of the sets."""
+    """Rankings of twenty items by every rater; and of five sets of four items, three sets per rater."""
     _, raters, _, seed = job
     rng = np.random.default_rng(seed)
     who, what = (index.ravel() for index in np.indices((raters, len(QUALITY))))
@@ -75,7 +75,7 @@ def order_batch(job: Job) -> NDArray[np.float64]:
 
 
 def score_batch(job: Job) -> NDArray[np.float64]:
-    """Scores: item + rater + noise, as they are or cut to 1 … 5; for ICC(1) every score has a rater of its own."""
+    """Scores: item + rater + noise, unrounded or rounded to 1 … 5; for ICC(1) each score has another rater."""
     world, raters, _, seed = job
     rng = np.random.default_rng(seed)
     cut = world == "1 to 5"
@@ -96,7 +96,7 @@ def score_batch(job: Job) -> NDArray[np.float64]:
 def simulate_labels(
     raters: int, absent: float, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return raters, items and labels: a rater knows a share ~ beta(3, 2) of the answers and guesses the rest."""
+    """Return raters, items and labels: a rater knows a proportion ~ beta(3, 2), guesses the rest."""
     shape = (raters, len(KINDS))
     knows = rng.random(shape) < rng.beta(3, 2, size=(raters, 1))
     labels = np.where(knows, KINDS, rng.integers(0, 2, shape))
@@ -105,10 +105,10 @@ def simulate_labels(
 
 
 def label_truths() -> tuple[float, float]:
-    """Return what α (and κ) and AC1 are with endless raters.
+    """Return α (and κ) and AC1 with infinitely many raters.
 
-    Someone is right with chance .6 + .4/2, so two raters agree on an item with .8² + .2²; an answer is 1 with
-    chance p, so two answers at random agree with p² + (1−p)².
+    A rater is correct with probability .6 + .4/2, so two raters agree on an item with .8² + .2²; an answer is 1
+    with chance p, so two answers at random agree with p² + (1−p)².
     """
     agree = 0.8**2 + 0.2**2
     p = 0.8 * KINDS.mean() + 0.2 * (1 - KINDS.mean())
@@ -117,12 +117,12 @@ def label_truths() -> tuple[float, float]:
 
 
 def simulate_scores(quality: NDArray[np.float64], raters: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return scores (raters, items): quality with noise of one's own size."""
+    """Return scores (raters, items): quality with a noise level that differs between raters."""
     return quality + rng.uniform(0.5, 2.5, (raters, 1)) * rng.normal(size=(raters, len(quality)))
 
 
 def mean_correlation(quality: NDArray[np.float64]) -> float:
-    """Return the mean of Spearman's correlations of endless raters: the spread of the items' mean ranks."""
+    """Return Spearman's correlation of two raters, on average over infinitely many: the variance of mean ranks."""
     ranks = stats.rankdata(simulate_scores(quality, 100_000, np.random.default_rng(1)), axis=1)
     items = len(quality)
     return float(((ranks.mean(axis=0) - (items + 1) / 2) ** 2).sum() / (items * (items**2 - 1) / 12))
@@ -133,7 +133,7 @@ OF_SETS = np.array([mean_correlation(quality) for quality in SETS])
 
 
 def set_truth(raters: NDArray[np.int64]) -> float:
-    """Return the mean correlation of sets that so many raters ordered, weighted by (m − 1)/m as W is."""
+    """Return the mean correlation of sets that ``raters`` raters ranked, weighted by (m − 1)/m as W is."""
     weight = np.where(raters > 1, (raters - 1) / np.maximum(raters, 1), 0.0)
     return float(weight @ OF_SETS / weight.sum())
 
@@ -143,7 +143,7 @@ def on_scale(scores: NDArray[np.float64], cut: bool) -> NDArray[np.float64]:
 
 
 def icc_truths(cut: bool) -> tuple[float, float]:
-    """Return ICC(1) = ICC(2), and ICC(3), of endless items and raters, by quadrature."""
+    """Return ICC(1) = ICC(2), and ICC(3), with infinitely many items and raters, by quadrature."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(61)
     weights = weights / weights.sum()
     item, rater = SPREADS[0] * nodes[:, None], SPREADS[1] * nodes
@@ -171,7 +171,7 @@ SECTIONS: dict[str, tuple[Batch, tuple[str, ...], str, tuple[str, ...]]] = {
     "orders": (order_batch, ("own size",), "noise", ("Kendall's W", "W of five sets, three each")),
     "scores": (score_batch, ("normal", "1 to 5"), "scores", ("ICC(1)", "ICC(2)", "ICC(3)")),
 }
-"""What is simulated, the worlds, the head of their column, and the statistics."""
+"""What is simulated, the worlds, the header of their column, and the statistics."""
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
-"""How often intervals in closed form cover the true value: shares, two metrics, pairs, opinions by P.910.
+"""Coverage of closed-form confidence intervals: proportions, two metrics, pairwise accuracy, P.910.
 
     python benchmarks/coverage_closed.py [--studies 2000] [--seed 1] [--only NAME …]
 
-Prints markdown tables; ``docs/measured/coverage-closed.md`` is a saved run. One process. Shares are not simulated:
-their coverage is a sum over all outcomes.
+Prints markdown tables; ``docs/measured/coverage-closed.md`` is a saved run. One process. Proportions are not
+simulated: their coverage is an exact sum over all outcomes.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from beholder.stats.truth.p910 import p910
 
 
 def shares(studies: int, seed: int) -> str:  # noqa: ARG001 - nothing is drawn
-    """Shares of raters: the mean over true shares p from .02 to .98, and the worst of them."""
+    """Proportions of raters: mean and minimum coverage over true proportions p from .02 to .98."""
     rows = []
     p = np.linspace(0.02, 0.98, 97)[:, None]
     for raters in RATERS:
@@ -59,7 +59,7 @@ def metrics(studies: int, seed: int) -> str:
 
 
 def pairs(studies: int, seed: int) -> str:
-    """A scorer that is right with a chance of its own for each prompt, on average 70 %; 3 to 9 pairs a prompt."""
+    """A scorer whose probability of a correct choice varies by prompt, 70 % on average; 3–9 pairs per prompt."""
     rows = []
     for prompts in RATERS:
         rng = np.random.default_rng([seed, prompts])
@@ -78,7 +78,7 @@ def pairs(studies: int, seed: int) -> str:
 
 
 def opinions(studies: int, seed: int) -> str:
-    """P.910 on 40 items that all judge: biases of deviation .5, inconsistencies from .3 to 1.2."""
+    """P.910 on 40 items that every rater judges: biases with sd .5, inconsistencies from .3 to 1.2."""
     rows = []
     for raters in RATERS:
         rng = np.random.default_rng([seed, raters])
@@ -90,7 +90,7 @@ def opinions(studies: int, seed: int) -> str:
             found = p910(who, what, (truth + bias[:, None] + noise).ravel())
             collapsed += found.collapsed
             if not found.collapsed:
-                aim = truth + bias.mean()  # these raters' own mean bias is not told from the opinions
+                aim = truth + bias.mean()  # the mean bias of these raters is not identifiable
                 held.append(float(np.mean((found.low <= aim) & (aim <= found.high))))
         rows.append((str(raters), percent(float(np.mean(held))), percent(collapsed / studies)))
     return table(

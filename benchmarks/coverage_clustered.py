@@ -1,4 +1,4 @@
-"""How often intervals over raters cover the true value: simulated studies with known answers.
+"""Coverage of confidence intervals over raters: simulated studies with known true values.
 
     python benchmarks/coverage_clustered.py [--studies 2000] [--draws 2000] [--seed 1] [--workers 2]
 
@@ -26,7 +26,7 @@ BATCH = 20  # independent studies that share one set of bootstrap weights
 
 @dataclass(frozen=True)
 class RateWorld:
-    """Raters with a beta-distributed rate of error each."""
+    """Raters with beta-distributed error rates."""
 
     name: str
     a: float
@@ -46,7 +46,7 @@ RATES = (
 
 @dataclass(frozen=True)
 class VoteWorld:
-    """Raters with their own taste: each item's rating is shifted by a normal deviation a rater."""
+    """Raters with different tastes: each item's rating is shifted by a normal variable for each rater."""
 
     name: str
     taste: float
@@ -111,14 +111,14 @@ def simulate_votes(
 
 
 def outcome_chances(gap: NDArray[np.float64], tie: float | None) -> NDArray[np.float64]:
-    """Return the chances of win, loss and tie on a last axis."""
+    """Return the probabilities of win, loss and tie on the last axis."""
     parts = [np.exp(gap / 2), np.exp(-gap / 2), np.full_like(gap, 0 if tie is None else np.exp(tie))]
     stacked = np.stack(parts, axis=-1)
     return np.asarray(stacked / stacked.sum(axis=-1, keepdims=True))
 
 
 def marginal_ratings(world: VoteWorld, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return what the model estimates with endless raters: the fit to chances averaged over tastes.
+    """Return the model's estimates with infinitely many raters: the fit to probabilities averaged over tastes.
 
     A pair's gap is normal with variance 2 × taste², so Gauss–Hermite quadrature gives the averages.
     """

@@ -1,9 +1,9 @@
-"""How often intervals of means, d′, correlations, prediction-powered means and rankings cover the true value.
+"""Coverage of confidence intervals of means, d′, correlations, prediction-powered means and rankings.
 
     python benchmarks/coverage_estimators.py [--studies 2000] [--draws 1000] [--seed 1] [--workers 2] [--only
     NAME …]
 
-Prints markdown tables; ``docs/measured/coverage-estimators.md`` is a saved run. Shares, Bradley–Terry,
+Prints markdown tables; ``docs/measured/coverage-estimators.md`` is a saved run. Proportions, Bradley–Terry,
 Krippendorff's α and separations of a finished study are in ``coverage_clustered.py``. One process; each section
 has a seed of its own.
 """
@@ -44,11 +44,11 @@ CASES: tuple[tuple[str, Kind, float, str], ...] = (
 """A name, a coefficient, its true value, and the columns: normal, exponentials, or both over one root of χ²."""
 
 RESAMPLED = CASES[:4]
-"""Those that the alternatives were tried on."""
+"""The worlds on which the alternative intervals were compared."""
 
 
 Job = tuple[int, int, np.random.SeedSequence]
-"""Raters, draws, and the seed of one batch of studies."""
+"""The numbers of raters and of bootstrap replicates, and the seed of one batch of studies."""
 
 
 def weights_of(raters: int, draws: int, rng: np.random.Generator) -> NDArray[np.int32]:
@@ -56,7 +56,7 @@ def weights_of(raters: int, draws: int, rng: np.random.Generator) -> NDArray[np.
 
 
 def rating_batch(job: Job) -> NDArray[np.float64]:
-    """Ratings 1–5: everyone has a mean of their own and 4–40 ratings; the truth is the mean over all raters."""
+    """Ratings 1–5: raters have different means and 4–40 ratings each; the true value is the population mean."""
     raters, draws, seed = job
     rng = np.random.default_rng(seed)
     answers = rng.integers(4, 40, (raters, BATCH), endpoint=True)
@@ -68,8 +68,7 @@ def rating_batch(job: Job) -> NDArray[np.float64]:
 
 
 def d_prime_batch(job: Job) -> NDArray[np.float64]:
-    """Everyone has a d′ and a criterion of their own; the truth is the mean of the corrected d′ over all
-    raters."""
+    """Raters have different d′ and criteria; the true value is the population mean of the corrected d′."""
     raters, draws, seed = job
     rng = np.random.default_rng(seed)
     truth = _expected_d_prime(TRIALS)
@@ -82,7 +81,7 @@ def d_prime_batch(job: Job) -> NDArray[np.float64]:
 
 
 def _expected_d_prime(trials: int) -> float:
-    """The mean corrected d′ of a large population, by quadrature over d′ and criterion."""
+    """Return the mean corrected d′ of the population, by quadrature over d′ and criterion."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(41)
     weights = weights / weights.sum()
     d, c = (axis.ravel() for axis in np.meshgrid(1 + 0.5 * nodes, 0.3 * nodes, indexing="ij"))
@@ -100,7 +99,7 @@ def _expected_d_prime(trials: int) -> float:
 
 
 def correlation_batch(job: Job) -> NDArray[np.float64]:
-    """The intervals in use, closed forms and the jackknife, on normal pairs with ρ = .6 and on bent ones."""
+    """The intervals in use, closed forms and the jackknife, on normal pairs with ρ = .6 and transformed ones."""
     points, _, seed = job
     rng = np.random.default_rng(seed)
     held = np.zeros((len(CASES), 2, BATCH))
@@ -119,7 +118,7 @@ def correlation_batch(job: Job) -> NDArray[np.float64]:
 
 
 def resampled_batch(job: Job) -> NDArray[np.float64]:
-    """The alternatives: points resampled, percentile and BCa; log-normal pairs have the ranks of normal ones."""
+    """The alternatives: percentile and BCa bootstrap; log-normal pairs have the ranks of normal ones."""
     points, draws, seed = job
     rng = np.random.default_rng(seed)
     weights = weights_of(points, draws, rng)
@@ -141,7 +140,7 @@ def _normal_pairs(points: int, rng: np.random.Generator) -> tuple[NDArray[np.flo
 
 
 def powered_batch(noise: float, job: Job) -> NDArray[np.float64]:
-    """Ten labels per rater beside 2,000 scored images; and the difference of two generators by the same raters."""
+    """Ten labels per rater and 2,000 scored images; and the difference of two generators by the same raters."""
     raters, _, seed = job
     rng = np.random.default_rng(seed)
     rows = np.zeros((8, BATCH))
@@ -157,7 +156,7 @@ def powered_batch(noise: float, job: Job) -> NDArray[np.float64]:
 
 
 def _labelled(habit: NDArray[np.float64], noise: float, rng: np.random.Generator) -> Powered:
-    """Ten labels from each rater, and a score for each labelled image and 2,000 others; all means are 0."""
+    """Return ten labels per rater, and scores of the labelled images and 2,000 others; all means are 0."""
     who = np.repeat(np.arange(len(habit)), 10)
     truth = rng.normal(size=len(who) + 2000)
     off = rng.normal(size=len(truth))
@@ -167,7 +166,7 @@ def _labelled(habit: NDArray[np.float64], noise: float, rng: np.random.Generator
 
 
 def ranking_batch(job: Job) -> NDArray[np.float64]:
-    """Plackett–Luce: everyone ranks five sets of four out of five generators."""
+    """Plackett–Luce: each rater ranks five sets of four out of five generators."""
     raters, draws, seed = job
     rng = np.random.default_rng(seed)
     weights = weights_of(raters, draws, rng)
@@ -183,7 +182,7 @@ def ranking_batch(job: Job) -> NDArray[np.float64]:
 
 
 def looking_batch(within: bool, job: Job) -> NDArray[np.float64]:
-    """Five equal generators, ten pairs, looked at after every rater: any false separation, ever."""
+    """Five equal generators, ten pairs, tested after every rater: any false separation at any time."""
     raters, _, seed = job
     rng = np.random.default_rng(seed)
     wrong = np.zeros((2, BATCH))
@@ -204,7 +203,7 @@ def _ever_betting(scores: NDArray[np.float64], *, within: bool) -> bool:
 
 
 def _ever_t_test(scores: NDArray[np.float64], *, within: bool) -> bool:
-    """Whether any of Holm's tests is ever significant from the fifth rater on; what daily looking comes to."""
+    """Return whether any of Holm's tests is ever significant from the fifth rater on (naive repeated testing)."""
     first, second = np.triu_indices(scores.shape[1], k=1)
     n = np.arange(1, len(scores) + 1)[:, None]
 
@@ -225,7 +224,7 @@ def _ever_t_test(scores: NDArray[np.float64], *, within: bool) -> bool:
 
 
 def sequence_batch(shape: tuple[int, int], job: Job) -> NDArray[np.float64]:
-    """The mean of raters' rates, looked at after each rater: any look that misses the truth."""
+    """The mean of raters' rates, estimated after each rater: any look that misses the true value."""
     raters, _, seed = job
     rng = np.random.default_rng(seed)
     truth = shape[0] / sum(shape)
@@ -242,7 +241,7 @@ def sequence_batch(shape: tuple[int, int], job: Job) -> NDArray[np.float64]:
 
 
 def stopping_batch(gap: float, job: Job) -> NDArray[np.float64]:
-    """One pair that does differ, judged by the same raters: the rater after whom it is separated, or infinity."""
+    """One pair that differs, judged by the same raters: the number of raters until separation, or infinity."""
     raters, _, seed = job
     rng = np.random.default_rng(seed)
     after = np.full((1, BATCH), np.inf)
@@ -260,7 +259,7 @@ class Runner:
         self.pool, self.studies, self.draws, self.seed = pool, studies, draws, seed
 
     def raw(self, work: Callable[[Job], NDArray[np.float64]], raters: int, row: int = 0) -> NDArray[np.float64]:
-        """Return what the batches found, (measures, studies); ``row`` tells worlds of one section apart."""
+        """Return the results of the batches, (measures, studies); ``row`` distinguishes worlds of one section."""
         seeds = np.random.SeedSequence([self.seed, raters, row]).spawn(-(-self.studies // BATCH))
         return np.concatenate(list(self.pool.map(work, [(raters, self.draws, seed) for seed in seeds])), axis=1)
 
@@ -345,7 +344,7 @@ def sequences(run: Runner) -> str:
         for row, (name, shape) in enumerate(worlds)
     ]
     header = ("300 raters", "betting", "asymptotic", "t interval at every look from the tenth on")
-    return table("Truth missed at any look, nominal at most 5 %", header, rows)
+    return table("True value missed at any look, nominal at most 5 %", header, rows)
 
 
 def stopping(run: Runner) -> str:
@@ -357,7 +356,7 @@ def stopping(run: Runner) -> str:
             (f"{gap:.2f}", str(means_group(gap, 0.12)), *points, percent(float(np.isfinite(after).mean())))
         )
     header = ("difference", "planned: one look, power .8", "10 %", "half", "90 %", "separated within 600")
-    return table("Raters until a true difference is separated, looking after each", header, rows)
+    return table("Raters until a true difference is separated, testing after each", header, rows)
 
 
 SECTIONS: dict[str, Callable[[Runner], str]] = {

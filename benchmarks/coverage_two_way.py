@@ -1,10 +1,10 @@
-"""How often intervals over raters and images cover the true value about all raters and all images.
+"""Coverage of two-way confidence intervals: the rate over all raters and all images.
 
     python benchmarks/coverage_two_way.py [--studies 2000] [--draws 1000] [--seed 1] [--workers 2]
     [--raters N …]
 
 Prints a markdown table; ``docs/measured/two-way.md`` is a saved run. Every row has a seed of
-its own, so that rows can be measured apart.
+its own, so that rows can be run separately.
 """
 
 import argparse
@@ -26,13 +26,13 @@ BATCH = 20  # independent studies that share one set of bootstrap weights
 
 @dataclass(frozen=True)
 class World:
-    """The log-odds of an answer are the sum of a base, a rater's habit and an image's looks, both normal."""
+    """The log-odds of an answer are the sum of an intercept, a rater effect and an image effect, both normal."""
 
     name: str
     base: float
     habit: float
     looks: float
-    seen: float  # share of the images each rater judges
+    seen: float  # proportion of the images each rater judges
 
     def truth(self) -> float:
         """Return the rate over all raters and images, by quadrature."""

@@ -1,4 +1,4 @@
-"""Nothing is lost and nothing doubled when the server, or its database, is killed under load.
+"""No answer is lost or duplicated when the server, or its database, is killed under load.
 
 python benchmarks/killing.py [--kills 20] [--database-kills 20] [--raters 16]
 
@@ -34,7 +34,7 @@ PATIENCE = 600.0
 
 @dataclass
 class Tally:
-    """What the clients saw."""
+    """What the clients observed."""
 
     acknowledged: list[str] = field(default_factory=list)
     resent: int = 0
@@ -81,7 +81,7 @@ async def under_load(port: int, raters: int, disturb: Callable[[], Awaitable[Non
 
 
 def verdict(url: str, tally: Tally) -> dict[str, int]:
-    """What the database holds against what was acknowledged."""
+    """Compare what the database holds with what was acknowledged."""
     engine = create_engine(url)
     with engine.connect() as connection:
         kept = Counter(connection.scalars(text("select key from responses")))

@@ -1,8 +1,8 @@
-"""How many raters the study server carries: 300 at a human pace, then as many answers as it takes.
+"""Load test of the study server: 300 simulated raters at a human pace, then maximum throughput.
 
 python benchmarks/load.py [--raters 300] [--seconds 120] [--sustained 20] [--out docs/measured/load.md]
 
-The server is ``beholder collect`` in a process of its own; the client, in this process, keeps one connection a
+The server is ``beholder collect`` in a process of its own; the client, in this process, keeps one connection per
 rater, fetches every image that a trial shows, waits as raters do, and notes each answer that was acknowledged.
 Afterwards the database is asked, behind the server's back, for every one of them.
 """
@@ -38,7 +38,7 @@ PACKAGES = ("fastapi", "uvicorn", "starlette", "pydantic", "SQLAlchemy", "psycop
 
 @dataclass
 class Seen:
-    """What the clients saw."""
+    """What the clients observed."""
 
     acknowledged: list[str] = field(default_factory=list)
     answer_ms: list[float] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Seen:
 
 
 async def simulate_rater(wire: Wire, state: Json, seen: Seen, rng: np.random.Generator | None, end: float) -> None:
-    """Someone who answers until the time is over; without a generator of times, at once."""
+    """Answer until the time is over; without a generator of response times, immediately."""
     held = set[str]()
     try:
         if rng is not None:
@@ -102,7 +102,7 @@ async def crowd(server: Server, raters: int, seconds: float, *, paced: bool) -> 
 
 
 def lost_and_doubled(url: str, acknowledged: list[str]) -> tuple[int, int]:
-    """Answers that were acknowledged and are not there, and trials with more than one valid answer."""
+    """Return acknowledged answers that are missing, and trials with more than one valid answer."""
     engine = create_engine(url)
     with engine.connect() as connection:
         kept = Counter(connection.scalars(text("select key from responses")))

@@ -1,4 +1,4 @@
-"""The same closed loop against the peer Potato: raters who answer pairs as fast as its server takes them.
+"""The same load test for Potato: simulated raters who answer pairs as fast as its server accepts them.
 
 python benchmarks/load_potato.py PATH/TO/potato [--raters 32] [--seconds 20]
 

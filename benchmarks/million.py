@@ -84,7 +84,7 @@ def measured(kind: str, size: int) -> dict[str, float]:
 
 
 def write_study(folder: Path, kind: str, size: int) -> tuple[int, int]:
-    """A study of so many answers, drawn at once: raters of different leanings, generators of different quality."""
+    """Write a synthetic study of that many answers: raters differ in bias, generators in quality."""
     question = QUESTIONS[kind]
     study = Study(name="million", title="Million", questions=(question,))
     (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")

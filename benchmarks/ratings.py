@@ -1,4 +1,4 @@
-"""Bradley–Terry ratings with bootstrap replicates, against evalica."""
+"""Bradley–Terry ratings with bootstrap replicates, compared with evalica."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ VOTES, ITEMS, RATERS, DRAWS = 100_000, 30, 500, 1000
 
 
 def comparisons() -> Iterator[Comparison]:
-    """Votes of raters on pairs of items, without ties, so that both fit the same model."""
+    """Return the rows: raters' votes on pairs of items, without ties, so that both fit the same model."""
     rng = np.random.default_rng(1)
     strength = rng.normal(0, 0.5, ITEMS)
     first = rng.integers(0, ITEMS, VOTES)
@@ -29,7 +29,7 @@ def comparisons() -> Iterator[Comparison]:
     groups = [np.flatnonzero(raters == rater) for rater in range(RATERS)]
 
     def looped() -> None:
-        """evalica's point fit on resampled raters, so many times."""
+        """Run evalica's point fit on resampled raters, once per replicate."""
         for draw in weights:
             rows = np.concatenate([np.repeat(groups[p], times) for p, times in enumerate(draw) if times])
             evalica.bradley_terry(first[rows], second[rows], named[rows].tolist())

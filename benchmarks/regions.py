@@ -1,4 +1,4 @@
-"""How fast a store of heatmaps opens: a study as large as RichHF-18K, made up.
+"""How fast a table of heatmaps opens: a synthetic study as large as RichHF-18K.
 
     python benchmarks/regions.py [--images 18000] [--side 512] [--reads 200]
 
@@ -68,7 +68,7 @@ def write(folder: Path, images: int, side: int) -> Store:
 
 
 def seconds(work: Callable[[], object], turns: int = 5) -> float:
-    """Return the median time of some turns."""
+    """Return the median time of some runs."""
     times = []
     for _ in range(turns):
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""A synthetic world with rich feedback of three simulated raters an image, to teach the rich-feedback model with.
+"""A synthetic world with rich feedback of three simulated raters per image, to train the rich-feedback model on.
 
     python benchmarks/rich_world.py FOLDER
 
@@ -23,7 +23,7 @@ PROMPTS, SIZE, TRIALS, PEOPLE_AN_IMAGE = 10_000, 192, 100, 3
 
 
 def make_world(folder: Path) -> None:
-    """Paint, ask and consolidate, as far as it is not done."""
+    """Render, simulate raters and consolidate, as far as it is not done."""
     world = World(prompts=PROMPTS, reals=1, size=SIZE)
     raters = PROMPTS * len(world.generators) * PEOPLE_AN_IMAGE // TRIALS
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Dawid–Skene, one-coin and MACE, against crowd-kit: the same answers, the same number of turns."""
+"""Dawid–Skene, one-coin and MACE, compared with crowd-kit: the same answers and number of iterations."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from beholder.stats.truth.mace import mace
 from beholder.stats.truth.one_coin import one_coin
 
 CLASSES = 3
-SIZES = ((30, 400, 8), (200, 2000, 10))  # raters, items, answers an item
+SIZES = ((30, 400, 8), (200, 2000, 10))  # raters, items, answers per item
 
 
 def comparisons() -> Iterator[Comparison]:
