@@ -1,4 +1,4 @@
-"""How many answers active pairs save: made-up people vote on made-up items until the ranking is right.
+"""Answers saved by active selection of pairs: simulated raters vote on synthetic items.
 
     python benchmarks/active_pairs.py [--items 20] [--studies 40] [--answers 1200] [--seed 1]
 
@@ -19,7 +19,7 @@ SPREAD = 1.0  # standard deviation of the true ratings, and of the prior
 LEVELS = (0.7, 0.8, 0.85)  # Kendall's τ with the true ranking
 
 Chooser = Callable[[Posterior, int, np.random.Generator], NDArray[np.int64]]
-"""Pairs (batch, 2) to be asked about next."""
+"""Pairs (batch, 2) to be shown next."""
 
 
 def evenly(posterior: Posterior, batch: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -49,7 +49,7 @@ CHOOSERS: dict[str, Chooser] = {
 
 
 def study(choose: Chooser, items: int, answers: int, batch: int, seed: int) -> NDArray[np.float64]:
-    """Return Kendall's τ with the truth after each batch of answers."""
+    """Return Kendall's τ with the true order after each batch of answers."""
     rng = np.random.default_rng(seed)
     truth = rng.normal(0, SPREAD, items)
     first, second, wins = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
@@ -66,7 +66,7 @@ def study(choose: Chooser, items: int, answers: int, batch: int, seed: int) -> N
 
 
 def needed(mean: NDArray[np.float64], level: float, batch: int) -> float:
-    """Return the answers after which the mean τ reaches ``level`` for good, or nan."""
+    """Return the number of answers from which on the mean τ stays at or above ``level``, or nan."""
     below = np.flatnonzero(mean < level)
     after = int(below[-1]) + 1 if len(below) else 0
     return float("nan") if after == len(mean) else float((after + 1) * batch)

@@ -1,8 +1,8 @@
-"""Every metric that AGIQA-3K allows against both of its mean opinion scores: ``python benchmarks/agiqa.py``.
+"""Correlation of metrics with AGIQA-3K's mean opinion scores: ``python benchmarks/agiqa.py``.
 
 Those are the scorers without weights, and the one distance that needs no real images. Reads the data and images
-below ``BEHOLDER_SHARED`` (``../shared`` by default) and prints tables in Markdown. Images that are not at hand are
-left out, and counted. The study is kept in ``FOLDER``, so that a killed run goes on where it stopped.
+below ``BEHOLDER_SHARED`` (``../shared`` by default) and prints tables in Markdown. Images that are not
+available are excluded, and counted. The study is kept in ``FOLDER``, so that a killed run can be resumed.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def show(rows: pl.DataFrame, statistics: tuple[str, ...]) -> None:
-    """A line a metric, a column a statistic; floor and ceiling below."""
+    """Print one row per metric and one column per statistic; generator-mean baseline and human ceiling below."""
     shown = [name for name in statistics if name in rows["statistic"]]
     print(f"| metric | {' | '.join(shown)} | items |\n|---|{'---|' * len(shown)}---|")
     for metric in rows["metric"].unique(maintain_order=True):
@@ -63,7 +63,7 @@ def show(rows: pl.DataFrame, statistics: tuple[str, ...]) -> None:
 
 
 def cell(row: dict[str, object] | None, *names: str) -> str:
-    """A value with its interval, as far as they are known."""
+    """Return a value with its confidence interval, as far as they are defined."""
     values = [row[name] for name in names] if row else [None]
     text = [f"{value:.2f}".replace("-", "−").replace("0.", ".") for value in values if isinstance(value, float)]
     if not text:

@@ -1,9 +1,9 @@
-"""Distances of AGIQA-3K's generators against people: ``python benchmarks/agiqa_distances.py FOLDER``.
+"""Correlation of distances with AGIQA-3K's ratings of generators: ``python benchmarks/agiqa_distances.py FOLDER``.
 
 The set has no real images. Each generator's images are compared with those of all the others, so that a distance
-says how unlike them it is; and, without any others, how varied its images are. FOLDER is the study that
-``benchmarks/agiqa.py`` keeps. Prints Spearman's ρ with the generators' mean opinion scores, turned so that more
-agreement is higher, with an interval over generators.
+measures the dissimilarity to them; diversity metrics use the generator's images alone. FOLDER is the study that
+``benchmarks/agiqa.py`` keeps. Prints Spearman's ρ with the generators' mean opinion scores, with the sign chosen
+so that positive means agreement, and its confidence interval over generators.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""The Metric Transformer on AGIQA-3K, five folds over its prompts: ``python benchmarks/agiqa_learn.py FOLDER``.
+"""The Metric Transformer on AGIQA-3K, cross-validated over prompts: ``python benchmarks/agiqa_learn.py FOLDER``.
 
-Reads the data and images below ``BEHOLDER_SHARED`` (``../shared`` by default). In FOLDER a study is made, features
-are computed and every variant is trained; what is there already is not done again, so it may be stopped at any
-moment and started anew. ``--only NAME`` trains one variant. With ``--show``, or once all are trained, tables of
+Reads the data and images below ``BEHOLDER_SHARED`` (``../shared`` by default). Makes a study in FOLDER,
+computes features and trains every variant; what exists already is skipped, so it may be stopped at any moment and
+resumed. ``--only NAME`` trains one variant. With ``--show``, or once all are trained, tables of
 those that are done are printed in Markdown, and charts drawn to docs/images.
 """
 
@@ -46,24 +46,24 @@ def main() -> None:
 
 
 def variants() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Name and changes to the recipe; the first is the recipe as it is."""
+    """Return name -> changes to the recipe; the first is the unchanged recipe."""
     for seed in SEEDS:
         yield f"joint-{seed}", (f"training.seed={seed}",)
         yield f"blind-{seed}", (f"training.seed={seed}", "model.cross=false")
     for aspect in OTHER:
         yield f"single-{aspect}", (f'data.aspects=["{aspect}"]',)
     for aspect, other in OTHER.items():
-        learnt = (
+        changes = (
             f'data.aspects=["{aspect}"]',
             f"model.start={{study}}/models/single-{other}/fold-{{fold}}",
         )
-        yield f"transfer-{aspect}", learnt
-        yield f"frozen-{aspect}", (*learnt, "model.frozen=shared")
+        yield f"transfer-{aspect}", changes
+        yield f"frozen-{aspect}", (*changes, "model.frozen=shared")
     yield "four", ("model.members=4",)
 
 
 def make_study(folder: Path) -> None:
-    """The published means as a study with labels."""
+    """Import the published mean opinion scores as a study with labels."""
     if (folder / "study.toml").is_file():
         return
     write_folder(

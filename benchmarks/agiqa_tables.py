@@ -1,4 +1,4 @@
-"""Tables and charts of ``benchmarks/agiqa_learn.py``: what was learnt, what helped, which score explains what."""
+"""Tables and charts of ``benchmarks/agiqa_learn.py``: accuracy, ablations, partial correlations of scores."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -20,12 +20,12 @@ from beholder.report.site.theme import chart_config, in_daylight, var
 from beholder.tables.store import Store
 
 Found = Mapping[str, Sequence[Figure]]
-"""Variant -> its figures."""
+"""Variant -> its evaluation figures."""
 
 Numbers = NDArray[np.float64]
 ASPECTS = ("quality", "alignment")
 SHIPPED = "joint-0"
-"""The variant that is the recipe as it comes."""
+"""The variant that is the shipped recipe, unchanged."""
 DRAWS = 400
 STATISTICS = (
     "spearman",
@@ -44,11 +44,11 @@ WORDS = {
     "frozen-{}": "after the other, what is shared frozen",
     "four": "both together, four networks",
 }
-"""Variants by what was learnt with what; those with braces are one for each aspect."""
+"""Variants by which metrics were trained together; those with braces exist once per aspect."""
 
 
 def show(found: Found, folder: Path, recipe: Recipe, seeds: Sequence[int]) -> None:
-    """All tables, in Markdown."""
+    """Print all tables, in Markdown."""
     table = scores(folder)
     print("\n## The recipe\n")
     _recipe(found[SHIPPED])
@@ -65,7 +65,7 @@ def show(found: Found, folder: Path, recipe: Recipe, seeds: Sequence[int]) -> No
 
 
 def scores(folder: Path) -> pl.DataFrame:
-    """A row an image: prompt, generator, people's means, and every variant's scores held out."""
+    """Return one row per image: prompt, generator, mean opinion scores, and every variant's held-out scores."""
     store = Store(folder)
     images = store.read("images").select("image", "prompt", "generator")
     means = store.read("labels").pivot("aspect", index="image", values="value")
@@ -76,7 +76,7 @@ def scores(folder: Path) -> pl.DataFrame:
 
 
 def _recipe(figures: Sequence[Figure]) -> None:
-    print("| | " + " | ".join(f"{aspect} | floor | people" for aspect in ASPECTS) + " |")
+    print("| | " + " | ".join(f"{aspect} | floor | raters" for aspect in ASPECTS) + " |")
     print("|---|" + "---|" * 3 * len(ASPECTS))
     for statistic in STATISTICS:
         mine = {one.aspect: one for one in figures if one.statistic == statistic}
@@ -88,14 +88,14 @@ def _recipe(figures: Sequence[Figure]) -> None:
 
 
 def _by_fold(table: pl.DataFrame, folds: Mapping[str, int]) -> None:
-    """Plain correlations on the images of each fold."""
+    """Print correlations on the images of each fold."""
     print("| fold | images | quality SRCC | PLCC | alignment SRCC | PLCC |\n|---|---|---|---|---|---|")
     for fold in sorted(set(folds.values())):
         mine = table.filter(pl.col("image").is_in([image for image, one in folds.items() if one == fold]))
         cells = []
         for aspect in ASPECTS:
-            people, model = mine[aspect].to_numpy(), mine[f"{SHIPPED} {aspect}"].to_numpy()
-            cells += [_number(_spearman(model, people)), _number(_pearson(model, people))]
+            opinions, model = mine[aspect].to_numpy(), mine[f"{SHIPPED} {aspect}"].to_numpy()
+            cells += [_number(_spearman(model, opinions)), _number(_pearson(model, opinions))]
         print(f"| {fold + 1} | {mine.height} | {' | '.join(cells)} |")
 
 
@@ -106,17 +106,17 @@ def fold_of(folder: Path, recipe: Recipe) -> dict[str, int]:
 
 
 def _ablation(table: pl.DataFrame, seeds: Sequence[int]) -> None:
-    """Means over seeds with their deviation, and the difference with an interval over prompts."""
+    """Print mean ± standard deviation over seeds, and the difference with a confidence interval over prompts."""
     print("| | seen | blind | seen − blind |\n|---|---|---|---|")
     prompts = np.unique(table["prompt"].to_numpy(), return_inverse=True)[1]
     drawn = _draws(prompts)
     for aspect, (name, statistic) in product(ASPECTS, (("SRCC", _spearman), ("PLCC", _pearson))):
-        people = table[aspect].to_numpy()
+        opinions = table[aspect].to_numpy()
         arms = [[table[f"{arm}-{seed} {aspect}"].to_numpy() for seed in seeds] for arm in ("joint", "blind")]
-        values = np.array([[statistic(one, people) for one in arm] for arm in arms])
+        values = np.array([[statistic(one, opinions) for one in arm] for arm in arms])
         apart = [
-            np.mean([statistic(one[rows], people[rows]) for one in arms[0]])
-            - np.mean([statistic(one[rows], people[rows]) for one in arms[1]])
+            np.mean([statistic(one[rows], opinions[rows]) for one in arms[0]])
+            - np.mean([statistic(one[rows], opinions[rows]) for one in arms[1]])
             for rows in drawn
         ]
         low, high = np.quantile(apart, (0.025, 0.975))
@@ -126,7 +126,7 @@ def _ablation(table: pl.DataFrame, seeds: Sequence[int]) -> None:
 
 
 def _ways(found: Found) -> None:
-    print("| learnt | quality SRCC | PLCC | alignment SRCC | PLCC |\n|---|---|---|---|---|")
+    print("| learned | quality SRCC | PLCC | alignment SRCC | PLCC |\n|---|---|---|---|---|")
     for words, of_aspect in _done(found).items():
         cells = [
             _with_interval(_figure(of_aspect[aspect], aspect, statistic))
@@ -136,7 +136,7 @@ def _ways(found: Found) -> None:
 
 
 def _done(found: Found) -> dict[str, dict[str, Sequence[Figure]]]:
-    """In words -> aspect -> figures, of what is done for both aspects."""
+    """Return description -> aspect -> figures, of the variants that are trained for both aspects."""
     named = {words: {aspect: way.format(aspect) for aspect in ASPECTS} for way, words in WORDS.items()}
     return {
         words: {aspect: found[name] for aspect, name in names.items()}
@@ -151,7 +151,7 @@ def _figure(figures: Sequence[Figure], aspect: str, statistic: str) -> Figure:
 
 
 def _explained(table: pl.DataFrame) -> None:
-    """Rank correlations of each score with each opinion, plain and given the other score."""
+    """Print Spearman correlations of each score with each opinion, plain and partial given the other score."""
     print("| score | opinion | plain | given the other score |\n|---|---|---|---|")
     for row in explained(table):
         plain, given = (_range(*row[part]) for part in ("plain", "given"))
@@ -159,36 +159,36 @@ def _explained(table: pl.DataFrame) -> None:
 
 
 def explained(table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Value, low and high of each correlation; intervals over prompts."""
+    """Return value, low and high of each correlation; confidence intervals over prompts."""
     prompts = np.unique(table["prompt"].to_numpy(), return_inverse=True)[1]
     drawn = _draws(prompts)
     found = []
     for score, opinion in product(ASPECTS, ASPECTS):
         other = ASPECTS[1 - ASPECTS.index(score)]
-        mine, theirs, people = (
+        mine, theirs, opinions = (
             table[name].to_numpy() for name in (f"{SHIPPED} {score}", f"{SHIPPED} {other}", opinion)
         )
-        plain = [_spearman(mine[rows], people[rows]) for rows in drawn]
-        given = [_partial(mine[rows], people[rows], theirs[rows]) for rows in drawn]
+        plain = [_spearman(mine[rows], opinions[rows]) for rows in drawn]
+        given = [_partial(mine[rows], opinions[rows], theirs[rows]) for rows in drawn]
         found.append(
             {
                 "score": score,
                 "opinion": opinion,
-                "plain": (_spearman(mine, people), *np.quantile(plain, (0.025, 0.975))),
-                "given": (_partial(mine, people, theirs), *np.quantile(given, (0.025, 0.975))),
+                "plain": (_spearman(mine, opinions), *np.quantile(plain, (0.025, 0.975))),
+                "given": (_partial(mine, opinions, theirs), *np.quantile(given, (0.025, 0.975))),
             }
         )
     return found
 
 
 def _partial(one: Numbers, two: Numbers, given: Numbers) -> float:
-    """The rank correlation of two, once the ranks of a third are taken out of both."""
+    """Return the partial rank correlation of two variables given a third."""
     a, b, c = _spearman(one, two), _spearman(one, given), _spearman(two, given)
     return float((a - b * c) / np.sqrt((1 - b**2) * (1 - c**2)))
 
 
 def _draws(prompts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Rows of prompts drawn with replacement, all images of a prompt together."""
+    """Yield bootstrap replicates of rows: prompts resampled, all images of a prompt together."""
     rng = np.random.default_rng(0)
     rows = [np.flatnonzero(prompts == one) for one in range(int(prompts.max()) + 1)]
     return [np.concatenate([rows[one] for one in rng.integers(len(rows), size=len(rows))]) for _ in range(DRAWS)]
@@ -203,13 +203,13 @@ def _pearson(one: Numbers, two: Numbers) -> float:
 
 
 def draw(found: Found, folder: Path, images: Path) -> None:
-    """Both charts, as PNG."""
+    """Write both charts, as PNG."""
     _save(_agreement_chart(found), images / "agiqa-learn.png")
     _save(_explained_chart(explained(scores(folder))), images / "agiqa-explained.png")
 
 
 def _agreement_chart(found: Found) -> alt.HConcatChart:
-    """Rank correlation with people of every way to learn, floor and ceiling beside it."""
+    """Return a chart of each variant's rank correlation with raters, with baseline and human ceiling."""
     done = _done(found)
     panels = []
     for aspect in ASPECTS:
@@ -225,7 +225,7 @@ def _agreement_chart(found: Found) -> alt.HConcatChart:
         floor = next(iter(ones.values())).floor
         scale = alt.Scale(domain=[0.55, 0.9], zero=False)
         x = alt.X(
-            "value:Q", scale=scale, title="rank correlation with people", axis=alt.Axis(format=".2f", tickCount=4)
+            "value:Q", scale=scale, title="rank correlation with raters", axis=alt.Axis(format=".2f", tickCount=4)
         )
         rule = alt.Chart(alt.InlineData(values=[{"floor": floor, "text": "floor"}]))
         line = rule.mark_rule(color=var("warn"), strokeDash=[4, 3]).encode(x=alt.X("floor:Q", scale=scale))
@@ -242,7 +242,7 @@ def _agreement_chart(found: Found) -> alt.HConcatChart:
 
 
 def _explained_chart(rows: Sequence[Mapping[str, Any]]) -> alt.HConcatChart:
-    """Two squares: how far each score goes with each opinion, plain and given the other score."""
+    """Return two heatmaps: correlation of each score with each opinion, plain and given the other score."""
     panels = []
     titles = {"plain": "as they stand", "given": "given the other score"}
     for part, title in titles.items():
@@ -254,7 +254,7 @@ def _explained_chart(rows: Sequence[Mapping[str, Any]]) -> alt.HConcatChart:
         base = alt.Chart(alt.InlineData(values=cells), title=title)
         first = part == "plain"
         order = [f"{aspect} score" for aspect in ASPECTS]
-        x = alt.X("opinion:N", sort=ASPECTS, title="people’s opinion of", axis=alt.Axis(labelAngle=0, grid=False))
+        x = alt.X("opinion:N", sort=ASPECTS, title="raters’ opinion of", axis=alt.Axis(labelAngle=0, grid=False))
         y = alt.Y("score:N", sort=order, title=None, axis=alt.Axis(grid=False, labels=first, ticks=False))
         strength = alt.FillOpacity("value:Q", scale=alt.Scale(domain=[0, 1], range=[0.0, 0.75]), legend=None)
         square = base.mark_rect(fill=var("tint"), stroke=var("line"), cornerRadius=2).encode(

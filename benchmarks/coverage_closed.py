@@ -1,9 +1,9 @@
-"""How often intervals in closed form hold the truth: shares, two metrics, pairs, opinions by P.910.
+"""Coverage of closed-form confidence intervals: proportions, two metrics, pairwise accuracy, P.910.
 
     python benchmarks/coverage_closed.py [--studies 2000] [--seed 1] [--only NAME …]
 
-Prints markdown tables; ``docs/measured/coverage-closed.md`` is a saved run. One process. Shares are not simulated:
-their coverage is a sum over all outcomes.
+Prints markdown tables; ``docs/measured/coverage-closed.md`` is a saved run. One process. Proportions are not
+simulated: their coverage is an exact sum over all outcomes.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from coverage_clustered import PEOPLE, percent, table
+from coverage_clustered import RATERS, percent, table
 from scipy import stats
 
 from beholder.stats.correlation.dependent import compare_correlations
@@ -23,45 +23,45 @@ from beholder.stats.truth.p910 import p910
 
 
 def shares(studies: int, seed: int) -> str:  # noqa: ARG001 - nothing is drawn
-    """Shares of people: the mean over true shares p from .02 to .98, and the worst of them."""
+    """Proportions of raters: mean and minimum coverage over true proportions p from .02 to .98."""
     rows = []
     p = np.linspace(0.02, 0.98, 97)[:, None]
-    for people in PEOPLE:
-        said = np.arange(people + 1)
-        chance = stats.binom.pmf(said, people, p)  # (shares, outcomes)
+    for raters in RATERS:
+        said = np.arange(raters + 1)
+        chance = stats.binom.pmf(said, raters, p)  # (shares, outcomes)
         cells = []
         for interval in (wilson, clopper_pearson):
-            low, high = interval(said, np.full(people + 1, people))
+            low, high = interval(said, np.full(raters + 1, raters))
             held = (chance * ((low <= p) & (p <= high))).sum(axis=1)
             cells += [percent(float(held.mean())), percent(float(held.min()))]
-        rows.append((str(people), *cells))
-    header = ("people", "Wilson, mean", "its worst", "Clopper–Pearson, mean", "its worst")
+        rows.append((str(raters), *cells))
+    header = ("raters", "Wilson, mean", "its worst", "Clopper–Pearson, mean", "its worst")
     return table("Shares, nominal 95 %", header, rows)
 
 
 def metrics(studies: int, seed: int) -> str:
-    """Two metrics that correlate .7 and .5 with people, .6 with each other; and a correlation within prompts."""
+    """Two metrics that correlate .7 and .5 with raters, .6 with each other; and a correlation within prompts."""
     rows = []
     root = np.linalg.cholesky(np.array([[1, 0.7, 0.5], [0.7, 1, 0.6], [0.5, 0.6, 1]]))
-    for points in PEOPLE:
+    for points in RATERS:
         rng = np.random.default_rng([seed, points])
         prompts = np.arange(points) % max(points // 5, 2)
         held = np.zeros((studies, 2))
         for study in range(studies):
-            people, one, two = root @ rng.normal(size=(3, points))
-            gap = compare_correlations(people, one, two)
+            opinions, first, second = root @ rng.normal(size=(3, points))
+            gap = compare_correlations(opinions, first, second)
             shift = rng.normal(size=points)[prompts]
-            within = partial_correlation(people + shift, one + shift, prompts)
+            within = partial_correlation(opinions + shift, first + shift, prompts)
             held[study] = gap.low <= 0.2 <= gap.high, within.low <= 0.7 <= within.high
         rows.append((str(points), *(percent(float(share)) for share in held.mean(axis=0))))
     header = ("points", "difference of two (Zou)", "within prompts of five")
-    return table("Correlations of metrics with people, normal, nominal 95 %", header, rows)
+    return table("Correlations of metrics with raters, normal, nominal 95 %", header, rows)
 
 
 def pairs(studies: int, seed: int) -> str:
-    """A scorer that is right with a chance of its own for each prompt, on average 70 %; 3 to 9 pairs a prompt."""
+    """A scorer whose probability of a correct choice varies by prompt, 70 % on average; 3–9 pairs per prompt."""
     rows = []
-    for prompts in PEOPLE:
+    for prompts in RATERS:
         rng = np.random.default_rng([seed, prompts])
         held = np.zeros((studies, 2))
         for study in range(studies):
@@ -78,23 +78,23 @@ def pairs(studies: int, seed: int) -> str:
 
 
 def opinions(studies: int, seed: int) -> str:
-    """P.910 on 40 items that all judge: biases of deviation .5, inconsistencies from .3 to 1.2."""
+    """P.910 on 40 items that every rater judges: biases with sd .5, inconsistencies from .3 to 1.2."""
     rows = []
-    for people in PEOPLE:
-        rng = np.random.default_rng([seed, people])
-        who, what = (index.ravel() for index in np.indices((people, 40)))
+    for raters in RATERS:
+        rng = np.random.default_rng([seed, raters])
+        who, what = (index.ravel() for index in np.indices((raters, 40)))
         held, collapsed = [], 0
         for _ in range(studies):
-            truth, bias = rng.uniform(1, 5, 40), rng.normal(0, 0.5, people)
-            noise = rng.uniform(0.3, 1.2, (people, 1)) * rng.normal(size=(people, 40))
+            truth, bias = rng.uniform(1, 5, 40), rng.normal(0, 0.5, raters)
+            noise = rng.uniform(0.3, 1.2, (raters, 1)) * rng.normal(size=(raters, 40))
             found = p910(who, what, (truth + bias[:, None] + noise).ravel())
             collapsed += found.collapsed
             if not found.collapsed:
-                aim = truth + bias.mean()  # these people's own mean bias is not told from the opinions
+                aim = truth + bias.mean()  # the mean bias of these raters is not identifiable
                 held.append(float(np.mean((found.low <= aim) & (aim <= found.high))))
-        rows.append((str(people), percent(float(np.mean(held))), percent(collapsed / studies)))
+        rows.append((str(raters), percent(float(np.mean(held))), percent(collapsed / studies)))
     return table(
-        "Opinions by P.910, nominal 95 %", ("people", "interval of the model", "collapsed, left out"), rows
+        "Opinions by P.910, nominal 95 %", ("raters", "interval of the model", "collapsed, left out"), rows
     )
 
 

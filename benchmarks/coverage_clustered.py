@@ -1,4 +1,4 @@
-"""How often intervals over people hold the truth: simulated studies with known answers.
+"""Coverage of confidence intervals over raters: simulated studies with known true values.
 
     python benchmarks/coverage_clustered.py [--studies 2000] [--draws 2000] [--seed 1] [--workers 2]
 
@@ -20,18 +20,18 @@ from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights, 
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.significance.separation import separate
 
-PEOPLE = (10, 30, 100)
+RATERS = (10, 30, 100)
 BATCH = 20  # independent studies that share one set of bootstrap weights
 
 
 @dataclass(frozen=True)
 class RateWorld:
-    """People with a beta-distributed rate of error each."""
+    """Raters with beta-distributed error rates."""
 
     name: str
     a: float
     b: float
-    fewest: int  # answers a person, uniform between the two
+    fewest: int  # answers per rater, uniform between the two
     most: int
 
 
@@ -46,12 +46,12 @@ RATES = (
 
 @dataclass(frozen=True)
 class VoteWorld:
-    """People with their own taste: each item's rating is shifted by a normal deviation a person."""
+    """Raters with different tastes: each item's rating is shifted by a normal variable for each rater."""
 
     name: str
     taste: float
     tie: float | None
-    fewest: int  # votes a person, uniform between the two
+    fewest: int  # votes per rater, uniform between the two
     most: int
 
 
@@ -64,12 +64,12 @@ RATINGS = np.array([-0.8, -0.4, 0.0, 0.4, 0.8])
 
 
 def rate_batch(job: tuple[RateWorld, int, int, np.random.SeedSequence]) -> NDArray[np.float64]:
-    """Return for one batch of studies (rules, studies): 1 where the interval holds the truth."""
-    world, people, draws, seed = job
+    """Return for one batch of studies (rules, studies): 1 where the interval covers the true value."""
+    world, raters, draws, seed = job
     rng = np.random.default_rng(seed)
-    answers = rng.integers(world.fewest, world.most, size=(people, BATCH), endpoint=True)
-    wrong = rng.binomial(answers, rng.beta(world.a, world.b, size=(people, BATCH)))
-    weights = person_weights(np.zeros(people, np.int64), draws, rng)
+    answers = rng.integers(world.fewest, world.most, size=(raters, BATCH), endpoint=True)
+    wrong = rng.binomial(answers, rng.beta(world.a, world.b, size=(raters, BATCH)))
+    weights = person_weights(np.zeros(raters, np.int64), draws, rng)
     truth = world.a / (world.a + world.b)
     low, high = wilson(wrong.sum(axis=0), answers.sum(axis=0))
     held = [(low <= truth) & (truth <= high)]
@@ -80,15 +80,15 @@ def rate_batch(job: tuple[RateWorld, int, int, np.random.SeedSequence]) -> NDArr
 
 
 def vote_batch(job: tuple[VoteWorld, int, int, np.random.SeedSequence]) -> NDArray[np.float64]:
-    """Return for one batch of studies (rules, studies × items): 1 where the interval holds the truth."""
-    world, people, draws, seed = job
+    """Return for one batch of studies (rules, studies × items): 1 where the interval covers the true value."""
+    world, raters, draws, seed = job
     rng = np.random.default_rng(seed)
     pairs = np.array(list(combinations(range(len(RATINGS)), 2)))
     truth = marginal_ratings(world, pairs)
     held = []
     for _ in range(BATCH):
-        counts = simulate_votes(world, pairs, people, rng)
-        weights = person_weights(np.zeros(people, np.int64), draws, rng)
+        counts = simulate_votes(world, pairs, raters, rng)
+        weights = person_weights(np.zeros(raters, np.int64), draws, rng)
         fit = bradley_terry(pairs, counts, items=len(RATINGS), weights=weights)
         spread = 1.96 * fit.standard_errors
         row = [np.abs(fit.ratings - truth) <= spread]
@@ -100,25 +100,25 @@ def vote_batch(job: tuple[VoteWorld, int, int, np.random.SeedSequence]) -> NDArr
 
 
 def simulate_votes(
-    world: VoteWorld, pairs: NDArray[np.int64], people: int, rng: np.random.Generator
+    world: VoteWorld, pairs: NDArray[np.int64], raters: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return counts (people, pairs, 3)."""
-    taste = RATINGS + rng.normal(0, world.taste, size=(people, len(RATINGS)))
+    """Return counts (raters, pairs, 3)."""
+    taste = RATINGS + rng.normal(0, world.taste, size=(raters, len(RATINGS)))
     chances = outcome_chances(taste[:, pairs[:, 0]] - taste[:, pairs[:, 1]], world.tie)
-    votes = rng.integers(world.fewest, world.most, size=people, endpoint=True)
-    each = rng.multinomial(votes, np.full(len(pairs), 1 / len(pairs)))  # (people, pairs)
+    votes = rng.integers(world.fewest, world.most, size=raters, endpoint=True)
+    each = rng.multinomial(votes, np.full(len(pairs), 1 / len(pairs)))  # (raters, pairs)
     return rng.multinomial(each, chances)
 
 
 def outcome_chances(gap: NDArray[np.float64], tie: float | None) -> NDArray[np.float64]:
-    """Return the chances of win, loss and tie on a last axis."""
+    """Return the probabilities of win, loss and tie on the last axis."""
     parts = [np.exp(gap / 2), np.exp(-gap / 2), np.full_like(gap, 0 if tie is None else np.exp(tie))]
     stacked = np.stack(parts, axis=-1)
     return np.asarray(stacked / stacked.sum(axis=-1, keepdims=True))
 
 
 def marginal_ratings(world: VoteWorld, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return what the model estimates with endless people: the fit to chances averaged over tastes.
+    """Return the model's estimates with infinitely many raters: the fit to probabilities averaged over tastes.
 
     A pair's gap is normal with variance 2 × taste², so Gauss–Hermite quadrature gives the averages.
     """
@@ -130,26 +130,26 @@ def marginal_ratings(world: VoteWorld, pairs: NDArray[np.int64]) -> NDArray[np.f
 
 
 def separation_batch(job: tuple[None, int, int, np.random.SeedSequence]) -> NDArray[np.float64]:
-    """Return (rows, studies): any false separation of five equal generators, between people and within."""
-    _, people, draws, seed = job
+    """Return (rows, studies): any false separation of five equal generators, between raters and within."""
+    _, raters, draws, seed = job
     rng = np.random.default_rng(seed)
     cells = 5
     found = np.zeros((2, BATCH))
     for study in range(BATCH):
         for row, within in enumerate((False, True)):
-            rates = rng.beta(6, 9, size=(people, 1 if within else cells)) * np.ones((1, cells))
-            wrong = rng.binomial(100, rates)  # (people, cells)
+            rates = rng.beta(6, 9, size=(raters, 1 if within else cells)) * np.ones((1, cells))
+            wrong = rng.binomial(100, rates)  # (raters, cells)
             if within:
                 above, below = wrong.astype(np.float64), np.full(wrong.shape, 100.0)
-                strata = np.zeros(people, np.int64)
-            else:  # cells × people persons, each with one cell
-                strata = np.repeat(np.arange(cells), people)
-                above, below = np.zeros((2, cells * people, cells))
-                above[np.arange(cells * people), strata] = wrong.T.ravel()
-                below[np.arange(cells * people), strata] = 100
+                strata = np.zeros(raters, np.int64)
+            else:  # cells × raters persons, each with one cell
+                strata = np.repeat(np.arange(cells), raters)
+                above, below = np.zeros((2, cells * raters, cells))
+                above[np.arange(cells * raters), strata] = wrong.T.ravel()
+                below[np.arange(cells * raters), strata] = 100
             weights = person_weights(strata, draws, rng)
             value = above.sum(axis=0) / below.sum(axis=0)
-            result = separate(value, ratio_of_sums(above, below, weights), people, within=within)
+            result = separate(value, ratio_of_sums(above, below, weights), raters, within=within)
             found[row, study] = result.separated.any()
     return found
 
@@ -177,19 +177,19 @@ def main() -> None:
 
     with ProcessPoolExecutor(options.workers) as pool:
 
-        def run(work: Callable[..., NDArray[np.float64]], world: object, people: int) -> NDArray[np.float64]:
-            jobs = [(world, people, options.draws, seed) for seed in root.spawn(batches)]
+        def run(work: Callable[..., NDArray[np.float64]], world: object, raters: int) -> NDArray[np.float64]:
+            jobs = [(world, raters, options.draws, seed) for seed in root.spawn(batches)]
             held = np.concatenate(list(pool.map(work, jobs)), axis=1)
             return np.asarray(held.mean(axis=1), np.float64)
 
         rules = ("naive Wilson", "percentile", "expanded percentile", "expanded BCa")
-        rows = [(w.name, str(n), *map(percent, run(rate_batch, w, n))) for w in RATES for n in PEOPLE]
-        print(table("Ratio of sums, nominal 95 %", ("world", "people", *rules), rows), flush=True)
+        rows = [(w.name, str(n), *map(percent, run(rate_batch, w, n))) for w in RATES for n in RATERS]
+        print(table("Ratio of sums, nominal 95 %", ("world", "raters", *rules), rows), flush=True)
         rules = ("sandwich ± 1.96", *rules[1:])
-        rows = [(w.name, str(n), *map(percent, run(vote_batch, w, n))) for w in VOTES for n in PEOPLE]
-        print(table("Bradley–Terry ratings, nominal 95 %", ("world", "people", *rules), rows), flush=True)
-        rows = [("5 equal generators", str(n), *map(percent, run(separation_batch, None, n))) for n in PEOPLE]
-        header = ("world", "people a generator", "between people", "within people")
+        rows = [(w.name, str(n), *map(percent, run(vote_batch, w, n))) for w in VOTES for n in RATERS]
+        print(table("Bradley–Terry ratings, nominal 95 %", ("world", "raters", *rules), rows), flush=True)
+        rows = [("5 equal generators", str(n), *map(percent, run(separation_batch, None, n))) for n in RATERS]
+        header = ("world", "raters a generator", "between raters", "within raters")
         print(table("Any false separation, nominal at most 5 %", header, rows), flush=True)
     print(f"{batches * BATCH} studies a row, {options.draws} draws, {time.perf_counter() - began:.0f} s")
 

@@ -1,9 +1,9 @@
-"""How often intervals of means, d′, correlations, prediction-powered means and rankings hold the truth.
+"""Coverage of confidence intervals of means, d′, correlations, prediction-powered means and rankings.
 
     python benchmarks/coverage_estimators.py [--studies 2000] [--draws 1000] [--seed 1] [--workers 2] [--only
     NAME …]
 
-Prints markdown tables; ``docs/measured/coverage-estimators.md`` is a saved run. Shares, Bradley–Terry,
+Prints markdown tables; ``docs/measured/coverage-estimators.md`` is a saved run. Proportions, Bradley–Terry,
 Krippendorff's α and separations of a finished study are in ``coverage_clustered.py``. One process; each section
 has a seed of its own.
 """
@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 import numpy as np
-from coverage_clustered import PEOPLE, RATINGS, percent, table
+from coverage_clustered import RATERS, RATINGS, percent, table
 from numpy.typing import NDArray
 from scipy import special
 
@@ -44,45 +44,44 @@ CASES: tuple[tuple[str, Kind, float, str], ...] = (
 """A name, a coefficient, its true value, and the columns: normal, exponentials, or both over one root of χ²."""
 
 RESAMPLED = CASES[:4]
-"""Those that the alternatives were tried on."""
+"""The worlds on which the alternative intervals were compared."""
 
 
 Job = tuple[int, int, np.random.SeedSequence]
-"""People, draws, and the seed of one batch of studies."""
+"""The numbers of raters and of bootstrap replicates, and the seed of one batch of studies."""
 
 
-def weights_of(people: int, draws: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    return person_weights(np.zeros(people, np.int64), draws, rng)
+def weights_of(raters: int, draws: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    return person_weights(np.zeros(raters, np.int64), draws, rng)
 
 
 def rating_batch(job: Job) -> NDArray[np.float64]:
-    """Ratings 1–5: everyone has a mean of their own and 4–40 ratings; the truth is the mean over all people."""
-    people, draws, seed = job
+    """Ratings 1–5: raters have different means and 4–40 ratings each; the true value is the population mean."""
+    raters, draws, seed = job
     rng = np.random.default_rng(seed)
-    answers = rng.integers(4, 40, (people, BATCH), endpoint=True)
-    sums = answers + rng.binomial(4 * answers, rng.beta(3, 2, (people, BATCH)))  # 1 + Bin(4, .6 on average) each
+    answers = rng.integers(4, 40, (raters, BATCH), endpoint=True)
+    sums = answers + rng.binomial(4 * answers, rng.beta(3, 2, (raters, BATCH)))  # 1 + Bin(4, .6 on average) each
     total, truth = answers.sum(axis=0), 3.4
     naive = np.abs(sums.sum(axis=0) / total - truth) <= 1.96 * np.sqrt(4 * 0.6 * 0.4 / total)
-    found = clustered_ratio(sums, answers, weights_of(people, draws, rng))
+    found = clustered_ratio(sums, answers, weights_of(raters, draws, rng))
     return np.array([naive, (found.low <= truth) & (found.high >= truth), found.high - found.low], np.float64)
 
 
 def d_prime_batch(job: Job) -> NDArray[np.float64]:
-    """Everyone has a d′ and a criterion of their own; the truth is the mean of the corrected d′ over all
-    people."""
-    people, draws, seed = job
+    """Raters have different d′ and criteria; the true value is the population mean of the corrected d′."""
+    raters, draws, seed = job
     rng = np.random.default_rng(seed)
     truth = _expected_d_prime(TRIALS)
-    d, c = rng.normal(1.0, 0.5, (people, BATCH)), rng.normal(0, 0.3, (people, BATCH))
+    d, c = rng.normal(1.0, 0.5, (raters, BATCH)), rng.normal(0, 0.3, (raters, BATCH))
     hits = rng.binomial(TRIALS, special.ndtr(d / 2 - c))
     alarms = rng.binomial(TRIALS, special.ndtr(-d / 2 - c))
     score = detection(hits, TRIALS, alarms, TRIALS).d_prime
-    found = clustered_ratio(score, np.ones_like(score), weights_of(people, draws, rng))
+    found = clustered_ratio(score, np.ones_like(score), weights_of(raters, draws, rng))
     return np.array([(found.low <= truth) & (truth <= found.high)], np.float64)
 
 
 def _expected_d_prime(trials: int) -> float:
-    """The mean corrected d′ of a large population, by quadrature over d′ and criterion."""
+    """Return the mean corrected d′ of the population, by quadrature over d′ and criterion."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(41)
     weights = weights / weights.sum()
     d, c = (axis.ravel() for axis in np.meshgrid(1 + 0.5 * nodes, 0.3 * nodes, indexing="ij"))
@@ -100,7 +99,7 @@ def _expected_d_prime(trials: int) -> float:
 
 
 def correlation_batch(job: Job) -> NDArray[np.float64]:
-    """The intervals in use, closed forms and the jackknife, on normal pairs with ρ = .6 and on bent ones."""
+    """The intervals in use, closed forms and the jackknife, on normal pairs with ρ = .6 and transformed ones."""
     points, _, seed = job
     rng = np.random.default_rng(seed)
     held = np.zeros((len(CASES), 2, BATCH))
@@ -119,7 +118,7 @@ def correlation_batch(job: Job) -> NDArray[np.float64]:
 
 
 def resampled_batch(job: Job) -> NDArray[np.float64]:
-    """The alternatives: points resampled, percentile and BCa; log-normal pairs have the ranks of normal ones."""
+    """The alternatives: percentile and BCa bootstrap; log-normal pairs have the ranks of normal ones."""
     points, draws, seed = job
     rng = np.random.default_rng(seed)
     weights = weights_of(points, draws, rng)
@@ -141,12 +140,12 @@ def _normal_pairs(points: int, rng: np.random.Generator) -> tuple[NDArray[np.flo
 
 
 def powered_batch(noise: float, job: Job) -> NDArray[np.float64]:
-    """Ten labels a person beside 2,000 scored images; and the difference of two generators by the same people."""
-    people, _, seed = job
+    """Ten labels per rater and 2,000 scored images; and the difference of two generators by the same raters."""
+    raters, _, seed = job
     rng = np.random.default_rng(seed)
     rows = np.zeros((8, BATCH))
     for study in range(BATCH):
-        habit = rng.normal(0, 0.3, people)
+        habit = rng.normal(0, 0.3, raters)
         first, second = (_labelled(habit, noise, rng) for _ in range(2))
         found = [powered_mean(first, tuning=tuning) for tuning in (0.0, 1.0, None)]
         found += [powered_difference(first, second, tuning=tuning) for tuning in (0.0, None)]
@@ -157,7 +156,7 @@ def powered_batch(noise: float, job: Job) -> NDArray[np.float64]:
 
 
 def _labelled(habit: NDArray[np.float64], noise: float, rng: np.random.Generator) -> Powered:
-    """Ten labels from each person, and a score for each labelled image and 2,000 others; all means are 0."""
+    """Return ten labels per rater, and scores of the labelled images and 2,000 others; all means are 0."""
     who = np.repeat(np.arange(len(habit)), 10)
     truth = rng.normal(size=len(who) + 2000)
     off = rng.normal(size=len(truth))
@@ -167,11 +166,11 @@ def _labelled(habit: NDArray[np.float64], noise: float, rng: np.random.Generator
 
 
 def ranking_batch(job: Job) -> NDArray[np.float64]:
-    """Plackett–Luce: everyone ranks five sets of four out of five generators."""
-    people, draws, seed = job
+    """Plackett–Luce: each rater ranks five sets of four out of five generators."""
+    raters, draws, seed = job
     rng = np.random.default_rng(seed)
-    weights = weights_of(people, draws, rng)
-    who = np.repeat(np.arange(people), 5)
+    weights = weights_of(raters, draws, rng)
+    who = np.repeat(np.arange(raters), 5)
     held = np.zeros((1, BATCH))
     for study in range(BATCH):
         worth = RATINGS + rng.gumbel(size=(len(who), 5))  # (rankings, items)
@@ -183,28 +182,28 @@ def ranking_batch(job: Job) -> NDArray[np.float64]:
 
 
 def looking_batch(within: bool, job: Job) -> NDArray[np.float64]:
-    """Five equal generators, ten pairs, looked at after every person: any false separation, ever."""
-    people, _, seed = job
+    """Five equal generators, ten pairs, tested after every rater: any false separation at any time."""
+    raters, _, seed = job
     rng = np.random.default_rng(seed)
     wrong = np.zeros((2, BATCH))
     for study in range(BATCH):
-        habit = rng.normal(0, 0.1, (people, 1)) if within else 0.0
-        scores = np.clip(rng.normal(0.4, 0.12, (people, 5)) + habit, 0, 1)
+        habit = rng.normal(0, 0.1, (raters, 1)) if within else 0.0
+        scores = np.clip(rng.normal(0.4, 0.12, (raters, 5)) + habit, 0, 1)
         wrong[:, study] = _ever_betting(scores, within=within), _ever_t_test(scores, within=within)
     return wrong
 
 
 def _ever_betting(scores: NDArray[np.float64], *, within: bool) -> bool:
-    people, cells = scores.shape
+    raters, cells = scores.shape
     if within:
         return bool(sequential_separation(scores, within=True).separated.any())
-    rows = np.full((people * cells, cells), np.nan)
-    rows[np.arange(people * cells), np.tile(np.arange(cells), people)] = scores.ravel()
+    rows = np.full((raters * cells, cells), np.nan)
+    rows[np.arange(raters * cells), np.tile(np.arange(cells), raters)] = scores.ravel()
     return bool(sequential_separation(rows, within=False).separated.any())
 
 
 def _ever_t_test(scores: NDArray[np.float64], *, within: bool) -> bool:
-    """Whether any of Holm's tests is ever significant from the fifth person on; what daily looking comes to."""
+    """Return whether any of Holm's tests is ever significant from the fifth rater on (naive repeated testing)."""
     first, second = np.triu_indices(scores.shape[1], k=1)
     n = np.arange(1, len(scores) + 1)[:, None]
 
@@ -225,15 +224,15 @@ def _ever_t_test(scores: NDArray[np.float64], *, within: bool) -> bool:
 
 
 def sequence_batch(shape: tuple[int, int], job: Job) -> NDArray[np.float64]:
-    """The mean of people's rates, looked at after each person: any look that misses the truth."""
-    people, _, seed = job
+    """The mean of raters' rates, estimated after each rater: any look that misses the true value."""
+    raters, _, seed = job
     rng = np.random.default_rng(seed)
     truth = shape[0] / sum(shape)
-    scores = rng.binomial(40, rng.beta(*shape, (BATCH, people))) / 40
+    scores = rng.binomial(40, rng.beta(*shape, (BATCH, raters))) / 40
     betting = [log_capital(row, np.array([truth])).max() >= np.log(20) for row in scores]
     asymptotic = [asymptotic_sequence(row) for row in scores]
     missed = [bool(np.any((each.low > truth) | (each.high < truth))) for each in asymptotic]
-    n = np.arange(1, people + 1)
+    n = np.arange(1, raters + 1)
     mean = np.cumsum(scores, axis=1) / n
     spread = np.sqrt(np.maximum(np.cumsum(scores**2, axis=1) / n - mean**2, 1e-300) / np.maximum(n - 1, 1))
     reach = special.stdtrit(np.maximum(n - 1, 1), 0.975) * spread
@@ -242,12 +241,12 @@ def sequence_batch(shape: tuple[int, int], job: Job) -> NDArray[np.float64]:
 
 
 def stopping_batch(gap: float, job: Job) -> NDArray[np.float64]:
-    """One pair that does differ, judged by the same people: the person after whom it is separated, or infinity."""
-    people, _, seed = job
+    """One pair that differs, judged by the same raters: the number of raters until separation, or infinity."""
+    raters, _, seed = job
     rng = np.random.default_rng(seed)
     after = np.full((1, BATCH), np.inf)
     for study in range(BATCH):
-        scores = np.clip(rng.normal([0.4 + gap, 0.4], 0.12, (people, 2)), 0, 1)
+        scores = np.clip(rng.normal([0.4 + gap, 0.4], 0.12, (raters, 2)), 0, 1)
         found = int(sequential_separation(scores, within=True).after[0])
         after[0, study] = found if found > 0 else np.inf
     return after
@@ -259,32 +258,32 @@ class Runner:
     def __init__(self, pool: ProcessPoolExecutor, studies: int, draws: int, seed: int) -> None:
         self.pool, self.studies, self.draws, self.seed = pool, studies, draws, seed
 
-    def raw(self, work: Callable[[Job], NDArray[np.float64]], people: int, row: int = 0) -> NDArray[np.float64]:
-        """Return what the batches found, (measures, studies); ``row`` tells worlds of one section apart."""
-        seeds = np.random.SeedSequence([self.seed, people, row]).spawn(-(-self.studies // BATCH))
-        return np.concatenate(list(self.pool.map(work, [(people, self.draws, seed) for seed in seeds])), axis=1)
+    def raw(self, work: Callable[[Job], NDArray[np.float64]], raters: int, row: int = 0) -> NDArray[np.float64]:
+        """Return the results of the batches, (measures, studies); ``row`` distinguishes worlds of one section."""
+        seeds = np.random.SeedSequence([self.seed, raters, row]).spawn(-(-self.studies // BATCH))
+        return np.concatenate(list(self.pool.map(work, [(raters, self.draws, seed) for seed in seeds])), axis=1)
 
-    def __call__(self, work: Callable[[Job], NDArray[np.float64]], people: int, row: int = 0) -> list[float]:
-        return [float(value) for value in self.raw(work, people, row).mean(axis=1)]
+    def __call__(self, work: Callable[[Job], NDArray[np.float64]], raters: int, row: int = 0) -> list[float]:
+        return [float(value) for value in self.raw(work, raters, row).mean(axis=1)]
 
 
 def ratings(run: Runner) -> str:
     rows = []
-    for people in PEOPLE:
-        naive, held, width = run(rating_batch, people)
-        rows.append((str(people), percent(naive), percent(held), f"{width:.2f}"))
-    header = ("people", "answers as independent", "expanded BCa over people", "mean width")
-    return table("Mean rating 1–5, 4–40 ratings a person, nominal 95 %", header, rows)
+    for raters in RATERS:
+        naive, held, width = run(rating_batch, raters)
+        rows.append((str(raters), percent(naive), percent(held), f"{width:.2f}"))
+    header = ("raters", "answers as independent", "expanded BCa over raters", "mean width")
+    return table("Mean rating 1–5, 4–40 ratings per rater, nominal 95 %", header, rows)
 
 
 def d_primes(run: Runner) -> str:
-    rows = [(str(people), *map(percent, run(d_prime_batch, people))) for people in PEOPLE]
-    return table(f"Mean d′, {TRIALS} + {TRIALS} images a person, nominal 95 %", ("people", "expanded BCa"), rows)
+    rows = [(str(raters), *map(percent, run(d_prime_batch, raters))) for raters in RATERS]
+    return table(f"Mean d′, {TRIALS} + {TRIALS} images per rater, nominal 95 %", ("raters", "expanded BCa"), rows)
 
 
 def correlations(run: Runner) -> str:
     rows = []
-    for points in PEOPLE:
+    for points in RATERS:
         held = np.reshape(run(correlation_batch, points), (len(CASES), 2))
         for (name, kind, *_), row in zip(CASES, held, strict=True):
             cells = [percent(share) for share in row]
@@ -296,7 +295,7 @@ def correlations(run: Runner) -> str:
 
 def resampled(run: Runner) -> str:
     rows = []
-    for points in PEOPLE:
+    for points in RATERS:
         held = np.reshape(run(resampled_batch, points), (len(RESAMPLED), 2))
         rows += [(case[0], str(points), *map(percent, row)) for case, row in zip(RESAMPLED, held, strict=True)]
     header = ("world", "points", "expanded percentile", "expanded BCa")
@@ -312,29 +311,29 @@ def powered_means(run: Runner) -> str:
         ("useless scores", np.inf),
     )
     for row, (name, noise) in enumerate(worlds):
-        for people in PEOPLE:
-            found = run(partial(powered_batch, noise), people, row)
+        for raters in RATERS:
+            found = run(partial(powered_batch, noise), raters, row)
             held, width = [percent(x) for x in found[:5]], [f"{100 * (x - 1):+.0f}" for x in found[5:]]
-            rows.append((name, str(people), *held[:3], *width[:2], *held[3:], width[2]))
+            rows.append((name, str(raters), *held[:3], *width[:2], *held[3:], width[2]))
     means = ("labels alone", "PPI", "PPI++", "PPI width, %", "PPI++ width, %")
-    header = ("world", "people", *means, "difference, labels alone", "difference, PPI++", "its width, %")
-    return table("Prediction-powered means, clustered by person, nominal 95 %", header, rows)
+    header = ("world", "raters", *means, "difference, labels alone", "difference, PPI++", "its width, %")
+    return table("Prediction-powered means, clustered by rater, nominal 95 %", header, rows)
 
 
 def rankings(run: Runner) -> str:
-    rows = [(str(people), *map(percent, run(ranking_batch, people))) for people in PEOPLE]
+    rows = [(str(raters), *map(percent, run(ranking_batch, raters))) for raters in RATERS]
     return table(
-        "Plackett–Luce, 5 generators, 5 rankings of 4 a person, nominal 95 %", ("people", "expanded BCa"), rows
+        "Plackett–Luce, 5 generators, 5 rankings of 4 per rater, nominal 95 %", ("raters", "expanded BCa"), rows
     )
 
 
 def looking(run: Runner) -> str:
-    worlds = (("the same people judge all", True), ("different people", False))
+    worlds = (("the same raters judge all", True), ("different raters", False))
     rows = [
         (name, *map(percent, run(partial(looking_batch, within), 150, row)))
         for row, (name, within) in enumerate(worlds)
     ]
-    header = ("5 equal generators, 150 people each", "sequential separation", "t tests with Holm at every look")
+    header = ("5 equal generators, 150 raters each", "sequential separation", "t tests with Holm at every look")
     return table("Any false separation at any look, nominal at most 5 %", header, rows)
 
 
@@ -344,20 +343,20 @@ def sequences(run: Runner) -> str:
         (name, *map(percent, run(partial(sequence_batch, shape), 300, row)))
         for row, (name, shape) in enumerate(worlds)
     ]
-    header = ("300 people", "betting", "asymptotic", "t interval at every look from the tenth on")
-    return table("Truth missed at any look, nominal at most 5 %", header, rows)
+    header = ("300 raters", "betting", "asymptotic", "t interval at every look from the tenth on")
+    return table("True value missed at any look, nominal at most 5 %", header, rows)
 
 
 def stopping(run: Runner) -> str:
     rows = []
     for row, gap in enumerate((0.05, 0.1, 0.2)):
         after = run.raw(partial(stopping_batch, gap), 600, row)[0]
-        points = [f"{people:.0f}" for people in np.quantile(after, (0.1, 0.5, 0.9), method="nearest")]
+        points = [f"{raters:.0f}" for raters in np.quantile(after, (0.1, 0.5, 0.9), method="nearest")]
         rows.append(
             (f"{gap:.2f}", str(means_group(gap, 0.12)), *points, percent(float(np.isfinite(after).mean())))
         )
     header = ("difference", "planned: one look, power .8", "10 %", "half", "90 %", "separated within 600")
-    return table("People until a true difference is separated, looking after each", header, rows)
+    return table("Raters until a true difference is separated, testing after each", header, rows)
 
 
 SECTIONS: dict[str, Callable[[Runner], str]] = {

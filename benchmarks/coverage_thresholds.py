@@ -1,11 +1,11 @@
-"""How often intervals of exposure thresholds hold the truth: one person's, and the mean of many people's.
+"""Coverage of confidence intervals of exposure thresholds: of one rater, and of the mean over raters.
 
     python benchmarks/coverage_thresholds.py [--studies 2000] [--draws 1000] [--seed 1] [--only NAME …]
     [--trials N …]
 
-Prints markdown tables; ``docs/measured/coverage-thresholds.md`` is a saved run. One process. An observer is right
-at exposure t with chance ½ + (½ − λ)(1 − exp(−ln 2 · (t/θ)^b)); what is sought is the exposure at which 75 % are
-right.
+Prints markdown tables; ``docs/measured/coverage-thresholds.md`` is a saved run. One process. An observer is
+correct at exposure t with probability ½ + (½ − λ)(1 − exp(−ln 2 · (t/θ)^b)); the parameter of interest is the
+exposure at which 75 % of answers are correct.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights
 from beholder.stats.psychophysics.psychometric import fit_psychometric, threshold_estimate
 from beholder.stats.psychophysics.staircase_analysis import modal_level, summarise_staircase
 
-PEOPLE = (10, 30, 100)
+RATERS = (10, 30, 100)
 TRIALS = (150, 450, 900)  # one, three and six blocks
 LEVELS = np.array([100, 140, 200, 280, 400, 560, 800.0])  # of constant stimuli, in ms
 START, FLOOR, CEILING, DOWN, UP = 500, 100, 1000, 10, 30  # HYPE-time's staircase
@@ -31,7 +31,7 @@ BATCH = 20  # studies that share one set of bootstrap weights
 
 
 def chance(shown: NDArray[np.float64], theta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how often the answer is right."""
+    """Return the probability of a correct answer."""
     return np.asarray(0.5 + (0.5 - LAPSE) * -np.expm1(-np.log(2) * (shown / theta) ** SLOPE), np.float64)
 
 
@@ -43,7 +43,7 @@ def level_at_target(theta: float) -> float:
 def staircases(
     theta: NDArray[np.float64], rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return what each observer was shown in a block, and whether the answer was right, (observers, trials)."""
+    """Return the exposures of each observer's block, and whether the answers were correct, (observers, trials)."""
     shown = np.empty((len(theta), BLOCK))
     right = np.empty((len(theta), BLOCK), np.bool_)
     level = np.full(len(theta), float(START))
@@ -54,8 +54,8 @@ def staircases(
     return shown, right
 
 
-def one_person(options: argparse.Namespace) -> list[tuple[str, ...]]:
-    """Rows: constant stimuli and staircases, the threshold of one observer by likelihood with its interval."""
+def one_rater(options: argparse.Namespace) -> list[tuple[str, ...]]:
+    """Rows: constant stimuli and staircases, the threshold of one observer with its profile interval."""
     rows: list[tuple[str, ...]] = []
     for trials in options.trials:
         held: dict[str, list[bool]] = {"constant stimuli": [], "staircase": []}
@@ -76,18 +76,18 @@ def one_person(options: argparse.Namespace) -> list[tuple[str, ...]]:
     return rows
 
 
-def many_people(options: argparse.Namespace) -> list[tuple[str, ...]]:
-    """Rows: the mean over people of a block's threshold; studies draw from a crowd whose mean is known exactly."""
+def many_raters(options: argparse.Namespace) -> list[tuple[str, ...]]:
+    """Rows: the mean over raters of a block's threshold; studies sample from a population with a known mean."""
     rng = np.random.default_rng(options.seed)
     crowd = crowd_of(rng)
     rows = []
-    for people in PEOPLE:
-        cells = [str(people)]
+    for raters in RATERS:
+        cells = [str(raters)]
         for scores in crowd.values():
             truth, held = scores.mean(), []
             for _ in range(-(-options.studies // BATCH)):
-                drawn = rng.choice(scores, (people, BATCH))
-                weights = person_weights(np.zeros(people, np.int64), options.draws, rng)
+                drawn = rng.choice(scores, (raters, BATCH))
+                weights = person_weights(np.zeros(raters, np.int64), options.draws, rng)
                 found = clustered_ratio(drawn, np.ones_like(drawn), weights)
                 held.append((found.low <= truth) & (truth <= found.high))
             cells.append(_percent(np.mean(held)))
@@ -96,7 +96,7 @@ def many_people(options: argparse.Namespace) -> list[tuple[str, ...]]:
 
 
 def crowd_of(rng: np.random.Generator) -> dict[str, NDArray[np.float64]]:
-    """Return what a crowd's blocks come to, observer by observer; what is not defined is left out."""
+    """Return the estimates from the blocks of a population, one per observer; undefined ones are omitted."""
     theta = np.exp(rng.normal(np.log(300), 0.35, CROWD))
     found: dict[str, list[float]] = {"modal exposure": [], "late reversals": [], "by likelihood": []}
     for shown, right in zip(*staircases(theta, rng), strict=True):
@@ -109,7 +109,7 @@ def crowd_of(rng: np.random.Generator) -> dict[str, NDArray[np.float64]]:
 
 
 def _by_likelihood(shown: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
-    """As ``consolidate`` has it: within the limits, and nothing where the fit is doubtful."""
+    """Estimate as ``consolidate`` does: within the limits, and nothing where the fit is unreliable."""
     try:
         fit = fit_psychometric(shown, right.astype(np.float64), lapse=LAPSE)
     except StatisticsError:
@@ -122,18 +122,18 @@ def _percent(share: float | np.floating) -> str:
 
 
 Section = tuple[Callable[[argparse.Namespace], list[tuple[str, ...]]], str, tuple[str, ...]]
-"""What makes the rows, the title, and the heads of the columns."""
+"""The function that makes the rows, the title, and the column headers."""
 
 SECTIONS: dict[str, Section] = {
-    "person": (
-        one_person,
-        "One person's threshold, nominal 95 %",
+    "rater": (
+        one_rater,
+        "One rater's threshold, nominal 95 %",
         ("trials shown as", "trials", "profile likelihood"),
     ),
-    "people": (
-        many_people,
-        f"Mean threshold over people, a block of {BLOCK} trials each, nominal 95 %",
-        ("people", "modal exposure", "late reversals", "by likelihood"),
+    "raters": (
+        many_raters,
+        f"Mean threshold over raters, a block of {BLOCK} trials each, nominal 95 %",
+        ("raters", "modal exposure", "late reversals", "by likelihood"),
     ),
 }
 
@@ -144,7 +144,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", choices=list(SECTIONS), default=list(SECTIONS))
-    parser.add_argument("--trials", nargs="*", type=int, choices=TRIALS, default=TRIALS, help="of one person")
+    parser.add_argument("--trials", nargs="*", type=int, choices=TRIALS, default=TRIALS, help="of one rater")
     options = parser.parse_args()
     began = time.perf_counter()
     for name in options.only:

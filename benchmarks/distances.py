@@ -1,7 +1,7 @@
-"""Distances of two sets of features, against torch-fidelity, clean-fid, torchmetrics and prdc.
+"""Distances of two sets of features, compared with torch-fidelity, clean-fid, torchmetrics and prdc.
 
 ``python benchmarks/run.py distances`` measures elapsed time on all cores. On a machine that is busy with other
-work, ``python benchmarks/distances.py [NUMBER …]`` prints seconds of processor time of single rows instead; set
+work, ``python benchmarks/distances.py [NUMBER …]`` prints seconds of CPU time of single rows instead; set
 ``OMP_NUM_THREADS=1`` for it, or waiting threads count too.
 """
 
@@ -38,7 +38,7 @@ FEW_NEIGHBOURS = 8_000
 
 
 class AsGiven(torch.nn.Module):
-    """A network that hands on the features it is given."""
+    """A network that returns its input features unchanged."""
 
     def __init__(self, dims: int) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class AsGiven(torch.nn.Module):
 
 
 class Stored:
-    """Means and covariances of two sets, such as others publish, and their distance by ours and by peers."""
+    """Means and covariances of two sets, such as others publish, and their distance by ours and by other tools."""
 
     def __init__(self, real: Features, generated: Features) -> None:
         self.moments = [
@@ -74,7 +74,7 @@ class Stored:
 
 
 def comparisons() -> Iterator[Comparison]:
-    """Correlated features, as networks make them; both sides have them in single precision."""
+    """Return the rows: correlated features, as networks output them, in single precision for all tools."""
     for dims, turns in ((2048, 3), (1024, 3)):
         real, generated = two_sets(IMAGES, dims)
         stored = Stored(real, generated)
@@ -124,7 +124,7 @@ def _kernels(real: Features, generated: Features) -> Iterator[Comparison]:
 
 
 def two_sets(images: int, dims: int) -> tuple[Features, Features]:
-    """Features whose variances fall off, as those of networks do, and a second set a little aside."""
+    """Return features with decaying variances, as those of networks, and a second, slightly shifted set."""
     rng = np.random.default_rng(dims)
     scale = (1 + np.arange(dims)) ** -0.5
     mixing = rng.standard_normal((dims, dims), np.float32) / np.float32(np.sqrt(dims))

@@ -1,8 +1,8 @@
-"""From a folder of JPEGs to features, against the network's own time: ``python benchmarks/encoding.py FOLDER``.
+"""From a folder of JPEGs to features, compared with the network alone: ``python benchmarks/encoding.py FOLDER``.
 
-The bare forward takes the same images, decoded and prepared beforehand; the whole way begins with the files and
-ends with vectors on the disk. All run by turns, after one of each to warm up, in one process. Prints a markdown
-table; ``docs/measured/encoding.md`` is a saved run.
+The bare forward pass takes the same images, decoded and preprocessed beforehand; the whole pipeline starts with
+the files and ends with vectors on disk. They alternate, after one warm-up of each, in one process. Prints a
+markdown table; ``docs/measured/encoding.md`` is a saved run.
 """
 
 import argparse
@@ -63,20 +63,20 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Taken:
-    """Seconds of one turn: by the clock, and of all cores together."""
+    """Seconds of one run: elapsed, and CPU time of all cores together."""
 
     wall: float
     cpu: float
 
 
 def ratios(whole: list[float], part: list[float]) -> str:
-    """Median and range of the ratios within a turn."""
+    """Return median and range of the ratios within a run."""
     found = sorted(one / other for one, other in zip(whole, part, strict=True))
     return f"{statistics.median(found):.2f} ({found[0]:.2f}–{found[-1]:.2f})"
 
 
 def prepared(encoder: Encoder, files: list[Path]) -> list[NDArray[np.float32]]:
-    """As many batches as the files make, but only a few different ones, so that memory does not matter."""
+    """Return as many batches as the files make, but only a few different ones, to limit memory."""
     few = files[: 8 * BATCH]
     stacks = [
         np.stack([encoder.preprocessing.prepare(decode(file.read_bytes())) for file in batch])
@@ -106,7 +106,7 @@ def _whole(encoder: Encoder, files: list[Path]) -> None:
 
 
 def by_turns(ways: dict[str, Callable[[], object]], turns: int, *, warm: bool = True) -> dict[str, list[Taken]]:
-    """Each way in its turn, so many times; before that once more to ``warm`` up."""
+    """Run the methods alternately, ``turns`` times, after one warm-up."""
     taken: dict[str, list[Taken]] = {name: [] for name in ways}
     for turn in range(turns + warm):
         for name, way in ways.items():

@@ -1,8 +1,8 @@
-"""Ours against others on identical inputs: ``python benchmarks/equality.py``; prints two tables in Markdown.
+"""Our values compared with other tools on identical inputs: ``python benchmarks/equality.py``.
 
-The first holds every distance against torch-fidelity, clean-fid, torchmetrics and prdc on the same features, drawn
-once with more images than dims and once with fewer. The second holds our networks against the reference
-implementations on the same images, with the published weights or with the same random ones.
+Prints two tables in Markdown. The first compares every distance with torch-fidelity, clean-fid, torchmetrics and
+prdc on the same features, once with more images than dims and once with fewer. The second compares our networks
+with the reference implementations on the same images, with the published weights or with the same random ones.
 """
 
 import contextlib
@@ -49,7 +49,7 @@ SUBSETS, SIZE, K = 10, 500, 5
 
 
 class Row(NamedTuple):
-    """Two numbers that should be one."""
+    """Two numbers that should be equal."""
 
     what: str
     peer: str
@@ -113,7 +113,7 @@ FID = "frechet_inception_distance"
 
 
 def kernel_rows(real: Features, generated: Features) -> Iterator[Row]:
-    """The same subsets on both sides, as each peer draws them."""
+    """Return rows with the same subsets for both, as each tool samples them."""
     ordered = np.random.RandomState(0)
     picked = [
         (ordered.choice(len(real), SIZE, replace=False), ordered.choice(len(generated), SIZE, replace=False))
@@ -186,7 +186,7 @@ def networks() -> Iterator[tuple[str, str, NDArray[np.floating], NDArray[np.floa
 def _inception(
     images: list[NDArray[np.uint8]],
 ) -> Iterator[tuple[str, str, NDArray[np.floating], NDArray[np.floating]]]:
-    """torch-fidelity's network and resize, with the same random weights in both."""
+    """Compare with torch-fidelity's network and resize, with the same random weights in both."""
     state = random_state()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.pth"

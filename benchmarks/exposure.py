@@ -1,10 +1,10 @@
-"""How exactly the pages show an image for a given time, idle and with the processor slowed down.
+"""Timing accuracy of image exposure on the pages, idle and with the CPU slowed down.
 
     python benchmarks/exposure.py [--trials 40]
 
-Chromium shows timed trials one after another, and each tells what its presenter measured. A miss is a trial whose
-image was shown for more than one frame longer or shorter than asked; it must be marked as spoiled, so that it is
-asked again. Prints a Markdown table; ``docs/measured/exposure.md`` is a saved run.
+Chromium shows timed trials one after another, and each reports what its presenter measured. A miss is a trial
+whose image was shown for more than one frame longer or shorter than intended; it must be marked as spoiled, so
+that it is repeated. Prints a Markdown table; ``docs/measured/exposure.md`` is a saved run.
 """
 
 import argparse

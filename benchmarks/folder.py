@@ -1,10 +1,10 @@
 """From a folder of JPEGs to features with one network, by three tools: ``python benchmarks/folder.py FOLDER``.
 
-The network is Inception-v3 as FID has it, with random weights, the same for all. The bare forward takes batches
-that were decoded and prepared beforehand, a batch a core, which is how the network is fastest. Ours and it go by
-turns, after a few batches to warm up; then the peers, which take longer, with fewer images. Where the folder has
-too few JPEGs, they are taken again with a byte more after their end: the same work, but not the same content.
-Prints elapsed and processor time an image.
+The network is Inception-v3 as FID has it, with random weights, the same for all. The bare forward pass takes
+batches that were decoded and preprocessed beforehand, one batch per core, which is how the network is fastest.
+Ours and it alternate, after a few batches as a warm-up; then the other tools, which take longer, with fewer
+images. Where the folder has too few JPEGs, they are repeated with an extra byte after their end: the same work,
+but different content. Prints elapsed and CPU time per image.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def main() -> None:
         taken = _measured(_ours(ours, whole), len(list(whole.iterdir())), arguments.turns)
         if arguments.peer_images:
             taken |= _measured(_peers(fewer, weights), len(list(fewer.iterdir())), arguments.turns)
-    print("| way | images | elapsed an image | processor time an image | ÷ bare forward: elapsed, processor |")
+    print("| way | images | elapsed per image | CPU time per image | ÷ bare forward: elapsed, CPU |")
     print("|---|---|---|---|---|")
     bare = next(iter(taken.values()))
     for name, one in taken.items():
@@ -97,7 +97,7 @@ def _copied(files: list[Path], folder: Path, count: int) -> Path:
 
 @dataclass(frozen=True)
 class EachImage:
-    """Milliseconds an image, medians over the turns."""
+    """Milliseconds per image, medians over the runs."""
 
     images: int
     wall: float

@@ -1,4 +1,4 @@
-"""Requests that nobody would send: the raters' interface against its own description, by schemathesis.
+"""Fuzz test of the participants' API against its own OpenAPI document, by schemathesis.
 
 python benchmarks/fuzz_api.py [--calls 10000] [--seed 1]
 
@@ -33,14 +33,14 @@ from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design
 
 TRUTH = ("aurora", "borealis", "known-bad", "attention", "sha256", "collect.sqlite", "Traceback", "sqlalchemy")
-"""Words that no reply to a rater may hold."""
+"""Words that no response to a rater may contain."""
 
 Found = Counter[str]
 Json = dict[str, Any]
 
 
 class Visits:
-    """Sessions at a trial, one after the other: a new one whenever the last has come to its end."""
+    """Sessions that are in a trial: a new one whenever the last has ended."""
 
     def __init__(self, address: str) -> None:
         self._client = httpx.Client(base_url=address, timeout=30)

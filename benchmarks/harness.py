@@ -1,4 +1,4 @@
-"""Ours against a named peer: same inputs, same run, alternating turns, ratios of medians."""
+"""Comparisons with a named tool: same inputs, same process, alternating runs, ratios of medians."""
 
 import statistics
 import time
@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 @dataclass(frozen=True)
 class Comparison:
-    """One row: two functions that do the same work."""
+    """One row: two functions that compute the same."""
 
     task: str
     ours: Callable[[], object]
@@ -20,7 +20,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a row came to: medians in seconds, and the ratio with its range over the turns."""
+    """The result of a row: medians in seconds, and the ratio with its range over the runs."""
 
     task: str
     peer: str
@@ -32,7 +32,7 @@ class Measured:
 
 
 def measure(row: Comparison) -> Measured:
-    """Run both by turns, after one of each to warm up; ratios are taken within a turn."""
+    """Run both alternately, after one warm-up of each; ratios are computed within a run."""
     row.ours()
     row.peer()
     ours, peers = [], []
@@ -52,7 +52,7 @@ def measure(row: Comparison) -> Measured:
 
 
 def table(rows: list[Measured]) -> str:
-    """The rows as a Markdown table."""
+    """Return the rows as a Markdown table."""
     lines = ["| task | peer | ours | peer's | ratio (range) |", "|---|---|---|---|---|"]
     for row in rows:
         lines.append(
@@ -63,7 +63,7 @@ def table(rows: list[Measured]) -> str:
 
 
 def _times(ratio: float) -> str:
-    """Near 1 a tenth is too coarse."""
+    """Format a ratio; near 1 one decimal is too coarse."""
     return f"{ratio:.2f}" if ratio < 2 else f"{ratio:.1f}"
 
 

@@ -1,10 +1,10 @@
-"""A database that is held for a minute: what needs no database answers at once, all else says 503 in time.
+"""A database that is locked for a minute: what needs no database responds at once, all else returns 503 in time.
 
 python benchmarks/held.py [--seconds 60] [--raters 80] [--out docs/measured/held.md]
 
 Raters answer twice a second, more of them than the server has threads. Then the database is held: SQLite by
 another process with ``BEGIN EXCLUSIVE``; PostgreSQL by another client with ``LOCK TABLE``; PostgreSQL with all its
-processes stopped (SIGSTOP). As the page does, a client that hears 503 sends the same again with the same key.
+processes stopped (SIGSTOP). Like the page, a client that gets a 503 sends the same again with the same key.
 Meanwhile another client asks for liveness, readiness, a script and the page, again and again. When the database is
 free again, it is asked behind the server's back for every answer that was acknowledged.
 """
@@ -46,7 +46,7 @@ connection.execute("ROLLBACK")
 
 @dataclass
 class Seen:
-    """What the clients saw while the database was held."""
+    """Responses that the clients got while the database was locked."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     slowest: float = 0.0

@@ -1,8 +1,8 @@
-"""Does the time that an image takes to come tell how large its file was? By fetching all images of a session.
+"""Does the response time of an image reveal the size of its file? By fetching all images of a session.
 
 python benchmarks/image_timing.py [--images 240] [--fetches 5]
 
-Real image files with sides from 64 to 2,048 pixels are shown one a trial. Each is fetched when its trial comes,
+Real image files with sides from 64 to 2,048 pixels are shown one per trial. Each is fetched when its trial comes,
 and again some times; the AUC is that of the time as a guess at which of two originals was the larger. For
 comparison the same with images that are encoded at their first fetch.
 """
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def told(sides: Vector, times: Vector) -> str:
-    """The AUC with its 95 % bootstrap interval over images."""
+    """Return the AUC with its 95 % bootstrap confidence interval over images."""
     rng = np.random.default_rng(0)
     draws = [rng.integers(len(sides), size=len(sides)) for _ in range(REPLICATES)]
     low, high = np.quantile([auc(sides[draw], times[draw]) for draw in draws], [0.025, 0.975])
@@ -71,7 +71,7 @@ def told(sides: Vector, times: Vector) -> str:
 
 
 def auc(sides: Vector, times: Vector) -> float:
-    """Of all pairs of images with different sides, how often the larger took longer; ties count a half."""
+    """Return how often, over all pairs of images of different size, the larger took longer; ties count half."""
     larger = sides[:, None] > sides[None, :]
     later = (times[:, None] > times[None, :]) + 0.5 * (times[:, None] == times[None, :])
     return float(later[larger].mean())
@@ -103,7 +103,7 @@ def fetched(
 
 
 def encoding_at_fetch(service: Service) -> None:
-    """Serve as if nothing had been prepared: an image is encoded when it is first asked for."""
+    """Serve as if nothing had been prepared: an image is encoded at its first request."""
     ready: dict[str, bytes] = {}
 
     def content(image: str) -> bytes:
@@ -116,7 +116,7 @@ def encoding_at_fetch(service: Service) -> None:
 
 
 def timed(client: httpx.Client, token: str) -> float:
-    """How many ms an image takes."""
+    """Return the response time of an image in ms."""
     began = time.perf_counter()
     client.get(f"/api/image/{token}").raise_for_status()
     return 1000 * (time.perf_counter() - began)

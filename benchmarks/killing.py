@@ -1,6 +1,6 @@
-"""Nothing is lost and nothing doubled when the server, or its database, is killed under load.
+"""No answer is lost or duplicated when the server, or its database, is killed under load.
 
-python benchmarks/killing.py [--kills 20] [--database-kills 20] [--people 16]
+python benchmarks/killing.py [--kills 20] [--database-kills 20] [--raters 16]
 
 Raters answer as fast as they can. At random moments the server gets ``kill -9`` and is started again: one process
 on SQLite, then two processes on PostgreSQL. After that the servers live, and PostgreSQL is stopped at once
@@ -34,7 +34,7 @@ PATIENCE = 600.0
 
 @dataclass
 class Tally:
-    """What the clients saw."""
+    """What the clients observed."""
 
     acknowledged: list[str] = field(default_factory=list)
     resent: int = 0
@@ -42,7 +42,7 @@ class Tally:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-async def person(port: int, tally: Tally) -> None:
+async def simulate_rater(port: int, tally: Tally) -> None:
     """Answer until told to stop; an answer without a reply is sent again."""
     while not tally.stop.is_set():
         wire = Wire(port)
@@ -71,9 +71,9 @@ async def insist(ask: Callable[[], Awaitable[Json]], tally: Tally) -> Json:
             await asyncio.sleep(0.1)
 
 
-async def under_load(port: int, people: int, disturb: Callable[[], Awaitable[None]]) -> Tally:
+async def under_load(port: int, raters: int, disturb: Callable[[], Awaitable[None]]) -> Tally:
     tally = Tally()
-    crowd = [asyncio.create_task(person(port, tally)) for _ in range(people)]
+    crowd = [asyncio.create_task(simulate_rater(port, tally)) for _ in range(raters)]
     await disturb()
     tally.stop.set()
     await asyncio.gather(*crowd)
@@ -81,7 +81,7 @@ async def under_load(port: int, people: int, disturb: Callable[[], Awaitable[Non
 
 
 def verdict(url: str, tally: Tally) -> dict[str, int]:
-    """What the database holds against what was acknowledged."""
+    """Compare what the database holds with what was acknowledged."""
     engine = create_engine(url)
     with engine.connect() as connection:
         kept = Counter(connection.scalars(text("select key from responses")))
@@ -109,7 +109,7 @@ def verdict(url: str, tally: Tally) -> dict[str, int]:
 
 
 def kill_server(
-    folder: Path, url: str, kills: int, people: int, rng: np.random.Generator, processes: int = 1
+    folder: Path, url: str, kills: int, raters: int, rng: np.random.Generator, processes: int = 1
 ) -> dict[str, int]:
     fill(folder, url)
     with serving(folder, url, processes) as server:
@@ -121,18 +121,18 @@ def kill_server(
                 await asyncio.to_thread(server.start)
             await asyncio.sleep(1)
 
-        tally = asyncio.run(under_load(server.port, people, disturb))
+        tally = asyncio.run(under_load(server.port, raters, disturb))
     return verdict(url, tally)
 
 
 def kill_server_on_postgres(
-    folder: Path, room: Path, kills: int, people: int, rng: np.random.Generator
+    folder: Path, room: Path, kills: int, raters: int, rng: np.random.Generator
 ) -> dict[str, int]:
     with postgres(room) as (url, _):
-        return kill_server(folder, url, kills, people, rng, processes=2)
+        return kill_server(folder, url, kills, raters, rng, processes=2)
 
 
-def kill_database(folder: Path, room: Path, kills: int, people: int, rng: np.random.Generator) -> dict[str, int]:
+def kill_database(folder: Path, room: Path, kills: int, raters: int, rng: np.random.Generator) -> dict[str, int]:
     with postgres(room) as (url, cluster):
         fill(folder, url)
         server = Server(folder, url)
@@ -147,7 +147,7 @@ def kill_database(folder: Path, room: Path, kills: int, people: int, rng: np.ran
             await asyncio.sleep(1)
 
         try:
-            tally = asyncio.run(under_load(server.port, people, disturb))
+            tally = asyncio.run(under_load(server.port, raters, disturb))
         finally:
             server.kill()
         return verdict(url, tally)
@@ -157,7 +157,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--database-kills", type=int, default=20)
-    parser.add_argument("--people", type=int, default=16)
+    parser.add_argument("--raters", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
@@ -167,17 +167,17 @@ def main() -> None:
         folder = make_folder(Path(temporary) / "study", question)
         rows = {
             f"server killed {options.kills} times, SQLite": kill_server(
-                folder, default_url(folder), options.kills, options.people, rng
+                folder, default_url(folder), options.kills, options.raters, rng
             ),
             f"server of two processes killed {options.kills} times, PostgreSQL": kill_server_on_postgres(
-                folder, Path(temporary) / "pg-servers", options.kills, options.people, rng
+                folder, Path(temporary) / "pg-servers", options.kills, options.raters, rng
             ),
             f"PostgreSQL killed {options.database_kills} times": kill_database(
-                folder, Path(temporary) / "pg", options.database_kills, options.people, rng
+                folder, Path(temporary) / "pg", options.database_kills, options.raters, rng
             ),
         }
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, ", end="")
-    print(f"{options.people} people, seed {options.seed}, load average {os.getloadavg()[0]:.1f}\n")
+    print(f"{options.raters} raters, seed {options.seed}, load average {os.getloadavg()[0]:.1f}\n")
     names = list(next(iter(rows.values())))
     print(f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
     for name, row in rows.items():

@@ -1,9 +1,9 @@
-"""How many people the study server carries: 300 at a human pace, then as many answers as it takes.
+"""Load test of the study server: 300 simulated raters at a human pace, then maximum throughput.
 
-python benchmarks/load.py [--people 300] [--seconds 120] [--sustained 20] [--out docs/measured/load.md]
+python benchmarks/load.py [--raters 300] [--seconds 120] [--sustained 20] [--out docs/measured/load.md]
 
-The server is ``beholder collect`` in a process of its own; the client, in this process, keeps one connection a
-person, fetches every image that a trial shows, waits as people do, and notes each answer that was acknowledged.
+The server is ``beholder collect`` in a process of its own; the client, in this process, keeps one connection per
+rater, fetches every image that a trial shows, waits as raters do, and notes each answer that was acknowledged.
 Afterwards the database is asked, behind the server's back, for every one of them.
 """
 
@@ -31,14 +31,14 @@ PACE_SECONDS = 4.0
 """Median time that someone looks at a pair; the times are lognormal."""
 
 ARRIVAL_SECONDS = 15.0
-"""People begin within this time, not in the same instant."""
+"""Raters begin within this time, not in the same instant."""
 
 PACKAGES = ("fastapi", "uvicorn", "starlette", "pydantic", "SQLAlchemy", "psycopg")
 
 
 @dataclass
 class Seen:
-    """What the clients saw."""
+    """What the clients observed."""
 
     acknowledged: list[str] = field(default_factory=list)
     answer_ms: list[float] = field(default_factory=list)
@@ -46,8 +46,8 @@ class Seen:
     errors: Counter[str] = field(default_factory=Counter)
 
 
-async def person(wire: Wire, state: Json, seen: Seen, rng: np.random.Generator | None, end: float) -> None:
-    """Someone who answers until the time is over; without a generator of times, at once."""
+async def simulate_rater(wire: Wire, state: Json, seen: Seen, rng: np.random.Generator | None, end: float) -> None:
+    """Answer until the time is over; without a generator of response times, immediately."""
     held = set[str]()
     try:
         if rng is not None:
@@ -90,19 +90,19 @@ async def answer(wire: Wire, trial: Json, seen: Seen) -> Json:
     return state
 
 
-async def crowd(server: Server, people: int, seconds: float, *, paced: bool) -> tuple[Seen, float, float]:
+async def crowd(server: Server, raters: int, seconds: float, *, paced: bool) -> tuple[Seen, float, float]:
     """Everyone comes in, then all answer at once: what they saw, how long it took, and the server's CPU time."""
-    seen, wires = Seen(), [Wire(server.port) for _ in range(people)]
+    seen, wires = Seen(), [Wire(server.port) for _ in range(raters)]
     states = await asyncio.gather(*(come_in(wire, "pair") for wire in wires))
     began, cpu = time.perf_counter(), server.cpu_seconds()
-    rngs = np.random.default_rng(1).spawn(people) if paced else [None] * people
+    rngs = np.random.default_rng(1).spawn(raters) if paced else [None] * raters
     each = zip(wires, states, rngs, strict=True)
-    await asyncio.gather(*(person(wire, state, seen, rng, began + seconds) for wire, state, rng in each))
+    await asyncio.gather(*(simulate_rater(wire, state, seen, rng, began + seconds) for wire, state, rng in each))
     return seen, time.perf_counter() - began, server.cpu_seconds() - cpu
 
 
 def lost_and_doubled(url: str, acknowledged: list[str]) -> tuple[int, int]:
-    """Answers that were acknowledged and are not there, and trials with more than one valid answer."""
+    """Return acknowledged answers that are missing, and trials with more than one valid answer."""
     engine = create_engine(url)
     with engine.connect() as connection:
         kept = Counter(connection.scalars(text("select key from responses")))
@@ -131,14 +131,14 @@ def boots(folder: Path, url: str, times: int = 7) -> str:
     return f"start: {statistics.median(seconds[1:]):.2f} s (all: {each}), {statistics.median(memory):.0f} MB\n"
 
 
-def paced(folder: Path, url: str, people: int, seconds: float) -> str:
+def paced(folder: Path, url: str, raters: int, seconds: float) -> str:
     fill(folder, url)
     with serving(folder, url) as server:
-        seen, took, cpu = asyncio.run(crowd(server, people, seconds, paced=True))
+        seen, took, cpu = asyncio.run(crowd(server, raters, seconds, paced=True))
         memory = server.memory_mb()
     lost, doubled = lost_and_doubled(url, seen.acknowledged)
     return (
-        f"| {people} people, {took:.0f} s | {len(seen.acknowledged):,} ({len(seen.acknowledged) / took:.0f}/s) "
+        f"| {raters} raters, {took:.0f} s | {len(seen.acknowledged):,} ({len(seen.acknowledged) / took:.0f}/s) "
         f"| {len(seen.image_ms):,} | {sum(seen.errors.values())} | {lost} | {doubled} "
         f"| {percentiles(seen.answer_ms)} | {percentiles(seen.image_ms)} "
         f"| {100 * cpu / took:.0f} % | {memory:.0f} MB |"
@@ -178,7 +178,7 @@ def reset(url: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--people", type=int, default=300)
+    parser.add_argument("--raters", type=int, default=300)
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--sustained", type=float, default=20)
     options = parser.parse_args()
@@ -193,8 +193,8 @@ def main() -> None:
         print(boots(folder, url), flush=True)
         print("| crowd | answers | images | errors | lost | doubled | answer ms p50/p95/p99 | image ms ", end="")
         print("| server CPU (of one core) | memory |\n|---|---|---|---|---|---|---|---|---|---|")
-        if options.people:
-            print(paced(folder, url, options.people, options.seconds), flush=True)
+        if options.raters:
+            print(paced(folder, url, options.raters, options.seconds), flush=True)
         if options.sustained:
             print(
                 "\n| database | processes | answers | CPU an answer | ms p50/p95/p99 | errors | lost | doubled |"

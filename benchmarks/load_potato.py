@@ -1,6 +1,6 @@
-"""The same closed loop against the peer Potato: people who answer pairs as fast as its server takes them.
+"""The same load test for Potato: simulated raters who answer pairs as fast as its server accepts them.
 
-python benchmarks/load_potato.py PATH/TO/potato [--people 32] [--seconds 20]
+python benchmarks/load_potato.py PATH/TO/potato [--raters 32] [--seconds 20]
 
 ``potato`` is the command of a virtual environment of its own (``pip install potato-annotation``). An answer is
 what Potato's page does for one: save the choice (``/updateinstance``) and go to the next item (``/annotate``).
@@ -50,7 +50,7 @@ def make_task(folder: Path) -> None:
     (folder / "config.yaml").write_text(CONFIG, encoding="utf-8")
 
 
-async def person(number: int, address: str, end: float, saves: list[float], cycles: list[float]) -> None:
+async def simulate_rater(number: int, address: str, end: float, saves: list[float], cycles: list[float]) -> None:
     async with httpx.AsyncClient(base_url=address, timeout=120) as client:
         await client.post("/auth", data={"email": f"u{number}", "pass": ""})
         page = (await client.get("/annotate")).text
@@ -67,11 +67,11 @@ async def person(number: int, address: str, end: float, saves: list[float], cycl
             cycles.append(1e3 * (time.perf_counter() - began))
 
 
-async def crowd(address: str, people: int, seconds: float) -> tuple[list[float], list[float], float]:
+async def crowd(address: str, raters: int, seconds: float) -> tuple[list[float], list[float], float]:
     saves: list[float] = []
     cycles: list[float] = []
     began = time.perf_counter()
-    await asyncio.gather(*(person(n, address, began + seconds, saves, cycles) for n in range(people)))
+    await asyncio.gather(*(simulate_rater(n, address, began + seconds, saves, cycles) for n in range(raters)))
     return saves, cycles, time.perf_counter() - began
 
 
@@ -83,7 +83,7 @@ def cpu_seconds(pid: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("potato", type=Path)
-    parser.add_argument("--people", type=int, default=32)
+    parser.add_argument("--raters", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=20)
     options = parser.parse_args()
     with socket.socket() as probe:
@@ -105,13 +105,13 @@ def main() -> None:
                     time.sleep(0.05)
             boot, cpu = time.perf_counter() - began, cpu_seconds(server.pid)
             address = f"http://127.0.0.1:{port}"
-            saves, cycles, took = asyncio.run(crowd(address, options.people, options.seconds))
+            saves, cycles, took = asyncio.run(crowd(address, options.raters, options.seconds))
             spent = cpu_seconds(server.pid) - cpu
         finally:
             server.kill()
             server.wait()
     p50, p95, p99 = np.percentile(saves, [50, 95, 99])
-    print(f"{options.people} people, {took:.0f} s, load average {os.getloadavg()[0]:.1f}")
+    print(f"{options.raters} raters, {took:.0f} s, load average {os.getloadavg()[0]:.1f}")
     print(f"boot {boot:.1f} s, of which CPU {cpu:.1f} s")
     print(f"{len(cycles) / took:.1f} answers/s, server CPU {1e3 * spent / len(cycles):.1f} ms an answer")
     print(f"save ms p50/p95/p99: {p50:.0f} / {p95:.0f} / {p99:.0f}; save and next p50: {np.median(cycles):.0f}")

@@ -30,7 +30,7 @@ from beholder.tables.store import Store
 
 SIZES = (62_500, 250_000, 1_000_000)
 EACH, GENERATORS, AN_ITEM = 250, 30, 20
-"""Answers a person, generators, and answers an item."""
+"""Answers per rater, generators, and answers per item."""
 
 SCREENING = Screening(min_seconds=0.3, max_same_share=0.98)
 QUESTIONS: dict[str, AnyQuestion] = {
@@ -44,7 +44,7 @@ def main() -> None:
     if len(sys.argv) == 3:
         print(json.dumps(measured(sys.argv[1], int(sys.argv[2]))))
         return
-    print("| kind | answers | people | images | consolidate | rank | both | CPU | memory | growth of CPU |")
+    print("| kind | answers | raters | images | consolidate | rank | both | CPU | memory | growth of CPU |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for kind in QUESTIONS:
         before: float | None = None
@@ -56,7 +56,7 @@ def main() -> None:
             growth = "–" if before is None else f"× {found['cpu'] / before:.1f} for × 4"
             before = found["cpu"]
             print(
-                f"| `{kind}` | {size:,} | {found['people']:,} | {found['images']:,} "
+                f"| `{kind}` | {size:,} | {found['raters']:,} | {found['images']:,} "
                 f"| {found['consolidate']:.1f} s | {found['rank']:.1f} s | **{both:.1f} s** "
                 f"| {found['cpu']:.1f} s | {found['mb']:,.0f} MB | {growth} |",
                 flush=True,
@@ -66,7 +66,7 @@ def main() -> None:
 def measured(kind: str, size: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        people, images = write_study(folder, kind, size)
+        raters, images = write_study(folder, kind, size)
         busy, started = time.process_time(), time.perf_counter()
         consolidate(folder)
         between = time.perf_counter()
@@ -78,18 +78,18 @@ def measured(kind: str, size: int) -> dict[str, float]:
         "rank": ended - between,
         "cpu": spent,
         "mb": peak,
-        "people": people,
+        "raters": raters,
         "images": images,
     }
 
 
 def write_study(folder: Path, kind: str, size: int) -> tuple[int, int]:
-    """A study of so many answers, drawn at once: people of different leanings, generators of different quality."""
+    """Write a synthetic study of that many answers: raters differ in bias, generators in quality."""
     question = QUESTIONS[kind]
     study = Study(name="million", title="Million", questions=(question,))
     (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")
     rng = np.random.default_rng(0)
-    people = size // EACH
+    raters = size // EACH
     prompts = max(size // AN_ITEM // GENERATORS, EACH)
     number = prompts * GENERATORS
     made_by = np.arange(number) % GENERATORS
@@ -98,10 +98,10 @@ def write_study(folder: Path, kind: str, size: int) -> tuple[int, int]:
         [np.linspace(0, 1.5, GENERATORS)[made_by] + rng.normal(0, 0.3, number), np.zeros(reals)]
     )
     names = pl.Series([f"image-{n:06d}" for n in range(number + reals)])
-    rater = np.repeat(np.arange(people), EACH)
-    lean = rng.normal(0, 0.3, people)[rater]
+    rater = np.repeat(np.arange(raters), EACH)
+    lean = rng.normal(0, 0.3, raters)[rater]
     first = rng.permuted(np.tile(np.arange(number + reals), (1, 1)), axis=1)[0]
-    start = rng.integers(0, len(first), people)[rater] + np.tile(np.arange(EACH), people)
+    start = rng.integers(0, len(first), raters)[rater] + np.tile(np.arange(EACH), raters)
     shown = first[start % len(first)]
     noise = rng.normal(0, 1, size)
     columns: dict[str, pl.Series] = {}
@@ -119,7 +119,7 @@ def write_study(folder: Path, kind: str, size: int) -> tuple[int, int]:
         else:
             columns["value"] = pl.Series(np.clip(np.round(3 - quality[shown] + lean + noise), 1, 5))
     write_tables(folder, kind, names, number, made_by, shown, rater, lists, columns, rng)
-    return people, number + reals
+    return raters, number + reals
 
 
 def write_tables(
@@ -141,7 +141,7 @@ def write_tables(
         gold=pl.lit(value=False), width=pl.lit(8), height=pl.lit(8), sha256="image"
     )
     position = np.arange(size) % EACH
-    people = pl.Series([f"person-{n:06d}" for n in range(int(rater.max()) + 1)])
+    raters = pl.Series([f"rater-{n:06d}" for n in range(int(rater.max()) + 1)])
     trial = pl.Series("trial", [f"trial-{n:07d}" for n in range(size)])
     expected = pl.Series(np.where(real[shown], "real", "generated")) if kind == "realism" else None
     trials = pl.DataFrame({"trial": trial, "slot": rater, "position": position, "images": lists}).with_columns(
@@ -149,10 +149,10 @@ def write_tables(
     )
     if expected is not None:
         trials = trials.with_columns(expected=expected)
-    sessions = pl.DataFrame({"session": people, "rater": people}).with_columns(
+    sessions = pl.DataFrame({"session": raters, "rater": raters}).with_columns(
         question=pl.lit("q"), status=pl.lit("complete"), started=pl.lit(now), simulated=pl.lit(value=True)
     )
-    who = people[rater]
+    who = raters[rater]
     aspect = {"realism": "realism", "pair": "preference", "rating": "quality"}[kind]
     answers = pl.DataFrame({"trial": trial, "session": who, "rater": who, **columns}).with_columns(
         question=pl.lit("q"),

@@ -1,12 +1,12 @@
-"""A realism predictor taught by made-up people, who call pictures real or generated: is it calibrated?
+"""A realism predictor trained on simulated raters, who call images real or generated: is it calibrated?
 
     python benchmarks/realism_world.py FOLDER
 
-paints pictures by five generators and real ones, shows each to 5 made-up people (a real one to 10), trains
-the recipe ``tiny-realism`` and prints, on prompts it has not seen, what the learn stage says of it; then its bins;
-then what can only be known here, where every person's chance to call a picture generated is planted: how near the
-predicted share is to that of all people, within each generator, and what the true shares would reach. Every part
-is skipped where it was done; a run that was killed goes on.
+renders images by five generators and real ones, shows each to 5 simulated raters (a real one to 10), trains the
+recipe ``tiny-realism`` and prints, on held-out prompts, the evaluation of the learn stage; then the bins of the
+calibration error; then a comparison with the ground truth, the probability that a rater calls an image
+generated: the correlation of the predicted with the true proportion, within each generator, and what the true
+proportions themselves would achieve. Parts that exist already are skipped; a killed run can be resumed.
 """
 
 import argparse
@@ -39,50 +39,50 @@ from beholder.study.study import FILE_NAME
 from beholder.tables.store import TRUTH_ROOM, Store
 
 WORLD = World(prompts=1200, reals=3000, size=96)
-PEOPLE, TRIALS = 300, 200
-"""Each person sees 100 pictures of one generator and 100 real ones."""
+RATERS, TRIALS = 300, 200
+"""Each rater sees 100 images of one generator and 100 real ones."""
 
 RECIPE = "tiny-realism"
 CROWD = 1000
-"""Honest people over whom the true share of a picture is taken."""
+"""Number of honest raters over whom the true proportion of an image is averaged."""
 
 
 def make_world(folder: Path) -> None:
-    """Paint, ask and consolidate, as far as it is not done."""
+    """Render, simulate raters and consolidate, as far as it is not done."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not (folder / FILE_NAME).is_file():
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             painted = paint_world(WORLD, Path(scratch))
             manifest = Path(scratch) / MANIFEST
-            make_study(["layer6-realism"], folder, manifest=manifest, copy=True, raters=PEOPLE, trials=TRIALS)
+            make_study(["layer6-realism"], folder, manifest=manifest, copy=True, raters=RATERS, trials=TRIALS)
         write_truth(Store(folder), WORLD, painted)
     print(design(folder), flush=True)
-    print(run_simulated(folder, people=PEOPLE), flush=True)
+    print(run_simulated(folder, people=RATERS), flush=True)
     print(consolidate(folder), flush=True)
 
 
 def held_out(folder: Path) -> pl.DataFrame:
-    """The pictures of the test: predicted ``score``, ``share`` of the ``answers``, and ``true`` share."""
+    """Return the test images: predicted ``score``, observed ``share`` of the ``answers``, ``true`` proportion."""
     store = Store(folder)
     scores = store.read("predictions").filter(pl.col("model") == RECIPE).select("image", "score")
     labels = store.read("labels").filter(pl.col("method") == "share").select("image", "answers", share="value")
     images = store.read("images").select("image", "generator", "prompt")
-    planted = Store(folder, TRUTH_ROOM).read("scores").filter(pl.col("aspect") == "detectability")
-    found = (
+    ground_truth = Store(folder, TRUTH_ROOM).read("scores").filter(pl.col("aspect") == "detectability")
+    rows = (
         scores.join(labels, on="image")
         .join(images, on="image")
-        .join(planted.select("image", planted="score"), on="image")
+        .join(ground_truth.select("image", detectability="score"), on="image")
     )
     crowd = draw_people(CROWD, 0, np.random.default_rng(0))
-    true = chance_of_generated(found["planted"].to_numpy(), crowd)
-    return found.with_columns(true=pl.Series(true), group=pl.col("prompt").rank("dense").cast(pl.Int64) - 1)
+    true = chance_of_generated(rows["detectability"].to_numpy(), crowd)
+    return rows.with_columns(true=pl.Series(true), group=pl.col("prompt").rank("dense").cast(pl.Int64) - 1)
 
 
-def print_bins(found: pl.DataFrame) -> None:
-    """The bins that the calibration error comes from."""
-    group = found["group"].to_numpy()
+def print_bins(rows: pl.DataFrame) -> None:
+    """Print the bins of the calibration error."""
+    group = rows["group"].to_numpy()
     weights = person_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
-    predicted, share, answers = (found[name].to_numpy() for name in ("score", "share", "answers"))
+    predicted, share, answers = (rows[name].to_numpy() for name in ("score", "share", "answers"))
     error = calibration_error(predicted, share, answers, weights, clusters=group)
     low, high = wilson(error.observed * error.answers, error.answers)
     print(f"\nECE {shown(error.value, error.low, error.high)}; by chance alone {number(error.by_chance)}\n")
@@ -92,20 +92,20 @@ def print_bins(found: pl.DataFrame) -> None:
         print(f"| {number(error.predicted[one])} | {observed} | {error.answers[one]:,.0f} |")
 
 
-def print_truth(found: pl.DataFrame) -> None:
-    """The predictions against the planted shares, and what these would reach."""
-    maker = (found["generator"].rank("dense").cast(pl.Int64) - 1).to_numpy()
-    group, score, share, true = (found[name].to_numpy() for name in ("group", "score", "share", "true"))
-    print("\n| correlation | predicted, with those asked | predicted, with all people | true, with those asked |")
+def print_truth(rows: pl.DataFrame) -> None:
+    """Print the predictions against the true proportions, and what these would achieve."""
+    maker = (rows["generator"].rank("dense").cast(pl.Int64) - 1).to_numpy()
+    group, score, share, true = (rows[name].to_numpy() for name in ("group", "score", "share", "true"))
+    print("\n| correlation | predicted, with those asked | predicted, with all raters | true, with those asked |")
     print("|---|---|---|---|")
     columns = ((score, share), (score, true), (true, share))
-    for name in sorted(found["generator"].unique()):
-        mine = (found["generator"] == name).to_numpy()
+    for name in sorted(rows["generator"].unique()):
+        mine = (rows["generator"] == name).to_numpy()
         cells = [correlation(one[mine], two[mine]) for one, two in columns]
         print(f"| {name} ({mine.sum()}) | {' | '.join(shown(one.value, one.low, one.high) for one in cells)} |")
     cells = [partial_correlation(one, two, maker) for one, two in columns]
     print(f"| within generators | {' | '.join(shown(one.value, one.low, one.high) for one in cells)} |")
-    answers = found["answers"].to_numpy()
+    answers = rows["answers"].to_numpy()
     said = np.rint(share * answers)
     weights = person_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
     print("\n| shares | log-likelihood an answer | more than generator means |\n|---|---|---|")
@@ -128,9 +128,9 @@ def main() -> None:
     done = learn(given.folder, load_recipe(RECIPE), resume=True)
     print(done)
     print((done.folder / "README.md").read_text(encoding="utf-8").partition("## What it is worth")[2])
-    found = held_out(given.folder)
-    print_bins(found)
-    print_truth(found)
+    rows = held_out(given.folder)
+    print_bins(rows)
+    print_truth(rows)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""How fast a store of heatmaps opens: a study as large as RichHF-18K, made up.
+"""How fast a table of heatmaps opens: a synthetic study as large as RichHF-18K.
 
     python benchmarks/regions.py [--images 18000] [--side 512] [--reads 200]
 
 Prints a markdown table; ``docs/measured/regions.md`` is a saved run. Every image has a map of either aspect, from
-three people's disks; the maps of a few hundred images are drawn, and used again for the others.
+three raters' disks; the maps of a few hundred images are drawn, and used again for the others.
 """
 
 import argparse
@@ -26,7 +26,7 @@ DRAWN = 300
 
 
 def drawn_maps(side: int, rng: np.random.Generator) -> list[bytes]:
-    """Return maps of three people, each with up to four disks of a twentieth of the side."""
+    """Return maps of three raters, each with up to four disks of a twentieth of the side."""
     rows, columns = np.indices((side, side))
     maps = []
     for _ in range(DRAWN):
@@ -41,7 +41,7 @@ def drawn_maps(side: int, rng: np.random.Generator) -> list[bytes]:
 
 
 def write(folder: Path, images: int, side: int) -> Store:
-    """Write the ``regions`` and ``images`` of a made-up study."""
+    """Write the ``regions`` and ``images`` of a synthetic study."""
     rng = np.random.default_rng(1)
     maps = drawn_maps(side, rng)
     names = [f"image-{n:05d}" for n in range(images)]
@@ -59,16 +59,16 @@ def write(folder: Path, images: int, side: int) -> Store:
     store = Store(folder)
     regions = regions.cast({"width": pl.Int64, "height": pl.Int64, "raters": pl.Int64})
     about = {"generator": "g", "real": False, "gold": False, "width": side, "height": side}
-    pictures = TABLES["images"].frame(
+    image_rows = TABLES["images"].frame(
         [{"image": name, "path": f"images/{name}.png", "sha256": name, **about} for name in names]
     )
     record = Provenance("consolidate", {}, 0, {})
-    store.write({"images": pictures, "regions": regions}, record)
+    store.write({"images": image_rows, "regions": regions}, record)
     return store
 
 
 def seconds(work: Callable[[], object], turns: int = 5) -> float:
-    """Return the median time of some turns."""
+    """Return the median time of some runs."""
     times = []
     for _ in range(turns):
         began = time.perf_counter()

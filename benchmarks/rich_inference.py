@@ -1,7 +1,7 @@
-"""Rich feedback against its bare network, and against task after task: ``python benchmarks/run.py rich``.
+"""Speed of rich feedback, compared with the bare network and single tasks: ``python benchmarks/run.py rich``.
 
 The network has a ViT of 8 layers, a T5 of 4 + 4, both 256 wide, and seven heads; it sees 224 pixels and is random.
-Its decoder marks a quarter of the words, many more than people do. The bare forward is tower, encoder, heads and
+Its decoder marks a quarter of the words, many more than raters do. The bare forward is tower, encoder, heads and
 one pass of the decoder on prepared tensors, all images at once or in portions as ours. Heatmaps are compared by
 six measures at once, against the formulas one by one. ``docs/measured/rich-inference.md`` is a saved run.
 """
@@ -111,7 +111,7 @@ def _one_by_one(model: RichFeedbackModel, pixels: torch.Tensor, prompts: list[st
 
 
 def _maps() -> tuple[Maps, Maps]:
-    """Smooth predictions, and disks that up to three people marked."""
+    """Smooth predictions, and disks that up to three raters marked."""
     rng = np.random.default_rng(0)
     y, x = np.mgrid[:SIDE, :SIDE].astype(np.float32) / SIDE
     predicted, marked = np.empty((2, TOGETHER, SIDE, SIDE), np.float32)

@@ -1,4 +1,4 @@
-"""ViT-B/16 with T5-base: built, taught a step, saved, loaded and exported: ``python benchmarks/rich_large.py``.
+"""ViT-B/16 with T5-base: build, train a step, save, load, export: ``python benchmarks/rich_large.py``.
 
 Weights are random. Each part says how much time of processors it took, which other work on the machine does not
 change, and the most memory that the process has held so far; ``docs/measured/rich-large.md`` is a saved run.

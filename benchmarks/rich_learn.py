@@ -1,4 +1,4 @@
-"""Rich feedback learnt on the made-up world, both variants and all baselines, in the paper's four tables.
+"""Rich feedback trained on the synthetic world: both variants and all baselines, in the paper's four tables.
 
     python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME …] [--at-once 2]
 
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--recipe", action="append", choices=RECIPES, help="of all that there are")
-    parser.add_argument("--at-once", type=int, default=2, help="models that learn beside each other, a core each")
+    parser.add_argument("--at-once", type=int, default=2, help="models trained side by side, one core each")
     arguments = parser.parse_args()
     make_world(arguments.folder)
     jobs = [(recipe, seed) for recipe in arguments.recipe or RECIPES for seed in range(arguments.seeds)]
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def _learnt(folder: Path, recipe: str, seed: int) -> str:
-    """The name of the model, trained now unless it was before."""
+    """Return the name of the model, trained now unless it was before."""
     torch.set_num_threads(1)
     name = f"{recipe}-seed-{seed}"
     done = run(folder, load_recipe(recipe, [f"training.seed={seed}"]), name=name, resume=True)

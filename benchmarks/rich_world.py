@@ -1,8 +1,8 @@
-"""A made-up world with rich feedback of three made-up people an image, to teach the rich-feedback model with.
+"""A synthetic world with rich feedback of three simulated raters per image, to train the rich-feedback model on.
 
     python benchmarks/rich_world.py FOLDER
 
-paints small pictures of prompts by five generators, asks, and consolidates. Every part is skipped where it was
+paints small images of prompts by five generators, asks, and consolidates. Every part is skipped where it was
 done.
 """
 
@@ -23,9 +23,9 @@ PROMPTS, SIZE, TRIALS, PEOPLE_AN_IMAGE = 10_000, 192, 100, 3
 
 
 def make_world(folder: Path) -> None:
-    """Paint, ask and consolidate, as far as it is not done."""
+    """Render, simulate raters and consolidate, as far as it is not done."""
     world = World(prompts=PROMPTS, reals=1, size=SIZE)
-    people = PROMPTS * len(world.generators) * PEOPLE_AN_IMAGE // TRIALS
+    raters = PROMPTS * len(world.generators) * PEOPLE_AN_IMAGE // TRIALS
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not (folder / FILE_NAME).is_file():
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -35,12 +35,12 @@ def make_world(folder: Path) -> None:
                 folder,
                 manifest=Path(scratch) / MANIFEST,
                 copy=True,
-                raters=people,
+                raters=raters,
                 trials=TRIALS,
             )
         write_truth(Store(folder), world, painted)
     print(design(folder), flush=True)
-    print(run_simulated(folder, people=people), flush=True)
+    print(run_simulated(folder, people=raters), flush=True)
     if not Store(folder).has("labels"):  # again, it would look twice where models have since disagreed
         print(consolidate(folder), flush=True)
 

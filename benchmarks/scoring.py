@@ -1,8 +1,9 @@
 """Scoring against the package of HPS v2, a plain loop and the bare network: ``python benchmarks/scoring.py``.
 
-The package, hpsv2x, is called as its README does, with its ViT-H/14 replaced by a random ViT-B/32 that ours loads
-from the same file; images and prompts are those of AGIQA-3K, or made up where it is not at hand. Prints the rows,
-how far scores differ, and the peak memory at n and 4n images; ``docs/measured/scoring.md`` is a saved run.
+The package, hpsv2x, is called as its README does, with its ViT-H/14 replaced by a random ViT-B/32 that ours
+loads from the same file; images and prompts are those of AGIQA-3K, or synthetic where it is not available.
+Prints the rows, how far scores differ, and the peak memory at n and 4n images; ``docs/measured/scoring.md`` is a
+saved run.
 """
 
 import argparse
@@ -58,7 +59,7 @@ ONE_BY_ONE, LISTED, REPEATED, BARE = 8, 16, 16, 8
 """Images of each row."""
 
 CHECKPOINT = "HPS_v2_compressed.pt"
-ROOM = tempfile.TemporaryDirectory(prefix="scoring-")  # networks and made-up images, gone with the process
+ROOM = tempfile.TemporaryDirectory(prefix="scoring-")  # networks and synthetic images, gone with the process
 
 
 def comparisons() -> Iterator[Comparison]:
@@ -241,15 +242,15 @@ def _bare(folder: Path, files: list[str]) -> Callable[[], object]:
 
 
 def difference() -> str:
-    """How far our scores are from the package's, with the same weights, beside how far images differ."""
+    """Compare our scores with the package's, with the same weights, and the variation between images."""
     package, folder = _package(), _network("ViT-B-32")
     package.put(folder)
     files, prompts = _images(LISTED)
     ours = beholder.score(images=files, prompts=prompts[0], scorer="hps-v2", weights=str(folder)).scores
     theirs = np.array(package.score(files, prompts[0], cp=str(folder / CHECKPOINT)))
     return (
-        f"Scores of {LISTED} images: largest difference {np.abs(ours - theirs).max():.1e}, deviation between "
-        f"images {theirs.std():.1e}, correlation {np.corrcoef(ours, theirs)[0, 1]:.6f}"
+        f"Scores of {LISTED} images: largest difference {np.abs(ours - theirs).max():.1e}, "
+        f"standard deviation between images {theirs.std():.1e}, correlation {np.corrcoef(ours, theirs)[0, 1]:.6f}"
     )
 
 
@@ -301,7 +302,7 @@ def main() -> None:
 
 
 def _timed(row: Comparison) -> str:
-    """A line of the table: by turns after one of each to warm up, by the clock and by all cores' time."""
+    """Return a row of the table: alternating runs after one warm-up of each, elapsed and CPU time."""
     ours, peers = [], []
     for turn in range(row.turns + 1):
         mine, other = _seconds(row.ours), _seconds(row.peer)

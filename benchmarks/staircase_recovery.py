@@ -1,11 +1,11 @@
-"""Does the timed task find a person's threshold? Made-up observers whose threshold is known go through HYPE-time.
+"""Does the timed task recover a rater's threshold? Simulated observers with known thresholds do HYPE-time.
 
 python benchmarks/staircase_recovery.py [--observers 400]
 
-An observer is right at exposure t with chance ½ + (½ − λ)(1 − exp(−ln 2 · (t/θ)^b)) for a lapse rate λ; the truth
-is the exposure at which that is 75 %, where the published steps (30 ms up, 10 ms down) settle. Exposures follow
-the rule of ``TimedRealismQuestion``, which the server replays from its log, and are shown in whole frames of
-60 Hz; whatever is estimated is estimated from what was shown.
+An observer is correct at exposure t with probability ½ + (½ − λ)(1 − exp(−ln 2 · (t/θ)^b)) for a lapse rate λ;
+the truth is the exposure at which that is 75 %, where the published steps (30 ms up, 10 ms down) settle.
+Exposures follow the rule of ``TimedRealismQuestion``, which the server replays from its log, and are shown in
+whole frames of 60 Hz; whatever is estimated is estimated from what was shown.
 """
 
 import argparse
@@ -24,7 +24,7 @@ FRAME_MS = 1000 / 60
 CHANCE = 0.5
 TARGET = 0.75
 BURN_IN = 50
-"""Trials of a block before the staircase is taken to have settled."""
+"""Trials of a block before the staircase is assumed to have converged (burn-in)."""
 
 THRESHOLDS = (150.0, 250.0, 350.0, 500.0, 700.0)
 SLOPE, LAPSE = 2.5, 0.02
@@ -35,7 +35,7 @@ Blocks = list[tuple[list[float], list[bool]]]
 
 @dataclass(frozen=True)
 class Observer:
-    """Someone with a known chance to be right at any exposure."""
+    """An observer with a known probability of a correct answer at any exposure."""
 
     theta: float
     slope: float = SLOPE
@@ -46,7 +46,7 @@ class Observer:
         return float(CHANCE + (1 - CHANCE - self.lapse) * seen)
 
     def truth(self) -> float:
-        """Exposure at which 75 % are right."""
+        """Exposure with 75 % correct."""
         seen = (TARGET - CHANCE) / (1 - CHANCE - self.lapse)
         return float(self.theta * (-np.log(1 - seen) / np.log(2)) ** (1 / self.slope))
 
@@ -74,12 +74,12 @@ def block(
 
 
 def settled_mean(blocks: Blocks) -> float:
-    """Mean of what was shown after the burn-in of each block."""
+    """Return the mean exposure after the burn-in of each block."""
     return float(np.mean([ms for shown, _ in blocks for ms in shown[BURN_IN:]]))
 
 
 def mode(blocks: Blocks) -> float:
-    """HYPE's own: the most frequent exposure of the blocks."""
+    """Return HYPE's own estimate: the most frequent exposure of the blocks."""
     values, counts = np.unique(np.concatenate([np.round(shown, 3) for shown, _ in blocks]), return_counts=True)
     return float(values[np.argmax(counts)])
 

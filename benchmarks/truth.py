@@ -1,4 +1,4 @@
-"""Dawid–Skene, one-coin and MACE, against crowd-kit: the same answers, the same number of turns."""
+"""Dawid–Skene, one-coin and MACE, compared with crowd-kit: the same answers and number of iterations."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,15 +14,15 @@ from beholder.stats.truth.mace import mace
 from beholder.stats.truth.one_coin import one_coin
 
 CLASSES = 3
-SIZES = ((30, 400, 8), (200, 2000, 10))  # people, items, answers an item
+SIZES = ((30, 400, 8), (200, 2000, 10))  # raters, items, answers per item
 
 
 def comparisons() -> Iterator[Comparison]:
     """Rows for two sizes of studies."""
-    for people, items, each in SIZES:
-        who, what, labels = _answers(people, items, each)
+    for raters, items, each in SIZES:
+        who, what, labels = _answers(raters, items, each)
         table = pd.DataFrame({"task": what, "worker": who, "label": labels})
-        size = f"{people} people, {items:,} items × {each} answers"
+        size = f"{raters} raters, {items:,} items × {each} answers"
 
         def row(
             name: str, ours: Callable[[], object], theirs: Callable[[], object], size: str = size
@@ -35,11 +35,11 @@ def comparisons() -> Iterator[Comparison]:
         yield row("MACE, 20 turns from one start", *_mace(who, what, labels, table))
 
 
-def _answers(people: int, items: int, each: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _answers(raters: int, items: int, each: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     rng = np.random.default_rng(3)
-    truth, right = rng.integers(0, CLASSES, items), rng.uniform(0.4, 0.95, people)
+    truth, right = rng.integers(0, CLASSES, items), rng.uniform(0.4, 0.95, raters)
     what = np.repeat(np.arange(items), each)
-    who = np.concatenate([rng.permutation(people)[:each] for _ in range(items)])
+    who = np.concatenate([rng.permutation(raters)[:each] for _ in range(items)])
     guess = rng.integers(0, CLASSES, len(what))
     return who, what, np.where(rng.random(len(what)) < right[who], truth[what], guess)
 

@@ -1,11 +1,11 @@
-"""A two-tower model taught from scratch by made-up people, against the ideal observer.
+"""A two-tower model trained from scratch on simulated raters, compared with the ideal observer.
 
     python benchmarks/two_tower_world.py FOLDER [--prompts N] [--alike]
 
-paints a world of small pictures, asks made-up people about pairs of them, trains the recipe ``tiny-two-tower``
-and prints how often it picks the image that a person picked, on prompts it has not seen, beside the ideal
-observer, who knows the planted quality. With ``--alike`` all five generators are equally bad, so that knowing the
-generator tells nothing. Every part is skipped where it was done; a run that was killed goes on.
+renders a world of small images, simulates raters' votes on pairs of them, trains the recipe ``tiny-two-tower``
+and prints how often it picks the image that a rater picked, on held-out prompts, next to the ideal observer, who
+knows the true quality. With ``--alike`` all five generators are equally bad, so that the generator-mean baseline
+is at chance. Parts that exist already are skipped; a killed run can be resumed.
 """
 
 import argparse
@@ -44,23 +44,23 @@ ALIKE = tuple(replace(GENERATORS[2], name=name) for name in ("alpha", "beta", "g
 
 
 def make_world(folder: Path, prompts: int, *, alike: bool) -> None:
-    """Paint, ask and consolidate, as far as it is not done."""
-    people = round(PEOPLE_A_PROMPT * prompts)
+    """Render, simulate raters and consolidate, as far as it is not done."""
+    raters = round(PEOPLE_A_PROMPT * prompts)
     world = World(prompts=prompts, reals=1, size=SIZE, generators=ALIKE if alike else GENERATORS)
     if not (folder / FILE_NAME).is_file():
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             painted = paint_world(world, Path(scratch))
             make_study(
-                ["hpd-pairs"], folder, manifest=Path(scratch) / MANIFEST, copy=True, raters=people, trials=TRIALS
+                ["hpd-pairs"], folder, manifest=Path(scratch) / MANIFEST, copy=True, raters=raters, trials=TRIALS
             )
         write_truth(Store(folder), world, painted)
     print(design(folder), flush=True)
-    print(run_simulated(folder, people=people), flush=True)
+    print(run_simulated(folder, people=raters), flush=True)
     print(consolidate(folder), flush=True)
 
 
 def against_the_ideal(folder: Path) -> None:
-    """How often model and ideal observer pick what a person picked, and the ratio, resampling prompts."""
+    """Return how often model and ideal observer pick what a rater picked, and the ratio, resampling prompts."""
     store = Store(folder)
     mine = _scores(store.read("predictions").filter(pl.col("model") == RECIPE))
     truth = Store(folder, TRUTH_ROOM).read("scores")
@@ -80,7 +80,7 @@ def against_the_ideal(folder: Path) -> None:
     asked = np.bincount(group)
     weights = person_weights(np.zeros(len(asked), np.int64), 2000, np.random.default_rng(0))
     print(f"\n{len(rows):,} single answers on pairs of {len(asked)} prompts that were held out\n")
-    print("| who picks | share of answers matched |\n|---|---|")
+    print("| who picks | proportion of answers matched |\n|---|---|")
     for name, counts in right.items():
         print(f"| {name} | {_ratio(counts, asked, weights)} |")
     print(f"| model ÷ ideal observer | {_ratio(right['model'], right['ideal observer'], weights)} |")
