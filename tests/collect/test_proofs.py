@@ -433,7 +433,7 @@ class TestGuest:
         owner = served.visitor().begin(PROLIFIC_PID="p", SESSION_ID="s")
         guest = served.visitor()
         guest.enter(PROLIFIC_PID="p")
-        replies = []
+        replies: list[Any] = []
         while guest.state["step"] == "trial" and len(replies) < 50:
             trial = guest.trial
             skip = {"trial": trial["trial"], "attempt": trial["attempt"], "reason": "other", "end": True}
