@@ -13,8 +13,7 @@ from beholder.collect.answering import TIMING
 from beholder.collect.catalogue import Catalogue
 from beholder.collect.codes import personal_code, session_of_code
 from beholder.collect.database import comments, events, persons, responses, sessions, skips, trials
-from beholder.collect.plausible import least_seconds
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.study import Study
 
 LONGEST_GAP = 60.0
@@ -147,7 +146,7 @@ def conduct(
 def flags_of(found: Conduct, question: AnyQuestion, hourly: float | None, minimum_hourly: float) -> list[str]:
     """What stands out, by the study's own rules, and by what no person can do."""
     flags, screening = [], question.screening
-    if _below(found.median_seconds, max(screening.min_seconds or 0.0, least_seconds(question))):
+    if _below(found.median_seconds, max(screening.min_seconds or 0.0, kind_of(question).least_seconds(question))):
         flags.append("fast")
     if found.claims > CLAIMS_FORGIVEN:
         flags.append("claimed more time than there was")
