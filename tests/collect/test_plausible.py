@@ -8,7 +8,8 @@ import pytest
 
 from beholder.collect import plausible
 from beholder.collect.messages import Answer
-from beholder.collect.plausible import Verdict, judge, least_seconds
+from beholder.collect.plausible import Verdict, judge
+from beholder.study.kinds import sweep, traits
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.realism import RealismQuestion
@@ -163,9 +164,9 @@ def test_an_exposure_where_nothing_is_limited_says_nothing() -> None:
 
 
 def test_every_kind_has_a_least_time() -> None:
-    assert {*plausible.LEAST_SECONDS, "sweep"} == set(KINDS)
-    assert least_seconds(SWEEP) == 0.95
-    assert least_seconds(PAIR) == 0.25
+    assert all(kind.traits.least_seconds < kind.traits.answer_seconds for kind in KINDS.values())
+    assert KINDS["sweep"].least_seconds(SWEEP) == 0.95
+    assert KINDS["pair"].least_seconds(PAIR) == 0.25
 
 
 def test_the_phases_are_those_of_the_pages() -> None:
@@ -174,7 +175,7 @@ def test_the_phases_are_those_of_the_pages() -> None:
         assert match is not None
         return float(match[1])
 
-    assert constant("realism.js", "FIXATION_MS") == plausible.CROSS_MS
-    assert constant("sweep.js", "FIXATION_MS") == plausible.SWEEP_CROSS_MS
-    assert constant("sweep.js", "AFTER_MS") == plausible.SWEEP_AFTER_MS
-    assert constant("glimpse.js", "TOLERANCE") == plausible.LENGTH_TOLERANCE
+    assert constant("realism.js", "FIXATION_MS") == traits.CROSS_MS
+    assert constant("sweep.js", "FIXATION_MS") == sweep.CROSS_MS
+    assert constant("sweep.js", "AFTER_MS") == sweep.AFTER_MS
+    assert constant("glimpse.js", "TOLERANCE") == traits.LENGTH_TOLERANCE

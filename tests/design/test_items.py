@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
-from beholder.design.items import Image, Item, Pools, generated_items, pools_of, single, tells_real_from_generated
-from beholder.study.kinds.catalogue import KINDS
+from beholder.design.items import Image, Item, Pools, generated_items, pools_of, single
+from beholder.study.kinds.catalogue import KINDS, kind_of
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rating import RatingQuestion
@@ -84,4 +84,4 @@ def test_every_kind_says_whether_it_shows_real_images() -> None:
         RichFeedbackQuestion(name="q"),
     )
     assert {question.kind for question in questions} == set(KINDS)
-    assert [tells_real_from_generated(question) for question in questions] == [True] * 3 + [False] * 5
+    assert [kind_of(question).traits.shows_real for question in questions] == [True] * 3 + [False] * 5

@@ -77,8 +77,8 @@ def test_what_is_built_for_each_kind_is_told_truly() -> None:
         r"^\| `([a-z0-9-]+)` \| yes \| yes \| (yes|not yet) \| (yes|not yet) \|$", read("protocols.md"), re.M
     )
     assert {kind for kind, _, _ in rows} == set(KINDS)
-    assert {kind for kind, consolidated, _ in rows if consolidated == "yes"} == set(LABELLERS)
-    assert {kind for kind, _, ranked in rows if ranked == "yes"} == set(METHODS)
+    assert all(consolidated == "yes" for _, consolidated, _ in rows)
+    assert all(ranked == "yes" for _, _, ranked in rows)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)

@@ -13,13 +13,13 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from beholder.study.collecting import Codes, Collecting
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.catalogue import KINDS as ALL_KINDS
 from beholder.study.question import Aspect, Design, Question, Screening, Settings
 from beholder.study.study import Analysis, Pay, Study
 
 PAGE = Path(__file__).parents[2] / "docs" / "study.md"
 
-KINDS: tuple[type[Question], ...] = get_args(get_args(AnyQuestion)[0])
+KINDS: tuple[type[Question], ...] = tuple(kind.settings for kind in ALL_KINDS.values())
 
 MODELS: dict[str, type[Settings]] = {
     "study": Study,

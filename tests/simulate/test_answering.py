@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from beholder.simulate.answering import BASE_SECONDS, HEEDS_INSTRUCTIONS, Answered, answer
+from beholder.simulate.answering import HEEDS_INSTRUCTIONS, Answered, answer
 from beholder.simulate.people import HABITS, Person, with_habit
 from beholder.simulate.sight import ASPECTS, Sight, View, sight_of
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
@@ -71,8 +71,15 @@ def answers(
     ]
 
 
-def test_every_kind_takes_its_time() -> None:
-    assert set(BASE_SECONDS) == set(KINDS)
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.kind)
+def test_every_kind_takes_its_time(question: AnyQuestion) -> None:
+    traits = KINDS[question.kind].traits
+    sight = images(*[(1.0, 0.6)] * KINDS[question.kind].shows(question))
+    trials = answers(Person("p", "noisy"), question, sight, 400)
+    # log-normal with σ = .45: the median of 400 is within 4 · 1.2533 · .45/√400 = 11 %
+    assert np.median([trial.trial_seconds for trial in trials]) == pytest.approx(traits.seconds, rel=0.12)
+    assert np.median([trial.seconds for trial in trials]) == pytest.approx(traits.answer_seconds, rel=0.12)
+    assert 0 < traits.answering < 1
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.kind)
@@ -110,7 +117,7 @@ def test_fast_people_are_fast() -> None:
             )
             for habit in ("fast", "noisy")
         )
-        assert hasty == pytest.approx(0.12 * BASE_SECONDS[question.kind], rel=0.15)
+        assert hasty == pytest.approx(0.12 / 1.5 * KINDS[question.kind].traits.answer_seconds, rel=0.15)
         assert calm > 5 * hasty
 
 

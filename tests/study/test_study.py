@@ -17,7 +17,7 @@ from beholder.study.question import Aspect, Design, Screening, Settings
 from beholder.study.study import Analysis, Pay, Study, dump_study, load_study, question_of
 
 QUESTIONS: dict[str, type[Settings]] = {
-    question.model_fields["kind"].default: question for question in get_args(get_args(AnyQuestion)[0])
+    kind.settings.model_fields["kind"].default: kind.settings for kind in KINDS.values()
 }
 MODELS = [Study, Pay, Analysis, Collecting, Codes, Design, Screening, Aspect, *QUESTIONS.values()]
 

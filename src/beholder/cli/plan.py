@@ -7,12 +7,12 @@ import numpy as np
 
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
-from beholder.design.plan import ClosedForm, Plan, PowerAt, closed_form, power_curve
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.design.plan import POWER_MODELS, ClosedForm, Plan, PowerAt, closed_form, power_curve
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.protocols.catalogue import PROTOCOLS
 
-DIFFERENCES = {"realism": 0.05, "pair": 0.05, "side-by-side-5": 0.05, "rating": 0.2, "rich-feedback": 0.2}
-"""What is to be found where nothing is said: five points of a hundred, or a fifth of a rating point."""
+DIFFERENCE = 0.05
+"""What is to be found where neither the command nor the kind's power model says."""
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
@@ -75,7 +75,7 @@ def plan(
     question = _question(protocol, trials)
     wanted = Plan(
         question,
-        DIFFERENCES.get(question.kind, 0.05) if difference is None else difference,
+        _default_difference(question) if difference is None else difference,
         generators=generators,
         images=images,
         people_share=people_share,
@@ -103,9 +103,13 @@ def _question(protocol: str, trials: int | None) -> AnyQuestion:
     return question.model_copy(update={"design": question.design.model_copy(update={"trials": trials})})
 
 
+def _default_difference(question: AnyQuestion) -> float:
+    model = kind_of(question).traits.power_model
+    return DIFFERENCE if model is None else POWER_MODELS[model].difference
+
+
 def _say(protocol: str, wanted: Plan, formula: ClosedForm, points: list[PowerAt]) -> None:
-    unit = "points" if wanted.question.kind in ("rating", "rich-feedback") else "of all answers"
-    size = f"{wanted.difference:g} {unit}" if unit == "points" else f"{wanted.difference:.1%} {unit}"
+    size = "" if wanted.model is None else wanted.model.size(wanted.difference)
     click.echo(
         f"{protocol}: to tell two of {wanted.generators} generators apart that differ by {size}\n"
         f"{wanted.answers_each} answers a person about the two; {wanted.images} images a generator; "

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from beholder.study.kinds.catalogue import KINDS, AnyQuestion
-from beholder.study.kinds.choosing import Choosing
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 HIDDEN = {"design", "screening", "name", "kind", "protocol", "text", "much"}
 """Settings of a question that are not the page's business."""
@@ -20,6 +19,4 @@ class Asked:
 
 def asked(question: AnyQuestion) -> Asked:
     """What the pages need to know of a question."""
-    kind = KINDS[question.kind]
-    options = list(kind.options(question)) if isinstance(kind, Choosing) else []
-    return Asked(question.model_dump(mode="json", exclude=HIDDEN), options)
+    return Asked(question.model_dump(mode="json", exclude=HIDDEN), list(kind_of(question).options(question)))

@@ -4,25 +4,9 @@ import hashlib
 from typing import Any
 
 from beholder.study.collecting import CONSENT
-from beholder.study.kinds.catalogue import AnyQuestion
-from beholder.study.kinds.sweep import SweepQuestion
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
+from beholder.study.kinds.duration import session_seconds
 from beholder.study.study import Study
-
-FLICKERING = (TimedRealismQuestion, SweepQuestion)
-"""Questions that flash images: people are warned, and the screen must be fast enough."""
-
-SECONDS_A_TRIAL = {
-    "realism": 3.0,
-    "timed-realism": 6.0,
-    "pair": 6.0,
-    "side-by-side-5": 8.0,
-    "ranking": 40.0,
-    "rating": 10.0,
-    "rich-feedback": 75.0,
-    "sweep": 20.0,
-}
-"""How long a trial takes, all included, where the study does not say."""
 
 
 def consent_text(study: Study, language: str) -> str:
@@ -47,7 +31,7 @@ def consent_part(study: Study, question: AnyQuestion, language: str) -> dict[str
         "description": study.description,
         "pay": {"currency": study.pay.currency, "base": study.pay.base, "per_right": study.pay.per_right},
         "minutes": minutes(study, question),
-        "masked": isinstance(question, FLICKERING),
+        "masked": kind_of(question).traits.flashes,
     }
 
 
@@ -55,7 +39,4 @@ def minutes(study: Study, question: AnyQuestion) -> float:
     """How long it takes, as people are told."""
     if study.collect.minutes:
         return study.collect.minutes
-    design = question.design
-    checks = design.training + design.qualification + design.repeats
-    checks += sum(design.trials // every for every in (design.gold_every, design.attention_every) if every)
-    return float(max(round((design.trials + checks) * SECONDS_A_TRIAL[question.kind] / 60), 1))
+    return float(max(round(session_seconds(question) / 60), 1))

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Row, and_, bindparam, delete, or_, select, up
 
 from beholder.collect.catalogue import OPENING_ROLES, Catalogue, Trial
 from beholder.collect.database import persons, replacements, responses, sessions, skips, slots, trials
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.catalogue import kind_of
 
 COUNTED = ("complete", "running", "returned", "withdrawn")
 """Sessions whose answers count; those of people who were screened out do not."""
@@ -77,7 +77,8 @@ def close_place(connection: Connection, question: str, slot: int) -> None:
 
 def abandon_unfinished_blocks(connection: Connection, catalogue: Catalogue, session: Row[Any]) -> None:
     """A staircase broken off is no staircase: its answers stop counting, and the block is asked anew."""
-    if not isinstance(catalogue.questions[session.question], TimedRealismQuestion):
+    question = catalogue.questions[session.question]
+    if kind_of(question).adaptive(question) is None:
         return
     mine = responses.c.session == session.session
     answered = set(connection.scalars(select(responses.c.trial).where(mine, responses.c.valid.is_(True))))

@@ -4,43 +4,19 @@ A page measures better than a server can, but it runs on the rater's machine and
 is kept as long as it fits between the moment the trial was first sent and the moment the answer came.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from beholder.collect.messages import Answer, Exposure
-from beholder.study.kinds.catalogue import AnyQuestion
-from beholder.study.kinds.realism import RealismQuestion
-from beholder.study.kinds.sweep import SweepQuestion
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
+from beholder.study.kinds.traits import LENGTH_TOLERANCE, Viewing
 
 TOLERANCE = 0.25
 """Seconds by which the server's clock may be adjusted during a trial."""
 
-CROSS_MS = 500
-"""The cross before a single image, where there is no countdown (``glimpse.js``, ``realism.js``)."""
-SWEEP_CROSS_MS, SWEEP_AFTER_MS = 800, 1000
-"""Before and after a series (``sweep.js``)."""
-DIGITS = 3
-"""3-2-1"""
-
-LENGTH_TOLERANCE = 0.05
-"""Proportion by which a long view may be off (``glimpse.js``)."""
 FRAME_RATIO = 4.1
 """How much the period of a frame may differ from the one measured at the check: a window moved from a screen of
 60 Hz to one of 240 Hz is believed."""
 SHORTEST_FRAME_MS = 1.0
-
-LEAST_SECONDS: dict[str, float] = {
-    "realism": 0.2,
-    "timed-realism": 0.1,
-    "pair": 0.25,
-    "side-by-side-5": 0.25,
-    "ranking": 1.0,
-    "rating": 0.25,
-    "rich-feedback": 1.0,
-}
-"""Median time for an answer below which nobody has looked: a choice between two known pictures takes people a
-quarter of a second, and the pages take no answer within 100 ms. A sweep takes as long as its images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,38 +41,24 @@ def judge(
     ``intended_ms`` is the exposure that the server asked for, ``elapsed`` the seconds since it first sent the
     trial (``None``: not known, or time is simulated), ``checked_frame_ms`` the period of a frame at the check.
     """
-    intended = intended_exposure(question, intended_ms)
-    exposure = answer.exposure if intended is not None else None
+    viewing = kind_of(question).viewing(question, intended_ms)
+    exposure = answer.exposure
     before = 0.0
-    if exposure is not None and intended is not None:
-        fault = _fault_of_screen(exposure, checked_frame_ms, min_hz) or _fault_of_length(
-            question, exposure, intended
-        )
+    if exposure is not None and viewing is not None:
+        fault = _fault_of_screen(exposure, checked_frame_ms, min_hz) or _fault_of_length(viewing, exposure)
         if fault is None and elapsed is not None:
-            fault = _fault_of_clock(question, answer, exposure, intended, elapsed)
+            fault = _fault_of_clock(viewing, answer, exposure, elapsed)
         if fault is not None:
             return Verdict(_bounded(answer.seconds, elapsed), fault)
-        if not isinstance(question, SweepQuestion):  # whose time is that of the series itself
-            before = (sum(_lead_in(question)) + exposure.shown_ms) / 1000
+        if not viewing.answered_meanwhile:
+            before = (sum(viewing.before) + exposure.shown_ms) / 1000
     return Verdict(_bounded(answer.seconds, None if elapsed is None else max(elapsed - before, 0.0)))
 
 
 def intended_exposure(question: AnyQuestion, intended_ms: float | None) -> float | None:
     """How long the images of a trial are to be shown in all; ``None`` where they stay."""
-    if isinstance(question, TimedRealismQuestion):
-        return intended_ms
-    if isinstance(question, RealismQuestion):
-        return question.viewing_ms
-    if isinstance(question, SweepQuestion):
-        return float(question.images * question.each_ms)
-    return None
-
-
-def least_seconds(question: AnyQuestion) -> float:
-    """The median time for an answer below which nobody has looked."""
-    if isinstance(question, SweepQuestion):
-        return (1 - LENGTH_TOLERANCE) * question.images * question.each_ms / 1000
-    return LEAST_SECONDS[question.kind]
+    viewing = kind_of(question).viewing(question, intended_ms)
+    return None if viewing is None else viewing.intended_ms
 
 
 def _bounded(claimed: float, most: float | None) -> float:
@@ -118,10 +80,10 @@ def _fault_of_screen(exposure: Exposure, checked_frame_ms: float | None, min_hz:
     return None
 
 
-def _fault_of_length(question: AnyQuestion, exposure: Exposure, intended_ms: float) -> str | None:
+def _fault_of_length(viewing: Viewing, exposure: Exposure) -> str | None:
     """The presenter's own rule, and that its numbers agree with each other."""
     frame = exposure.frame_ms
-    intended_frames = _frames(intended_ms, frame)
+    intended_frames = _frames(viewing.intended_ms, frame)
     if abs(exposure.intended_frames - intended_frames) > 1:
         return "frames-intended"
     if abs(exposure.shown_frames * frame - exposure.shown_ms) > frame + 1:
@@ -130,51 +92,28 @@ def _fault_of_length(question: AnyQuestion, exposure: Exposure, intended_ms: flo
     if (onset or offset) and abs(offset - onset - exposure.shown_ms) > frame + 1:
         return "onset-offset"
     off = abs(exposure.shown_frames - exposure.intended_frames)
-    strict = isinstance(question, TimedRealismQuestion)
-    most_off = 0.0 if strict else max(1.0, LENGTH_TOLERANCE * exposure.intended_frames)
+    most_off = 0.0 if viewing.exact else max(1.0, LENGTH_TOLERANCE * exposure.intended_frames)
     if off > most_off or exposure.shown_frames == 0:
         return "exposure-length"
-    if exposure.dropped_frames > _most_dropped(question, intended_frames):
+    if exposure.dropped_frames > _most_dropped(viewing, intended_frames):
         return "dropped-frames"
     return None
 
 
-def _most_dropped(question: AnyQuestion, intended_frames: int) -> int:
+def _most_dropped(viewing: Viewing, intended_frames: int) -> int:
     """Frames that may be lost: none of a glimpse; of a series as long as every image is still drawn; of a long
     view, in which nothing moves, all but the first."""
-    if isinstance(question, TimedRealismQuestion):
-        return 0
-    return max(intended_frames - (question.images if isinstance(question, SweepQuestion) else 1), 0)
+    return 0 if viewing.exact else max(intended_frames - viewing.images, 0)
 
 
-def _fault_of_clock(
-    question: AnyQuestion, answer: Answer, exposure: Exposure, intended_ms: float, elapsed: float
-) -> str | None:
+def _fault_of_clock(viewing: Viewing, answer: Answer, exposure: Exposure, elapsed: float) -> str | None:
     """Whether all of it fits into the time since the trial was sent."""
-    phases = [*_lead_in(question), intended_ms, *_after(question)]
+    phases = [*viewing.before, viewing.intended_ms, *viewing.after]
     shortest = sum(_frames(ms, exposure.frame_ms) for ms in phases) * exposure.frame_ms
     last_press = max((mark.at_ms or 0.0 for mark in answer.marks), default=0.0)
     if max(shortest, exposure.shown_ms, last_press) / 1000 > elapsed + TOLERANCE:
         return "server-clock"
     return None
-
-
-def _lead_in(question: AnyQuestion) -> Iterator[float]:
-    """Phases before the image, in ms."""
-    if isinstance(question, SweepQuestion):
-        yield SWEEP_CROSS_MS
-    elif isinstance(question, TimedRealismQuestion) and question.countdown_ms:
-        yield from [question.countdown_ms] * DIGITS
-    else:
-        yield CROSS_MS
-
-
-def _after(question: AnyQuestion) -> Iterator[float]:
-    """Phases between the image and the answer, in ms."""
-    if isinstance(question, SweepQuestion):
-        yield SWEEP_AFTER_MS
-    elif isinstance(question, TimedRealismQuestion):
-        yield from [question.mask_ms] * question.masks
 
 
 def _frames(ms: float, frame_ms: float) -> int:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, insert, select
 from beholder.collect.catalogue import Catalogue, Trial
 from beholder.collect.database import pictures, replacements, slots
 from beholder.collect.leases import still_open
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.catalogue import kind_of
 
 LOOKED_AT = 20
 """Free slots that are looked through for a trial, those that would be lent last first."""
@@ -27,8 +27,8 @@ def replaced(
         for place, name in enumerate(session.plan)
         if place <= session.place or catalogue.trials_of(session)[name].repeats != skipped.trial
     ]
-    timed = isinstance(catalogue.questions[session.question], TimedRealismQuestion)
-    if skipped.role != "test" or timed:
+    question = catalogue.questions[session.question]
+    if skipped.role != "test" or kind_of(question).adaptive(question) is not None:
         return plan
     replacement = _lend(connection, catalogue, session, plan, skipped, now=now)
     if replacement is None:

@@ -5,14 +5,13 @@ from typing import Any
 from sqlalchemy import Row
 
 from beholder.collect.catalogue import Catalogue, Trial
-from beholder.collect.consent import FLICKERING, consent_part
+from beholder.collect.consent import consent_part
 from beholder.collect.identity import opaque
 from beholder.collect.outcome import done_part
 from beholder.collect.skip_allowance import skips_left
 from beholder.collect.standing import Standing
 from beholder.images.display import display_size
-from beholder.study.kinds.catalogue import AnyQuestion
-from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.study import Study
 from beholder.study.words import split_words
 
@@ -41,7 +40,7 @@ def state_of(catalogue: Catalogue, standing: Standing, study: Study, *, side: in
     if standing.step == "consent":
         return common | {"consent": consent_part(study, question, session.language)}
     if standing.step == "check":
-        timed = isinstance(question, FLICKERING)
+        timed = kind_of(question).traits.flashes
         return common | {"check": {"needs_timing": timed, "min_hz": study.collect.min_hz}}
     if standing.step == "instructions":
         return common | {"instructions": _instructions(catalogue, question, len(session.plan or []))}
@@ -101,6 +100,7 @@ def _trial(catalogue: Catalogue, standing: Standing, side: int) -> State:
     if trial is None:
         raise LookupError("a trial step without a trial")
     asked, key = catalogue.asked[question.name], catalogue.secret("token")
+    traits = kind_of(question).traits
     coming = (session.plan or [])[standing.place + 1 : standing.place + 1 + AHEAD]
     return {
         "trial": trial_token(key, session.session, trial.trial),
@@ -108,8 +108,8 @@ def _trial(catalogue: Catalogue, standing: Standing, side: int) -> State:
         "kind": question.kind,
         "text": question.text,
         "images": [_image(catalogue, key, session.session, trial, name, side) for name in trial.images],
-        "prompt": trial.prompt if _shows_prompt(question) else None,
-        "words": list(split_words(trial.prompt or "")) if isinstance(question, RichFeedbackQuestion) else None,
+        "prompt": trial.prompt if traits.shows_prompt else None,
+        "words": list(split_words(trial.prompt or "")) if traits.shows_words else None,
         "instruction": trial.expected if trial.role == "attention" else None,
         "feedback": tells_right(question, trial),
         "exposure_ms": standing.exposure_ms,
@@ -133,8 +133,3 @@ def _image(catalogue: Catalogue, key: str, session: str, trial: Trial, name: str
     picture = catalogue.pictures[name]
     width, height = display_size(picture.width, picture.height, side)
     return {"token": image_token(key, session, trial.trial, name), "width": width, "height": height}
-
-
-def _shows_prompt(question: AnyQuestion) -> bool:
-    """A realism question never shows the prompt: only generated images have one."""
-    return question.kind not in ("realism", "timed-realism", "sweep")

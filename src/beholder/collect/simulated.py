@@ -11,8 +11,7 @@ import polars as pl
 from beholder.simulate.answering import Answered, answer
 from beholder.simulate.people import Person
 from beholder.simulate.sight import View, sight_of
-from beholder.study.kinds.catalogue import AnyQuestion
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 OPENING = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 """When simulated studies open: a fixed moment, so that a seed gives the same bytes on any day."""
@@ -85,7 +84,7 @@ def _session(
                 break
         exposure = exposures.next(trial)
         answered = _answer(question, person, trial, views, number / len(trials), exposure, rng)
-        clock += timedelta(milliseconds=round(1000 * answered.seconds))
+        clock += timedelta(milliseconds=round(1000 * answered.trial_seconds))
         collected.answers.extend(_answer_rows(question, trial, session, person.rater, answered, exposure, clock))
         collected.marks.extend(_mark_rows(trial, session, answered))
         right = answered.response.said[0].text == trial["expected"]
@@ -116,7 +115,7 @@ class _Exposures:
     """
 
     def __init__(self, question: AnyQuestion) -> None:
-        self._question = question if isinstance(question, TimedRealismQuestion) else None
+        self._question = kind_of(question).adaptive(question)
         self._part: object = None
         self._shown: list[float] = []
         self._right: list[bool] = []

@@ -6,8 +6,7 @@ from sqlalchemy import Connection, Row, bindparam, select
 
 from beholder.collect.catalogue import OPENING_ROLES, Catalogue, Trial
 from beholder.collect.database import responses
-from beholder.study.kinds.catalogue import AnyQuestion
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 _LOG = (
     select(responses.c.trial, responses.c.right, responses.c.shown_ms, responses.c.intended_ms)
@@ -29,7 +28,8 @@ def exposure_now(
     study's rule, but for attention checks, whose answer does not depend on what was seen. Nothing is remembered
     between requests, so a page can neither set nor skip a step.
     """
-    if not isinstance(question, TimedRealismQuestion):
+    adaptive = kind_of(question).adaptive(question)
+    if adaptive is None:
         return None
     known = catalogue.trials_of(session)
     run, since = run_of(trial), session.place
@@ -41,7 +41,7 @@ def exposure_now(
         if known[row.trial].role != "attention"
     ]
     shown = [row.intended_ms if row.shown_ms is None else row.shown_ms for row in log]
-    return question.exposure_after(shown, [bool(row.right) for row in log])
+    return adaptive.exposure_after(shown, [bool(row.right) for row in log])
 
 
 def run_of(trial: Trial) -> tuple[str, int]:

@@ -14,9 +14,7 @@ from beholder.stats.agreement.intraclass import intraclass
 from beholder.stats.agreement.krippendorff import krippendorff_alpha
 from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.bootstrap import person_weights
-from beholder.study.kinds.catalogue import AnyQuestion
-from beholder.study.kinds.rating import ScaleQuestion
-from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 FEWEST_DRAWS, MOST_DRAWS = 200, 1000
 DRAWN_ANSWERS = 100_000_000
@@ -54,6 +52,7 @@ def agreement_rows(
 def _measures(question: AnyQuestion, judged: JudgedItems, level: float, rng: np.random.Generator) -> Iterator[Row]:
     """α of every kind; beside it what fits the kind and the design."""
     stepped = _stepped(question, judged)
+    also = kind_of(question).traits.agreement
     if judged.frame.is_empty():
         yield {"statistic": f"krippendorff-alpha-{judged.scale}"} | _counts(judged)
     else:
@@ -68,11 +67,12 @@ def _measures(question: AnyQuestion, judged: JudgedItems, level: float, rng: np.
             drawn = weights if few else np.ones((1, len(names)), dtype=np.int32)
             ac = _row(statistic, partial(gwet_ac, who, what, code, drawn, credit=credit, level=level), judged)
             yield ac if few else ac | {"low": None, "high": None}
-        if isinstance(question, ScaleQuestion) and len(who) == len(names) * (what.max() + 1):
+        if "intraclass" in also and len(who) == len(names) * (what.max() + 1):
             scores = judged.frame["value"].to_numpy()
             yield _row("icc-2-single", lambda: intraclass(who, what, scores, level=level).random, judged)
             yield _row("icc-2-mean", lambda: intraclass(who, what, scores, level=level).random_mean, judged)
-    yield from _max_diffs(question, judged)
+    if "max-diff" in also:
+        yield from _max_diffs(question, judged)
 
 
 def _row(statistic: str, measure: Callable[[], Estimate], judged: JudgedItems) -> Row:
@@ -88,14 +88,12 @@ def _row(statistic: str, measure: Callable[[], Estimate], judged: JudgedItems) -
 
 
 def _max_diffs(question: AnyQuestion, judged: JudgedItems) -> Iterator[Row]:
-    """Of rich feedback the histogram of max_diff, cumulated: the share of images up to each difference.
+    """The histogram of max_diff, cumulated: the share of images up to each difference.
 
     max_diff is the highest less the lowest score of an image on a scale from 0 to 1 (Liang et al., 2024: about a
     quarter of the images have 0, and 85 % at most .25).
     """
-    if not isinstance(question, RichFeedbackQuestion):
-        return
-    low, high = question.scale()
+    low, high = _ends(question)
     apart = (
         judged.frame.group_by("item")
         .agg(apart=(pl.col("value").max() - pl.col("value").min()) / (high - low), people=pl.len())
@@ -116,14 +114,17 @@ def _counts(judged: JudgedItems) -> Row:
 
 def _stepped(question: AnyQuestion, judged: JudgedItems) -> JudgedItems:
     """Values of a scale with very many points, in steps."""
-    if isinstance(question, ScaleQuestion):
-        low, high = question.scale()
-        if question.points and question.points <= LEVELS + 1:
-            return judged
-    elif judged.scale == "interval":
-        low, high = 0.0, 1.0
-    else:
+    scale = kind_of(question).scale(question)
+    few_points = scale is not None and 0 < scale.points <= LEVELS + 1
+    if few_points or (scale is None and judged.scale != "interval"):
         return judged
+    low, high = _ends(question)
     step = (high - low) / LEVELS
     value = low + ((pl.col("value") - low) / step).round() * step
     return replace(judged, frame=judged.frame.with_columns(value=value))
+
+
+def _ends(question: AnyQuestion) -> tuple[float, float]:
+    """Lowest and highest value; from 0 to 1 where a question has no scale."""
+    scale = kind_of(question).scale(question)
+    return (0.0, 1.0) if scale is None else scale.ends

@@ -6,16 +6,14 @@ import polars as pl
 from beholder.errors import StatisticsError
 from beholder.judgements.rankings import rankings_of
 from beholder.stats.agreement.kendall_w import concordance_of_sets
-from beholder.study.kinds.ranking import RankingQuestion
+from beholder.study.kinds.catalogue import AnyQuestion
 
 STATISTIC = "kendall-w"
 
 Row = dict[str, object]
 
 
-def concordance_rows(
-    question: RankingQuestion, judgements: pl.DataFrame, used: set[str], level: float
-) -> list[Row]:
+def concordance_rows(question: AnyQuestion, judgements: pl.DataFrame, used: set[str], level: float) -> list[Row]:
     """The ``agreement`` rows of W, the mean over sets of images that two people or more ranked.
 
     A set is the same images in any order on the screen; of a person's rankings of a set the first counts. The

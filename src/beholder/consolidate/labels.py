@@ -11,12 +11,12 @@ from beholder.consolidate.items import JudgedItems
 from beholder.errors import StatisticsError
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.truth.p910 import P910, p910
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 
 def label(question: AnyQuestion, judged: JudgedItems, level: float) -> pl.DataFrame:
-    """The ``labels`` rows of one aspect, by every method that fits the kind."""
-    rows = [labeller(judged, level) for labeller in LABELLERS[question.kind]]
+    """The ``labels`` rows of one aspect, by every method that its kind declares."""
+    rows = [LABELLERS[name](judged, level) for name in kind_of(question).traits.labelled_by]
     found = with_doubt(pl.concat(rows, how="diagonal"), judged)
     return found.with_columns(question=pl.lit(question.name), aspect=pl.lit(judged.aspect))
 
@@ -105,7 +105,7 @@ def _p910(judged: JudgedItems, level: float) -> pl.DataFrame:
 
 def p910_unfit(question: AnyQuestion, judged: JudgedItems, level: float) -> str | None:
     """Why an aspect of a question that is rated has no labels by P.910; nothing where it has them."""
-    if _p910 not in LABELLERS[question.kind] or judged.frame.is_empty():
+    if "p910" not in kind_of(question).traits.labelled_by or judged.frame.is_empty():
         return None
     found = _fitted(judged, level)
     return f"p910: no labels of {judged.aspect}: {found}; take the mean" if isinstance(found, str) else None
@@ -153,14 +153,13 @@ def _with_wilson(rows: pl.DataFrame, level: float) -> pl.DataFrame:
 
 Labeller = Callable[[JudgedItems, float], pl.DataFrame]
 
-LABELLERS: dict[str, tuple[Labeller, ...]] = {
-    "realism": (_shares,),
-    "timed-realism": (_shares,),
-    "pair": (_preferences,),
-    "ranking": (_preferences,),
-    "side-by-side-5": (_preferences, _mean_preferences),
-    "rating": (_means, _z_means, _p910),
-    "rich-feedback": (_means, _z_means, _p910),
-    "sweep": (_credits,),
+LABELLERS: dict[str, Labeller] = {
+    "share": _shares,
+    "preference": _preferences,
+    "mean-preference": _mean_preferences,
+    "mean": _means,
+    "z-mean": _z_means,
+    "p910": _p910,
+    "credit": _credits,
 }
-"""The labels of each question kind."""
+"""The labels by name; a question kind declares which are made of its judgements."""

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from beholder.feedback.heatmap import encode_heatmap
 from beholder.study.kinds.kind import Point
-from beholder.study.kinds.rich_feedback import MARKED, RichFeedbackQuestion
+from beholder.study.kinds.rich_feedback import MARKED
+from beholder.study.kinds.traits import MarkedQuestion
 from beholder.tables.catalogue import TABLES
 
 LONGEST_SIDE = 512
@@ -17,7 +18,7 @@ LONGEST_SIDE = 512
 
 
 def region_rows(
-    question: RichFeedbackQuestion, judged: pl.DataFrame, marks: pl.DataFrame, images: pl.DataFrame
+    question: MarkedQuestion, judged: pl.DataFrame, marks: pl.DataFrame, images: pl.DataFrame
 ) -> pl.DataFrame:
     """The ``regions`` rows of a question: a map for each image and aspect, an empty one where nobody marked.
 
@@ -50,7 +51,7 @@ def mean_map(
 
 
 def _rows(
-    question: RichFeedbackQuestion, sized: pl.DataFrame, by_map: dict[tuple[str, str], list[list[Point]]]
+    question: MarkedQuestion, sized: pl.DataFrame, by_map: dict[tuple[str, str], list[list[Point]]]
 ) -> Iterator[dict[str, object]]:
     blank: dict[tuple[int, int], bytes] = {}
     for aspect in MARKED:

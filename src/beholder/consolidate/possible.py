@@ -1,13 +1,8 @@
 """Answers that nobody can have given: all of them are named before anything is computed."""
 
-from collections.abc import Iterator
-
 import polars as pl
 
-from beholder.study.kinds.catalogue import KINDS, AnyQuestion
-from beholder.study.kinds.choosing import Choosing
-from beholder.study.kinds.ranking import RankingQuestion
-from beholder.study.kinds.rating import ScaleQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 SHOWN = 5
 """So many answers of one fault are named; the rest are counted."""
@@ -15,13 +10,13 @@ SHOWN = 5
 
 def faults_of_answers(question: AnyQuestion, answered: pl.DataFrame) -> list[str]:
     """All faults of the answers to a question: unknown aspects, and answers outside of what it asks for."""
-    aspects = KINDS[question.kind].aspects(question)
+    aspects = kind_of(question).aspects(question)
     images = pl.col("images").list.len()
     faults = []
     for wrong, words in (
         (~pl.col("aspect").is_in(list(aspects)), f"aspect must be {_either(aspects)}"),
         (images != _shown(question, images), f"{_count(question)} images are asked about"),
-        *_outside(question),
+        _outside(question),
     ):
         bad = answered.filter(wrong.fill_null(value=True))
         if not bad.is_empty():
@@ -29,34 +24,36 @@ def faults_of_answers(question: AnyQuestion, answered: pl.DataFrame) -> list[str
     return faults
 
 
-def _outside(question: AnyQuestion) -> Iterator[tuple[pl.Expr, str]]:
-    """What is wrong with an answer of this kind, and the words for it."""
-    kind = KINDS[question.kind]
-    if isinstance(kind, Choosing):
+def _outside(question: AnyQuestion) -> tuple[pl.Expr, str]:
+    """What is wrong with an answer, by the column that holds it, and the words for it."""
+    kind = kind_of(question)
+    if "choice" in kind.columns:
         options = kind.options(question)
-        yield ~pl.col("choice").is_in(list(options)), f"choice must be {_either(options)}"
-    elif isinstance(question, RankingQuestion):
+        return ~pl.col("choice").is_in(list(options)), f"choice must be {_either(options)}"
+    if "ranking" in kind.columns:
         ranks, images = pl.col("ranking"), pl.col("images").list.len()
         inside = (ranks.list.min() >= 1) & (ranks.list.max() <= images) & (ranks.list.len() == images)
-        yield ~inside, "ranking must have a rank for each image, from 1 to their number"
-    elif isinstance(question, ScaleQuestion):
-        low, high = question.scale()
-        yield ~pl.col("value").is_between(low, high), f"value must lie between {low:g} and {high:g}"
-    else:
-        yield ~(pl.col("value") >= 0), "value must be the number of presses"
+        return ~inside, "ranking must have a rank for each image, from 1 to their number"
+    scale = kind.scale(question)
+    if scale is None:
+        return ~(pl.col("value") >= 0), "value must be the number of presses"
+    return (
+        ~pl.col("value").is_between(scale.low, scale.high),
+        f"value must lie between {scale.low:g} and {scale.high:g}",
+    )
 
 
 def _shown(question: AnyQuestion, images: pl.Expr) -> pl.Expr:
     """How many images a trial shows; rankings and sweeps of imported data may have other lengths."""
-    return images.clip(lower_bound=2) if _any_number(question) else pl.lit(KINDS[question.kind].shows(question))
+    return images.clip(lower_bound=2) if _any_number(question) else pl.lit(kind_of(question).shows(question))
 
 
 def _count(question: AnyQuestion) -> str:
-    return "two or more" if _any_number(question) else str(KINDS[question.kind].shows(question))
+    return "two or more" if _any_number(question) else str(kind_of(question).shows(question))
 
 
 def _any_number(question: AnyQuestion) -> bool:
-    return question.kind in ("ranking", "sweep")
+    return kind_of(question).traits.any_number
 
 
 def _either(words: tuple[str, ...]) -> str:

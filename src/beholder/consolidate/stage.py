@@ -19,10 +19,7 @@ from beholder.consolidate.thresholds import threshold_rows
 from beholder.errors import TableError
 from beholder.judgements.coding import judgements_of
 from beholder.judgements.joined import answered_trials, skipped_trials
-from beholder.study.kinds.catalogue import AnyQuestion
-from beholder.study.kinds.ranking import RankingQuestion
-from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain
@@ -115,14 +112,16 @@ def _from_answers(
                 unfit.append(p910_unfit(question, kept, level))
     why = pl.lit([note for note in unfit if note], dtype=pl.List(pl.String))
     found.raters.append(screened.with_columns(notes=pl.concat_list("notes", why)))
-    if isinstance(question, RankingQuestion):
+    kind = kind_of(question)
+    if "kendall-w" in kind.traits.agreement:
         rows = concordance_rows(question, judgements, used, level)
         found.agreement.append(TABLES["agreement"].frame(rows))
-    if isinstance(question, TimedRealismQuestion) and not tests.is_empty():
-        found.thresholds.append(threshold_rows(question, tests, store.read("images")))
-    if isinstance(question, RichFeedbackQuestion):
+    adaptive, marked = kind.adaptive(question), kind.marked(question)
+    if adaptive is not None and not tests.is_empty():
+        found.thresholds.append(threshold_rows(adaptive, tests, store.read("images")))
+    if marked is not None:
         viewed = _judged(tests, used)
-        found.regions.append(region_rows(question, viewed, marks, store.read("images")))
+        found.regions.append(region_rows(marked, viewed, marks, store.read("images")))
         words = word_labels(viewed, marks, store.read_or_empty("prompts"), level)
         found.labels.append(words.with_columns(question=pl.lit(question.name)))
 

@@ -6,7 +6,7 @@ import polars as pl
 from beholder.errors import StatisticsError
 from beholder.stats.psychophysics.psychometric import fit_psychometric
 from beholder.stats.psychophysics.staircase_analysis import summarise_staircase
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.traits import AdaptiveQuestion
 from beholder.tables.catalogue import TABLES
 
 LAPSE = 0.02
@@ -15,7 +15,7 @@ LAPSE = 0.02
 Row = dict[str, object]
 
 
-def threshold_rows(question: TimedRealismQuestion, tests: pl.DataFrame, images: pl.DataFrame) -> pl.DataFrame:
+def threshold_rows(question: AdaptiveQuestion, tests: pl.DataFrame, images: pl.DataFrame) -> pl.DataFrame:
     """The ``thresholds`` rows of a question.
 
     The mode and the turns go by the exposure the staircase asked for; it has its steps, while what a screen
@@ -41,7 +41,7 @@ def threshold_rows(question: TimedRealismQuestion, tests: pl.DataFrame, images: 
     return TABLES["thresholds"].frame([_row(question, block) for block in blocks.iter_rows(named=True)])
 
 
-def _row(question: TimedRealismQuestion, block: Row) -> Row:
+def _row(question: AdaptiveQuestion, block: Row) -> Row:
     right = np.asarray(block["right"], dtype=np.bool_)
     asked = np.asarray(block["asked"], dtype=np.float64)
     found = summarise_staircase(asked, right, floor=question.shortest_ms, ceiling=question.longest_ms)
@@ -60,7 +60,7 @@ def _row(question: TimedRealismQuestion, block: Row) -> Row:
     }
 
 
-def _threshold(question: TimedRealismQuestion, shown: np.ndarray, right: np.ndarray) -> float | None:
+def _threshold(question: AdaptiveQuestion, shown: np.ndarray, right: np.ndarray) -> float | None:
     """The exposure at which the target share is right; empty where the answers do not tell."""
     try:
         fit = fit_psychometric(shown, right.astype(np.float64), lapse=LAPSE)

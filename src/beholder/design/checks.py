@@ -1,15 +1,15 @@
 """The trials that check people: training, qualification, gold, attention and repeated ones."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from beholder.design.drawn import Drawn
 from beholder.design.items import Image, Item, Pools, single
-from beholder.study.kinds.catalogue import KINDS, AnyQuestion
-from beholder.study.kinds.pair import PairQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
+from beholder.study.kinds.traits import Gold
 
 
 def with_checks(question: AnyQuestion, pools: Pools, tests: list[Drawn], rng: np.random.Generator) -> list[Drawn]:
@@ -30,7 +30,7 @@ def with_checks(question: AnyQuestion, pools: Pools, tests: list[Drawn], rng: np
         block = drawn.block
         trials.append(drawn)
         if number in attention_after:
-            expected = KINDS[question.kind].instruct(question, rng)
+            expected = kind_of(question).instruct(question, rng)
             trials.append(Drawn(replace(drawn.item, expected=expected), "attention", 1.0, block=block))
         if number in gold_after:
             trials += [replace(g, block=block) for g in (next(gold, None),) if g]
@@ -67,13 +67,26 @@ def _repeat_places(tests: int, repeats: int, rng: np.random.Generator) -> dict[i
 def _known(
     question: AnyQuestion, pools: Pools, count: int, role: str, used: set[str], rng: np.random.Generator
 ) -> list[Drawn]:
-    """Trials with a known answer that the slot has not seen: gold pairs, or real and known generated images."""
-    if count == 0:
+    """Trials with a known answer that the slot has not seen."""
+    gold = kind_of(question).traits.gold
+    if count == 0 or gold is None:
         return []
-    if isinstance(question, PairQuestion):
-        pairs = [pair for pair in gold_pairs(pools) if not used & set(pair.images)] or gold_pairs(pools)
-        chosen = [pairs[int(i)] for i in rng.choice(len(pairs), size=count, replace=len(pairs) < count)]
-        return [Drawn(_seated(pair, rng), role, 1.0) for pair in chosen]
+    return KNOWN_ITEMS[gold](pools, count, role, used, rng)
+
+
+def _beside_known_bad(
+    pools: Pools, count: int, role: str, used: set[str], rng: np.random.Generator
+) -> list[Drawn]:
+    """Pairs with a gold image, known to be bad."""
+    pairs = [pair for pair in gold_pairs(pools) if not used & set(pair.images)] or gold_pairs(pools)
+    chosen = [pairs[int(i)] for i in rng.choice(len(pairs), size=count, replace=len(pairs) < count)]
+    return [Drawn(_seated(pair, rng), role, 1.0) for pair in chosen]
+
+
+def _real_or_generated(
+    pools: Pools, count: int, role: str, used: set[str], rng: np.random.Generator
+) -> list[Drawn]:
+    """Real and generated images, half of each."""
     real, generated = checked_with(pools)
     reals = _fresh(real, used, count - count // 2, rng)
     fakes = _fresh(generated, used, count // 2, rng)
@@ -113,3 +126,10 @@ def _seated(pair: Item, rng: np.random.Generator) -> Item:
     if rng.random() < 0.5:
         return pair
     return replace(pair, images=pair.images[::-1], expected="right")
+
+
+KNOWN_ITEMS: dict[Gold, Callable[[Pools, int, str, set[str], np.random.Generator], list[Drawn]]] = {
+    "real-or-generated": _real_or_generated,
+    "known-bad": _beside_known_bad,
+}
+"""Trials whose right answer is known, by where it comes from."""

@@ -1,6 +1,6 @@
 """Drawing the trials of one question: items for every slot, checks among them, in an order."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -9,23 +9,17 @@ import numpy as np
 from beholder.design.checks import checked_with, gold_pairs, with_checks
 from beholder.design.deal import alternating_shuffle, deal
 from beholder.design.drawn import Drawn
-from beholder.design.items import Item, Pools, generated_items, single, tells_real_from_generated
+from beholder.design.items import Item, Pools, generated_items, single
 from beholder.design.sides import counterbalance
 from beholder.errors import StudyError
-from beholder.study.kinds.catalogue import KINDS, AnyQuestion
-from beholder.study.kinds.pair import PairQuestion
-from beholder.study.kinds.sweep import SweepQuestion
+from beholder.study.kinds.catalogue import KINDS, AnyQuestion, kind_of
+from beholder.study.kinds.traits import ItemType
 
 
 def draw_question(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[Drawn]]:
     """For every slot of the question its trials in order."""
     _require(question, pools)
-    if isinstance(question, SweepQuestion):
-        tests = _sweeps(question, pools, rng)
-    elif tells_real_from_generated(question):
-        tests = _real_and_generated(question, pools, rng)
-    else:
-        tests = _judged(question, pools, rng)
+    tests = DRAWN[kind_of(question).traits.items](question, pools, rng)
     blocks = question.design.blocks
     return [with_checks(question, pools, _shuffled_in_blocks(hand, blocks, rng), rng) for hand in tests]
 
@@ -33,10 +27,11 @@ def draw_question(question: AnyQuestion, pools: Pools, rng: np.random.Generator)
 def _require(question: AnyQuestion, pools: Pools) -> None:
     """All reasons why the images do not suffice, at once."""
     faults = [] if pools.generated else ["no generated images; add some with --generated NAME=DIR"]
-    if tells_real_from_generated(question):
+    if kind_of(question).traits.shows_real:
         faults += _too_few_images(question, pools)
     elif question.design.between:
-        faults.append("between = true is for the kinds that show real images: realism, timed-realism and sweep")
+        kinds = _listed(kind.name for kind in KINDS.values() if kind.traits.shows_real)
+        faults.append(f"between = true is for the kinds that show real images: {kinds}")
     faults += _checks_without_answer(question, pools)
     if faults:
         raise StudyError(
@@ -47,7 +42,7 @@ def _require(question: AnyQuestion, pools: Pools) -> None:
 def _too_few_images(question: AnyQuestion, pools: Pools) -> list[str]:
     """Nobody sees an image twice: neither in the test nor, where the checks share its images, before it."""
     design, faults = question.design, []
-    shown = design.trials * KINDS[question.kind].shows(question)
+    shown = design.trials * kind_of(question).shows(question)
     reals = round(shown * design.real_share)
     fakes = shown - reals
     checks = [
@@ -87,19 +82,21 @@ def _checks_without_answer(question: AnyQuestion, pools: Pools) -> list[str]:
     design = question.design
     if not (design.gold_every or design.qualification or design.training):
         return []
-    if isinstance(question, SweepQuestion) or not (
-        tells_real_from_generated(question) or isinstance(question, PairQuestion)
-    ):
-        return [
-            "gold, qualification and training trials need a known answer: "
-            "the kinds realism, timed-realism and pair have one"
-        ]
-    if isinstance(question, PairQuestion) and not gold_pairs(pools):
+    gold = kind_of(question).traits.gold
+    if gold is None:
+        kinds = _listed(kind.name for kind in KINDS.values() if kind.traits.gold is not None)
+        return [f"gold, qualification and training trials need a known answer: the kinds {kinds} have one"]
+    if gold == "known-bad" and not gold_pairs(pools):
         return [
             "gold, qualification and training pairs need gold images (--gold NAME=DIR) "
             "with the prompts of other images"
         ]
     return []
+
+
+def _listed(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _real_and_generated(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[Drawn]]:
@@ -143,19 +140,19 @@ def _judged(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> li
 
 
 def _advice_on_items(question: AnyQuestion) -> str:
-    if KINDS[question.kind].shows(question) > 1:
+    if kind_of(question).shows(question) > 1:
         return "An item is a set of images of one prompt: add prompts or generators, or lower trials."
     return "Add images, or lower trials in study.toml."
 
 
-def _sweeps(question: SweepQuestion, pools: Pools, rng: np.random.Generator) -> list[list[Drawn]]:
+def _sweeps(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[Drawn]]:
     """Series of single images, real and generated in their shares, each series in random order."""
-    design = question.design
-    shown = design.trials * question.images
+    length = kind_of(question).shows(question)
+    shown = question.design.trials * length
     flat = replace_trials(question, shown)
     tests: list[list[Drawn]] = []
     for hand in _real_and_generated(flat, pools, rng):
-        series = [hand[i : i + question.images] for i in range(0, shown, question.images)]
+        series = [hand[i : i + length] for i in range(0, shown, length)]
         tests.append([_series(part, rng) for part in series])
     return tests
 
@@ -165,7 +162,7 @@ def _series(part: list[Drawn], rng: np.random.Generator) -> Drawn:
     return Drawn(Item(images, "all"), "test", part[0].propensity)
 
 
-def replace_trials(question: SweepQuestion, trials: int) -> SweepQuestion:
+def replace_trials(question: AnyQuestion, trials: int) -> AnyQuestion:
     """The same question with another number of trials a person."""
     design = question.design.model_copy(update={"trials": trials})
     return question.model_copy(update={"design": design})
@@ -194,7 +191,7 @@ def _hands(
 def _distinct_items(question: AnyQuestion, items: int, slots: int, each: int, per_item: int) -> int:
     """How many items ``slots × each`` trials make at ``per_item`` answers an item."""
     wanted, left_over = divmod(slots * each, per_item)
-    whose = f"{slots} people × {each} generated images" if tells_real_from_generated(question) else ""
+    whose = f"{slots} people × {each} generated images" if kind_of(question).traits.shows_real else ""
     trials = whose or f"{slots} people × {each} trials"
     faults = []
     if left_over:
@@ -227,3 +224,13 @@ def _shuffled_in_blocks(hand: list[Drawn], blocks: int, rng: np.random.Generator
         part = hand[start:end]
         shuffled += [replace(part[int(i)], block=block) for i in rng.permutation(len(part))]
     return shuffled
+
+
+DRAWN: dict[ItemType, Callable[[AnyQuestion, Pools, np.random.Generator], list[list[Drawn]]]] = {
+    "real-and-generated": _real_and_generated,
+    "series": _sweeps,
+    "generated": _judged,
+    "pairs": _judged,
+    "rows": _judged,
+}
+"""How the test trials of all slots are drawn, by what a trial shows."""

@@ -1,19 +1,15 @@
 """What can be judged: the items that each question kind draws from the images."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import polars as pl
 
-from beholder.study.kinds.catalogue import AnyQuestion
-from beholder.study.kinds.pair import PairQuestion
-from beholder.study.kinds.ranking import RankingQuestion
-from beholder.study.kinds.realism import RealismQuestion
-from beholder.study.kinds.side_by_side import SideBySideQuestion
-from beholder.study.kinds.sweep import SweepQuestion
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
+from beholder.study.kinds.traits import ItemType
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +58,10 @@ def pools_of(images: pl.DataFrame) -> Pools:
     )
 
 
-def tells_real_from_generated(question: AnyQuestion) -> bool:
-    """Whether the question shows real images among the generated ones."""
-    return isinstance(question, RealismQuestion | TimedRealismQuestion | SweepQuestion)
-
-
 def generated_items(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> tuple[Item, ...]:
     """All items of the question that concern generated images."""
-    if isinstance(question, PairQuestion | SideBySideQuestion):
-        return _pairs(pools)
-    if isinstance(question, RankingQuestion):
-        return _rows(pools, question.images, rng)
-    return tuple(single(image) for image in pools.generated)
+    kind = kind_of(question)
+    return GENERATED_ITEMS[kind.traits.items](pools, kind.shows(question), rng)
 
 
 def single(image: Image) -> Item:
@@ -82,7 +70,12 @@ def single(image: Image) -> Item:
     return Item((image.image,), image.generator, image.prompt, expected)
 
 
-def _pairs(pools: Pools) -> tuple[Item, ...]:
+def _singles(pools: Pools, size: int, rng: np.random.Generator) -> tuple[Item, ...]:  # noqa: ARG001
+    """Every generated image by itself."""
+    return tuple(single(image) for image in pools.generated)
+
+
+def _pairs(pools: Pools, size: int, rng: np.random.Generator) -> tuple[Item, ...]:  # noqa: ARG001
     """Every pair of images of one prompt by two generators; the stratum is the pair of generators."""
     pairs: list[Item] = []
     for prompt, members in _by_prompt(pools).items():
@@ -117,3 +110,13 @@ def _by_prompt(pools: Pools) -> dict[str, list[Image]]:
         if image.prompt is not None:
             grouped[image.prompt].append(image)
     return dict(sorted(grouped.items()))
+
+
+GENERATED_ITEMS: dict[ItemType, Callable[[Pools, int, np.random.Generator], tuple[Item, ...]]] = {
+    "real-and-generated": _singles,
+    "series": _singles,
+    "generated": _singles,
+    "pairs": _pairs,
+    "rows": _rows,
+}
+"""From the images, and how many a trial shows, to the items of each type that concern generated images."""

@@ -16,7 +16,7 @@ from beholder.design.intake import Intake, Sources, take_in
 from beholder.design.stage import unfit
 from beholder.errors import StudyError
 from beholder.study.faults import faults_of
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.protocols.protocol import Protocol
 from beholder.study.question import Design
@@ -24,9 +24,6 @@ from beholder.study.study import FILE_NAME, Study, dump_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.provenance import Plain, Provenance, file_hash
 from beholder.tables.store import Store
-
-COMPARING = ("pair", "ranking", "side-by-side-5")
-"""Kinds that set generators against each other."""
 
 Asked = tuple[Protocol, AnyQuestion]
 """A question, and the protocol it comes from."""
@@ -151,7 +148,7 @@ def _unmet(protocols: Sequence[Protocol], found: Sequence[Found]) -> Iterator[st
         if protocol.needs_prompts and mute:
             shown = ", ".join(mute[:SHOWN]) + (f" and {len(mute) - SHOWN} more" if len(mute) > SHOWN else "")
             yield f"{protocol.name} needs a prompt for every generated image; without: {shown}"
-        if len(judged) == 1 and any(question.kind in COMPARING for question in protocol.questions()):
+        if len(judged) == 1 and any(kind_of(question).traits.compares for question in protocol.questions()):
             yield f"{protocol.name} compares generators: at least 2 are needed, found 1 ({judged[0]})"
 
 

@@ -18,10 +18,8 @@ from beholder.errors import StudyError
 from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.significance.power import design_effect, means_group, preference_votes, proportions_group
-from beholder.study.kinds.catalogue import AnyQuestion
-
-SECONDS: dict[str, float] = {"realism": 3, "pair": 6, "side-by-side-5": 8, "rating": 10, "rich-feedback": 90}
-"""How long a person takes for a trial, all included: HYPE_∞'s 200 images take about 10 minutes."""
+from beholder.study.kinds.catalogue import KINDS, AnyQuestion, kind_of
+from beholder.study.kinds.duration import session_seconds
 
 RATING_SD = 0.9
 
@@ -49,23 +47,39 @@ class Plan:
         return self.generators * (self.generators - 1) // 2
 
     @property
+    def model(self) -> "PowerModel | None":
+        """How a study of the kind is simulated; nothing where it cannot be."""
+        name = kind_of(self.question).traits.power_model
+        return None if name is None else POWER_MODELS[name]
+
+    @property
     def answers_each(self) -> int:
         """Answers that a person gives to the comparison of two generators (for ratings: about each of them)."""
-        design = self.question.design
-        if self.question.kind == "realism":
-            judged = design.trials * (1 - design.real_share)
-            return max(round(judged if design.between else judged / self.generators), 1)
-        if self.question.kind in ("pair", "side-by-side-5"):
-            return max(design.trials // self.pairs, 1)
-        return max(design.trials // self.generators, 1)
+        return max(_model(self).answers_each(self), 1)
 
     @property
     def hours_each(self) -> float:
         """Hours that a person spends."""
-        design = self.question.design
-        checks = design.training + design.qualification + design.repeats
-        every = sum(design.trials // n for n in (design.gold_every, design.attention_every) if n)
-        return (design.trials + checks + every) * SECONDS[self.question.kind] / 3600
+        return session_seconds(self.question) / 3600
+
+
+@dataclass(frozen=True, slots=True)
+class PowerModel:
+    """What is particular to a kind of answers: proportions, preferences or means."""
+
+    difference: float
+    """what is to be found where nothing is said"""
+    size: Callable[[float], str]
+    """a difference in words"""
+    answers_each: Callable[[Plan], int]
+    independent: Callable[[Plan, float], int]
+    """the textbook sample size at an α, if all answers were independent"""
+    simulated: Callable[[Plan, int, np.random.Generator], float]
+    """the p-value of one simulated study of so many people in a group"""
+    fault: Callable[[Plan], str | None]
+    """why the plan cannot be simulated"""
+    between: bool = False
+    """whether each person may judge a single generator"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +112,8 @@ def power_curve(plan: Plan, people: Sequence[int], *, studies: int, rng: np.rand
 def closed_form(plan: Plan) -> ClosedForm:
     """Sample size by formula, all generators together; the design effect is 1 + (m − 1)·people_share."""
     require_plannable(plan)
-    alpha, size = plan.alpha / plan.pairs, plan.difference
     each, groups = plan.answers_each, 1 if _paired(plan) else plan.generators
-    if plan.question.kind == "realism":
-        alone = proportions_group(plan.baseline, plan.baseline - size, alpha=alpha, power=plan.power)
-    elif plan.question.kind in ("pair", "side-by-side-5"):
-        alone = preference_votes(0.5 + size, alpha=alpha, power=plan.power)
-    else:
-        alone = means_group(size, RATING_SD, alpha=alpha, power=plan.power)
+    alone = _model(plan).independent(plan, plan.alpha / plan.pairs)
     effect = design_effect(each, plan.people_share)
     needed = math.ceil(alone * effect)
     return ClosedForm(alone, effect, needed, math.ceil(needed / each) * groups)
@@ -114,8 +122,10 @@ def closed_form(plan: Plan) -> ClosedForm:
 def require_plannable(plan: Plan) -> None:
     """Refuse a plan that cannot be simulated, with all reasons."""
     faults = []
-    if plan.question.kind not in SECONDS:
-        faults.append(f"questions of kind {plan.question.kind} cannot be planned; these can: {', '.join(SECONDS)}")
+    model = plan.model
+    if model is None:
+        plannable = ", ".join(kind.name for kind in KINDS.values() if kind.traits.power_model is not None)
+        faults.append(f"questions of kind {plan.question.kind} cannot be planned; these can: {plannable}")
     if plan.generators < 2:
         faults.append(f"{plan.generators} generators; at least 2 are needed to be told apart")
     if plan.difference <= 0:
@@ -123,12 +133,9 @@ def require_plannable(plan: Plan) -> None:
     for name, share in (("people share", plan.people_share), ("image share", plan.image_share)):
         if not 0 <= share < 1:
             faults.append(f"{name} {share:g}; it must lie from 0 to below 1")
-    if plan.question.kind == "realism" and not 0 < plan.baseline - plan.difference < plan.baseline < 1:
-        faults.append(
-            f"error rates {plan.baseline:g} and {plan.baseline - plan.difference:g}; both must lie between 0 and 1"
-        )
-    if plan.question.kind in ("pair", "side-by-side-5") and plan.difference >= 0.5:
-        faults.append(f"a preference of 50 % + {plan.difference:.0%}; it must stay below 100 %")
+    fault = None if model is None else model.fault(plan)
+    if fault is not None:
+        faults.append(fault)
     if faults:
         raise StudyError("plan", faults)
 
@@ -140,7 +147,7 @@ def _power_at(plan: Plan, people: int, studies: int, rng: np.random.Generator) -
         raise StudyError(
             "plan", [f"{people} people for {plan.generators} generators; at least 2 a generator are needed"]
         )
-    found = sum(_simulated(plan)(plan, group, rng) < plan.alpha / plan.pairs for _ in range(studies))
+    found = sum(_model(plan).simulated(plan, group, rng) < plan.alpha / plan.pairs for _ in range(studies))
     low, high = wilson(found, studies)
     power = Estimate(found / studies, float(low), float(high), 0.95, "Wilson over simulated studies", people)
     hours = people * plan.hours_each
@@ -150,14 +157,15 @@ def _power_at(plan: Plan, people: int, studies: int, rng: np.random.Generator) -
 
 def _paired(plan: Plan) -> bool:
     """Whether the same people judge both generators."""
-    return plan.question.kind != "realism" or not plan.question.design.between
+    return not (_model(plan).between and plan.question.design.between)
 
 
-def _simulated(plan: Plan) -> Callable[[Plan, int, np.random.Generator], float]:
-    """How one study of the kind is simulated; it gives the p-value."""
-    if plan.question.kind == "realism":
-        return _realism_p
-    return _pair_p if plan.question.kind in ("pair", "side-by-side-5") else _rating_p
+def _model(plan: Plan) -> PowerModel:
+    """The model of a plan that can be simulated."""
+    if plan.model is None:
+        require_plannable(plan)
+        raise LookupError(f"no power model of {plan.question.kind}")
+    return plan.model
 
 
 def _realism_p(plan: Plan, group: int, rng: np.random.Generator) -> float:
@@ -220,3 +228,58 @@ def _p_of(p: float | NDArray[np.float64], one: NDArray[np.float64], other: NDArr
     if not math.isnan(known):
         return known
     return 0.0 if float(np.mean(one)) != float(np.mean(other)) else 1.0
+
+
+def _judged_images(plan: Plan) -> int:
+    design = plan.question.design
+    judged = design.trials * (1 - design.real_share)
+    return round(judged if design.between else judged / plan.generators)
+
+
+def _fault_of_rates(plan: Plan) -> str | None:
+    worse = plan.baseline - plan.difference
+    if 0 < worse < plan.baseline < 1:
+        return None
+    return f"error rates {plan.baseline:g} and {worse:g}; both must lie between 0 and 1"
+
+
+def _fault_of_preference(plan: Plan) -> str | None:
+    if plan.difference < 0.5:
+        return None
+    return f"a preference of 50 % + {plan.difference:.0%}; it must stay below 100 %"
+
+
+def _of_all_answers(difference: float) -> str:
+    return f"{difference:.1%} of all answers"
+
+
+POWER_MODELS: dict[str, PowerModel] = {
+    "proportions": PowerModel(
+        difference=0.05,
+        size=_of_all_answers,
+        answers_each=_judged_images,
+        independent=lambda plan, alpha: proportions_group(
+            plan.baseline, plan.baseline - plan.difference, alpha=alpha, power=plan.power
+        ),
+        simulated=_realism_p,
+        fault=_fault_of_rates,
+        between=True,
+    ),
+    "preference": PowerModel(
+        difference=0.05,
+        size=_of_all_answers,
+        answers_each=lambda plan: plan.question.design.trials // plan.pairs,
+        independent=lambda plan, alpha: preference_votes(0.5 + plan.difference, alpha=alpha, power=plan.power),
+        simulated=_pair_p,
+        fault=_fault_of_preference,
+    ),
+    "means": PowerModel(
+        difference=0.2,
+        size=lambda difference: f"{difference:g} points",
+        answers_each=lambda plan: plan.question.design.trials // plan.generators,
+        independent=lambda plan, alpha: means_group(plan.difference, RATING_SD, alpha=alpha, power=plan.power),
+        simulated=_rating_p,
+        fault=lambda plan: None,  # noqa: ARG005 - any difference can be simulated
+    ),
+}
+"""How power is computed, by the name that a question kind declares."""

@@ -15,21 +15,11 @@ import polars as pl
 from beholder.formats.answered import public_paths
 from beholder.formats.format import Tables, Written
 from beholder.formats.reading import Entry, check_entries, read_list
+from beholder.study.kinds.catalogue import KINDS
 from beholder.study.study import Study
 from beholder.tables.catalogue import TABLES
 
 FILE = "jspsych.json"
-PLUGINS = {
-    "realism": "image-button-response",
-    "timed-realism": "image-button-response",
-    "pair": "html-button-response",
-    "side-by-side-5": "html-button-response",
-    "ranking": "html-button-response",
-    "rating": "survey-likert",
-    "rich-feedback": "survey-likert",
-    "sweep": "html-keyboard-response",
-}
-"""The plugin of jsPsych that is nearest to each kind."""
 
 NEEDED = ("trial_type", "rt", "response", "subject_id", "session", "trial", "question", "aspects", "attempt", "at")
 
@@ -64,7 +54,7 @@ def _entry(rows: list[dict[str, Any]], kind: str, paths: dict[str, str], started
     said = {row["aspect"]: _said(row) for row in rows}
     images = [paths[image] for image in first["images"]]
     return {
-        "trial_type": PLUGINS[kind],
+        "trial_type": KINDS[kind].traits.jspsych,
         "trial_index": index,
         "time_elapsed": round((first["answered"] - started) / timedelta(milliseconds=1)),
         "rt": first["seconds"] * 1000,

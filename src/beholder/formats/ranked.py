@@ -24,7 +24,7 @@ def question_of(
     mine = [one for one in judged if one.question == name]
     trials = Counter(one.rater for one in mine)
     design = Design(raters=len(trials), trials=max(trials.values()))
-    if mine[0].kind == "pair":
+    if all(one.ranking is None for one in mine):
         return PairQuestion(
             name=name, protocol=protocol, ties=any(one.choice == "tie" for one in mine), design=design
         )
@@ -34,7 +34,7 @@ def question_of(
 
 def notes_on(judged: Sequence[Judged]) -> list[str]:
     """What a reader should know of the sizes of the rankings."""
-    sizes = Counter(len(one.images) for one in judged if one.kind == "ranking")
+    sizes = Counter(len(one.images) for one in judged if one.ranking is not None)
     if len(sizes) < 2:
         return []
     told = ", ".join(f"{sizes[size]:,} of {size}" for size in sorted(sizes))

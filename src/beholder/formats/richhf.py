@@ -23,7 +23,8 @@ from beholder.formats.example import Value, decode_example, encode_example
 from beholder.formats.format import Tables, Written, questions_of
 from beholder.formats.reading import read_bytes
 from beholder.formats.tfrecord import frame_records, unframe_records
-from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from beholder.study.kinds.catalogue import marked_questions
+from beholder.study.kinds.traits import MarkedQuestion
 from beholder.study.study import Study
 from beholder.study.words import split_words
 from beholder.tables.catalogue import TABLES
@@ -67,12 +68,10 @@ class RichRecord:
 def write(study: Study, tables: Tables, folder: Path) -> Written:
     """A TFRecord file for every question of rich feedback, named by it."""
     files = []
-    for name in questions_of(study, ("rich-feedback",), "RichHF's format"):
-        question = study.question(name)
-        if not isinstance(question, RichFeedbackQuestion):
-            raise TypeError(f"{name} is of kind rich-feedback but {type(question).__name__}")
-        records = published(name, tables) or consolidated(question, tables)
-        path = folder / f"{name}.tfrecord"
+    names = questions_of(study, ("rich-feedback",), "RichHF's format")
+    for question in marked_questions(map(study.question, names)):
+        records = published(question.name, tables) or consolidated(question, tables)
+        path = folder / f"{question.name}.tfrecord"
         path.write_bytes(b"".join(frame_records(encode_example(_features(record)) for record in records)))
         files.append(path)
     return Written(tuple(files))
@@ -91,7 +90,7 @@ def read(path: Path) -> tuple[RichRecord, ...]:
     return tuple(records)
 
 
-def consolidated(question: RichFeedbackQuestion, tables: Tables) -> list[RichRecord]:
+def consolidated(question: MarkedQuestion, tables: Tables) -> list[RichRecord]:
     """What people said about each image, put together as the paper does."""
     answers = answered_tests(tables, question.name).with_columns(image=pl.col("images").list.first())
     sizes = {row[0]: row[1:] for row in tables["images"].select("image", "width", "height").iter_rows()}

@@ -1,4 +1,4 @@
-"""How each question kind rates generators. A new kind is a line in ``METHODS``."""
+"""How generators are rated. A question kind declares which of the ``METHODS`` rates by its judgements."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def _with_thresholds(question: AnyQuestion, judgements: pl.DataFrame, store: Sto
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """How the judgements of a question kind rate generators."""
+    """How judgements rate generators."""
 
     rate: Rater
     prepare: Prepare = _as_given
@@ -48,13 +48,12 @@ class Method:
 
 
 METHODS: dict[str, Method] = {
-    "realism": Method(error_rates),
-    "timed-realism": Method(exposures, prepare=_with_thresholds, sliced=False),
-    "pair": Method(preferences),
-    "ranking": Method(rankings),
-    "side-by-side-5": Method(leanings),
-    "rating": Method(mean_opinions),
-    "rich-feedback": Method(mean_opinions),
-    "sweep": Method(pass_rates),
+    "error-rate": Method(error_rates),
+    "modal-exposure": Method(exposures, prepare=_with_thresholds, sliced=False),
+    "bradley-terry": Method(preferences),
+    "plackett-luce": Method(rankings),
+    "mean-preference": Method(leanings),
+    "mean-opinion": Method(mean_opinions),
+    "pass-rate": Method(pass_rates),
 }
-"""The kinds, and how each rates generators."""
+"""The methods, by the name that a question kind declares."""

@@ -17,6 +17,7 @@ from beholder.rank.error_rate import counted_error_rates
 from beholder.rank.methods import METHODS, Method
 from beholder.rank.published import published_means
 from beholder.rank.rated import Rated, Row, rows_of
+from beholder.study.kinds.catalogue import kind_of
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.stages import RANK, STAGES
@@ -79,7 +80,7 @@ def _from_judgements(
 ) -> None:
     """The ratings by one question, as a whole and by style."""
     question, analysis = study.questions[number], study.analysis
-    method = METHODS[question.kind]
+    method = METHODS[kind_of(question).traits.rated_by]
     everyone = method.prepare(question, judgements, store)
     used = everyone.filter("used")
     for place, (piece, part) in enumerate(_slices(used, images, sliced=method.sliced)):

@@ -6,6 +6,7 @@ that the rank stage applies to answers. Intervals that resample people should co
 """
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,7 @@ from scipy.special import ndtr
 from beholder.simulate.people import Person, draw_people
 from beholder.simulate.sight import View
 from beholder.stats.comparisons.bradley_terry import bradley_terry
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import FELT_AS, RatingQuestion
 from beholder.study.kinds.realism import RealismQuestion
@@ -39,14 +40,8 @@ def planted_ratings(
 ) -> list[Row]:
     """Rows of ``ratings`` with the expected value of each generator; none for kinds without a closed form."""
     crowd = draw_people(CROWD, 0, rng)
-    generator_of = dict(images.select("image", "generator").iter_rows())
-    if isinstance(question, RealismQuestion):
-        return _error_rates(question, trials, images, views, crowd)
-    if isinstance(question, PairQuestion):
-        return _bradley_terry(question, trials, generator_of, views, crowd)
-    if isinstance(question, RatingQuestion):
-        return _mean_opinions(question, trials, generator_of, views, crowd)
-    return []
+    expected_by = kind_of(question).traits.expected_by
+    return [] if expected_by is None else EXPECTATIONS[expected_by](question, trials, images, views, crowd)
 
 
 def chance_of_generated(detectability: NDArray[np.float64], crowd: tuple[Person, ...]) -> NDArray[np.float64]:
@@ -120,10 +115,11 @@ def _error_rates(
 def _bradley_terry(
     question: PairQuestion,
     trials: pl.DataFrame,
-    generator_of: Mapping[str, str],
+    images: pl.DataFrame,
     views: Mapping[str, View],
     crowd: tuple[Person, ...],
 ) -> list[Row]:
+    generator_of = dict(images.select("image", "generator").iter_rows())
     names = sorted({generator_of[image] for pair in trials["images"] for image in pair})
     quality = np.asarray([[views[image].quality["overall"] for image in pair] for pair in trials["images"]])
     gaps, where = np.unique(quality[:, 0] - quality[:, 1], return_inverse=True)
@@ -139,10 +135,11 @@ def _bradley_terry(
 def _mean_opinions(
     question: RatingQuestion,
     trials: pl.DataFrame,
-    generator_of: Mapping[str, str],
+    images: pl.DataFrame,
     views: Mapping[str, View],
     crowd: tuple[Person, ...],
 ) -> list[Row]:
+    generator_of = dict(images.select("image", "generator").iter_rows())
     shown = [pair[0] for pair in trials["images"]]
     generators = np.asarray([generator_of[image] for image in shown])
     rows: list[Row] = []
@@ -156,6 +153,17 @@ def _mean_opinions(
             for name in sorted(set(generators))
         ]
     return rows
+
+
+Expectation = Callable[[Any, pl.DataFrame, pl.DataFrame, Mapping[str, View], tuple[Person, ...]], list[Row]]
+"""From a question, its trials, the images, what is seen in them and the raters to rows of ``ratings``."""
+
+EXPECTATIONS: dict[str, Expectation] = {
+    "error-rate": _error_rates,
+    "bradley-terry": _bradley_terry,
+    "mean-opinion": _mean_opinions,
+}
+"""Closed forms, by the name that a question kind declares."""
 
 
 def _in_blocks(

@@ -12,6 +12,9 @@ from beholder.study.kinds.kind import Point, Sensed
 BAD = ("lazy", "random", "fast", "malicious")
 """Habits that make answers worthless; screening should find each."""
 
+TYPICAL_SECONDS = 1.5
+"""Median time of the median person to call one image real or generated."""
+
 SUBTLE = ("side-biased", "tired")
 """Habits that spoil answers a little; screening may or may not find them."""
 
@@ -41,7 +44,7 @@ class Person:
     threshold_ms: float = 250.0
     """exposure at which half of the evidence has come through"""
     slope: float = 2.0
-    seconds: float = 1.5
+    seconds: float = TYPICAL_SECONDS
     """median time for an answer"""
 
     def sense(
@@ -104,7 +107,7 @@ def honest(rater: str, rng: np.random.Generator) -> Person:
         noise=float(rng.uniform(0.1, 0.2)),
         leniency=float(rng.normal(0, 0.05)),
         threshold_ms=float(250 * np.exp(rng.normal(0, 0.2))),
-        seconds=float(1.5 * np.exp(rng.normal(0, 0.25))),
+        seconds=float(TYPICAL_SECONDS * np.exp(rng.normal(0, 0.25))),
     )
 
 

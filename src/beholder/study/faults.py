@@ -64,7 +64,7 @@ def _keys_beside(place: Place, model: type[Settings]) -> list[str]:
     models = [model]
     for i, part in enumerate(place[:-1]):
         if _is_kind(place, i):
-            models = [m for m in models if m.model_fields["kind"].default == part]
+            models = [KINDS[str(part)].settings]
         elif isinstance(part, str):
             models = [m for outer in models for m in _settings_in(outer.model_fields[part].annotation)]
     return list(models[0].model_fields)

@@ -11,10 +11,9 @@ from beholder.collect.answering import TIMING
 from beholder.collect.catalogue import Catalogue
 from beholder.collect.codes import personal_code, session_of_code
 from beholder.collect.database import comments, events, persons, responses, sessions, skips, trials
-from beholder.collect.plausible import least_seconds
 from beholder.judgements.conduct import CheckedAnswer, SkippedTrial, conduct_of, proportion, tally
 from beholder.judgements.rules import judge
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.kinds.kind import Said
 from beholder.study.question import Screening
 from beholder.study.study import Study
@@ -175,7 +174,7 @@ def _live_rules(question: AnyQuestion) -> Screening:
     """The rules of the study that one session can be held against, with limits where it sets none."""
     rules = question.screening
     return Screening(
-        min_seconds=max(rules.min_seconds or 0.0, least_seconds(question)),
+        min_seconds=max(rules.min_seconds or 0.0, kind_of(question).least_seconds(question)),
         max_same_share=rules.max_same_share,
         max_skipped=MOST_SKIPPED if rules.max_skipped is None else rules.max_skipped,
         min_qualification=rules.min_qualification,

@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError
 
 from beholder.collect import messages
 from beholder.collect.answering import TIMING, take_answer
-from beholder.collect.consent import FLICKERING, consent_hash, consent_text
+from beholder.collect.consent import consent_hash, consent_text
 from beholder.collect.database import comments, events, responses, skips
 from beholder.collect.entering import Entered, arrive, enter
 from beholder.collect.handover import complete_finished
@@ -18,6 +18,7 @@ from beholder.collect.service import COOKIE, Service
 from beholder.collect.skipping import SPOILED, skip_trial
 from beholder.collect.standing import change
 from beholder.errors import RefusedError
+from beholder.study.kinds.catalogue import kind_of
 
 router = APIRouter(prefix="/api", tags=["rater"])
 
@@ -105,7 +106,7 @@ def post_check(body: messages.Check, service: Serving, beholder: Held = None) ->
             connection, session, checked=now, frame_ms=body.frame_ms, screen=body.model_dump(mode="json")
         )
         slow = 1000 / body.frame_ms < service.study.collect.min_hz
-        if slow and isinstance(standing.question, FLICKERING):
+        if slow and kind_of(standing.question).traits.flashes:
             service.require_owner(session, beholder)
             session = end_session(connection, service.study, session, "failed-checks", now=now)
         return service.state(connection, session)

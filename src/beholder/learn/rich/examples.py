@@ -8,7 +8,9 @@ import polars as pl
 from beholder.errors import LabelsError
 from beholder.feedback.labels import MISSED, SCORED_BY, WORDS_BY, as_share
 from beholder.learn.splits import Item
-from beholder.study.kinds.rich_feedback import MARKED, RichFeedbackQuestion
+from beholder.study.kinds.catalogue import marked_questions
+from beholder.study.kinds.rich_feedback import MARKED
+from beholder.study.kinds.traits import MarkedQuestion
 from beholder.study.study import load_study
 from beholder.study.words import split_words
 from beholder.tables.store import Store
@@ -85,10 +87,10 @@ def rich_judged(store: Store, question: str | None = None) -> RichJudged:
     return RichJudged(asked.name, examples, tuple(items), paths, maps, people)
 
 
-def _asked(store: Store, name: str | None) -> RichFeedbackQuestion:
+def _asked(store: Store, name: str | None) -> MarkedQuestion:
     """The question of rich feedback: the one of that name, or the only one."""
     study = load_study(store.folder)
-    found = [one for one in study.questions if isinstance(one, RichFeedbackQuestion)]
+    found = marked_questions(study.questions)
     known = ", ".join(one.name for one in found) or "none"
     chosen = [one for one in found if name is None or one.name == name]
     if len(chosen) != 1:
@@ -97,7 +99,7 @@ def _asked(store: Store, name: str | None) -> RichFeedbackQuestion:
     return chosen[0]
 
 
-def _scores(labels: pl.DataFrame, asked: RichFeedbackQuestion) -> dict[str, dict[str, float]]:
+def _scores(labels: pl.DataFrame, asked: MarkedQuestion) -> dict[str, dict[str, float]]:
     """Image -> aspect -> score from 0 to 1."""
     found: dict[str, dict[str, float]] = {}
     rows = labels.filter(pl.col("word").is_null() & pl.col("method").is_in(list(SCORED_BY)))

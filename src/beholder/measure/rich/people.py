@@ -11,7 +11,7 @@ from beholder.feedback.image_feedback import ImageFeedback
 from beholder.feedback.labels import RichLabels
 from beholder.feedback.regions import open_regions
 from beholder.models.pictures import FilePicture, Picture
-from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from beholder.study.kinds.catalogue import marked_questions
 from beholder.study.study import FILE_NAME, load_study
 from beholder.study.words import split_words
 from beholder.tables.store import Store
@@ -48,7 +48,7 @@ class People:
 def open_people(folder: Path) -> People:
     """The people of a study; an error says what it lacks. Of several questions, the one with the most labels."""
     study, store = load_study(folder), Store(folder)
-    questions = [one for one in study.questions if isinstance(one, RichFeedbackQuestion)]
+    questions = marked_questions(study.questions)
     if not questions:
         asked = ", ".join(f"{one.name} ({one.kind})" for one in study.questions)
         raise StudyError(str(folder / FILE_NAME), [f"no question of rich feedback; found: {asked}"])

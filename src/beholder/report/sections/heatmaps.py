@@ -15,7 +15,8 @@ from beholder.report.site.thumbnail import opened, thumbnail
 from beholder.report.tables.leaderboard import Record
 from beholder.report.text.prompt_words import PromptWord, prompt_words
 from beholder.report.text.words import count, people, percent
-from beholder.study.kinds.rich_feedback import MARKED, RichFeedbackQuestion
+from beholder.study.kinds.rich_feedback import MARKED
+from beholder.study.kinds.traits import MarkedQuestion
 from beholder.study.words import split_words
 
 MOST = 6
@@ -47,7 +48,7 @@ class Heatmaps:
 
 
 def heatmaps(
-    question: RichFeedbackQuestion,
+    question: MarkedQuestion,
     order: Sequence[str],
     labels: pl.DataFrame,
     images: pl.DataFrame,
@@ -106,7 +107,7 @@ def _marks(image: str, maps: Mapping[tuple[str, str], Record]) -> float:
 
 
 def _marked(
-    question: RichFeedbackQuestion,
+    question: MarkedQuestion,
     image: Record,
     labels: pl.DataFrame,
     prompts: Mapping[str, str],
@@ -130,7 +131,7 @@ def _marked(
     )
 
 
-def _rated(question: RichFeedbackQuestion, labels: pl.DataFrame) -> str:
+def _rated(question: MarkedQuestion, labels: pl.DataFrame) -> str:
     """The image's mean by the first aspect; its interval ends with the scale."""
     aspect, (lowest, highest) = question.aspects[0].name, question.scale()
     found = labels.filter((pl.col("aspect") == aspect) & pl.col("method").is_in(list(SCORED_BY))).to_dicts()

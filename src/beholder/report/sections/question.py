@@ -28,11 +28,7 @@ from beholder.report.tables.precision import Precision, precision
 from beholder.report.tables.raters import Crowd
 from beholder.report.tables.staircases import Staircases, staircases
 from beholder.report.text.words import people
-from beholder.study.kinds.catalogue import AnyQuestion
-from beholder.study.kinds.pair import PairQuestion
-from beholder.study.kinds.rating import ScaleQuestion
-from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
-from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +96,7 @@ def part(
     slug, wrong = slugs(led), errors(mine)
     prompts = dict(tables.prompts.select("prompt", "text").iter_rows())
     order = [row.generator for row in led[0].rows] if led else []
+    marked = kind_of(question).marked(question)
     doubted = with_second_looks(tables.labels, tables.label_errors)
     return Part(
         question=question,
@@ -108,9 +105,9 @@ def part(
         secondary=secondary,
         errors=(wrong, errors_chart(wrong, f"{question.name}-errors")) if wrong else None,
         staircases=_staircases(question, crowd, led, secondary, tables, colour),
-        heatmaps=heatmaps(question, order, tables.labels, tables.images, prompts, tables.regions, folder)
-        if isinstance(question, RichFeedbackQuestion)
-        else None,
+        heatmaps=None
+        if marked is None
+        else heatmaps(marked, order, tables.labels, tables.images, prompts, tables.regions, folder),
         doubts=doubts(question.name, doubted, tables.images, prompts, folder),
         silence=None if led else _silence(crowd, tables),
     )
@@ -125,14 +122,15 @@ def _staircases(
     colour: dict[str, str],
 ) -> tuple[Staircases, Chart, tuple[Chart, ...]] | None:
     """Traces and places of a timed question, and their charts."""
-    if not isinstance(question, TimedRealismQuestion):
+    adaptive = kind_of(question).adaptive(question)
+    if adaptive is None:
         return None
     used = [member.rater for member in crowd.used]
     level = led[0].level if led else 0.95
     found = staircases(question.name, tables.thresholds, tables.judged, used, [*led, *secondary], level)
     if found is None or not found.settled:
         return None
-    limits = (float(question.shortest_ms), float(question.longest_ms))
+    limits = (float(adaptive.shortest_ms), float(adaptive.longest_ms))
     traces = tuple(
         traces_chart(one, colour.get(one.generator, var("accent")), limits, f"{question.name}-traces-{number}")
         for number, one in enumerate(found.traces)
@@ -176,10 +174,11 @@ def _board_part(
     )
     prompts = dict(tables.prompts.select("prompt", "text").iter_rows())
     real = tables.images.filter("real")["generator"].unique().sort().to_list()
+    scale = kind_of(question).scale(question)
     wide, votes = precision(board), comparisons(board, tables.comparisons)
     return BoardPart(
         board=board,
-        asked=_asked(question, board.aspect),
+        asked=kind_of(question).wording(question, board.aspect),
         ratings=ratings_chart(board, colour, f"{slug}-ratings"),
         matrix=matrix_chart(board, f"{slug}-pairs") if board.pairs else None,
         precision=(wide, precision_chart(board, wide, colour, f"{slug}-precision")) if wide else None,
@@ -193,7 +192,7 @@ def _board_part(
             prompts,
             folder,
             real=real[0] if board.method == "error-rate" and real else None,
-            scale=question.scale() if isinstance(question, ScaleQuestion) else (0.0, 1.0),
+            scale=(0.0, 1.0) if scale is None else scale.ends,
         ),
         unseen=bool((tables.images["sha256"] == UNKNOWN).all()),
         ties=_ties(question, board),
@@ -213,15 +212,10 @@ def _domain(boards: Sequence[Board]) -> tuple[float, float]:
     return min(ends) - margin, max(ends) + margin
 
 
-def _asked(question: AnyQuestion, aspect: str) -> str | None:
-    if not isinstance(question, ScaleQuestion):
-        return None
-    return next((one.text for one in question.aspects if one.name == aspect), None)
-
-
 def _ties(question: AnyQuestion, board: Board) -> str:
     if board.ties:
         return f"Ties: {board.ties}."
-    if not isinstance(question, PairQuestion):
+    offered = kind_of(question).ties(question)
+    if offered is None:
         return "Ties: none, as every image is judged alone."
-    return "Ties: the rule is not recorded." if question.ties else "Ties: none was offered."
+    return "Ties: the rule is not recorded." if offered else "Ties: none was offered."

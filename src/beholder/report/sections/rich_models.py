@@ -16,7 +16,7 @@ from beholder.formats.imported import UNKNOWN
 from beholder.report.sections.explained import Card, card, legend
 from beholder.report.site.thumbnail import SIDE, opened
 from beholder.report.tables.inputs import Inputs
-from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
+from beholder.study.kinds.catalogue import marked_questions
 from beholder.study.study import Study
 from beholder.study.words import split_words
 from beholder.tables.store import Store
@@ -51,7 +51,7 @@ def prediction_files(folder: Path) -> list[Path]:
 
 def rich_models(study: Study, tables: Inputs, folder: Path) -> tuple[RichModel, ...]:
     """The first few models by name; for each some images, spread evenly from the worst to the best rated."""
-    questions = [one for one in study.questions if isinstance(one, RichFeedbackQuestion)]
+    questions = marked_questions(study.questions)
     files = prediction_files(folder)
     if not questions or not files:
         return ()

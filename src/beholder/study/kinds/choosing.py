@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from beholder.study.kinds.coding import Coding
 from beholder.study.kinds.kind import Response, Said
+from beholder.study.kinds.plain import PlainKind
+from beholder.study.kinds.traits import Traits
 from beholder.study.question import Question
 
 if TYPE_CHECKING:
@@ -16,11 +19,13 @@ Q = TypeVar("Q", bound=Question)
 
 
 @dataclass(frozen=True)
-class Choosing(Generic[Q]):
+class Choosing(PlainKind[Q]):
     """A kind with one aspect and a fixed order of choices; the contrary of a choice mirrors that order."""
 
     name: str
     summary: str
+    settings: type[Question]
+    traits: Traits
     aspect: str
     choices: tuple[str, ...]
     images: int
@@ -42,6 +47,12 @@ class Choosing(Generic[Q]):
     def options(self, question: Q) -> tuple[str, ...]:  # noqa: ARG002
         """The choices that this question offers."""
         return self.choices
+
+    def said_faults(self, question: Q, said: Said) -> Iterator[str]:
+        """One of the choices offered, and nothing else."""
+        options = self.options(question)
+        if said.filled != ["choice"] or said.choice not in options:
+            yield f"{said.aspect}: found {said.text!r}, expected one of {', '.join(options)}"
 
     def guess(self, question: Q, rng: np.random.Generator) -> Response:
         """Any choice, each alike."""

@@ -1,17 +1,21 @@
-"""What a question kind declares: what it shows, what it writes, and how a person would answer it."""
+"""What a question kind declares: all that is particular to it, and how a rater would answer it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from beholder.study.kinds.coding import Coding
+from beholder.study.kinds.traits import AdaptiveQuestion, MarkedQuestion, Scale, Traits, Viewing
 from beholder.study.question import Question
 
 if TYPE_CHECKING:
     import numpy as np  # the study server starts without it
     from numpy.typing import NDArray
+
+MOST_MARKS = 200
+"""Marks that are taken of one screen."""
 
 Point = tuple[float, float]
 """A place in an image: shares of its width and height, from the top left."""
@@ -25,6 +29,11 @@ class Said:
     choice: str | None = None
     value: float | None = None
     ranking: tuple[int, ...] | None = None
+
+    @property
+    def filled(self) -> list[str]:
+        """The columns of ``answers`` that it fills."""
+        return [name for name in ("choice", "value", "ranking") if getattr(self, name) is not None]
 
     @property
     def text(self) -> str:
@@ -79,7 +88,10 @@ Q_contra = TypeVar("Q_contra", bound=Question, contravariant=True)
 
 
 class Kind(Protocol, Generic[Q_contra]):
-    """A kind of question. Adding one is a file with this shape and a line in ``catalogue.KINDS``."""
+    """A kind of question. Adding one is a file with this shape and a line in ``catalogue.KINDS``.
+
+    ``PlainKind`` has the methods that most kinds need not write.
+    """
 
     @property
     def name(self) -> str:
@@ -88,6 +100,14 @@ class Kind(Protocol, Generic[Q_contra]):
     @property
     def summary(self) -> str:
         """One line for the documentation."""
+
+    @property
+    def settings(self) -> type[Question]:
+        """The settings of its questions; their ``kind`` is its name."""
+
+    @property
+    def traits(self) -> Traits:
+        """What holds for all its questions: durations, items, gold, labels, rating method, page."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -101,6 +121,39 @@ class Kind(Protocol, Generic[Q_contra]):
 
     def coding(self, question: Q_contra) -> Coding:
         """How its answers become judgements of images."""
+
+    def options(self, question: Q_contra) -> tuple[str, ...]:
+        """The choices that the question offers; none where its answer is no choice."""
+
+    def scale(self, question: Q_contra) -> Scale | None:
+        """The scale on which it is answered."""
+
+    def wording(self, question: Q_contra, aspect: str) -> str | None:
+        """The words in which an aspect is asked for, where a question has several."""
+
+    def ties(self, question: Q_contra) -> bool | None:
+        """Whether ties are offered; nothing where every image is judged alone."""
+
+    def least_seconds(self, question: Q_contra) -> float:
+        """Median time for an answer below which nobody has looked."""
+
+    def viewing(self, question: Q_contra, exposure_ms: float | None) -> Viewing | None:
+        """How images are shown that do not stay; ``exposure_ms`` is what an adaptive question asked for."""
+
+    def adaptive(self, question: Q_contra) -> AdaptiveQuestion | None:
+        """The question itself, where its exposure follows the answers."""
+
+    def marked(self, question: Q_contra) -> MarkedQuestion | None:
+        """The question itself, where places and words are marked."""
+
+    def said_faults(self, question: Q_contra, said: Said) -> Iterator[str]:
+        """What is wrong with the answer to an aspect."""
+
+    def mark_faults(self, question: Q_contra, mark: Mark, words: int) -> Iterator[str]:
+        """What is wrong with a mark; ``words`` is the number of words of the prompt that was shown."""
+
+    def response_faults(self, question: Q_contra, response: Response) -> Iterator[str]:
+        """What is wrong with the response as a whole, where its parts are right."""
 
     def respond(self, question: Q_contra, sensed: Sensed, rng: np.random.Generator) -> Response:
         """What an honest person answers who sensed this."""

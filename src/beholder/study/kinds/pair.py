@@ -9,6 +9,7 @@ from pydantic import Field
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.coding import ChoiceCoding
 from beholder.study.kinds.kind import Response, Sensed
+from beholder.study.kinds.traits import Traits
 from beholder.study.question import Question, Words
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class Pair(Choosing[PairQuestion]):
         """Left, tie, right, or without the tie."""
         return self.choices if question.ties else (LEFT, RIGHT)
 
+    def ties(self, question: PairQuestion) -> bool:
+        """As the question says."""
+        return question.ties
+
     def respond(self, question: PairQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:
         """Compare what is felt of both; a difference of exactly nothing is decided by a coin."""
         left, right = sensed.quality["overall"]
@@ -46,6 +51,19 @@ class Pair(Choosing[PairQuestion]):
 PAIR = Pair(
     name="pair",
     summary="Two images of one prompt: left, right or tie.",
+    settings=PairQuestion,
+    traits=Traits(
+        seconds=6.0,
+        answering=0.5,
+        least_seconds=0.25,
+        items="pairs",
+        gold="known-bad",
+        page="pair",
+        rated_by="bradley-terry",
+        labelled_by=("preference",),
+        power_model="preference",
+        expected_by="bradley-terry",
+    ),
     aspect="preference",
     choices=(LEFT, TIE, RIGHT),
     images=2,

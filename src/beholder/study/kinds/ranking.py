@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +10,8 @@ from pydantic import Field
 
 from beholder.study.kinds.coding import RankCoding
 from beholder.study.kinds.kind import Response, Said, Sensed
+from beholder.study.kinds.plain import PlainKind
+from beholder.study.kinds.traits import Traits
 from beholder.study.question import Question, Words
 
 if TYPE_CHECKING:
@@ -24,12 +26,27 @@ class RankingQuestion(Question):
     images: int = Field(4, ge=3, le=10, description="images a trial")
 
 
+TRAITS = Traits(
+    seconds=40.0,
+    answering=0.45,
+    least_seconds=1.0,
+    items="rows",
+    page="ranking",
+    rated_by="plackett-luce",
+    labelled_by=("preference",),
+    agreement=("kendall-w",),
+    any_number=True,
+)
+
+
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(PlainKind[RankingQuestion]):
     """A rank for each image, 1 the best."""
 
     name: str = "ranking"
     summary: str = "Three to ten images of one prompt, from best to worst."
+    settings: type[Question] = RankingQuestion
+    traits: Traits = TRAITS
     columns: tuple[str, ...] = ("ranking",)
 
     def shows(self, question: RankingQuestion) -> int:
@@ -43,6 +60,21 @@ class Ranking:
     def coding(self, question: RankingQuestion) -> RankCoding:  # noqa: ARG002
         """The rank of each image."""
         return RankCoding()
+
+    def ties(self, question: RankingQuestion) -> bool:  # noqa: ARG002
+        """Images may share a rank."""
+        return True
+
+    def said_faults(self, question: RankingQuestion, said: Said) -> Iterator[str]:
+        """A rank for each image."""
+        places = range(1, question.images + 1)
+        ranks = said.ranking or ()
+        if (
+            said.filled != ["ranking"]
+            or len(ranks) != question.images
+            or not all(rank in places for rank in ranks)
+        ):
+            yield f"{said.aspect}: expected a rank from 1 to {question.images} for each image"
 
     def respond(self, question: RankingQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
         """Order by what is felt of each image."""

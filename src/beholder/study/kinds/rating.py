@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
 from beholder.study.kinds.coding import NumberCoding
 from beholder.study.kinds.kind import Response, Said, Sensed
+from beholder.study.kinds.plain import PlainKind
+from beholder.study.kinds.traits import Scale, Traits
 from beholder.study.question import Aspect, Question, Words
 
 if TYPE_CHECKING:
@@ -59,12 +61,29 @@ FELT_AS = {"quality": "plausibility", "authenticity": "plausibility", "correspon
 """Aspects of other names, and what a made-up person goes by when asked for them."""
 
 
+TRAITS = Traits(
+    seconds=10.0,
+    answering=0.45,
+    least_seconds=0.25,
+    items="generated",
+    page="rating",
+    rated_by="mean-opinion",
+    labelled_by=("mean", "z-mean", "p910"),
+    agreement=("intraclass",),
+    power_model="means",
+    expected_by="mean-opinion",
+    jspsych="survey-likert",
+)
+
+
 @dataclass(frozen=True)
-class Rating(Generic[R]):
+class Rating(PlainKind[R]):
     """A number for each aspect."""
 
     name: str = "rating"
     summary: str = "One image: a scale for each aspect."
+    settings: type[Question] = RatingQuestion
+    traits: Traits = TRAITS
     columns: tuple[str, ...] = ("value",)
 
     def shows(self, question: R) -> int:  # noqa: ARG002
@@ -79,6 +98,22 @@ class Rating(Generic[R]):
         """The number given; repeated, it may differ by one point or a tenth of the scale, whichever is more."""
         low, high = question.scale()
         return NumberCoding(slack=max(1.0, NEAR * (high - low)))
+
+    def scale(self, question: R) -> Scale:
+        """As the question says."""
+        return Scale(*question.scale(), question.points)
+
+    def wording(self, question: R, aspect: str) -> str | None:
+        """The words of the aspect."""
+        return next((asked.text for asked in question.aspects if asked.name == aspect), None)
+
+    def said_faults(self, question: R, said: Said) -> Iterator[str]:
+        """A number on the scale; where it has points, one of them."""
+        low, high = question.scale()
+        value = math.nan if said.value is None else said.value
+        is_point = not question.points or value == round(value) if math.isfinite(value) else False
+        if said.filled != ["value"] or not low <= value <= high or not is_point:
+            yield f"{said.aspect}: found {said.text!r}, expected a number from {low:g} to {high:g}"
 
     def respond(self, question: R, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
         """Place what is felt on the scale; an aspect not known to the made-up world goes by the whole."""

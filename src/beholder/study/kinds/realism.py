@@ -9,6 +9,7 @@ from pydantic import Field
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.coding import ChoiceCoding
 from beholder.study.kinds.kind import Response, Sensed
+from beholder.study.kinds.traits import Traits, Viewing
 from beholder.study.question import Question, Words
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ class RealismQuestion(Question):
 class Realism(Choosing[RealismQuestion]):
     """Signal detection: *generated* when the evidence exceeds the person's criterion."""
 
+    def viewing(self, question: RealismQuestion, exposure_ms: float | None) -> Viewing | None:  # noqa: ARG002
+        """For ``viewing_ms``, where the question has it."""
+        return None if question.viewing_ms is None else Viewing(float(question.viewing_ms))
+
     def respond(self, question: RealismQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
         """Compare the evidence with the criterion."""
         return self.pick(GENERATED if sensed.generated[0] > sensed.criterion else REAL)
@@ -40,6 +45,21 @@ class Realism(Choosing[RealismQuestion]):
 REALISM = Realism(
     name="realism",
     summary="One image: real or generated?",
+    settings=RealismQuestion,
+    traits=Traits(
+        seconds=3.0,  # HYPE_∞'s 200 images take about 10 minutes
+        answering=0.5,
+        least_seconds=0.2,
+        items="real-and-generated",
+        gold="real-or-generated",
+        page="realism",
+        rated_by="error-rate",
+        labelled_by=("share",),
+        power_model="proportions",
+        expected_by="error-rate",
+        jspsych="image-button-response",
+        shows_prompt=False,
+    ),
     aspect="realism",
     choices=(REAL, GENERATED),
     images=1,

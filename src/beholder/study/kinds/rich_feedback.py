@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from beholder.study.kinds.kind import Mark, Response, Sensed
-from beholder.study.kinds.rating import Rating, ScaleQuestion
-from beholder.study.question import Aspect, Words
+from beholder.study.kinds.rating import RATING, Rating, ScaleQuestion
+from beholder.study.kinds.traits import MarkedQuestion, Traits
+from beholder.study.question import Aspect, Question, Words
 
 if TYPE_CHECKING:
     import numpy as np  # the study server starts without it
@@ -31,12 +33,43 @@ class RichFeedbackQuestion(ScaleQuestion):
     radius: float = Field(1 / 20, gt=0, le=0.5, description="of a point's disk, as a share of the image height")
 
 
+TRAITS = replace(
+    RATING.traits,
+    seconds=90.0,
+    answering=30 / 90,
+    least_seconds=1.0,
+    page="rich_feedback",
+    agreement=("intraclass", "max-diff"),
+    expected_by=None,
+    shows_words=True,
+)
+
+
 @dataclass(frozen=True)
 class RichFeedback(Rating[RichFeedbackQuestion]):
     """Ratings, and the flawed places and words that the person noticed."""
 
     name: str = "rich-feedback"
     summary: str = "One image with its prompt: marked places, missed words, four scores."
+    settings: type[Question] = RichFeedbackQuestion
+    traits: Traits = TRAITS
+
+    def marked(self, question: RichFeedbackQuestion) -> MarkedQuestion:
+        """Places and words are marked."""
+        return question
+
+    def mark_faults(self, question: RichFeedbackQuestion, mark: Mark, words: int) -> Iterator[str]:  # noqa: ARG002
+        """Points within the image, and words of the prompt."""
+        if mark.kind == "point":
+            inside = mark.point is not None and all(0 <= part <= 1 for part in mark.point)
+            if mark.aspect not in MARKED or mark.image != 0 or not inside:
+                yield f"a point that is not {' or '.join(MARKED)} within the image"
+        elif mark.kind == "word":
+            inside = mark.word is not None and 0 <= mark.word < words
+            if mark.aspect != "misalignment" or mark.image not in (None, 0) or not inside:
+                yield f"a word mark outside the {words} words of the prompt"
+        else:
+            yield f"a {mark.kind} mark; rich feedback takes points and words"
 
     def respond(self, question: RichFeedbackQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:
         """Rate, and mark what was noticed."""

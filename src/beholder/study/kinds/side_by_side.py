@@ -9,6 +9,7 @@ from pydantic import Field
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.coding import ChoiceCoding
 from beholder.study.kinds.kind import Response, Sensed
+from beholder.study.kinds.traits import Traits
 from beholder.study.question import Question, Words
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ class SideBySideQuestion(Question):
 class SideBySide(Choosing[SideBySideQuestion]):
     """Five answers by the size of the difference."""
 
+    def ties(self, question: SideBySideQuestion) -> bool:  # noqa: ARG002
+        """One of the five answers."""
+        return True
+
     def respond(self, question: SideBySideQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
         """The difference in quality, cut at the just-felt gap and at ``much`` times that, alike on both sides."""
         left, right = sensed.quality["overall"]
@@ -39,6 +44,17 @@ class SideBySide(Choosing[SideBySideQuestion]):
 SIDE_BY_SIDE = SideBySide(
     name="side-by-side-5",
     summary="Two images, blind: much better, better, same, worse, much worse.",
+    settings=SideBySideQuestion,
+    traits=Traits(
+        seconds=8.0,
+        answering=3.75 / 8,
+        least_seconds=0.25,
+        items="pairs",
+        page="side_by_side",
+        rated_by="mean-preference",
+        labelled_by=("preference", "mean-preference"),
+        power_model="preference",
+    ),
     aspect="preference",
     choices=(MUCH_BETTER, BETTER, SAME, WORSE, MUCH_WORSE),
     images=2,

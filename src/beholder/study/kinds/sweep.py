@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from beholder.study.kinds.coding import CreditCoding
-from beholder.study.kinds.kind import Mark, Response, Said, Sensed
+from beholder.study.kinds.kind import MOST_MARKS, Mark, Response, Said, Sensed
+from beholder.study.kinds.plain import PlainKind
+from beholder.study.kinds.traits import LENGTH_TOLERANCE, Traits, Viewing
 from beholder.study.question import Question, Words
 
 if TYPE_CHECKING:
     import numpy as np  # the study server starts without it
+
+
+CROSS_MS, AFTER_MS = 800, 1000
+"""Before and after a series (``sweep.js``)."""
+
+LATE_MS = 5000
+"""After a series, in which a press may still come."""
 
 
 class SweepQuestion(Question):
@@ -27,12 +36,29 @@ class SweepQuestion(Question):
     latency_sd_ms: float = Field(92, gt=0)
 
 
+TRAITS = Traits(
+    seconds=20.0,
+    answering=0.75,
+    least_seconds=1.0,
+    items="series",
+    page="sweep",
+    rated_by="pass-rate",
+    labelled_by=("credit",),
+    jspsych="html-keyboard-response",
+    shows_prompt=False,
+    flashes=True,
+    any_number=True,
+)
+
+
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(PlainKind[SweepQuestion]):
     """Key presses with their times; the answer itself is how many there were."""
 
     name: str = "sweep"
     summary: str = "Rapid series of images: a key press at each generated one."
+    settings: type[Question] = SweepQuestion
+    traits: Traits = TRAITS
     columns: tuple[str, ...] = ("value",)
 
     def shows(self, question: SweepQuestion) -> int:
@@ -46,6 +72,37 @@ class Sweep:
     def coding(self, question: SweepQuestion) -> CreditCoding:
         """The credit that each image has from the presses after it."""
         return CreditCoding(question.each_ms, question.latency_ms, question.latency_sd_ms)
+
+    def least_seconds(self, question: SweepQuestion) -> float:
+        """As long as its images."""
+        return (1 - LENGTH_TOLERANCE) * question.images * question.each_ms / 1000
+
+    def viewing(self, question: SweepQuestion, exposure_ms: float | None) -> Viewing:  # noqa: ARG002
+        """A cross, the images one after the other, and time for the last press."""
+        return Viewing(
+            float(question.images * question.each_ms),
+            (CROSS_MS,),
+            (AFTER_MS,),
+            images=question.images,
+            answered_meanwhile=True,
+        )
+
+    def said_faults(self, question: SweepQuestion, said: Said) -> Iterator[str]:  # noqa: ARG002
+        """The number of presses."""
+        if said.filled != ["value"] or said.value is None or not 0 <= said.value <= MOST_MARKS:
+            yield f"{said.aspect}: found {said.text!r}, expected the number of presses"
+
+    def mark_faults(self, question: SweepQuestion, mark: Mark, words: int) -> Iterator[str]:  # noqa: ARG002
+        """Presses during the series or shortly after."""
+        longest = question.images * question.each_ms + LATE_MS
+        timed = mark.at_ms is not None and 0 <= mark.at_ms <= longest
+        if mark.kind != "press" or mark.aspect != "hit" or mark.image is not None or not timed:
+            yield f"a {mark.kind} mark; a sweep takes presses between 0 and {longest} ms"
+
+    def response_faults(self, question: SweepQuestion, response: Response) -> Iterator[str]:  # noqa: ARG002
+        """As many presses as the answer says."""
+        if [said.value for said in response.said] != [len(response.marks)]:
+            yield f"{len(response.marks)} presses; expected as many as the answer says"
 
     def respond(self, question: SweepQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:
         """Press for each image whose evidence exceeds the criterion, after a normal latency."""

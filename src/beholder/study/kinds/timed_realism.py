@@ -11,11 +11,16 @@ from beholder.errors import StudyError
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.kind import Response, Sensed
 from beholder.study.kinds.realism import DETECTION, GENERATED, REAL
+from beholder.study.kinds.traits import CROSS_MS, AdaptiveQuestion, Traits, Viewing
 from beholder.study.question import Question, Words
 from beholder.study.staircase import require_target_above_chance
 
 if TYPE_CHECKING:
     import numpy as np  # the study server starts without it
+
+
+DIGITS = 3
+"""3-2-1"""
 
 
 class TimedRealismQuestion(Question):
@@ -56,6 +61,11 @@ class TimedRealismQuestion(Question):
             step_down=self.step_down_ms, step_up=self.step_up_ms, right_in_a_row=self.right_in_a_row
         )
 
+    def rule(self) -> str:
+        """The steps, and where they settle."""
+        steps = f"−{self.step_down_ms} ms after {self.right_in_a_row} right, +{self.step_up_ms} ms after an error"
+        return f"staircase {steps}: settles where {self.target():.0%} of the answers are right"
+
     def exposure_after(self, shown: Sequence[float], right: Sequence[bool]) -> float:
         """The exposure of the next trial of a run, given the exposures shown in it and whether each was right."""
         if self.adapt == "quest-plus":
@@ -79,6 +89,17 @@ class TimedRealismQuestion(Question):
 class TimedRealism(Choosing[TimedRealismQuestion]):
     """As realism; the evidence is what the exposure left of it."""
 
+    def adaptive(self, question: TimedRealismQuestion) -> AdaptiveQuestion:
+        """The exposure follows the answers."""
+        return question
+
+    def viewing(self, question: TimedRealismQuestion, exposure_ms: float | None) -> Viewing | None:
+        """A countdown or a cross, the image for the exposure asked for, masks."""
+        if exposure_ms is None:
+            return None
+        before = (question.countdown_ms,) * DIGITS if question.countdown_ms else (CROSS_MS,)
+        return Viewing(exposure_ms, before, (question.mask_ms,) * question.masks, exact=True)
+
     def respond(self, question: TimedRealismQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
         """Compare the evidence with the criterion."""
         return self.pick(GENERATED if sensed.generated[0] > sensed.criterion else REAL)
@@ -87,6 +108,20 @@ class TimedRealism(Choosing[TimedRealismQuestion]):
 TIMED_REALISM = TimedRealism(
     name="timed-realism",
     summary="One image for some tenths of a second, then masks: real or generated?",
+    settings=TimedRealismQuestion,
+    traits=Traits(
+        seconds=6.0,
+        answering=0.9 / 6,
+        least_seconds=0.1,
+        items="real-and-generated",
+        gold="real-or-generated",
+        page="timed_realism",
+        rated_by="modal-exposure",
+        labelled_by=("share",),
+        jspsych="image-button-response",
+        shows_prompt=False,
+        flashes=True,
+    ),
     aspect="realism",
     choices=(REAL, GENERATED),
     images=1,

@@ -9,7 +9,7 @@ drives everyone to the floor, while the paper says 75 %. We take −10/+30, whic
 settings, a target at or below chance is refused, and the implied target is printed.
 """
 
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.protocols.protocol import Protocol
 from beholder.study.question import Design, Screening
@@ -29,11 +29,8 @@ def questions() -> tuple[TimedRealismQuestion, ...]:
 
 def notes(question: AnyQuestion) -> tuple[str, ...]:
     """The implied target of the staircase."""
-    if not isinstance(question, TimedRealismQuestion):
-        return ()
-    down, up, row = question.step_down_ms, question.step_up_ms, question.right_in_a_row
-    rule = f"−{down} ms after {row} right, +{up} ms after an error"
-    return (f"staircase {rule}: settles where {question.target():.0%} of the answers are right",)
+    adaptive = kind_of(question).adaptive(question)
+    return () if adaptive is None else (adaptive.rule(),)
 
 
 HYPE_TIME = Protocol(

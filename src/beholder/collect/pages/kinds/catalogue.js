@@ -14,6 +14,9 @@ import { timedRealism } from "/static/kinds/timed_realism.js";
  * @property {(container: HTMLElement, trial: any, tools: import("../steps/trial.js").TrialTools)
  *   => Promise<import("../steps/trial.js").Answer>} render
  * @property {(question: any) => [string[], string][]} keys what each key does: key names and a key of the texts
+ * @property {() => SVGElement[]} sketch the parts of its drawing in the instructions
+ * @property {string} [attention] key of the text of an attention check whose answer is no choice; it has `value`
+ * @property {boolean} [hurried] whether training has no time to look at the image again
  */
 
 /** @type {Record<string, Kind>} */

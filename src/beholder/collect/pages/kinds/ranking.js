@@ -6,6 +6,7 @@ import { watchDrags } from "/static/kinds/drag.js";
 import { fitColumns } from "/static/kinds/grid.js";
 import { emptyOrder, isComplete, placed, ranks, toggled } from "/static/kinds/order.js";
 import { boxFor, letters, reveal } from "/static/kinds/pictures.js";
+import { badge, buttons, scene } from "/static/kinds/sketch.js";
 import { SubmitButton } from "/static/kinds/submit_button.js";
 import { onKeys } from "/static/keys.js";
 
@@ -30,6 +31,13 @@ export const ranking = {
       [["Backspace"], "keys.undo"], [["Enter"], "keys.submit"],
     ];
   },
+
+  sketch: () => [
+    ...[0, 1, 2, 3].flatMap((place) => [scene(12 + 76 * place, 26, 68, 60, place % 2 === 1),
+      badge(20 + 76 * place, 24, ["3", "1", "4", "2"][place])]), ...buttons(4),
+  ],
+
+  attention: "attention.ranking",
 };
 
 /** The images and the ranks. */

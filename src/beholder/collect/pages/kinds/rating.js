@@ -4,6 +4,7 @@ import { h } from "/static/dom.js";
 import { secondsBetween } from "/static/kinds/answer_bar.js";
 import { boxFor, reveal } from "/static/kinds/pictures.js";
 import { Scales } from "/static/kinds/scales.js";
+import { dots, scene } from "/static/kinds/sketch.js";
 import { SubmitButton } from "/static/kinds/submit_button.js";
 
 export const rating = {
@@ -25,6 +26,12 @@ export const rating = {
   keys(/** @type {any} */ question) {
     return [...scaleKeys(question), [["Enter"], "keys.submit"]];
   },
+
+  sketch: () => [
+    scene(16, 8, 160, 136), ...[0, 1, 2].flatMap((row) => dots(200, 34 + 42 * row, 1 + ((row * 2 + 2) % 5))),
+  ],
+
+  attention: "attention.value",
 };
 
 /** The keys of the scales alone. @param {any} question @returns {[string[], string][]} */

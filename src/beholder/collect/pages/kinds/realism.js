@@ -5,6 +5,7 @@ import { AnswerBar, chosenAnswer } from "/static/kinds/answer_bar.js";
 import { choiceKeys } from "/static/kinds/choice_keys.js";
 import { glimpse } from "/static/kinds/glimpse.js";
 import { boxFor, reveal } from "/static/kinds/pictures.js";
+import { buttons, scene } from "/static/kinds/sketch.js";
 
 /** The cross before a viewing period. */
 const FIXATION_MS = 500;
@@ -22,4 +23,6 @@ export const realism = {
   },
 
   keys: choiceKeys,
+
+  sketch: () => [scene(90, 8, 140, 100), ...buttons(2)],
 };

@@ -7,6 +7,7 @@ import { Marks } from "/static/kinds/marks.js";
 import { boxFor, reveal } from "/static/kinds/pictures.js";
 import { scaleKeys } from "/static/kinds/rating.js";
 import { Scales } from "/static/kinds/scales.js";
+import { disk, dots, scene } from "/static/kinds/sketch.js";
 import { SubmitButton } from "/static/kinds/submit_button.js";
 import { onKeys } from "/static/keys.js";
 
@@ -33,6 +34,13 @@ export const richFeedback = {
       ...scaleKeys(question), [["n"], "keys.submit"],
     ];
   },
+
+  sketch: () => [
+    scene(16, 8, 160, 136), disk(66, 96, "sketch__bad"), disk(130, 40, "sketch__off"),
+    ...dots(200, 40, 3), ...dots(200, 76, 4), ...dots(200, 112, 2),
+  ],
+
+  attention: "attention.value",
 };
 
 /** All controls of one trial. */

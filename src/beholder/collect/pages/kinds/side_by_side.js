@@ -2,6 +2,7 @@
 
 import { AnswerBar, chosenAnswer } from "/static/kinds/answer_bar.js";
 import { choiceKeys } from "/static/kinds/choice_keys.js";
+import { buttons, letter, scene } from "/static/kinds/sketch.js";
 import { twoImages } from "/static/kinds/two_images.js";
 
 const SYMBOLS = { "left-much": "≫", "left": ">", "same": "≈", "right": "<", "right-much": "≪" };
@@ -15,4 +16,8 @@ export const sideBySide = {
   },
 
   keys: choiceKeys,
+
+  sketch: () => [
+    scene(24, 8, 132, 100), scene(164, 8, 132, 100, true), letter(24, 8, "A"), letter(164, 8, "B"), ...buttons(5),
+  ],
 };

@@ -3,6 +3,7 @@
 import { h } from "/static/dom.js";
 import { secondsBetween } from "/static/kinds/answer_bar.js";
 import { blank, cross, picture } from "/static/kinds/drawing.js";
+import { buttons, scene } from "/static/kinds/sketch.js";
 import { startGate } from "/static/kinds/start_gate.js";
 import { toFrames } from "/static/frames.js";
 import { Presenter } from "/static/presenter.js";
@@ -37,6 +38,12 @@ export const sweep = {
   keys() {
     return [[[" "], "keys.sweep"]];
   },
+
+  sketch: () => [
+    ...[4, 3, 2, 1, 0].map((place) => scene(66 + 24 * place, 6 + 5 * (4 - place), 92, 80, place % 2 === 1)), ...buttons(1),
+  ],
+
+  attention: "attention.presses",
 };
 
 /**

@@ -2,6 +2,7 @@
 
 import { h } from "/static/dom.js";
 import { Gate, onKeys } from "/static/keys.js";
+import { KINDS } from "/static/kinds/catalogue.js";
 import { pause } from "/static/waiting.js";
 
 const SHORT_MS = 1100;
@@ -19,7 +20,7 @@ export async function tellFeedback(feedback, task, work, tools) {
   const name = `choice.${feedback.expected}`;
   const expected = texts.has(name) ? t(name) : feedback.expected;
   const text = t(feedback.right ? "feedback.right" : "feedback.wrong", { expected });
-  const unhurried = task.phase === "training" && task.kind !== "timed-realism";
+  const unhurried = task.phase === "training" && !KINDS[task.kind].hurried;
   await tell(work, feedback.right ? "good" : "bad", text, unhurried ? Infinity : SHORT_MS, tools);
 }
 

@@ -3,8 +3,8 @@
 import { h } from "/static/dom.js";
 import { KINDS } from "/static/kinds/catalogue.js";
 import { keyCap } from "/static/kinds/choice_keys.js";
+import { sketch } from "/static/kinds/sketch.js";
 import { clicked, primaryButton, showPage } from "/static/steps/page.js";
-import { sketch } from "/static/steps/sketch.js";
 
 /**
  * @param {HTMLElement} place
@@ -20,7 +20,7 @@ export function instructions(place, state, tools) {
     { title: t("instructions.title"), lead: task.text },
     [
       h("div", { class: "card howto" },
-        sketch(task.kind),
+        sketch(KINDS[task.kind].sketch()),
         h("ol", { class: "howto__steps" }, lines(task, texts).map((line) => h("li", {}, line)))),
       keyTable(task, t),
       h("p", { class: "note" }, t("instructions.note", { trials: task.trials })),
