@@ -92,6 +92,7 @@ def part(
     tables: Inputs,
     colour: dict[str, str],
     folder: Path,
+    background: str,
 ) -> Part:
     """The part of one question."""
     mine = [board for board in every if board.question == question.name]
@@ -104,14 +105,19 @@ def part(
     return Part(
         question=question,
         crowd=crowd,
-        boards=tuple(_board_part(question, board, slug[board.key], mine, tables, colour, folder) for board in led),
+        boards=tuple(
+            _board_part(question, board, slug[board.key], mine, tables, colour, folder, background)
+            for board in led
+        ),
         secondary=secondary,
         errors=(wrong, errors_chart(wrong, f"{question.name}-errors")) if wrong else None,
         staircases=_staircases(question, crowd, led, secondary, tables, colour),
-        heatmaps=heatmaps(question, order, tables.labels, tables.images, prompts, tables.regions, folder)
+        heatmaps=heatmaps(
+            question, order, tables.labels, tables.images, prompts, tables.regions, folder, background
+        )
         if isinstance(question, RichFeedbackQuestion)
         else None,
-        doubts=doubts(question.name, doubted, tables.images, prompts, folder),
+        doubts=doubts(question.name, doubted, tables.images, prompts, folder, background),
         silence=None if led else _silence(crowd, tables),
     )
 
@@ -165,6 +171,7 @@ def _board_part(
     tables: Inputs,
     colour: dict[str, str],
     folder: Path,
+    background: str,
 ) -> BoardPart:
     sliced = [
         one for one in mine if one.slice != WHOLE and (one.aspect, one.method) == (board.aspect, board.method)
@@ -192,6 +199,7 @@ def _board_part(
             tables.images,
             prompts,
             folder,
+            background,
             real=real[0] if board.method == "error-rate" and real else None,
             scale=question.scale() if isinstance(question, ScaleQuestion) else (0.0, 1.0),
         ),
