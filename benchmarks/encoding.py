@@ -21,13 +21,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from beholder.images.decode import decode
+from beholder.images.in_order import batches, in_order
+from beholder.images.sources import find_images
 from beholder.models.allocator import keep_freed_memory
-from beholder.models.decode import decode
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
 from beholder.models.encoders.encoder import BATCH, Encoder
-from beholder.models.in_order import batches, in_order
-from beholder.models.pictures import find_pictures
 
 
 def main() -> None:
@@ -101,7 +101,7 @@ def _read(encoder: Encoder, files: list[Path]) -> None:
 
 def _whole(encoder: Encoder, files: list[Path]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        found = encode(find_pictures(*files), encoder, folder=Path(folder))
+        found = encode(find_images(*files), encoder, folder=Path(folder))
         assert found.vectors.shape == (len(files), encoder.dims)
 
 

@@ -29,12 +29,12 @@ from torch_fidelity.defaults import DEFAULTS
 from torch_fidelity.feature_extractor_inceptionv3 import FeatureExtractorInceptionV3
 from torch_fidelity.utils import extract_featuresdict_from_input_id
 
+from beholder.images.sources import find_images
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
 from beholder.models.encoders.encoder import BATCH, Encoder
 from beholder.models.encoders.inception import FidInception
-from beholder.models.pictures import find_pictures
 
 CPU = torch.device("cpu")
 FEW = 64
@@ -123,7 +123,7 @@ def _ours(ours: Encoder, folder: Path) -> dict[str, Callable[[], object]]:
     forward(ours, stacks[: 2 * cores], cores)  # to warm up
     return {
         "bare forward": partial(forward, ours, stacks, cores),
-        "beholder": lambda: encode(find_pictures(folder), ours),
+        "beholder": lambda: encode(find_images(folder), ours),
     }
 
 

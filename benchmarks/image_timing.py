@@ -109,7 +109,8 @@ def encoding_at_fetch(service: Service) -> None:
     def content(image: str) -> bytes:
         if image not in ready:
             path = service.folder / service.images.path_of(image)
-            ready[image] = encode(path, service.side, service.study.collect.image_quality)
+            study = service.study
+            ready[image] = encode(path, service.side, study.collect.image_quality, study.images.background)
         return ready[image]
 
     service.images.content = content  # type: ignore[method-assign]

@@ -29,12 +29,12 @@ from harness import Comparison
 from PIL import Image
 
 import beholder
+from beholder.images.decode import decode, quiet_pillow
+from beholder.images.in_order import batches, in_order
 from beholder.measure.scorers.catalogue import load_scorer
 from beholder.models.allocator import keep_freed_memory
-from beholder.models.decode import decode, quiet_pillow
 from beholder.models.encoders.encoder import BATCH
 from beholder.models.encoders.torch_network import share_cores
-from beholder.models.in_order import batches, in_order
 from beholder.models.preference.open_clip_state import as_config
 from beholder.models.preference.published import load_published
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import settings
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from beholder.simulate.world import Painted, World, paint_world, write_truth
@@ -215,3 +217,16 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=found, args=BROWSER_FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def photographs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """24 files of different sizes and kinds, smooth enough to survive compression."""
+    folder = tmp_path_factory.mktemp("photographs")
+    rng = np.random.default_rng(3)
+    for number in range(24):
+        height, width = (int(side) for side in rng.integers(40, 90, 2))
+        coarse = rng.integers(0, 256, (4, 5, 3), dtype=np.uint8)
+        image = Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC)
+        image.save(folder / f"{number:02d}.{('png', 'jpg', 'webp', 'avif')[number % 4]}")
+    return folder

@@ -13,9 +13,9 @@ from PIL import Image
 
 import beholder
 from beholder.errors import ImageError, TableError, UserError
+from beholder.images.decode import decode
 from beholder.measure.scorers.catalogue import load_scorer
 from beholder.measure.scorers.scorer import by_pixels
-from beholder.models.decode import decode
 from beholder.models.preference.two_tower import build, configure
 from beholder.models.trainable import Batch
 from beholder.models.weights.checkpoint import Record, save_checkpoint
@@ -250,8 +250,14 @@ class TestFaults:
         found = beholder.score(images=places, skip_broken=True, **call)  # type: ignore[arg-type]
         assert [Path(name).name for name in found.names] == ["a.png", "c.png"]
         assert [Path(one.name).name for one in found.broken] == ["b.png"]
+        grey = beholder.score(images=Image.new("RGB", (9, 9), "#7f7f7f"), **call)  # type: ignore[arg-type]
+        assert found.scores[1] == pytest.approx(grey.scores[0])  # transparency lies on middle grey
         white = beholder.score(images=Image.new("RGB", (9, 9), "white"), **call)  # type: ignore[arg-type]
-        assert found.scores[1] == pytest.approx(white.scores[0])  # transparency lies on white
+        for clear in (tmp_path / "c.png", Image.open(tmp_path / "c.png")):  # a file, and an image in memory
+            on_white = beholder.score(images=clear, background="#FFFFFF", **call)  # type: ignore[arg-type]
+            assert on_white.scores[0] == pytest.approx(white.scores[0])
+        with pytest.raises(UserError, match="background 'white': a colour is expected as #rrggbb"):
+            beholder.score(images=places, background="white", **call)  # type: ignore[arg-type]
 
     def test_numbers_of_prompts(self, small_pickscore: Path, painted: Path) -> None:
         with pytest.raises(UserError, match="2 prompts for 40 images"):

@@ -11,8 +11,9 @@ import pytest
 from beholder.collect import guard
 from beholder.collect.guard import ENTRIES, FAULTS, LARGEST_BODY, RETURNS, SIGN_INS, Buckets, network_of
 from beholder.collect.passes import RATER_COOKIE, holder_of, token_of
-from beholder.images.display import UndisplayableError, common_side, display_size, encode
-from beholder.images.formats import LARGEST_PIXELS
+from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.display import common_side, display_size, encode
+from beholder.images.formats import LARGEST_PIXELS, UndecodableError
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design
 
@@ -263,5 +264,5 @@ class TestPictures:
             path = tmp_path / "bomb.bmp"
             path.write_bytes(header + b"\0" * 1000)
             warned = pytest.warns() if side < 13_000 else nullcontext()  # Pillow's own warning
-            with warned, pytest.raises(UndisplayableError, match="larger"):
-                encode(path, 512, 92)
+            with warned, pytest.raises(UndecodableError, match="larger"):
+                encode(path, 512, 92, DEFAULT_BACKGROUND)

@@ -222,11 +222,12 @@ class TestBrokenFiles:
         (tmp_path / "patch").mkdir()
         (tmp_path / "patch" / "sitecustomize.py").write_text(
             "import os, sys\n"
+            "from pathlib import Path\n"
             "from PIL import Image\n"
             "first = Image.open\n"
-            "def opened(path, *rest, **others):\n"
-            f"    if str(path) == {str(victim.path)!r}: os.kill(os.getpid(), 9)\n"
-            "    return first(path, *rest, **others)\n"
+            "def opened(file, *rest, **others):\n"
+            f"    if file.getvalue() == Path({str(victim.path)!r}).read_bytes(): os.kill(os.getpid(), 9)\n"
+            "    return first(file, *rest, **others)\n"
             "Image.open = opened\n",
             encoding="utf-8",
         )

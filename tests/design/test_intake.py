@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from beholder.design.decode import Decoded, Unusable, decode_all
 from beholder.design.intake import Sources, prompt_id, take_in
+from beholder.images.inspection import UnusableFile, UsableFile, inspect_files
 from beholder.tables.catalogue import TABLES
 from beholder.tables.check import faults_in, reference_faults
 
@@ -44,14 +44,14 @@ def bomb(path: Path, side: int = 20_000) -> Path:
     return path
 
 
-def only(file: Path) -> Decoded | Unusable:
-    (outcome,) = decode_all([file])
+def only(file: Path) -> UsableFile | UnusableFile:
+    (outcome,) = inspect_files([file])
     return outcome
 
 
 def reason(file: Path) -> str:
     outcome = only(file)
-    assert isinstance(outcome, Unusable)
+    assert isinstance(outcome, UnusableFile)
     return outcome.reason
 
 
@@ -82,7 +82,7 @@ def test_every_mode_and_format_is_read(tmp_path: Path, mode: str, suffix: str) -
     file = tmp_path / f"a{suffix}"
     image = Image.new("I;16", (7, 5), 40_000) if mode == "I;16" else Image.new("RGB", (7, 5), RED).convert(mode)
     image.save(file)
-    assert only(file) == Decoded(7, 5, hashlib.sha256(file.read_bytes()).hexdigest())
+    assert only(file) == UsableFile(7, 5, hashlib.sha256(file.read_bytes()).hexdigest())
 
 
 @pytest.mark.parametrize("suffix", [".jpg", ".png", ".webp", ".tif"])
@@ -93,7 +93,7 @@ def test_size_is_as_displayed(tmp_path: Path, suffix: str, orientation: int, sho
     file = tmp_path / f"a{suffix}"
     noise(1).save(file, exif=exif)
     outcome = only(file)
-    assert isinstance(outcome, Decoded)
+    assert isinstance(outcome, UsableFile)
     assert (outcome.width, outcome.height) == shown
 
 
@@ -101,7 +101,7 @@ def test_damaged_exif_does_not_matter(tmp_path: Path) -> None:
     file = tmp_path / "a.jpg"
     noise(1).save(file, exif=b"Exif\x00\x00MM\x00*\xff\xff\xff\xff")
     outcome = only(file)
-    assert isinstance(outcome, Decoded)
+    assert isinstance(outcome, UsableFile)
     assert (outcome.width, outcome.height) == (12, 9)
 
 
@@ -146,12 +146,12 @@ def test_bombs_are_refused_without_a_warning(tmp_path: Path, side: int) -> None:
 def test_exactly_the_limit_is_taken(tmp_path: Path) -> None:
     file = tmp_path / "a.png"
     Image.new("1", (10_000, 10_000)).save(file)
-    assert isinstance(only(file), Decoded)
+    assert isinstance(only(file), UsableFile)
 
 
 def test_pillow_is_left_as_it_was(tmp_path: Path) -> None:
     before = Image.MAX_IMAGE_PIXELS
-    decode_all([paint(tmp_path / "a.png")])
+    inspect_files([paint(tmp_path / "a.png")])
     assert before == Image.MAX_IMAGE_PIXELS
 
 
@@ -166,8 +166,8 @@ def test_a_postscript_file_in_disguise_is_not_run(tmp_path: Path) -> None:
 def test_results_are_in_order_and_progress_is_told(tmp_path: Path) -> None:
     files = [paint(tmp_path / f"{i}.png", i, (5 + i, 5)) for i in range(20)]
     told: list[tuple[int, int]] = []
-    outcomes = decode_all(files, lambda done, total: told.append((done, total)))
-    assert [o.width for o in outcomes if isinstance(o, Decoded)] == list(range(5, 25))
+    outcomes = inspect_files(files, lambda done, total: told.append((done, total)))
+    assert [o.width for o in outcomes if isinstance(o, UsableFile)] == list(range(5, 25))
     assert told == [(i, 20) for i in range(1, 21)]
 
 

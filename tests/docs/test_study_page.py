@@ -15,7 +15,7 @@ from pydantic_core import PydanticUndefined
 from beholder.study.collecting import Codes, Collecting
 from beholder.study.kinds.catalogue import KINDS as ALL_KINDS
 from beholder.study.question import Aspect, Design, Question, Screening, Settings
-from beholder.study.study import Analysis, Pay, Study
+from beholder.study.study import Analysis, ImageSettings, Pay, Study
 
 PAGE = Path(__file__).parents[2] / "docs" / "study.md"
 
@@ -26,6 +26,7 @@ MODELS: dict[str, type[Settings]] = {
     "pay": Pay,
     "collect": Collecting,
     "codes": Codes,
+    "images": ImageSettings,
     "analysis": Analysis,
     "question": Question,
     "design": Design,
@@ -40,6 +41,7 @@ MEANINGS = {
     "Study.title": "title that people see",
     "Study.description": "what the study is for, in a sentence or two",
     "Study.seed": "reproduces every draw: trials, made-up people, intervals",
+    "Study.images": "section `[images]`",
     "Study.pay": "section `[pay]`",
     "Study.collect": "section `[collect]`",
     "Study.analysis": "section `[analysis]`",

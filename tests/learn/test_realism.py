@@ -12,13 +12,13 @@ from tests.learn.conftest import Rows, write_labels
 from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
+from beholder.images.decode import decode
 from beholder.learn.evaluate import Figure, Settings, evaluate
 from beholder.learn.examples import judged
 from beholder.learn.recipe import Data, Recipe, load_recipe
 from beholder.learn.stage import run
 from beholder.measure.scorers.catalogue import load_scorer, recipe_of
 from beholder.measure.scorers.scorer import Shown
-from beholder.models.decode import decode
 from beholder.models.realism import Realism
 from beholder.models.weights.checkpoint import load_checkpoint
 from beholder.stats.intervals.proportions import wilson

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from beholder.api.scoring import Images, Prompts, pictures_of, prompts_of
+from beholder.api.scoring import Images, Prompts, prompts_of, sources_of
+from beholder.images.background import DEFAULT_BACKGROUND, checked_background
+from beholder.images.sources import ImageSource
 from beholder.measure.rich.explain import Explanations, Progress
 from beholder.measure.rich.explain import explain as explain_all
 from beholder.measure.rich.members import Member, load_members
 from beholder.measure.rich.people import open_people
-from beholder.models.pictures import Picture
+from beholder.study.study import load_study
 
 Models: TypeAlias = str | Path | Member | Sequence[str | Path | Member]
 """Folders of trained models, models that were loaded, or several of these, which speak together."""
@@ -22,6 +24,7 @@ def explain(
     model: Models,
     study: str | Path | None = None,
     device: str | None = None,
+    background: str | None = None,
     skip_broken: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -29,17 +32,21 @@ def explain(
     """What models of rich feedback say of images: scores with intervals, heatmaps, and the words that were missed.
 
     With a ``study``, what its people said stands beside it, and prompts may be left out: those of the study are
-    taken. Images that are missing or broken stop the run, all listed, unless ``skip_broken``.
+    taken. Images that are missing or broken stop the run, all listed, unless ``skip_broken``. Transparent images
+    are flattened on the ``background`` (#rrggbb); left out, on that of the study, else on middle grey.
     """
+    place = None if study is None else Path(study)
+    background = background_of(place, background)
     several = [model] if isinstance(model, str | Path | Member) else list(model)
     loaded = load_members([Path(one) for one in several if not isinstance(one, Member)], device)
     members = [one for one in several if isinstance(one, Member)] + loaded
-    pictures = pictures_of(images)
+    pictures = sources_of(images, background)
     return explain_by(
         members,
         pictures,
         prompts_of(prompts, pictures),
-        study=None if study is None else Path(study),
+        study=place,
+        background=background,
         skip_broken=skip_broken,
         workers=workers,
         progress=progress,
@@ -48,10 +55,11 @@ def explain(
 
 def explain_by(
     members: Sequence[Member],
-    pictures: Sequence[Picture],
+    pictures: Sequence[ImageSource],
     prompts: Sequence[str | None],
     *,
     study: Path | None = None,
+    background: str | None = None,
     skip_broken: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -62,7 +70,15 @@ def explain_by(
         prompts,
         members,
         people=None if study is None else open_people(study),
+        background=background_of(study, background),
         skip_broken=skip_broken,
         workers=workers,
         progress=progress,
     )
+
+
+def background_of(study: Path | None, background: str | None) -> str:
+    """What transparent images are flattened on: as asked for, or as the study says, or middle grey."""
+    if background is not None:
+        return checked_background(background)
+    return DEFAULT_BACKGROUND if study is None else load_study(study).images.background

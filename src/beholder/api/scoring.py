@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.errors import UserError
+from beholder.images.background import DEFAULT_BACKGROUND, checked_background
+from beholder.images.decode import flatten
+from beholder.images.reading import BrokenImage
+from beholder.images.sources import ArrayImage, ImageSource, find_images
 from beholder.measure.meaning import Choices, Meaning, choices_of, meaning, read_choices
 from beholder.measure.score import Progress, Scores
 from beholder.measure.score import score as score_all
 from beholder.measure.scorers.catalogue import load_scorer, recipe_of
 from beholder.measure.scorers.scorer import Differentiable, Scorer
-from beholder.models.decode import flat
-from beholder.models.encoders.encode import Broken
-from beholder.models.pictures import ArrayPicture, Picture, find_pictures
 from beholder.stats.prediction.calibration import Calibration
 
 Images = str | Path | Image.Image | NDArray[np.uint8] | Sequence[str | Path | Image.Image | NDArray[np.uint8]]
@@ -41,7 +42,7 @@ class Scored:
     """Beside the reference set; ``None`` where none was given."""
     calibration: Calibration | None
     """On people's choices; ``None`` where none were given."""
-    broken: tuple[Broken, ...]
+    broken: tuple[BrokenImage, ...]
     """What was skipped; always empty unless that was asked for."""
 
 
@@ -55,6 +56,7 @@ def score(
     reference_prompts: Prompts = None,
     choices: pl.DataFrame | str | Path | None = None,
     device: str | None = None,
+    background: str = DEFAULT_BACKGROUND,
     skip_broken: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -65,14 +67,16 @@ def score(
     images, scores come with their percentile among them and the chance to be preferred over one of them; with
     ``choices`` of people (columns ``first``, ``second``, ``share``, maybe ``answers``; names of the images scored)
     that chance is calibrated. Images that are missing or broken stop the run, all listed, unless ``skip_broken``.
+    Transparent images are flattened on the ``background`` (#rrggbb).
     """
+    background = checked_background(background)
     judge = scorer if isinstance(scorer, Scorer) else _loaded(scorer, weights, device)
-    pictures = pictures_of(images)
+    pictures = sources_of(images, background)
     texts = prompts_of(prompts, pictures)
-    beside: list[Picture] = []
+    beside: list[ImageSource] = []
     beside_texts: list[str | None] = []
     if reference is not None:
-        beside = pictures_of(reference)
+        beside = sources_of(reference, background)
         beside_texts = prompts_of(prompts if reference_prompts is None else reference_prompts, beside)
     if isinstance(scorer, str) and "prompt" in recipe_of(scorer).needs and None in (*texts, *beside_texts):
         raise UserError(f"scorer '{scorer}' needs prompts: one for all images, or one for each")
@@ -83,6 +87,7 @@ def score(
         reference=beside,
         reference_prompts=beside_texts,
         choices=choices if choices is None or isinstance(choices, pl.DataFrame) else read_choices(Path(choices)),
+        background=background,
         skip_broken=skip_broken,
         workers=workers,
         progress=progress,
@@ -91,20 +96,29 @@ def score(
 
 def score_by(
     scorers: Sequence[Scorer],
-    pictures: Sequence[Picture],
+    pictures: Sequence[ImageSource],
     prompts: Sequence[str | None],
     *,
-    reference: Sequence[Picture] = (),
+    reference: Sequence[ImageSource] = (),
     reference_prompts: Sequence[str | None] = (),
     choices: pl.DataFrame | None = None,
+    background: str = DEFAULT_BACKGROUND,
     skip_broken: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> list[Scored]:
     """The same by several scorers, in their order: each image is decoded once for all of them."""
 
-    def scored(images: Sequence[Picture], texts: Sequence[str | None]) -> Scores:
-        return score_all(images, texts, scorers, skip_broken=skip_broken, workers=workers, progress=progress)
+    def scored(images: Sequence[ImageSource], texts: Sequence[str | None]) -> Scores:
+        return score_all(
+            images,
+            texts,
+            scorers,
+            background=background,
+            skip_broken=skip_broken,
+            workers=workers,
+            progress=progress,
+        )
 
     scores = scored(pictures, prompts)
     skipped = {broken.name for broken in scores.broken}
@@ -121,23 +135,23 @@ def _scored(scorer: Scorer, scores: Scores, beside: Scores | None, chosen: Choic
     return Scored(scorer.name, scorer.identity, scores.names, values, read, calibration, scores.broken)
 
 
-def pictures_of(images: Images) -> list[Picture]:
-    """Pictures of places and of images in memory; these are called ``image 1`` and so on."""
+def sources_of(images: Images, background: str = DEFAULT_BACKGROUND) -> list[ImageSource]:
+    """Sources of places and of images in memory; these are called ``image 1`` and so on."""
     several = images if isinstance(images, Sequence) and not isinstance(images, str) else [images]
-    found: list[Picture] = []
+    found: list[ImageSource] = []
     places: list[str | Path] = []
     for one in several:
         if isinstance(one, str | Path):
             places.append(one)
             continue
-        found += find_pictures(*places) if places else []
+        found += find_images(*places) if places else []
         places = []
-        pixels = one if isinstance(one, np.ndarray) else np.asarray(flat(one))
-        found.append(ArrayPicture(f"image {len(found) + 1}", pixels))
-    return found + (find_pictures(*places) if places or not several else [])
+        pixels = one if isinstance(one, np.ndarray) else np.asarray(flatten(one, background))
+        found.append(ArrayImage(f"image {len(found) + 1}", pixels))
+    return found + (find_images(*places) if places or not several else [])
 
 
-def prompts_of(prompts: Prompts, pictures: Sequence[Picture]) -> list[str | None]:
+def prompts_of(prompts: Prompts, pictures: Sequence[ImageSource]) -> list[str | None]:
     """The prompt of each picture."""
     if prompts is None or isinstance(prompts, str):
         return [prompts] * len(pictures)

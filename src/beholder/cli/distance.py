@@ -6,15 +6,16 @@ from pathlib import Path
 
 import click
 
+from beholder.cli.options import background_option
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.errors import UserError
+from beholder.images.sources import find_images
 from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
 from beholder.measure.settings import OFFLINE
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
-from beholder.models.encoders.encode import Features, encode
+from beholder.models.encoders.encode import Features, encode_by
 from beholder.models.encoders.encoder import Encoder
-from beholder.models.pictures import find_pictures
 
 USUAL = ("frechet", "kernel", "precision", "recall", "density", "coverage")
 
@@ -33,6 +34,7 @@ USUAL = ("frechet", "kernel", "precision", "recall", "density", "coverage")
 @click.option(
     "--features", type=click.Path(path_type=Path), help="Folder in which features are kept for next time."
 )
+@background_option()
 @click.option("--seed", default=0, show_default=True, help="Of metrics that draw subsets.")
 @click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -45,6 +47,7 @@ def distance(
     train: str | None,
     logits: str | None,
     features: Path | None,
+    background: str,
     seed: int,
     *,
     skip_broken: bool,
@@ -60,24 +63,32 @@ def distance(
     network = load_encoder(encoder, weights)
     scores = load_encoder(logits) if logits else None
 
-    def encoded(place: str, by: Encoder = network) -> Features:
+    def encoded(place: str, *by: Encoder) -> tuple[Features, ...]:
         with progress_bar(place) as progress:
-            return encode(find_pictures(place), by, folder=features, skip_broken=skip_broken, progress=progress)
+            return encode_by(
+                find_images(place),
+                by,
+                background=background,
+                folder=features,
+                skip_broken=skip_broken,
+                progress=progress,
+            ).features
 
-    find_pictures(real, *generated, *([train] if train else []))  # all places that are wrong, at once
-    reference, known = encoded(real), encoded(train) if train else None
+    find_images(real, *generated, *([train] if train else []))  # all places that are wrong, at once
+    reference, known = encoded(real, network)[0], encoded(train, network)[0] if train else None
     rows: list[dict[str, object]] = []
     for place in generated:
-        mine = encoded(place)
+        vectors = encoded(place, network, *([scores] if scores else []))
         sets = Sets(
             reference.vectors,
-            mine.vectors,
+            vectors[0].vectors,
             train=known.vectors if known else None,
-            logits=encoded(place, scores).vectors if scores else None,
+            logits=vectors[1].vectors if scores else None,
             seed=seed,
         )
-        common = {"real": real, "generated": place, "encoder": mine.encoder, "preprocessing": mine.preprocessing}
-        skipped = {"skipped_real": len(reference.broken), "skipped_generated": len(mine.broken)}
+        common = {"real": real, "generated": place, "encoder": vectors[0].encoder}
+        common |= {"preprocessing": vectors[0].preprocessing, "background": background}
+        skipped = {"skipped_real": len(reference.broken), "skipped_generated": len(vectors[0].broken)}
         for name, one in measured(names, sets).items():
             found = asdict(one)
             counted = {"real_images": found.pop("real"), "generated_images": found.pop("generated")}

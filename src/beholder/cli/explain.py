@@ -10,16 +10,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from beholder.api.explaining import explain_by
+from beholder.api.explaining import background_of, explain_by
+from beholder.cli.options import background_option
 from beholder.cli.output import WIDE, show_json
 from beholder.cli.progress import progress_bar
 from beholder.cli.prompts import read_prompts
 from beholder.feedback.image_feedback import AspectScore, ImageFeedback
 from beholder.feedback.labels import MISSED
+from beholder.images.sources import find_images
 from beholder.measure.rich.explain import Explanations
 from beholder.measure.rich.members import Member, load_members
 from beholder.models.explained import Explained
-from beholder.models.pictures import find_pictures
 from beholder.report.site.explained_page import write_page
 from beholder.report.text.words import count, percent
 from beholder.report.text.words import people as number_of_people
@@ -49,6 +50,7 @@ from beholder.study.words import split_words
     help="A study whose people judged some of the images: their feedback stands beside, its prompts are taken.",
 )
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write a page (HTML) with pictures.")
+@background_option(None)
 @click.option("--device", help="Where networks run: cpu, cuda, mps. Left out: the fastest there is.")
 @click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, heatmaps in a few numbers.")
@@ -59,6 +61,7 @@ def explain_images(
     prompts: Path | None,
     study: Path | None,
     out: Path | None,
+    background: str | None,
     device: str | None,
     *,
     skip_broken: bool,
@@ -72,13 +75,16 @@ def explain_images(
         raise click.UsageError("give either --prompts or --prompt")
     if prompts is None and prompt is None and study is None:
         raise click.UsageError("give prompts with --prompt or --prompts, or a study that has them with --study")
-    pictures = find_pictures(*images)
+    pictures = find_images(*images)
     texts = read_prompts(prompts, prompt, pictures)
     members = load_members(models, device)
     with progress_bar("images") as progress:
-        found = explain_by(members, pictures, texts, study=study, skip_broken=skip_broken, progress=progress)
+        ground = background_of(study, background)
+        found = explain_by(
+            members, pictures, texts, study=study, background=ground, skip_broken=skip_broken, progress=progress
+        )
     if out:
-        write_page(out, found.explained, [member.identity for member in members])
+        write_page(out, found.explained, [member.identity for member in members], ground)
     if as_json:
         _show_json(found, members, out)
         return

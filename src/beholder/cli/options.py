@@ -10,8 +10,24 @@ import click
 from click.core import ParameterSource
 
 from beholder.errors import StageError, UserError
+from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 
 VARIABLE = "BEHOLDER_DATABASE"
+
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+def background_option(default: str | None = DEFAULT_BACKGROUND) -> Decorator:
+    """The option by which a command without a study is told its background; ``None``: that of a study."""
+    return click.option(
+        "--background",
+        metavar="COLOUR",
+        default=default,
+        show_default="that of the study, else #7f7f7f" if default is None else True,
+        callback=lambda _context, _option, colour: colour and checked_background(colour),
+        help="What transparent images are flattened on, as #rrggbb.",
+    )
 
 
 def database_options(command: Callable[..., None]) -> Callable[..., None]:

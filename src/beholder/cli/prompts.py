@@ -6,10 +6,10 @@ from pathlib import Path
 import polars as pl
 
 from beholder.errors import UserError
-from beholder.models.pictures import Picture
+from beholder.images.sources import ImageSource
 
 
-def read_prompts(path: Path | None, one: str | None, pictures: Sequence[Picture]) -> list[str | None]:
+def read_prompts(path: Path | None, one: str | None, pictures: Sequence[ImageSource]) -> list[str | None]:
     """The prompt of each picture; an error lists the pictures without one."""
     if path is None:
         return [one] * len(pictures)

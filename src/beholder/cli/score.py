@@ -7,14 +7,15 @@ import click
 import numpy as np
 
 from beholder.api.scoring import Scored, score_by
+from beholder.cli.options import background_option
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.cli.prompts import read_prompts
 from beholder.cli.weights import named_weights
 from beholder.errors import UserError
+from beholder.images.sources import find_images
 from beholder.measure.meaning import Meaning, read_choices
 from beholder.measure.scorers.catalogue import SCORERS, check_names, load_scorer, recipe_of
-from beholder.models.pictures import find_pictures
 from beholder.stats.prediction.calibration import Calibration
 
 
@@ -50,6 +51,7 @@ from beholder.stats.prediction.calibration import Calibration
     help="People's choices, which calibrate chances: CSV with `first`, `second`, `share`, maybe `answers`; or the "
     "table `labels` of a study.",
 )
+@background_option()
 @click.option("--device", help="Where networks run: cpu, cuda, mps. Left out: the fastest there is.")
 @click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -62,6 +64,7 @@ def score_images(
     reference: str | None,
     reference_prompts: Path | None,
     choices: Path | None,
+    background: str,
     device: str | None,
     *,
     skip_broken: bool,
@@ -78,8 +81,8 @@ def score_images(
         raise UserError(f"{', '.join(needing)} needs prompts: give a file with --prompts, or one with --prompt")
     if prompts and prompt:
         raise click.UsageError("give either --prompts or --prompt")
-    pictures = find_pictures(*images)
-    beside = find_pictures(reference) if reference else []
+    pictures = find_images(*images)
+    beside = find_images(reference) if reference else []
     texts = read_prompts(prompts, prompt, pictures)
     beside_texts = read_prompts(reference_prompts or prompts, prompt, beside) if beside else []
     table = read_choices(choices) if choices else None
@@ -92,6 +95,7 @@ def score_images(
             reference=beside,
             reference_prompts=beside_texts,
             choices=table,
+            background=background,
             skip_broken=skip_broken,
             progress=progress,
         )

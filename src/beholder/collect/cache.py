@@ -29,9 +29,9 @@ KEPT_FREE = 16_000_000
 """Bytes of the disk that are left to answers: images are not worth the last of it."""
 
 
-def cache_file(folder: Path, sha256: str, side: int, quality: int) -> Path:
+def cache_file(folder: Path, sha256: str, side: int, quality: int, background: str) -> Path:
     """Where an image lies that is encoded."""
-    return folder / CACHE / f"{sha256}-{side}-{quality}{SUFFIX}"
+    return folder / CACHE / f"{sha256}-{side}-{quality}-{background.lstrip('#')}{SUFFIX}"
 
 
 def stored(file: Path) -> bytes | None:

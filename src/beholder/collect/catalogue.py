@@ -37,7 +37,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class StudyImage:
     """An image file."""
 
     path: str
@@ -57,7 +57,7 @@ class Catalogue:
             self.questions: dict[str, AnyQuestion] = {row.question: question_of(row.settings) for row in rows}
             self.asked = {name: asked(question) for name, question in self.questions.items()}
             self.pictures = {
-                row.image: Picture(row.path, row.sha256, row.width, row.height)
+                row.image: StudyImage(row.path, row.sha256, row.width, row.height)
                 for row in connection.execute(select(pictures))
             }
         self.slot = lru_cache(SLOTS_KEPT)(self._slot)

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TextIO
 
 from beholder.collect.cache import store
-from beholder.images.display import UndisplayableError, encode
+from beholder.images.display import encode
+from beholder.images.formats import UndecodableError
 
 NICENESS = 10
 """Raters' requests come first."""
@@ -25,8 +26,8 @@ def answers(jobs: TextIO) -> Iterator[dict[str, str]]:
     for line in jobs:
         job = json.loads(line)
         try:
-            content = encode(Path(job["path"]), job["side"], job["quality"])
-        except UndisplayableError as error:
+            content = encode(Path(job["path"]), job["side"], job["quality"], job["background"])
+        except UndecodableError as error:
             yield {"broken": str(error)}
             continue
         try:

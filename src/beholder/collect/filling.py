@@ -105,7 +105,7 @@ class Filling:
             return self._jobs.pop()
 
     def _new_encoder(self) -> "Encoder":
-        encoder = Encoder(self._images.side, self._images.quality)
+        encoder = Encoder(self._images.side, self._images.quality, self._images.background)
         with self._turn:
             self._encoders.add(encoder)
             if self._stopped.is_set():
@@ -131,8 +131,8 @@ class Filling:
 class Encoder:
     """A process that encodes images, one after the other."""
 
-    def __init__(self, side: int, quality: int) -> None:
-        self._settings = {"side": side, "quality": quality}
+    def __init__(self, side: int, quality: int, background: str) -> None:
+        self._settings = {"side": side, "quality": quality, "background": background}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "beholder.collect.encoder"],
             stdin=subprocess.PIPE,

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from beholder.collect.cache import cache_file, is_locked, names_in, note_broken, noted_broken, store, stored
-from beholder.collect.catalogue import Picture
+from beholder.collect.catalogue import StudyImage
 from beholder.errors import RefusedError
-from beholder.images.display import UndisplayableError, encode
+from beholder.images.display import encode
+from beholder.images.formats import UndecodableError
 
 REMEMBERED_BYTES = 64_000_000
 """How much is kept in memory of images that cannot be stored."""
@@ -61,8 +62,10 @@ class ServedImages:
     whoever asks for it is told to ask again in a second.
     """
 
-    def __init__(self, folder: Path, pictures: Mapping[str, Picture], *, side: int, quality: int) -> None:
-        self.folder, self.side, self.quality = folder, side, quality
+    def __init__(
+        self, folder: Path, pictures: Mapping[str, StudyImage], *, side: int, quality: int, background: str
+    ) -> None:
+        self.folder, self.side, self.quality, self.background = folder, side, quality, background
         self._pictures = pictures
         self._turn = threading.Lock()
         self._filled, self._looked = False, float("-inf")
@@ -125,7 +128,7 @@ class ServedImages:
 
     def _job(self, image: str) -> Job:
         picture = self._pictures[image]
-        file = cache_file(self.folder, picture.sha256, self.side, self.quality)
+        file = cache_file(self.folder, picture.sha256, self.side, self.quality, self.background)
         return Job(image, self.folder / picture.path, file)
 
     def _is_being_filled(self) -> bool:
@@ -167,8 +170,8 @@ class ServedImages:
     def _encode(self, job: Job) -> str | None:
         """Encode into the cache or, where it cannot be written, into memory; why it cannot be shown, if so."""
         try:
-            content = encode(job.path, self.side, self.quality)
-        except UndisplayableError as error:
+            content = encode(job.path, self.side, self.quality, self.background)
+        except UndecodableError as error:
             return str(error)
         try:
             store(job.file, content)

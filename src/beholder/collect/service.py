@@ -37,7 +37,10 @@ class Service:
         sizes = [(picture.width, picture.height) for picture in self.catalogue.pictures.values()]
         self.side = common_side(sizes, self.study.collect.image_side)
         quality = self.study.collect.image_quality
-        self.images = ServedImages(folder, self.catalogue.pictures, side=self.side, quality=quality)
+        background = self.study.images.background
+        self.images = ServedImages(
+            folder, self.catalogue.pictures, side=self.side, quality=quality, background=background
+        )
 
     def now(self) -> float:
         """Seconds since 1970, by a clock that never jumps."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from beholder.design.listing import Row, read_listing
+from beholder.images.formats import SUFFIXES
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".tif", ".tiff", ".gif")
 VECTOR_SUFFIXES = (".svg", ".svgz")
 PROMPTS_FILE = "prompts.csv"
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import polars as pl
 
-from beholder.design.decode import Decoded, Unusable, decode_all
 from beholder.design.folders import Findings, Found, search_folder
 from beholder.design.manifest import REAL, read_manifest
+from beholder.images.inspection import UnusableFile, UsableFile, inspect_files
 from beholder.tables.schemas.new import IMAGES, PROMPTS
 
 GENERATOR_NAME = re.compile(r"\w[\w.+() -]*(/\w[\w.+() -]*)*")
@@ -58,14 +58,18 @@ def take_in(
     listed = read_manifest(sources.manifest) if sources.manifest else Findings()
     places = [*_search(sources), listed]
     found = tuple(one for place in places for one in place.found)
-    outcomes = decode_all([one.file for one in found], progress)
-    sound = [(one, got) for one, got in zip(found, outcomes, strict=True) if isinstance(got, Decoded)]
+    outcomes = inspect_files([one.file for one in found], progress)
+    sound = [(one, got) for one, got in zip(found, outcomes, strict=True) if isinstance(got, UsableFile)]
     paths = [_copied(one) if copy else _stored(one.file, folder) for one, _ in sound]
     faults = [
         *_generator_faults(sources, listed.found),
         *_scope_faults(sources, found),
         *(fault for place in places for fault in place.faults),
-        *(f"{o.file}: {got.reason}" for o, got in zip(found, outcomes, strict=True) if isinstance(got, Unusable)),
+        *(
+            f"{o.file}: {got.reason}"
+            for o, got in zip(found, outcomes, strict=True)
+            if isinstance(got, UnusableFile)
+        ),
         *_twice("id", [(one.image, str(one.file)) for one in found]),
         *_twice("content", [(f"{one.generator} {got.sha256}", one.image) for one, got in sound]),
         *(
@@ -141,7 +145,7 @@ def _twice(what: str, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
             yield f"the same {what}{shown}: {', '.join(several)}"
 
 
-def _row(one: Found, got: Decoded, path: str) -> dict[str, object]:
+def _row(one: Found, got: UsableFile, path: str) -> dict[str, object]:
     return {
         "image": one.image,
         "path": path,
@@ -161,7 +165,7 @@ def _prompts(found: Sequence[Found]) -> pl.DataFrame:
     return PROMPTS.frame([{"prompt": prompt_id(text), "text": text} for text in texts])
 
 
-def _shared_content(sound: Sequence[tuple[Found, Decoded]]) -> Iterator[str]:
+def _shared_content(sound: Sequence[tuple[Found, UsableFile]]) -> Iterator[str]:
     """A note for each two generators that have files in common: seldom meant."""
     makers: dict[str, set[str]] = defaultdict(set)
     for one, got in sound:

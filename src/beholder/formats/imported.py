@@ -12,11 +12,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 import polars as pl
-from PIL import Image, UnidentifiedImageError
 
 from beholder.errors import ImageError
+from beholder.images.formats import UndecodableError
+from beholder.images.inspection import read_header
 from beholder.tables.catalogue import TABLES
-from beholder.tables.provenance import file_hash
 
 UNKNOWN = "unknown"
 NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
@@ -159,7 +159,7 @@ def image_rows(shown: Mapping[str, Shown], folder: Path | None) -> list[dict[str
         if file is not None and file.is_file():
             try:
                 row |= _measured(file)
-            except (OSError, UnidentifiedImageError) as error:
+            except UndecodableError as error:
                 faults.append(f"{image}: {error}")
         rows.append(row)
     if folder is not None and rows and not faults and all(row["sha256"] == UNKNOWN for row in rows):
@@ -185,6 +185,5 @@ def about_files(images: pl.DataFrame) -> list[str]:
 
 
 def _measured(path: Path) -> dict[str, object]:
-    with Image.open(path) as picture:
-        width, height = picture.size
-    return {"path": str(path.resolve()), "width": width, "height": height, "sha256": file_hash(path)}
+    header = read_header(path)
+    return {"path": str(path.resolve()), "width": header.width, "height": header.height, "sha256": header.sha256}

@@ -1,1 +1,1 @@
-"""Image files: what is opened, and how images are encoded for display."""
+"""Images: where they come from, how they are decoded, resized and encoded for display; without torch."""

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.errors import ImageError
+from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.decode import decode, quiet_pillow
+from beholder.images.formats import UndecodableError
+from beholder.images.in_order import batches
+from beholder.images.sources import named_files
 from beholder.learn.examples import Example, Scale
 from beholder.learn.order import places_at, random_at, steps_an_epoch
-from beholder.models.decode import UndecodableError, decode, quiet_pillow
-from beholder.models.encoders.encode import encode
-from beholder.models.in_order import batches
-from beholder.models.pictures import named_files
+from beholder.models.encoders.encode import encode_by
 from beholder.models.trainable import Batch, SeesFeatures, Trainable
 
 CACHE_BYTES = 1_000_000_000
@@ -34,8 +36,11 @@ THREADS = 2
 class Pictures:
     """Decoded images by name, as many as fit; or what a model with frozen encoders sees of them."""
 
-    def __init__(self, paths: Mapping[str, str], *, cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(
+        self, paths: Mapping[str, str], background: str = DEFAULT_BACKGROUND, *, cache_bytes: int = CACHE_BYTES
+    ) -> None:
         self._paths = paths
+        self._background = background
         self._room = cache_bytes
         self._kept: dict[str, NDArray[np.uint8]] = {}
         self._features: dict[str, NDArray[np.float32]] = {}
@@ -53,7 +58,8 @@ class Pictures:
         encoders = model.encoders if isinstance(model, SeesFeatures) else ()
         if encoders:
             files = named_files(list(self._paths), [Path(path) for path in self._paths.values()])
-            parts = [encode(files, encoder, folder=folder, wait=True).vectors for encoder in encoders]
+            encoded = encode_by(files, encoders, background=self._background, folder=folder, wait=True)
+            parts = [features.vectors for features in encoded.features]
             together = parts[0] if len(parts) == 1 else np.concatenate(parts, 1)
             self._features = dict(zip(self._paths, together, strict=True))
         else:
@@ -69,7 +75,7 @@ class Pictures:
         if name in self._kept:
             return Image.fromarray(self._kept[name])
         try:
-            image = decode(Path(self._paths[name]).read_bytes())
+            image = decode(Path(self._paths[name]).read_bytes(), self._background)
         except (OSError, UndecodableError) as error:
             raise ImageError("images", [f"{name}: {error}"]) from error
         pixels = np.asarray(image)

@@ -12,6 +12,8 @@ import polars as pl
 from pydantic import TypeAdapter
 
 from beholder.errors import StageError
+from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.decode import quiet_pillow
 from beholder.learn.card import Source, write_card
 from beholder.learn.evaluate import Figure, Settings
 from beholder.learn.recipe import Recipe
@@ -20,7 +22,6 @@ from beholder.learn.state import FILE_NAME as STATE
 from beholder.learn.state import Curve, Point, drop_state
 from beholder.learn.train import Fed, Feeding, Look, Progress, leads, train
 from beholder.models.allocator import keep_freed_memory
-from beholder.models.decode import quiet_pillow
 from beholder.models.trainable import Trainable
 from beholder.models.weights.checkpoint import RECORD, Record, read_record
 from beholder.study.study import Study, load_study
@@ -198,9 +199,14 @@ def place_of(room: Path, one: Split) -> Path:
     return room if one.folds == 1 else room / f"fold-{one.fold}"
 
 
-def fingerprint_of(recipe: Recipe, items: Iterable[Item], said: Iterable[bytes]) -> str:
-    """What the result depends on: the recipe, what people said, and the images; not what was learnt before."""
+def fingerprint_of(recipe: Recipe, background: str, items: Iterable[Item], said: Iterable[bytes]) -> str:
+    """What the result depends on: the recipe, what people said, the images and their background.
+
+    The default background adds nothing, so that models stay valid that were trained before there was a choice.
+    """
     whole = hashlib.sha256(recipe.model_dump_json().encode())
+    if background != DEFAULT_BACKGROUND:
+        whole.update(background.encode())
     for part in said:
         whole.update(part)
     for item in items:

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import torch
 
+from beholder.images.in_order import batches
 from beholder.learn.evaluate import scores_of
 from beholder.learn.examples import Example, Judged, Scale
 from beholder.learn.feed import Pictures, collated, plain_batches
 from beholder.learn.recipe import Data
-from beholder.models.in_order import batches
 from beholder.models.trainable import Batch, Calibrates, Trainable
 from beholder.stats.correlation.metric_agreement import single_value
 from beholder.stats.correlation.pair_accuracy import pair_accuracy

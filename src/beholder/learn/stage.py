@@ -22,6 +22,7 @@ from beholder.learn.votes import used_votes
 from beholder.models.architectures import IMAGE_ALONE, architecture
 from beholder.models.trainable import Batch, Trainable
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
+from beholder.study.study import load_study
 from beholder.tables.stages import STAGES, TRAIN
 from beholder.tables.store import FEATURES_ROOM, Store
 
@@ -49,7 +50,9 @@ def run(
     if recipe.data.labels == "rich":
         learnt = learn_rich(folder, recipe, name=name, force=force, resume=resume, progress=progress)
     else:
-        lesson = _Judging(recipe, judged(Store(folder).within(TRAIN), recipe.data))
+        lesson = _Judging(
+            recipe, judged(Store(folder).within(TRAIN), recipe.data), load_study(folder).images.background
+        )
         learnt = learn(lesson, folder, recipe, name=name, force=force, resume=resume, progress=progress)
     if not leads():
         return learnt
@@ -63,11 +66,12 @@ class _Judging:
 
     recipe: Recipe
     found: Judged
+    background: str
 
     @cached_property
     def pictures(self) -> Pictures:
         """The images."""
-        return Pictures(self.found.paths)
+        return Pictures(self.found.paths, self.background)
 
     @property
     def source(self) -> Source:
@@ -81,7 +85,7 @@ class _Judging:
     def fingerprint(self) -> str:
         """Of the recipe, the labels and the images."""
         said = self.found.labels.select("image", "other", "aspect", "value", "answers").write_csv().encode()
-        return fingerprint_of(self.recipe, self.found.items, [said])
+        return fingerprint_of(self.recipe, self.background, self.found.items, [said])
 
     def side(self, job: Job, one: Split, progress: Progress | None) -> Side[float]:
         """Train on one split, unless that was done, and score the images held out."""

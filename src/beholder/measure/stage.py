@@ -8,17 +8,17 @@ from pathlib import Path
 import polars as pl
 
 from beholder.errors import StatisticsError
+from beholder.images.sources import named_files
 from beholder.measure import metric_values, opinions
 from beholder.measure.correlations import generator_rows, image_rows
 from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
 from beholder.measure.joined import Rows, Settings
 from beholder.measure.pair_rows import pair_rows
-from beholder.measure.score import score
+from beholder.measure.score import Scores, score
 from beholder.measure.scorers.catalogue import SCORERS, load_scorer
 from beholder.measure.settings import Measuring
 from beholder.models.encoders.catalogue import load_encoder
-from beholder.models.encoders.encode import Features, encode
-from beholder.models.pictures import Picture, named_files
+from beholder.models.encoders.encode import Features
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain, file_hash
@@ -76,6 +76,7 @@ def _image_work(study: Study, wanted: Measuring) -> Work:
         "scorers": list(wanted.scorers),
         "weights": dict(wanted.weights),
         "skip_broken": wanted.skip_broken,
+        "background": study.images.background,
         "level": study.analysis.level,
     }
     return Work(MEASURE_IMAGES, settings, study.seed)
@@ -94,54 +95,44 @@ def _images(store: Store, wanted: Measuring, study: Study, progress: Progress | 
     if not any(path.is_file() for path in paths):
         logger.warning("no image file is at hand: nothing is scored or encoded")
         return {name: TABLES[name].empty() for name in MEASURE_IMAGES.outputs}
-    pictures = named_files(images["image"].to_list(), paths)
-    scores = _scores(pictures, images, store, wanted, progress)
+    sources = named_files(images["image"].to_list(), paths)
+    texts = dict(store.read_or_empty("prompts").select("prompt", "text").iter_rows())
+    measures = score(
+        sources,
+        [texts.get(prompt) for prompt in images["prompt"]],
+        [load_scorer(name, wanted.weights) for name in wanted.scorers],
+        prompted=wanted.prompted,
+        encoders=[load_encoder(wanted.encoder, wanted.encoder_weights)] if wanted.distances else [],
+        features=store.folder / FEATURES_ROOM,
+        background=study.images.background,
+        skip_broken=wanted.skip_broken,
+        progress=progress,
+    )
+    if measures.broken:
+        logger.warning("%d broken images were left out", len(measures.broken))
+    scores = _score_rows(measures, wanted)
     if not wanted.distances:
         return {"scores": scores, "features": TABLES["features"].empty(), "distances": TABLES["distances"].empty()}
-    encoder = load_encoder(wanted.encoder, wanted.encoder_weights)
-    room = store.folder / FEATURES_ROOM
-    found = encode(pictures, encoder, folder=room, skip_broken=wanted.skip_broken, progress=progress)
+    features = measures.features[0]
     return {
         "scores": scores,
-        "features": _feature_rows(found, store.folder),
-        "distances": TABLES["distances"].frame(_distance_rows(found, images, wanted, study)),
+        "features": _feature_rows(features, store.folder),
+        "distances": TABLES["distances"].frame(_distance_rows(features, images, wanted, study)),
     }
 
 
-def _scores(
-    pictures: list[Picture], images: pl.DataFrame, store: Store, wanted: Measuring, progress: Progress | None
-) -> pl.DataFrame:
-    """One row an image and scorer; scorers that look at prompts leave images without one out."""
-    texts = dict(store.read_or_empty("prompts").select("prompt", "text").iter_rows())
-    prompts = [texts.get(prompt) for prompt in images["prompt"]]
-    plain = [name for name in wanted.scorers if name not in wanted.prompted]
+def _score_rows(measures: Scores, wanted: Measuring) -> pl.DataFrame:
+    """One row per image and scorer; scorers that look at prompts leave images without one out."""
     rows: list[Row] = []
-    broken: set[str] = set()
-    for names, kept in ((plain, range(len(pictures))), (wanted.prompted, _known_places(prompts))):
-        if not names or not kept:
-            continue
-        scorers = [load_scorer(name, wanted.weights) for name in names]
-        found = score(
-            [pictures[place] for place in kept],
-            [prompts[place] for place in kept],
-            scorers,
-            skip_broken=wanted.skip_broken,
-            progress=progress,
-        )
-        broken |= {one.name for one in found.broken}
-        for one in scorers:
-            aspect = SCORERS[one.name].aspect
-            rows += [
-                {"scorer": one.name, "aspect": aspect, "image": image, "score": float(value)}
-                for image, value in zip(found.names, found.values[one.name], strict=True)
-            ]
-    if broken:
-        logger.warning("%d broken images were left out", len(broken))
+    for name in [*(one for one in wanted.scorers if one not in wanted.prompted), *wanted.prompted]:
+        rows += [
+            {"scorer": name, "aspect": SCORERS[name].aspect, "image": image, "score": float(value)}
+            for image, value, prompted in zip(
+                measures.names, measures.values[name], measures.prompted, strict=True
+            )
+            if prompted or name not in wanted.prompted
+        ]
     return TABLES["scores"].frame(rows)
-
-
-def _known_places(prompts: list[str | None]) -> list[int]:
-    return [place for place, prompt in enumerate(prompts) if prompt]
 
 
 def _feature_rows(found: Features, folder: Path) -> pl.DataFrame:

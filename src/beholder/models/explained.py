@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from beholder.feedback.image_feedback import ImageFeedback
-from beholder.models.pictures import Picture
+from beholder.images.sources import ImageSource
 
 
 @dataclass(frozen=True, eq=False)
 class Explained:
     """An image and its prompt, what models say of it, and what people said of it where they were asked."""
 
-    picture: Picture
+    picture: ImageSource
     prompt: str
     model: ImageFeedback
     people: ImageFeedback | None

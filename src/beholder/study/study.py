@@ -4,9 +4,10 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
 import tomlkit
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from beholder.errors import StudyError
 from beholder.study.collecting import Collecting
@@ -26,6 +27,17 @@ class Pay(Settings):
     minimum_hourly: float = Field(12.0, ge=0, description="the wage that pay is measured against")
 
 
+class ImageSettings(Settings):
+    """How image files are read, for raters, scorers, encoders and the report alike."""
+
+    background: Annotated[str, AfterValidator(str.lower)] = Field(
+        "#7f7f7f",
+        pattern="^#[0-9a-fA-F]{6}$",
+        description="what transparent images are flattened on, as #rrggbb; raters, scorers, encoders and the "
+        "report all get these pixels",
+    )
+
+
 class Analysis(Settings):
     """How results are computed."""
 
@@ -40,6 +52,7 @@ class Study(Settings):
     title: str = Field(min_length=1)
     description: str = ""
     seed: int = Field(0, ge=0)
+    images: ImageSettings = ImageSettings()
     pay: Pay = Pay()
     analysis: Analysis = Analysis()
     collect: Collecting = Collecting()

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from beholder.images.sources import find_images
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
-from beholder.models.pictures import find_pictures
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
         time.sleep(0.03)
         return pixel.network(prepared)
 
-    encode(find_pictures(images), replace(pixel, network=network), folder=features)
+    encode(find_images(images), replace(pixel, network=network), folder=features)
 
 
 if __name__ == "__main__":

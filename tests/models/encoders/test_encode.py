@@ -14,11 +14,11 @@ import pytest
 from numpy.typing import NDArray
 
 from beholder.errors import ImageError
-from beholder.models.decode import decode
+from beholder.images.decode import decode
+from beholder.images.sources import ArrayImage, find_images
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
 from beholder.models.encoders.encoder import Encoder
-from beholder.models.pictures import ArrayPicture, find_pictures
 
 SCRIPT = Path(__file__).with_name("encode_slowly.py")
 PIXEL = load_encoder("pixel")
@@ -47,7 +47,7 @@ def counted() -> Counted:
 
 class TestResult:
     def test_vectors_are_those_of_the_images_in_their_order(self, photographs: Path) -> None:
-        found = encode(find_pictures(photographs), PIXEL)
+        found = encode(find_images(photographs), PIXEL)
         files = sorted(photographs.iterdir())
         expected = PIXEL.encode(np.asarray(decode(file.read_bytes())) for file in files)
         np.testing.assert_array_equal(found.vectors, expected)
@@ -57,19 +57,19 @@ class TestResult:
 
     @pytest.mark.parametrize("workers", [1, 2, 5])
     def test_the_number_of_workers_does_not_matter(self, photographs: Path, workers: int, tmp_path: Path) -> None:
-        found = encode(find_pictures(photographs), PIXEL, folder=tmp_path, workers=workers)
-        np.testing.assert_array_equal(found.vectors, encode(find_pictures(photographs), PIXEL).vectors)
+        found = encode(find_images(photographs), PIXEL, folder=tmp_path, workers=workers)
+        np.testing.assert_array_equal(found.vectors, encode(find_images(photographs), PIXEL).vectors)
         assert found.rows.tolist() == list(range(24))
 
     def test_kept_vectors_lie_where_it_says(self, photographs: Path, tmp_path: Path) -> None:
-        found = encode(find_pictures(photographs), PIXEL, folder=tmp_path)
+        found = encode(find_images(photographs), PIXEL, folder=tmp_path)
         assert found.file is not None
         assert isinstance(found.vectors, np.memmap)
         np.testing.assert_array_equal(np.load(found.file)[found.rows], found.vectors)
 
     def test_progress_ends_at_the_end(self, photographs: Path) -> None:
         told: list[tuple[int, int]] = []
-        encode(find_pictures(photographs), PIXEL, progress=lambda done, of: told.append((done, of)))
+        encode(find_images(photographs), PIXEL, progress=lambda done, of: told.append((done, of)))
         assert told == sorted(told)
         assert told[-1] == (24, 24)
 
@@ -79,33 +79,33 @@ class TestResult:
 
 class TestOnce:
     def test_a_second_run_computes_nothing(self, photographs: Path, tmp_path: Path, counted: Counted) -> None:
-        first = encode(find_pictures(photographs), counted.encoder(), folder=tmp_path)
+        first = encode(find_images(photographs), counted.encoder(), folder=tmp_path)
         assert counted.images == 24
-        again = encode(find_pictures(photographs), counted.encoder(), folder=tmp_path)
+        again = encode(find_images(photographs), counted.encoder(), folder=tmp_path)
         assert counted.images == 24
         np.testing.assert_array_equal(first.vectors, again.vectors)
 
     def test_only_what_is_new_is_computed(self, photographs: Path, tmp_path: Path, counted: Counted) -> None:
-        encode(find_pictures(f"{photographs}/*.png"), counted.encoder(), folder=tmp_path)
-        found = encode(find_pictures(photographs), counted.encoder(), folder=tmp_path)
+        encode(find_images(f"{photographs}/*.png"), counted.encoder(), folder=tmp_path)
+        found = encode(find_images(photographs), counted.encoder(), folder=tmp_path)
         assert counted.images == 24
-        np.testing.assert_array_equal(found.vectors, encode(find_pictures(photographs), PIXEL).vectors)
+        np.testing.assert_array_equal(found.vectors, encode(find_images(photographs), PIXEL).vectors)
 
     def test_copies_are_encoded_once_under_any_name(
         self, photographs: Path, tmp_path: Path, counted: Counted
     ) -> None:
         copies = shutil.copytree(photographs, tmp_path / "copies")
-        found = encode(find_pictures(copies, photographs, copies), counted.encoder())
+        found = encode(find_images(copies, photographs, copies), counted.encoder())
         assert counted.images == 24
         assert len(found.names) == 72
         np.testing.assert_array_equal(found.vectors[:24], found.vectors[24:48])
 
     def test_a_changed_file_is_computed_anew(self, photographs: Path, tmp_path: Path, counted: Counted) -> None:
         copies = shutil.copytree(photographs, tmp_path / "copies")
-        encode(find_pictures(copies), counted.encoder(), folder=tmp_path / "features")
+        encode(find_images(copies), counted.encoder(), folder=tmp_path / "features")
         shutil.copy(copies / "00.png", copies / "04.png")
         (copies / "08.png").write_bytes((copies / "08.png").read_bytes() + b" ")
-        encode(find_pictures(copies), counted.encoder(), folder=tmp_path / "features")
+        encode(find_images(copies), counted.encoder(), folder=tmp_path / "features")
         assert counted.images == 25  # 04 is now 00, which is known; 08 has another content
 
 
@@ -124,28 +124,28 @@ class TestBroken:
 
     def test_all_of_them_stop_the_run(self, damaged: Path) -> None:
         with pytest.raises(ImageError) as caught:
-            encode(find_pictures(damaged / "list.csv"), PIXEL)
+            encode(find_images(damaged / "list.csv"), PIXEL)
         told = [fault.partition(":")[0] for fault in caught.value.faults]
         assert told == ["05.jpg", "10.webp", "22.webp", "24.png", "25.jpg"]
         assert "24.png: no such file" in caught.value.faults
 
     def test_nothing_is_encoded_once_the_end_is_known(self, damaged: Path, counted: Counted) -> None:
         with pytest.raises(ImageError):
-            encode(find_pictures(damaged / "list.csv"), counted.encoder())
+            encode(find_images(damaged / "list.csv"), counted.encoder())
         assert counted.images == 0  # missing files are known before the first image is encoded
 
     def test_or_are_left_out_and_told(self, damaged: Path) -> None:
-        found = encode(find_pictures(damaged / "list.csv"), PIXEL, skip_broken=True)
+        found = encode(find_images(damaged / "list.csv"), PIXEL, skip_broken=True)
         assert [one.name for one in found.broken] == ["05.jpg", "10.webp", "22.webp", "24.png", "25.jpg"]
         assert found.broken[0].reason == "the file is empty (0 bytes)"
         assert len(found.names) == len(found.sha256) == len(found.vectors) == 21
 
     def test_what_was_computed_before_is_kept(self, damaged: Path, tmp_path: Path, counted: Counted) -> None:
         with pytest.raises(ImageError):
-            encode(find_pictures(damaged), counted.encoder(), folder=tmp_path / "f", workers=1)
+            encode(find_images(damaged), counted.encoder(), folder=tmp_path / "f", workers=1)
         before = counted.images
         assert before > 0
-        encode(find_pictures(damaged), counted.encoder(), folder=tmp_path / "f", skip_broken=True)
+        encode(find_images(damaged), counted.encoder(), folder=tmp_path / "f", skip_broken=True)
         assert counted.images == 21
 
     def test_features_that_are_not_finite(self, photographs: Path) -> None:
@@ -156,8 +156,8 @@ class TestBroken:
 
         bright = replace(PIXEL, network=network)
         with pytest.raises(ImageError, match="its features are not finite"):
-            encode(find_pictures(photographs), bright)
-        found = encode(find_pictures(photographs), bright, skip_broken=True)
+            encode(find_images(photographs), bright)
+        found = encode(find_images(photographs), bright, skip_broken=True)
         assert 0 < len(found.broken) < 24
         assert np.isfinite(found.vectors).all()
 
@@ -166,7 +166,7 @@ class TestBroken:
             raise RuntimeError("out of memory")
 
         with pytest.raises(RuntimeError, match="out of memory"):
-            encode(find_pictures(photographs), replace(PIXEL, network=network), skip_broken=True)
+            encode(find_images(photographs), replace(PIXEL, network=network), skip_broken=True)
 
 
 def test_memory_is_bounded() -> None:
@@ -174,7 +174,7 @@ def test_memory_is_bounded() -> None:
     alive, most = 0, 0
     lock = threading.Lock()
 
-    class Watched(ArrayPicture):
+    class Watched(ArrayImage):
         def load(self) -> tuple[bytes, NDArray[np.uint8]]:
             nonlocal alive, most
             with lock:
@@ -219,11 +219,11 @@ class TestKilled:
         kept = sum(path.stat().st_size // 32 for path in features.glob("*/hashes.bin"))
         assert kept <= len(killed_at)
 
-        found = encode(find_pictures(many_images), _slow(log), folder=features)
+        found = encode(find_images(many_images), _slow(log), folder=features)
         encoded = log.read_text().splitlines()
         assert len(encoded) == len(killed_at) + 160 - kept  # what was on the disk did not go through again
         assert len(set(encoded)) == 160
-        undisturbed = encode(find_pictures(many_images), PIXEL, folder=tmp_path / "undisturbed")
+        undisturbed = encode(find_images(many_images), PIXEL, folder=tmp_path / "undisturbed")
         np.testing.assert_array_equal(found.vectors, undisturbed.vectors)
         assert found.file is not None
         assert undisturbed.file is not None

@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from beholder.errors import StageError
+from beholder.images.background import DEFAULT_BACKGROUND as GREY
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.features import open_features
 from beholder.models.encoders.preprocessing import Preprocessing
@@ -28,7 +29,7 @@ def vectors(*numbers: int) -> NDArray[np.float32]:
 
 
 def written(folder: Path) -> Path:
-    with open_features(folder, ENCODER) as file:
+    with open_features(folder, ENCODER, GREY) as file:
         file.append(hashes(1, 2), vectors(1, 2))
         file.append(hashes(3), vectors(3))
         return file.path
@@ -37,16 +38,16 @@ def written(folder: Path) -> Path:
 class TestKept:
     def test_found_again_by_hash(self, tmp_path: Path) -> None:
         written(tmp_path)
-        with open_features(tmp_path, ENCODER) as file:
+        with open_features(tmp_path, ENCODER, GREY) as file:
             assert file.rows == dict(zip(hashes(1, 2, 3), range(3), strict=True))
             np.testing.assert_array_equal(file.take(np.array([2, 0])), vectors(3, 1))
             file.append(hashes(4), vectors(4))
-        with open_features(tmp_path, ENCODER) as file:
+        with open_features(tmp_path, ENCODER, GREY) as file:
             np.testing.assert_array_equal(file.take(np.array([3, 1])), vectors(4, 2))
 
     def test_rows_in_order_are_a_view_of_the_file(self, tmp_path: Path) -> None:
         written(tmp_path)
-        with open_features(tmp_path, ENCODER) as file:
+        with open_features(tmp_path, ENCODER, GREY) as file:
             assert isinstance(file.take(np.array([1, 2])), np.memmap)
             assert file.take(np.array([], np.intp)).shape == (0, 5)
 
@@ -64,7 +65,7 @@ class TestKept:
             replace(ENCODER, name="toys"),
             replace(ENCODER, preprocessing=Preprocessing("exact", 8, "bicubic")),
         ):
-            with open_features(tmp_path, encoder) as file:
+            with open_features(tmp_path, encoder, GREY) as file:
                 assert file.rows == {}
                 file.append(hashes(1), vectors(1))
         assert len(list(tmp_path.iterdir())) == 4
@@ -78,7 +79,7 @@ class TestHalfWritten:
         path = written(tmp_path)
         whole = path.read_bytes()
         path.write_bytes(whole[: len(whole) - lost])
-        with open_features(tmp_path, ENCODER) as file:
+        with open_features(tmp_path, ENCODER, GREY) as file:
             kept = max(3 - -(-lost // 20), 0)
             assert list(file.rows.values()) == list(range(kept))
             file.append(hashes(9), vectors(9))
@@ -89,7 +90,7 @@ class TestHalfWritten:
         path = written(tmp_path)
         index = path.with_name("hashes.bin")
         index.write_bytes(index.read_bytes()[:-lost])
-        with open_features(tmp_path, ENCODER) as file:
+        with open_features(tmp_path, ENCODER, GREY) as file:
             kept = 3 - -(-lost // 32)
             assert len(file.rows) == kept
             file.append(hashes(9), vectors(9))
@@ -98,7 +99,7 @@ class TestHalfWritten:
     def test_nothing_but_empty_files(self, tmp_path: Path) -> None:
         path = written(tmp_path)
         path.write_bytes(b"")
-        with open_features(tmp_path, ENCODER) as file:
+        with open_features(tmp_path, ENCODER, GREY) as file:
             assert file.rows == {}
 
     def test_a_header_from_before_the_last_rows(self, tmp_path: Path) -> None:
@@ -106,12 +107,12 @@ class TestHalfWritten:
         whole = path.read_bytes()
         path.write_bytes(whole.replace(b"(3, 5)", b"(2, 5)"))
         assert len(np.load(path, mmap_mode="r")) == 2
-        with open_features(tmp_path, ENCODER) as file:
+        with open_features(tmp_path, ENCODER, GREY) as file:
             np.testing.assert_array_equal(file.take(np.arange(3)), vectors(1, 2, 3))
 
 
 def _rows(folder: Path) -> int:
-    with open_features(folder, ENCODER, wait=True) as file:
+    with open_features(folder, ENCODER, GREY, wait=True) as file:
         return len(file.rows)
 
 
@@ -127,7 +128,10 @@ def test_a_second_writer_is_turned_away_or_waits(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
-        with pytest.raises(StageError, match="another process is writing"), open_features(tmp_path, ENCODER):
+        with (
+            pytest.raises(StageError, match="another process is writing"),
+            open_features(tmp_path, ENCODER, GREY),
+        ):
             pass
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(_rows, tmp_path)
@@ -135,5 +139,5 @@ def test_a_second_writer_is_turned_away_or_waits(tmp_path: Path) -> None:
                 waiting.result(0.1)
             process.kill()
             assert waiting.result(30) == 3
-    with open_features(tmp_path, ENCODER) as file:  # gone with its process
+    with open_features(tmp_path, ENCODER, GREY) as file:  # gone with its process
         assert len(file.rows) == 3

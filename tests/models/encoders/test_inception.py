@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.errors import WeightsError
+from beholder.images.resize import resize_tf1
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.inception import WRAPPED, FidInception, fid_names
-from beholder.models.resize import resize_tf1
 
 
 def made_up_state() -> dict[str, torch.Tensor]:

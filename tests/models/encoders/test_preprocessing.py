@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from beholder.models.decode import UndecodableError
+from beholder.images.formats import UndecodableError
 from beholder.models.encoders.preprocessing import Preprocessing
 
 PLAIN = Preprocessing("exact", 4, "box")

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from PIL import Image
 
+from beholder.images.background import DEFAULT_BACKGROUND as GREY
+from beholder.images.thumbnail import thumbnail
 from beholder.report.sections.examples import MOST_GENERATORS, examples
-from beholder.report.site.thumbnail import thumbnail
 from beholder.report.tables.leaderboard import Board
 from beholder.tables.catalogue import TABLES
 
@@ -36,7 +37,7 @@ def test_the_surest_images_are_shown(make_board: MakeBoard, tmp_path: Path) -> N
     # shares *called generated*; the surest to pass for real is the one whose upper end is lowest: y
     labels = [label("x", 0.0, 0.0, 0.5), label("y", 0.1, 0.0, 0.3), label("z", 0.9, 0.6, 1.0)]
     images = TABLES["images"].frame([image_row(name, "a") for name in "xyz"])
-    (found,) = examples(make_board({"a": 0.5}), TABLES["labels"].frame(labels), images, {}, tmp_path)
+    (found,) = examples(make_board({"a": 0.5}), TABLES["labels"].frame(labels), images, {}, tmp_path, GREY)
     assert [(e.role, e.verdict, e.interval) for e in found.shown] == [
         ("Most often taken for real", "90 % taken for real", "70 to 100 %, 8 answers"),
         ("Least often taken for real", "10 % taken for real", "0 to 40 %, 8 answers"),
@@ -53,7 +54,7 @@ def test_votes_are_pooled_over_rivals(make_board: MakeBoard, tmp_path: Path) -> 
     ]
     images = TABLES["images"].frame([image_row("x", "a"), image_row("y", "b"), image_row("z", "c")])
     board = make_board({"a": 1.0, "b": -1.0}, aspect="preference", method="bradley-terry")
-    found = examples(board, TABLES["labels"].frame(labels), images, {}, tmp_path)
+    found = examples(board, TABLES["labels"].frame(labels), images, {}, tmp_path, GREY)
     assert [(f.generator, [e.verdict for e in f.shown]) for f in found] == [
         ("a", ["67 % of votes won"]),
         ("b", ["25 % of votes won"]),
@@ -64,7 +65,7 @@ def test_an_interval_ends_with_its_scale(make_board: MakeBoard, tmp_path: Path) 
     row = label("x", 4.9, 4.5, 5.3, question="opinion", aspect="quality", method="mean")
     board = make_board({"a": 4.9}, aspect="quality", question="opinion", method="mean-opinion")
     images = TABLES["images"].frame([image_row("x", "a")])
-    (found,) = examples(board, TABLES["labels"].frame([row]), images, {}, tmp_path, scale=(1.0, 5.0))
+    (found,) = examples(board, TABLES["labels"].frame([row]), images, {}, tmp_path, GREY, scale=(1.0, 5.0))
     assert found.shown[0].interval == "4.5 to 5.0, 8 answers"
 
 
@@ -73,19 +74,19 @@ def test_of_many_generators_some_are_shown(make_board: MakeBoard, tmp_path: Path
     images = TABLES["images"].frame([image_row(f"i-{name}", name) for name in names])
     labels = TABLES["labels"].frame([label(f"i-{name}", 0.5, 0.3, 0.7) for name in names])
     board = make_board({name: 0.5 - place / 100 for place, name in enumerate(names)})
-    found = examples(board, labels, images, {}, tmp_path)
+    found = examples(board, labels, images, {}, tmp_path, GREY)
     half = MOST_GENERATORS // 2
     assert [its.generator for its in found] == [*names[:half], *names[-half:]]
 
 
 def test_no_labels_no_examples(make_board: MakeBoard, tmp_path: Path) -> None:
     empty = TABLES["labels"].empty()
-    assert examples(make_board({"a": 0.5}), empty, TABLES["images"].empty(), {}, tmp_path) == ()
+    assert examples(make_board({"a": 0.5}), empty, TABLES["images"].empty(), {}, tmp_path, GREY) == ()
 
 
 def test_a_thumbnail_is_small_and_keeps_its_shape(tmp_path: Path) -> None:
     Image.new("RGBA", (800, 400), (200, 30, 30, 255)).save(tmp_path / "wide.png")
-    uri = thumbnail(tmp_path / "wide.png", side=100)
+    uri = thumbnail(tmp_path / "wide.png", GREY, side=100)
     assert uri is not None
     head, _, body = uri.partition(",")
     assert head == "data:image/webp;base64"
@@ -95,5 +96,5 @@ def test_a_thumbnail_is_small_and_keeps_its_shape(tmp_path: Path) -> None:
 
 def test_what_is_no_image_has_no_thumbnail(tmp_path: Path) -> None:
     (tmp_path / "broken.png").write_bytes(b"not an image")
-    assert thumbnail(tmp_path / "broken.png") is None
-    assert thumbnail(tmp_path / "missing.png") is None
+    assert thumbnail(tmp_path / "broken.png", GREY) is None
+    assert thumbnail(tmp_path / "missing.png", GREY) is None

@@ -10,8 +10,9 @@ from PIL import Image
 from playwright.sync_api import Browser
 
 from beholder.feedback.image_feedback import AspectScore, ImageFeedback
+from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.sources import ArrayImage
 from beholder.models.explained import Explained
-from beholder.models.pictures import ArrayPicture
 from beholder.report.sections.explained import card
 from beholder.report.site.explained_page import render_page, write_page
 
@@ -70,14 +71,12 @@ def test_what_a_model_lacks_is_left_out() -> None:
 def page(folder: Path) -> Path:
     pixels = np.random.default_rng(0).integers(0, 256, (40, 60, 3), dtype=np.uint8)
     hacked = '<script>window.hacked = "yes"</script>'
-    picture = ArrayPicture(
-        f"out/a-very-long-name-with-guidance-7.5-and-50-steps-and-no-break/{hacked}.png", pixels
-    )
+    picture = ArrayImage(f"out/a-very-long-name-with-guidance-7.5-and-50-steps-and-no-break/{hacked}.png", pixels)
     explained = [
         Explained(picture, PROMPT, corner(), three_people()),
         Explained(picture, "", corner_without_words(), None, "people were asked about another prompt"),
     ]
-    write_page(folder / "page.html", explained, ["one@abc", "two@def"])
+    write_page(folder / "page.html", explained, ["one@abc", "two@def"], DEFAULT_BACKGROUND)
     return folder / "page.html"
 
 

@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from beholder.feedback.heatmap import encode_heatmap
+from beholder.images.background import DEFAULT_BACKGROUND as GREY
 from beholder.report.sections.heatmaps import Heatmaps, heatmaps
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.tables.catalogue import TABLES
@@ -64,7 +65,14 @@ def found_in(folder: Path, *, known: bool) -> Heatmaps:
     }
     store.write(frames, Provenance("test", {}, 0, {}))
     found = heatmaps(
-        FEEDBACK, [], frames["labels"], frames["images"], {"p": PROMPT}, store.path("regions"), folder
+        FEEDBACK,
+        [],
+        frames["labels"],
+        frames["images"],
+        {"p": PROMPT},
+        store.path("regions"),
+        folder,
+        GREY,
     )
     assert found is not None
     return found
@@ -98,4 +106,4 @@ def test_without_regions_there_is_nothing(tmp_path: Path) -> None:
     empty = TABLES["labels"].empty()
     nowhere = tmp_path / "regions.parquet"
     images = TABLES["images"].empty()
-    assert heatmaps(FEEDBACK, [], empty, images, {}, nowhere, tmp_path) is None
+    assert heatmaps(FEEDBACK, [], empty, images, {}, nowhere, tmp_path, GREY) is None

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.report.sections.label_errors import MOST, Doubts, doubts
 from beholder.tables.catalogue import TABLES
 
@@ -34,7 +35,7 @@ def image(name: str, sha256: str = "x") -> Row:
 
 def found_in(folder: Path, labels: list[Row], images: list[Row]) -> Doubts | None:
     frames = (TABLES["labels"].frame(labels), TABLES["images"].frame(images))
-    return doubts("q", *frames, {"p": "two red cats"}, folder)
+    return doubts("q", *frames, {"p": "two red cats"}, folder, DEFAULT_BACKGROUND)
 
 
 def test_the_most_doubtful_come_first_and_the_rest_are_counted(tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_a_model_that_doubts_is_named(tmp_path: Path) -> None:
     frame = TABLES["labels"].frame([label("a", 0.9), label("b", 0.8)])
     who = pl.Series("doubted_by", ["people, tower/out-of-fold", "people"])
     images = TABLES["images"].frame([image("a"), image("b")])
-    found = doubts("q", frame.with_columns(who), images, {"p": "two red cats"}, tmp_path)
+    found = doubts("q", frame.with_columns(who), images, {"p": "two red cats"}, tmp_path, DEFAULT_BACKGROUND)
     assert found is not None
     assert found.shown[0].rests_on.endswith("; 8 answers; doubted by people, tower/out-of-fold")
     assert found.shown[1].rests_on.endswith("; 8 answers")

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from beholder.feedback.heatmap import decode_heatmap
 from beholder.feedback.labels import MISSED
+from beholder.images.resize import resize_floats
 from beholder.learn.evaluate import OVER_PROMPTS, Figure, Settings
 from beholder.learn.rich.examples import RichExample, RichJudged
-from beholder.models.resize import resize_floats
 from beholder.stats.correlation.bootstrap import (
     Statistic,
     correlation_draws,

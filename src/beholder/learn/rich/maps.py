@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.feedback.heatmap import decode_heatmap
+from beholder.images.resize import resize_floats
 from beholder.learn.rich.examples import RichExample, RichJudged
-from beholder.models.resize import resize_floats
 from beholder.models.rich_feedback.augment import Maps
 
 CACHE_BYTES = 500_000_000

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 
 from beholder.feedback.predictions import FILE_NAME, RichPredictions, read_predictions, write_predictions
+from beholder.images.in_order import batches
 from beholder.learn.feed import THREADS, Pictures
 from beholder.learn.rich.evaluate import Predicted, rich_values
 from beholder.learn.rich.examples import RichExample, RichJudged
-from beholder.models.in_order import batches
 from beholder.models.rich_feedback.judge import RichJudge
 from beholder.models.weights.checkpoint import WEIGHTS
 from beholder.tables.provenance import file_hash

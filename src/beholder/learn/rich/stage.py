@@ -31,6 +31,7 @@ from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.trainable import SeesFeatures
 from beholder.models.weights.checkpoint import Record, load_rich_checkpoint, save_checkpoint
 from beholder.stats.prediction.conformal import conformal_width
+from beholder.study.study import load_study
 from beholder.tables.provenance import Plain
 from beholder.tables.stages import TRAIN
 from beholder.tables.store import FEATURES_ROOM, Store
@@ -57,7 +58,8 @@ def learn_rich(
 
     As :func:`beholder.learn.stage.run`; what it predicts of the images held out is kept beside its weights.
     """
-    lesson = Lesson(recipe, rich_judged(Store(folder).within(TRAIN), recipe.data.question))
+    judged = rich_judged(Store(folder).within(TRAIN), recipe.data.question)
+    lesson = Lesson(recipe, judged, load_study(folder).images.background)
     return learn(lesson, folder, recipe, name=name, force=force, resume=resume, progress=progress)
 
 
@@ -67,11 +69,12 @@ class Lesson:
 
     recipe: Recipe
     found: RichJudged
+    background: str
 
     @cached_property
     def pictures(self) -> Pictures:
         """The images."""
-        return Pictures(self.found.paths)
+        return Pictures(self.found.paths, self.background)
 
     @property
     def source(self) -> Source:
@@ -87,7 +90,7 @@ class Lesson:
     @cached_property
     def fingerprint(self) -> str:
         """Of the recipe, the feedback and the images."""
-        return fingerprint_of(self.recipe, self.found.items, self._said())
+        return fingerprint_of(self.recipe, self.background, self.found.items, self._said())
 
     def held_out(self, one: Split) -> list[RichExample]:
         """The test images of a split, with what people said of them."""

@@ -16,6 +16,7 @@ from beholder.learn.rich.stage import Lesson
 from beholder.learn.splits import Split, split
 from beholder.models.architectures import RICH_ARCHITECTURES
 from beholder.models.weights.checkpoint import RECORD, WEIGHTS, Record, load_rich_checkpoint, read_record
+from beholder.study.study import load_study
 from beholder.tables.provenance import Plain
 from beholder.tables.store import Store
 
@@ -75,7 +76,7 @@ class _Model:
             place, shown = place_of(self.room, one), self.lesson.held_out(one)
             kept = found_predictions(place, shown)
             if kept is None:
-                pictures = Pictures(self.lesson.found.paths)
+                pictures = Pictures(self.lesson.found.paths, self.lesson.background)
                 kept = kept_predictions(place, load_rich_checkpoint(place)[0], pictures, shown)
             together |= by_image(kept)
         return together
@@ -93,7 +94,7 @@ def _model(folder: Path, name: str, asked: Callable[[str | None], RichJudged]) -
     if record.architecture not in RICH_ARCHITECTURES:
         raise UserError(f"{name}: a {record.architecture} model, which did not learn rich feedback")
     recipe = check_recipe(_table(record, "recipe"), f"{name}: its recipe")
-    lesson = Lesson(recipe, asked(recipe.data.question))
+    lesson = Lesson(recipe, asked(recipe.data.question), load_study(folder).images.background)
     if lesson.fingerprint != record.about.get("fingerprint"):
         raise UserError(
             f"{name}: was trained by other feedback or images than {folder} has now, so that it may know what it "

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.feedback.image_feedback import AspectScore, ImageFeedback
-from beholder.models.resize import resize_floats
+from beholder.images.resize import resize_floats
 from beholder.models.rich_feedback.judge import RichFeedback
 
 

@@ -1,23 +1,21 @@
-"""Rich feedback on many pictures by one or several models: each picture is read and decoded once, on all cores."""
+"""Rich feedback on many images by one or several models: each image is read and decoded once, on all cores."""
 
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PIL import Image
-
 from beholder.errors import ImageError
 from beholder.feedback.image_feedback import ImageFeedback
+from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.decode import quiet_pillow
+from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage, batch_size, read_batches
+from beholder.images.sources import ImageSource
 from beholder.measure.rich.ensemble import said_of, together
 from beholder.measure.rich.members import Member
 from beholder.measure.rich.people import KnownImage, People
 from beholder.models.allocator import keep_freed_memory
-from beholder.models.decode import UndecodableError, quiet_pillow
-from beholder.models.encoders.encode import MAX_WORKERS, Broken
 from beholder.models.encoders.torch_network import share_cores
 from beholder.models.explained import Explained
-from beholder.models.in_order import batches, in_order
-from beholder.models.pictures import Picture, image_of
 from beholder.study.words import split_words
 
 BATCH = 16
@@ -27,18 +25,19 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Explanations:
-    """What was said of each picture, in their order; what was skipped is in ``broken``."""
+    """What was said of each image, in their order; what was skipped is in ``broken``."""
 
     explained: tuple[Explained, ...]
-    broken: tuple[Broken, ...]
+    broken: tuple[BrokenImage, ...]
 
 
 def explain(
-    pictures: Sequence[Picture],
+    pictures: Sequence[ImageSource],
     prompts: Sequence[str | None],
     members: Sequence[Member],
     *,
     people: People | None = None,
+    background: str = DEFAULT_BACKGROUND,
     skip_broken: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -51,32 +50,33 @@ def explain(
     if len(pictures) != len(prompts):
         raise ValueError(f"{len(pictures)} pictures need as many prompts, or None; found {len(prompts)}")
     workers = max(min(workers or min(os.cpu_count() or 1, MAX_WORKERS), len(pictures)), 1)
-    size = min(BATCH, max(-(-len(pictures) // workers), 1))  # a batch for each core, also of few pictures
+    size = batch_size(len(pictures), workers, BATCH)
     parts: list[_Part] = []
+    broken: list[BrokenImage] = []
 
-    def told(portion: list[tuple[Picture, str | None]]) -> tuple[_Part, int]:
-        return _told(portion, members, people), len(portion)
+    def look(images: Sequence[DecodedImage]) -> _Part:
+        return _asked(images, prompts, members, people)
 
     done = 0
     keep_freed_memory()
     with quiet_pillow(), share_cores(workers):
-        for part, count in in_order(told, batches(zip(pictures, prompts, strict=True), size), workers):
+        for part, unreadable, count in read_batches(
+            list(enumerate(pictures)), look, background=background, size=size, workers=workers
+        ):
             parts.append(part)
+            broken += [BrokenImage(pictures[one.place].name, one.reason) for one in unreadable]
             done += count
             if progress:
                 progress(done, len(pictures))
-    _check(parts, skip_broken=skip_broken)
-    return Explanations(
-        tuple(one for part in parts for one in part.explained), tuple(one for part in parts for one in part.broken)
-    )
+    _check(parts, broken, skip_broken=skip_broken)
+    return Explanations(tuple(one for part in parts for one in part.explained), tuple(broken))
 
 
 @dataclass(frozen=True, eq=False)
 class _Shown:
-    """A picture that can be asked about."""
+    """An image that can be asked about."""
 
-    picture: Picture
-    image: Image.Image
+    decoded: DecodedImage
     prompt: str
     known: KnownImage | None
 
@@ -84,55 +84,46 @@ class _Shown:
 @dataclass(frozen=True, eq=False)
 class _Part:
     explained: list[Explained]
-    broken: list[Broken]
     without_prompt: list[str]
 
 
-def _check(parts: Sequence[_Part], *, skip_broken: bool) -> None:
+def _check(parts: Sequence[_Part], broken: Sequence[BrokenImage], *, skip_broken: bool) -> None:
     faults = [f"{name}: has no prompt" for part in parts for name in part.without_prompt]
     advice = "Give prompts with --prompt or --prompts, or a study that has them with --study." if faults else ""
-    broken = [f"{one.name}: {one.reason}" for part in parts for one in part.broken]
     if broken and not skip_broken:
-        faults += broken
+        faults += [f"{one.name}: {one.reason}" for one in broken]
         advice = f"{advice}\nMend or remove broken images, or skip them with --skip-broken.".strip()
     if faults:
         raise ImageError("images", faults, advice=advice)
 
 
-def _told(
-    portion: Sequence[tuple[Picture, str | None]], members: Sequence[Member], people: People | None
+def _asked(
+    images: Sequence[DecodedImage], prompts: Sequence[str | None], members: Sequence[Member], people: People | None
 ) -> _Part:
     shown: list[_Shown] = []
-    broken: list[Broken] = []
     without_prompt: list[str] = []
-    for picture, prompt in portion:
-        try:
-            sha256, content = picture.load()
-            image, known = image_of(content), people.known(picture, sha256) if people else None
-            text = known.prompt if prompt is None and known else prompt
-            if text is None:
-                without_prompt.append(picture.name)
-            else:
-                shown.append(_Shown(picture, image, text, known))
-        except FileNotFoundError:
-            broken.append(Broken(picture.name, "no such file"))
-        except (UndecodableError, OSError) as error:
-            broken.append(Broken(picture.name, str(error)))
+    for one in images:
+        prompt, known = prompts[one.place], people.known(one.source, one.sha256) if people else None
+        text = known.prompt if prompt is None and known else prompt
+        if text is None:
+            without_prompt.append(one.source.name)
+        else:
+            shown.append(_Shown(one, text, known))
     if not shown:
-        return _Part([], broken, without_prompt)
-    images, texts = [one.image for one in shown], [one.prompt for one in shown]
-    feedback = [(member.feedback(images, texts), member.within) for member in members]
+        return _Part([], without_prompt)
+    pixels, texts = [one.decoded.image for one in shown], [one.prompt for one in shown]
+    feedback = [(member.feedback(pixels, texts), member.within) for member in members]
     models = [together([said_of(said, place, within) for said, within in feedback]) for place in range(len(shown))]
     explained = [_explained(one, model, people) for one, model in zip(shown, models, strict=True)]
-    return _Part(explained, broken, without_prompt)
+    return _Part(explained, without_prompt)
 
 
 def _explained(shown: _Shown, model: ImageFeedback, people: People | None) -> Explained:
     if people is None or shown.known is None:
-        return Explained(shown.picture, shown.prompt, model, None)
+        return Explained(shown.decoded.source, shown.prompt, model, None)
     asked = shown.known.prompt or ""
     if split_words(asked) != split_words(shown.prompt):
         return Explained(
-            shown.picture, shown.prompt, model, None, f"people were asked about another prompt: “{asked}”"
+            shown.decoded.source, shown.prompt, model, None, f"people were asked about another prompt: “{asked}”"
         )
-    return Explained(shown.picture, shown.prompt, model, people.feedback(shown.known))
+    return Explained(shown.decoded.source, shown.prompt, model, people.feedback(shown.known))

@@ -10,7 +10,7 @@ from beholder.errors import StudyError
 from beholder.feedback.image_feedback import ImageFeedback
 from beholder.feedback.labels import RichLabels
 from beholder.feedback.regions import open_regions
-from beholder.models.pictures import FilePicture, Picture
+from beholder.images.sources import ImageFile, ImageSource
 from beholder.study.kinds.catalogue import marked_questions
 from beholder.study.study import FILE_NAME, load_study
 from beholder.study.words import split_words
@@ -33,10 +33,10 @@ class People:
     by_hash: Mapping[str, KnownImage]
     by_path: Mapping[Path, KnownImage]
 
-    def known(self, picture: Picture, sha256: bytes) -> KnownImage | None:
+    def known(self, picture: ImageSource, sha256: bytes) -> KnownImage | None:
         """The image of the study with this content, or at this place; nothing where there is none."""
         found = self.by_hash.get(sha256.hex())
-        if found is None and isinstance(picture, FilePicture):
+        if found is None and isinstance(picture, ImageFile):
             found = self.by_path.get(picture.path.resolve())
         return found
 

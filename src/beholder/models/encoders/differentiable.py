@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 import torch
 
+from beholder.images.resize import weights
 from beholder.models.encoders.preprocessing import Preprocessing
-from beholder.models.resize import weights
 
 
 def prepare_tensors(images: torch.Tensor, preprocessing: Preprocessing) -> torch.Tensor:

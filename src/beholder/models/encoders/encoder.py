@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from beholder.images.in_order import batches
 from beholder.models.encoders.preprocessing import Preprocessing
-from beholder.models.in_order import batches
 
 Vectors = NDArray[np.float32]
 """(images, dims)"""

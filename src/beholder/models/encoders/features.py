@@ -1,10 +1,10 @@
 """Feature vectors on disk: computed once, found by the hash of the image, mapped into memory.
 
-A folder for each encoder, weights and preprocessing holds
+A folder for each encoder, weights, preprocessing and background holds
 
 - ``vectors.npy``, which grows: a plain npy file that ``np.load(…, mmap_mode="r")`` opens,
 - ``hashes.bin``: the SHA-256 of the image of each row, 32 bytes a row,
-- ``about.json``: name, weights, preprocessing and dims in full.
+- ``about.json``: name, weights, preprocessing, dims and background in full.
 
 A row counts once its hash is written, and a hash is written only after its vector has reached the disk. So a
 process may be killed at any moment: what it leaves half-written is cut off when the file is next opened.
@@ -93,7 +93,7 @@ class FeatureFile:
 
 
 @contextmanager
-def open_features(folder: Path, encoder: Encoder, *, wait: bool = False) -> Iterator[FeatureFile]:
+def open_features(folder: Path, encoder: Encoder, background: str, *, wait: bool = False) -> Iterator[FeatureFile]:
     """The file for the encoder's vectors within ``folder``, made where there is none; one process at a time.
 
     Where another process has it, that is an error, unless ``wait`` is asked for.
@@ -103,6 +103,7 @@ def open_features(folder: Path, encoder: Encoder, *, wait: bool = False) -> Iter
         "weights": encoder.weights,
         "preprocessing": encoder.preprocessing.version,
         "dims": encoder.dims,
+        "background": background,
     }
     key = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
     room = folder / f"{encoder.name}-{key}"

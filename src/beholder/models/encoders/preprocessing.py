@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from beholder.images.formats import LARGEST_PIXELS
-from beholder.models.decode import UndecodableError
-from beholder.models.resize import resize, resize_tf1, resize_unrounded
+from beholder.images.formats import LARGEST_PIXELS, UndecodableError
+from beholder.images.resize import resize, resize_tf1, resize_unrounded
 
 VERSION = 1
 """To be raised when the arithmetic changes: features made before are then computed anew."""

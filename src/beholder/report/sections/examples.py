@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from beholder.formats.imported import UNKNOWN
-from beholder.report.site.thumbnail import thumbnail
+from beholder.images.thumbnail import thumbnail
 from beholder.report.tables.leaderboard import Board
 from beholder.report.text.words import count, percent
 from beholder.stats.intervals.proportions import wilson
@@ -76,6 +76,7 @@ def examples(
     images: pl.DataFrame,
     prompts: Mapping[str, str],
     folder: Path,
+    background: str,
     *,
     real: str | None = None,
     scale: tuple[float, float] = (0.0, 1.0),
@@ -83,7 +84,7 @@ def examples(
     """The examples of a board's generators in the order of the board, then those of the ``real`` images.
 
     ``scale`` holds the lowest and the highest value that a label can have: an interval ends there. Images whose
-    files did not come with imported data are not shown.
+    files did not come with imported data are not shown; transparent ones are shown on the ``background``.
     """
     about = {row["image"]: row for row in images.filter(pl.col("sha256") != UNKNOWN).to_dicts()}
     if not about:
@@ -96,12 +97,12 @@ def examples(
         return ()
     verdicts = [_within(v, scale) for v in VERDICTS[method](mine.filter(pl.col("method") == method), board.level)]
     verdicts = [verdict for verdict in verdicts if verdict.image in about]
-    found = []
+    found, by_points = [], method.endswith("mean")
     for generator in [*_some([row.generator for row in board.rows]), *([real] if real else [])]:
         wording = REAL_WORDING if generator == real else WORDINGS[method]
         its = [v for v in verdicts if about[v.image]["generator"] == generator]
         shown = tuple(
-            _example(role, verdict, wording, about[verdict.image], prompts, folder, points=method.endswith("mean"))
+            _example(role, verdict, wording, about[verdict.image], prompts, folder, background, points=by_points)
             for role, verdict in _extremes(its, wording)
         )
         if shown:
@@ -181,6 +182,7 @@ def _example(
     image: Mapping[str, str | None],
     prompts: Mapping[str, str],
     folder: Path,
+    background: str,
     *,
     points: bool,
 ) -> Example:
@@ -194,7 +196,7 @@ def _example(
         interval=f"{interval}, {count(verdict.answers, 'answer')}",
         prompt=prompt,
         alt=f"{image['generator']}: {prompt}" if prompt else f"an image of {image['generator']}",
-        source=thumbnail(folder / str(image["path"])),
+        source=thumbnail(folder / str(image["path"]), background),
     )
 
 

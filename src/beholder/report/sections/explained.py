@@ -7,8 +7,8 @@ import numpy as np
 from PIL import Image
 
 from beholder.feedback.image_feedback import AspectScore, ImageFeedback
+from beholder.images.thumbnail import data_uri, shrunk
 from beholder.report.site.overlay import Layer, layer, ramp_of
-from beholder.report.site.thumbnail import data_uri
 from beholder.report.text.prompt_words import PromptWord, prompt_words
 from beholder.report.text.words import people as number_of_people
 from beholder.report.text.words import percent
@@ -76,8 +76,7 @@ def card(
     alt = f"{name}: {prompt}" if prompt else name
     small = None
     if picture is not None:
-        small = picture.copy()
-        small.thumbnail((side, side), Image.Resampling.LANCZOS)
+        small = shrunk(picture, side)
     return Card(
         name=name,
         prompt=prompt,

@@ -10,8 +10,8 @@ from PIL import Image
 from beholder.feedback.heatmap import decode_heatmap
 from beholder.feedback.labels import SCORED_BY
 from beholder.formats.imported import UNKNOWN
+from beholder.images.thumbnail import SIDE, data_uri, open_or_none, shrunk
 from beholder.report.site.overlay import Layer, layer, ramp_of
-from beholder.report.site.thumbnail import opened, thumbnail
 from beholder.report.tables.leaderboard import Record
 from beholder.report.text.prompt_words import PromptWord, prompt_words
 from beholder.report.text.words import count, people, percent
@@ -55,6 +55,7 @@ def heatmaps(
     prompts: Mapping[str, str],
     regions: Path,
     folder: Path,
+    background: str,
 ) -> Heatmaps | None:
     """For each generator the badly rated image with the most marked; nothing where no places were marked.
 
@@ -67,7 +68,7 @@ def heatmaps(
     maps = _maps(regions, question.name, [image for own in candidates.values() for image in own])
     chosen = list(_chosen(candidates, maps))[:MOST]
     about = {row["image"]: row for row in images.filter(pl.col("image").is_in(chosen)).to_dicts()}
-    shown = tuple(_marked(question, about[image], mine, prompts, maps, folder) for image in chosen)
+    shown = tuple(_marked(question, about[image], mine, prompts, maps, folder, background) for image in chosen)
     aspects = [aspect for aspect in MARKED if any(layer.aspect == aspect for m in shown for layer in m.layers)]
     return Heatmaps(shown, tuple((aspect, ramp_of(aspect)) for aspect in aspects)) if shown else None
 
@@ -113,17 +114,18 @@ def _marked(
     prompts: Mapping[str, str],
     maps: Mapping[tuple[str, str], Record],
     folder: Path,
+    background: str,
 ) -> Marked:
     name, prompt = image["image"], prompts.get(image["prompt"] or "", "")
     path = folder / image["path"] if image["sha256"] != UNKNOWN else None
-    picture = opened(path) if path else None
+    picture = open_or_none(path, background) if path else None
     mine = labels.filter(pl.col("image") == name)
     regions = [maps[name, aspect] for aspect in MARKED if (name, aspect) in maps]
     alt = f"{image['generator']}: {prompt}" if prompt else f"an image of {image['generator']}"
     return Marked(
         generator=image["generator"],
         rated=_rated(question, mine),
-        source=thumbnail(path) if path else None,
+        source=data_uri(shrunk(picture, SIDE)) if picture else None,
         alt=alt,
         layers=tuple(_layer(row, picture, alt) for row in regions),
         words=_words(mine, prompt),

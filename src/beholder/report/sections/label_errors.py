@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from beholder.formats.imported import UNKNOWN
-from beholder.report.site.thumbnail import thumbnail
+from beholder.images.thumbnail import thumbnail
 from beholder.report.tables.leaderboard import Record
 from beholder.report.text.words import count, percent
 from beholder.study.words import split_words
@@ -29,7 +29,7 @@ OF_PAIRS = {"image": "the first", "other": "the second", "tie": "a tie"}
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class ShownImage:
     """An image of a doubtful label."""
 
     alt: str
@@ -41,7 +41,7 @@ class Doubtful:
     """A label that may be wrong."""
 
     what: str
-    pictures: tuple[Picture, ...]
+    pictures: tuple[ShownImage, ...]
     choice: str
     suggested: str
     doubt: str
@@ -58,7 +58,12 @@ class Doubts:
 
 
 def doubts(
-    question: str, labels: pl.DataFrame, images: pl.DataFrame, prompts: Mapping[str, str], folder: Path
+    question: str,
+    labels: pl.DataFrame,
+    images: pl.DataFrame,
+    prompts: Mapping[str, str],
+    folder: Path,
+    background: str,
 ) -> Doubts | None:
     """The doubtful labels of a question; nothing where no label was examined."""
     examined = labels.filter((pl.col("question") == question) & pl.col("doubt").is_not_null())
@@ -68,7 +73,7 @@ def doubts(
     worst = doubtful.sort("doubt", "image", "other", "word", descending=[True, False, False, False]).head(MOST)
     wanted = [name for column in ("image", "other") for name in worst[column] if name is not None]
     about = {row["image"]: row for row in images.filter(pl.col("image").is_in(wanted)).to_dicts()}
-    shown = tuple(_doubtful(row, about, prompts, folder) for row in worst.to_dicts())
+    shown = tuple(_doubtful(row, about, prompts, folder, background) for row in worst.to_dicts())
     return Doubts(shown, doubtful.height, examined.height)
 
 
@@ -77,6 +82,7 @@ def _doubtful(
     about: Mapping[str, Record],
     prompts: Mapping[str, str],
     folder: Path,
+    background: str,
 ) -> Doubtful:
     names = [row[column] for column in ("image", "other") if row[column] is not None]
     prompt = prompts.get(about[names[0]]["prompt"] or "", "")
@@ -88,7 +94,7 @@ def _doubtful(
     says = SAYS.get(row["method"], "say so")
     return Doubtful(
         what=what,
-        pictures=tuple(_picture(about[name], prompt, folder) for name in names),
+        pictures=tuple(_picture(about[name], prompt, folder, background) for name in names),
         choice=_said(row["choice"]),
         suggested=_said(row["suggested"]),
         doubt=percent(row["doubt"]),
@@ -106,8 +112,8 @@ def _said(choice: str | None) -> str:
     return "undecided" if choice is None else OF_PAIRS.get(choice, choice)
 
 
-def _picture(image: Record, prompt: str, folder: Path) -> Picture:
+def _picture(image: Record, prompt: str, folder: Path, background: str) -> ShownImage:
     known = image["sha256"] != UNKNOWN
     generator = image["generator"]
     alt = f"{generator}: {prompt}" if prompt else f"an image of {generator}"
-    return Picture(alt, thumbnail(folder / str(image["path"]), side=SIDE) if known else None)
+    return ShownImage(alt, thumbnail(folder / str(image["path"]), background, side=SIDE) if known else None)

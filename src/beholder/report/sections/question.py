@@ -88,6 +88,7 @@ def part(
     tables: Inputs,
     colour: dict[str, str],
     folder: Path,
+    background: str,
 ) -> Part:
     """The part of one question."""
     mine = [board for board in every if board.question == question.name]
@@ -101,14 +102,17 @@ def part(
     return Part(
         question=question,
         crowd=crowd,
-        boards=tuple(_board_part(question, board, slug[board.key], mine, tables, colour, folder) for board in led),
+        boards=tuple(
+            _board_part(question, board, slug[board.key], mine, tables, colour, folder, background)
+            for board in led
+        ),
         secondary=secondary,
         errors=(wrong, errors_chart(wrong, f"{question.name}-errors")) if wrong else None,
         staircases=_staircases(question, crowd, led, secondary, tables, colour),
         heatmaps=None
         if marked is None
-        else heatmaps(marked, order, tables.labels, tables.images, prompts, tables.regions, folder),
-        doubts=doubts(question.name, doubted, tables.images, prompts, folder),
+        else heatmaps(marked, order, tables.labels, tables.images, prompts, tables.regions, folder, background),
+        doubts=doubts(question.name, doubted, tables.images, prompts, folder, background),
         silence=None if led else _silence(crowd, tables),
     )
 
@@ -163,6 +167,7 @@ def _board_part(
     tables: Inputs,
     colour: dict[str, str],
     folder: Path,
+    background: str,
 ) -> BoardPart:
     sliced = [
         one for one in mine if one.slice != WHOLE and (one.aspect, one.method) == (board.aspect, board.method)
@@ -191,6 +196,7 @@ def _board_part(
             tables.images,
             prompts,
             folder,
+            background,
             real=real[0] if board.method == "error-rate" and real else None,
             scale=(0.0, 1.0) if scale is None else scale.ends,
         ),

@@ -13,8 +13,8 @@ from beholder.feedback.labels import SCORED_BY, RichLabels
 from beholder.feedback.predictions import FILE_NAME, RichPredictions, read_predictions
 from beholder.feedback.regions import open_regions
 from beholder.formats.imported import UNKNOWN
+from beholder.images.thumbnail import SIDE, open_or_none
 from beholder.report.sections.explained import Card, card, legend
-from beholder.report.site.thumbnail import SIDE, opened
 from beholder.report.tables.inputs import Inputs
 from beholder.study.kinds.catalogue import marked_questions
 from beholder.study.study import Study
@@ -66,11 +66,14 @@ def rich_models(study: Study, tables: Inputs, folder: Path) -> tuple[RichModel, 
     by_model: dict[str, list[Path]] = {}
     for path in files:
         by_model.setdefault(path.relative_to(folder / MODELS).parts[0], []).append(path)
-    found = (_model(name, paths, people, tables, folder) for name, paths in by_model.items())
+    background = study.images.background
+    found = (_model(name, paths, people, tables, folder, background) for name, paths in by_model.items())
     return tuple(one for one in found if one)[:MOST]
 
 
-def _model(name: str, paths: Sequence[Path], people: RichLabels, tables: Inputs, folder: Path) -> RichModel | None:
+def _model(
+    name: str, paths: Sequence[Path], people: RichLabels, tables: Inputs, folder: Path, background: str
+) -> RichModel | None:
     said = {path: found for path in paths if (found := read_predictions(path))}
     where = {image: (path, place) for path, one in said.items() for place, image in enumerate(one.images)}
     aspect = people.aspects[0]
@@ -90,7 +93,7 @@ def _model(name: str, paths: Sequence[Path], people: RichLabels, tables: Inputs,
         model = _feedback(said[path], place, _within(path.parent / RECORD))
         prompt = prompts.get(row["prompt"] or "", "")
         theirs = people.feedback(row["image"], len(split_words(prompt)))
-        picture = opened(folder / row["path"])
+        picture = open_or_none(folder / row["path"], background)
         cards.append(card(row["image"], prompt, picture, model, theirs, side=SIDE))
     return RichModel(name, rated.height, aspect, tuple(cards))
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from PIL import Image
 
 from beholder import __version__
+from beholder.images.sources import read_pixels
 from beholder.models.explained import Explained
-from beholder.models.pictures import image_of
 from beholder.report.sections.explained import Card, card, legend
 from beholder.report.site.templating import template_environment
 from beholder.tables.atomic import write_atomically
@@ -16,9 +16,9 @@ SIDE = 512
 """Longest side of the pictures in pixels: shown at about 350, sharp on fine screens."""
 
 
-def write_page(path: Path, explained: Sequence[Explained], models: Sequence[str]) -> None:
-    """Write the page; it takes its place as a whole."""
-    html = render_page([_card(one) for one in explained], models)
+def write_page(path: Path, explained: Sequence[Explained], models: Sequence[str], background: str) -> None:
+    """Write the page; it takes its place as a whole. Transparent images are shown on the background."""
+    html = render_page([_card(one, background) for one in explained], models)
     with write_atomically(path) as file:
         file.write(html.encode())
 
@@ -37,6 +37,6 @@ def render_page(cards: Sequence[Card], models: Sequence[str]) -> str:
     )
 
 
-def _card(one: Explained) -> Card:
-    picture: Image.Image = image_of(one.picture.load()[1])
+def _card(one: Explained, background: str) -> Card:
+    picture: Image.Image = read_pixels(one.picture.load()[1], background)
     return card(one.picture.name, one.prompt, picture, one.model, one.people, note=one.note, side=SIDE)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from beholder.report.site.thumbnail import SIDE, data_uri
+from beholder.images.thumbnail import SIDE, data_uri, shrunk
 
 RAMPS: Mapping[str, tuple[str, ...]] = {
     "implausibility": ("#ffe08a", "#f4801f", "#c1121f", "#6a040f"),
@@ -50,8 +50,7 @@ def drawn(
     small = Image.fromarray(np.rint(255 * np.asarray(heatmap, np.float64)).astype(np.uint8))
     grey = None
     if picture is not None:
-        under = picture.copy()
-        under.thumbnail((side, side), Image.Resampling.LANCZOS)
+        under = shrunk(picture, side)
         small = small.resize(under.size, Image.Resampling.BILINEAR)
         grey = np.asarray(under.convert("L"), dtype=np.float64) / 255
     else:

@@ -95,7 +95,16 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
     crowd_of = {crowd.question: crowd for crowd in found}
     with debug_mode(False):  # the charts are checked against Vega-Lite's schema by the tests, not at every build
         parts = tuple(
-            part(question, crowd_of[question.name], every, leading, tables, colour, folder)
+            part(
+                question,
+                crowd_of[question.name],
+                every,
+                leading,
+                tables,
+                colour,
+                folder,
+                study.images.background,
+            )
             for question in study.questions
         )
         metrics = tuple(_metrics(leading, tables))

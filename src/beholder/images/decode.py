@@ -1,9 +1,9 @@
-"""From the bytes of an image file to the pixels that a network is shown: always 8 bits of RGB.
+"""From an image file to the pixels that everyone gets, raters, scorers, encoders and the report: 8 bits of RGB.
 
 The rules, all of them pinned by tests:
 
 - The rotation that EXIF asks for is done; a damaged EXIF block is passed over.
-- What is transparent is flattened on **white**.
+- What is transparent is flattened on the background that the study names; middle grey where it names none.
 - 16 bits a channel are cut to the upper 8, in grey as in colour.
 - Grey, palette and CMYK become RGB by Pillow's plain formulas; ICC profiles are not applied.
 - JPEGs are decoded in full: the quicker decoding at a reduced size (*draft*) gives other pixels.
@@ -11,24 +11,46 @@ The rules, all of them pinned by tests:
 """
 
 import io
+import stat
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from beholder.images.formats import DAMAGE, FORMATS, LARGEST_PIXELS
-
-WHITE = (255, 255, 255)
-
-
-class UndecodableError(Exception):
-    """An image that cannot be decoded; the message is the reason."""
+from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.formats import DAMAGE, FORMATS, LARGEST_PIXELS, UndecodableError
 
 
-def decode(content: bytes) -> Image.Image:
+def decode_file(path: Path, background: str = DEFAULT_BACKGROUND) -> Image.Image:
+    """The image of a file, as :func:`decode` gives it."""
+    return decode(read_file(path), background)
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file; UndecodableError where there is none, or where it cannot be read."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise UndecodableError("not a file")
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise UndecodableError("no such file") from error
+    except OSError as error:
+        raise UndecodableError(f"cannot be read ({error.strerror or error})") from error
+
+
+def decode(content: bytes, background: str = DEFAULT_BACKGROUND) -> Image.Image:
     """The image in RGB, upright and flat; call it within :func:`quiet_pillow`."""
+    with opened(content) as image:
+        image.load()
+        return flatten(_upright(image), background)
+
+
+@contextmanager
+def opened(content: bytes) -> Iterator[Image.Image]:
+    """The image as Pillow opens it, if it is one that is allowed; damage that shows within is UndecodableError."""
     if not content:
         raise UndecodableError("the file is empty (0 bytes)")
     try:
@@ -38,8 +60,7 @@ def decode(content: bytes) -> Image.Image:
                 raise UndecodableError(f"holds {frames} frames; a still image is expected")
             if image.width * image.height > LARGEST_PIXELS:
                 raise UndecodableError(_too_large())
-            image.load()
-            return flat(_upright(image))
+            yield image
     except UnidentifiedImageError as error:
         raise UndecodableError(f"not an image that can be read; known: {', '.join(FORMATS)}") from error
     except Image.DecompressionBombError as error:
@@ -48,17 +69,17 @@ def decode(content: bytes) -> Image.Image:
         raise UndecodableError(f"damaged or cut short ({error})") from error
 
 
-def flat(image: Image.Image) -> Image.Image:
-    """The image in RGB, on white where it is transparent."""
+def flatten(image: Image.Image, background: str = DEFAULT_BACKGROUND) -> Image.Image:
+    """The image in RGB, on the background where it is transparent."""
     if image.mode in ("I;16", "I;16L", "I;16B", "I;16N", "I"):
         return _upper_bits(image).convert("RGB")
     if image.mode == "F":
         raise UndecodableError("holds floating-point pixels of unknown range; save it with 8 or 16 bits")
     if image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info:
         layer = image.convert("RGBA")
-        ground = Image.new("RGB", layer.size, WHITE)
-        ground.paste(layer, mask=layer.getchannel("A"))
-        return ground
+        flat = Image.new("RGB", layer.size, background)
+        flat.paste(layer, mask=layer.getchannel("A"))
+        return flat
     return image if image.mode == "RGB" else image.convert("RGB")
 
 

@@ -10,14 +10,14 @@ import pytest
 from numpy.typing import NDArray
 
 from beholder.errors import ImageError
-from beholder.models import arrays
-from beholder.models.pictures import ArrayPicture, FilePicture, find_pictures, image_of, named_files
+from beholder.images import arrays
+from beholder.images.sources import ArrayImage, ImageFile, find_images, named_files, read_pixels
 from beholder.tables.catalogue import TABLES
 from beholder.tables.csv_text import escape_texts
 
 
 def contents(*places: str | Path) -> list[bytes]:
-    return [picture.load()[0] for picture in find_pictures(*places)]
+    return [picture.load()[0] for picture in find_images(*places)]
 
 
 @pytest.fixture
@@ -30,19 +30,19 @@ class TestFiles:
         for name in ("b/2.png", "b/1.PNG", "a.png", ".hidden.png", ".git/3.png", "notes.txt"):
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_bytes((photographs / "00.png").read_bytes())
-        found = [Path(one.name).relative_to(tmp_path).as_posix() for one in find_pictures(tmp_path)]
+        found = [Path(one.name).relative_to(tmp_path).as_posix() for one in find_images(tmp_path)]
         assert found == ["a.png", "b/1.PNG", "b/2.png"]
 
     def test_a_glob(self, photographs: Path) -> None:
-        assert len(find_pictures(f"{photographs}/*.jpg")) == 6
-        assert len(find_pictures(f"{photographs.parent}/**/0*.png")) >= 3
+        assert len(find_images(f"{photographs}/*.jpg")) == 6
+        assert len(find_images(f"{photographs.parent}/**/0*.png")) >= 3
 
     def test_a_file_whose_name_looks_like_a_glob(self, photographs: Path, tmp_path: Path) -> None:
         (tmp_path / "[1].png").write_bytes((photographs / "00.png").read_bytes())
-        assert len(find_pictures(tmp_path / "[1].png")) == 1
+        assert len(find_images(tmp_path / "[1].png")) == 1
 
     def test_several_places(self, photographs: Path) -> None:
-        assert [Path(one.name).name for one in find_pictures(photographs / "03.avif", photographs / "01.jpg")] == [
+        assert [Path(one.name).name for one in find_images(photographs / "03.avif", photographs / "01.jpg")] == [
             "03.avif",
             "01.jpg",
         ]
@@ -61,7 +61,7 @@ class TestManifests:
         path = photographs.parent / f"manifest.{kind}"
         (listed.write_csv if kind == "csv" else listed.write_parquet)(path)
         assert contents(path) == expected
-        assert [one.name for one in find_pictures(path)] == names
+        assert [one.name for one in find_images(path)] == names
 
     def test_our_own_export_is_read_back_as_it_was(self, photographs: Path, tmp_path: Path) -> None:
         image = (photographs / "00.png").read_bytes()
@@ -71,26 +71,26 @@ class TestManifests:
         exported = tmp_path / "images.csv"
         escape_texts(TABLES["images"].frame(rows)).write_csv(exported)
         assert "'=1.png" in exported.read_text(encoding="utf-8")
-        assert [one.name for one in find_pictures(exported)] == ["=1.png", "'=2.png"]
+        assert [one.name for one in find_images(exported)] == ["=1.png", "'=2.png"]
         assert len(contents(exported)) == 2
         listed = tmp_path / "list.csv"  # somebody's own list is taken at its word
         pl.DataFrame({"path": ["'=2.png"]}).write_csv(listed)
-        assert [one.name for one in find_pictures(listed)] == ["'=2.png"]
+        assert [one.name for one in find_images(listed)] == ["'=2.png"]
 
     def test_without_the_column(self, tmp_path: Path) -> None:
         (tmp_path / "list.csv").write_text("file,prompt\na.png,cat\n")
         with pytest.raises(ImageError, match=r"a column 'path' is expected; found: file, prompt"):
-            find_pictures(tmp_path / "list.csv")
+            find_images(tmp_path / "list.csv")
 
     def test_rows_without_a_path(self, tmp_path: Path) -> None:
         (tmp_path / "list.csv").write_text("path,prompt\na.png,cat\n,dog\n,owl\n")
         with pytest.raises(ImageError, match="rows without a path: 2, 3"):
-            find_pictures(tmp_path / "list.csv")
+            find_images(tmp_path / "list.csv")
 
     def test_a_damaged_table(self, tmp_path: Path) -> None:
         (tmp_path / "list.parquet").write_bytes(b"PAR1 no")
         with pytest.raises(ImageError, match="cannot be read as a table"):
-            find_pictures(tmp_path / "list.parquet")
+            find_images(tmp_path / "list.parquet")
 
 
 class TestTar:
@@ -105,7 +105,7 @@ class TestTar:
         with tarfile.open(tmp_path / "shard.tar", "w:gz") as archive:
             archive.add(photographs / "00.png")
         with pytest.raises(ImageError, match="unpack one that is compressed"):
-            find_pictures(tmp_path / "shard.tar")
+            find_images(tmp_path / "shard.tar")
 
 
 class TestArrays:
@@ -121,10 +121,10 @@ class TestArrays:
         with monkeypatch.context() as patch:
             patch.setattr(arrays, "LARGEST_UNPACKED", 10_000_000)
             with pytest.raises(ImageError, match=r"unpacks to .* GiB; at most"):
-                find_pictures(bomb)
+                find_images(bomb)
         monkeypatch.setattr(arrays, "SPARED", 1 << 60)
         with pytest.raises(ImageError, match=r"GiB free. Set TMPDIR"):
-            find_pictures(bomb)
+            find_images(bomb)
 
     def test_an_entry_gives_no_more_than_it_declares(self, tmp_path: Path) -> None:
         honest, lying = tmp_path / "honest.npz", tmp_path / "lying.npz"
@@ -134,16 +134,16 @@ class TestArrays:
         assert content.count(size.to_bytes(4, "little")) >= 1
         lying.write_bytes(content.replace(size.to_bytes(4, "little"), (500).to_bytes(4, "little")))
         with pytest.raises(ImageError, match="cannot be read as arrays"):
-            find_pictures(lying)
+            find_images(lying)
 
     @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
     def test_npz_beside_labels(self, save: object, tmp_path: Path) -> None:
         assert callable(save)
         save(tmp_path / "a.npz", arr_0=self.IMAGES, labels=np.arange(5))
-        found = find_pictures(tmp_path / "a.npz")
+        found = find_images(tmp_path / "a.npz")
         assert [one.name for one in found] == [f"{tmp_path}/a.npz/arr_0[{row}]" for row in range(5)]
         for one, image in zip(found, self.IMAGES, strict=True):
-            np.testing.assert_array_equal(image_of(one.load()[1]), image)
+            np.testing.assert_array_equal(read_pixels(one.load()[1]), image)
 
     def test_npy_in_either_order(self, tmp_path: Path) -> None:
         np.save(tmp_path / "a.npy", self.IMAGES)
@@ -152,14 +152,14 @@ class TestArrays:
 
     def test_grey_and_transparent(self) -> None:
         grey = np.array([[0, 9]], np.uint8)
-        assert np.asarray(image_of(grey)).tolist() == [[[0] * 3, [9] * 3]]
-        assert np.asarray(image_of(grey[..., None])).tolist() == [[[0] * 3, [9] * 3]]
+        assert np.asarray(read_pixels(grey)).tolist() == [[[0] * 3, [9] * 3]]
+        assert np.asarray(read_pixels(grey[..., None])).tolist() == [[[0] * 3, [9] * 3]]
         clear = np.array([[[200, 0, 100, 51]]], np.uint8)
-        assert np.asarray(image_of(clear)).tolist() == [[[244, 204, 224]]]  # on white, as in files
+        assert np.asarray(read_pixels(clear, "#ffffff")).tolist() == [[[244, 204, 224]]]  # as in files
 
     def test_the_hash_knows_the_shape(self) -> None:
         flat = np.zeros((2, 8, 3), np.uint8)
-        assert ArrayPicture("a", flat).load()[0] != ArrayPicture("a", flat.reshape(4, 4, 3)).load()[0]
+        assert ArrayImage("a", flat).load()[0] != ArrayImage("a", flat.reshape(4, 4, 3)).load()[0]
 
     @pytest.mark.parametrize(
         ("array", "told"),
@@ -173,18 +173,18 @@ class TestArrays:
     def test_what_holds_no_images(self, array: NDArray[np.generic], told: str, tmp_path: Path) -> None:
         np.save(tmp_path / "a.npy", array)
         with pytest.raises(ImageError, match=told):
-            find_pictures(tmp_path / "a.npy")
+            find_images(tmp_path / "a.npy")
 
     def test_labels_only(self, tmp_path: Path) -> None:
         np.savez(tmp_path / "a.npz", labels=np.arange(3))
         with pytest.raises(ImageError, match="holds no array of images"):
-            find_pictures(tmp_path / "a.npz")
+            find_images(tmp_path / "a.npz")
 
     def test_damaged(self, tmp_path: Path) -> None:
         (tmp_path / "a.npz").write_bytes(b"PK no")
         (tmp_path / "b.npy").write_bytes(b"no")
         with pytest.raises(ImageError, match=r"(?s)a\.npz.*b\.npy") as caught:
-            find_pictures(tmp_path / "a.npz", tmp_path / "b.npy")
+            find_images(tmp_path / "a.npz", tmp_path / "b.npy")
         assert len(caught.value.faults) == 2
 
 
@@ -192,7 +192,7 @@ def test_all_wrong_places_are_listed_at_once(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "page.html").touch()
     with pytest.raises(ImageError) as caught:
-        find_pictures(tmp_path / "nowhere", tmp_path / "empty", tmp_path / "page.html", f"{tmp_path}/*.png")
+        find_images(tmp_path / "nowhere", tmp_path / "empty", tmp_path / "page.html", f"{tmp_path}/*.png")
     reasons = [fault.partition(": ")[2] for fault in caught.value.faults]
     assert reasons[0] == "no such file or folder"
     assert reasons[1].startswith("no images here")
@@ -202,9 +202,9 @@ def test_all_wrong_places_are_listed_at_once(tmp_path: Path) -> None:
 
 def test_no_place() -> None:
     with pytest.raises(ImageError, match="no place was named"):
-        find_pictures()
+        find_images()
 
 
 def test_a_path_to_a_file_is_not_opened_to_be_listed(tmp_path: Path) -> None:
     (tmp_path / "list.csv").write_text("path\nmissing.png\n")
-    assert find_pictures(tmp_path / "list.csv") == [FilePicture("missing.png", tmp_path / "missing.png")]
+    assert find_images(tmp_path / "list.csv") == [ImageFile("missing.png", tmp_path / "missing.png")]

@@ -19,7 +19,7 @@ SPARED = GIB // 4
 """What stays free of the disk for temporary files."""
 
 
-class PlaceFault(Exception):  # noqa: N818 - gathered into one ImageError
+class SourceFault(Exception):  # noqa: N818 - gathered into one ImageError
     """Why a place gives no images."""
 
 
@@ -37,10 +37,10 @@ def open_arrays(path: Path) -> Iterator[tuple[str, NDArray[np.uint8]]]:
             _check_room(archive)
             opened = [(entry.filename, _mapped(archive, entry)) for entry in archive.infolist()]
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise PlaceFault(f"cannot be read as arrays ({error})") from error
+        raise SourceFault(f"cannot be read as arrays ({error})") from error
     pictured = [(name, array) for name, array in opened if array.ndim >= 3]
     if not pictured:
-        raise PlaceFault("holds no array of images with the shape (images, height, width, channels)")
+        raise SourceFault("holds no array of images with the shape (images, height, width, channels)")
     for name, array in pictured:
         yield f"{path}/{name.removesuffix('.npy')}", _checked(array)
 
@@ -49,13 +49,13 @@ def _check_room(archive: zipfile.ZipFile) -> None:
     """Refuse an archive that is too large unpacked, before any of it is; no entry gives more than it declares."""
     declared = sum(entry.file_size for entry in archive.infolist())
     if declared > LARGEST_UNPACKED:
-        raise PlaceFault(
+        raise SourceFault(
             f"unpacks to {declared / GIB:,.1f} GiB; at most {LARGEST_UNPACKED / GIB:,.0f} GiB are taken. Save the "
             "arrays as npy files, which are read in place"
         )
     free = shutil.disk_usage(tempfile.gettempdir()).free
     if declared > free - SPARED:
-        raise PlaceFault(
+        raise SourceFault(
             f"unpacks to {declared / GIB:,.1f} GiB, and {tempfile.gettempdir()} has {free / GIB:,.1f} GiB free. "
             "Set TMPDIR to a folder with more room, or save the arrays as npy files, which are read in place"
         )
@@ -83,7 +83,7 @@ def _map(file: IO[bytes]) -> NDArray[np.generic]:
 
 def _checked(array: NDArray[np.generic]) -> NDArray[np.uint8]:
     if array.dtype != np.uint8:
-        raise PlaceFault(f"holds {array.dtype}; bytes (uint8) are expected")
+        raise SourceFault(f"holds {array.dtype}; bytes (uint8) are expected")
     if array.ndim not in (3, 4) or (array.ndim == 4 and array.shape[3] not in (1, 3, 4)):
-        raise PlaceFault(f"has the shape {array.shape}; (images, height, width, 1, 3 or 4) is expected")
+        raise SourceFault(f"has the shape {array.shape}; (images, height, width, 1, 3 or 4) is expected")
     return array.astype(np.uint8, copy=False)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
 
-from beholder.models import resize as module
-from beholder.models.resize import (
+from beholder.images import resize as module
+from beholder.images.resize import (
     FILTERS,
     pillow_agrees,
     pillow_agrees_unrounded,

@@ -1,4 +1,4 @@
-"""Where images come from: files, folders, globs, manifests, tar shards and arrays, all as one list of pictures."""
+"""Where images come from: files, folders, globs, manifests, tar shards and arrays, all as one list."""
 
 import glob
 import hashlib
@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.errors import ImageError
-from beholder.models.arrays import PlaceFault, open_arrays
-from beholder.models.decode import decode, flat
+from beholder.images.arrays import SourceFault, open_arrays
+from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.decode import decode, flatten
+from beholder.images.formats import SUFFIXES
 from beholder.tables.catalogue import TABLES
 from beholder.tables.csv_text import unescape_texts
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".tif", ".tiff", ".gif")
 MANIFESTS = (".csv", ".parquet")
 ARRAYS = (".npy", ".npz")
 
 
-class Picture(Protocol):
+class ImageSource(Protocol):
     """An image that was pointed out, not yet read."""
 
     @property
@@ -39,7 +40,7 @@ class Picture(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class FilePicture:
+class ImageFile:
     """An image file."""
 
     name: str
@@ -52,7 +53,7 @@ class FilePicture:
 
 
 @dataclass(frozen=True, slots=True)
-class TarPicture:
+class TarImage:
     """An image file inside a tar file that is not compressed: read where it lies, without the rest."""
 
     name: str
@@ -69,7 +70,7 @@ class TarPicture:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayPicture:
+class ArrayImage:
     """One image of an array."""
 
     name: str
@@ -81,27 +82,27 @@ class ArrayPicture:
         return hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).digest(), pixels
 
 
-def image_of(content: NDArray[np.uint8] | bytes) -> Image.Image:
-    """What :meth:`Picture.load` gave, decoded to flat RGB."""
+def read_pixels(content: NDArray[np.uint8] | bytes, background: str = DEFAULT_BACKGROUND) -> Image.Image:
+    """What :meth:`ImageSource.load` gave, decoded to flat RGB."""
     if isinstance(content, bytes):
-        return decode(content)
+        return decode(content, background)
     grey = content.ndim == 3 and content.shape[2] == 1
-    return flat(Image.fromarray(content[..., 0] if grey else content))
+    return flatten(Image.fromarray(content[..., 0] if grey else content), background)
 
 
-def find_pictures(*places: str | Path) -> list[Picture]:
+def find_images(*places: str | Path) -> list[ImageSource]:
     """All images at the places, in a fixed order; an error lists every place that is wrong.
 
     A place is an image file, a folder (searched with its subfolders), a glob (``out/**/*.png``), a manifest (CSV
     or Parquet with the column ``path``, relative to the manifest, and maybe ``image`` for the names), a tar file,
     or an array of bytes (npy, npz) with the shape (images, height, width, channels).
     """
-    found: list[Picture] = []
+    found: list[ImageSource] = []
     faults: list[str] = []
     for place in places:
         try:
             here = list(_at(place))
-        except PlaceFault as fault:
+        except SourceFault as fault:
             faults.append(f"{place}: {fault}")
             continue
         found += here
@@ -113,10 +114,10 @@ def find_pictures(*places: str | Path) -> list[Picture]:
     return found
 
 
-def _at(place: str | Path) -> Iterator[Picture]:
+def _at(place: str | Path) -> Iterator[ImageSource]:
     path = Path(place)
     if path.is_dir():
-        yield from (FilePicture(str(file), file) for file in _files_below(path))
+        yield from (ImageFile(str(file), file) for file in _files_below(path))
     elif path.is_file():
         yield from _in_file(path)
     elif glob.has_magic(str(place)):
@@ -124,7 +125,7 @@ def _at(place: str | Path) -> Iterator[Picture]:
             if Path(name).is_file():
                 yield from _in_file(Path(name))
     else:
-        raise PlaceFault("no such file or folder")
+        raise SourceFault("no such file or folder")
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
@@ -136,52 +137,52 @@ def _files_below(folder: Path) -> Iterator[Path]:
                 yield Path(root, name)
 
 
-def _in_file(path: Path) -> Iterator[Picture]:
+def _in_file(path: Path) -> Iterator[ImageSource]:
     suffix = path.suffix.lower()
     if suffix in SUFFIXES:
-        yield FilePicture(str(path), path)
+        yield ImageFile(str(path), path)
     elif suffix in MANIFESTS:
         yield from _in_manifest(path)
     elif suffix == ".tar":
         yield from _in_tar(path)
     elif suffix in ARRAYS:
         for name, images in open_arrays(path):
-            yield from (ArrayPicture(f"{name}[{row}]", images[row]) for row in range(len(images)))
+            yield from (ArrayImage(f"{name}[{row}]", images[row]) for row in range(len(images)))
     else:
         known = " ".join((*SUFFIXES, *MANIFESTS, *ARRAYS, ".tar"))
-        raise PlaceFault(f"'{suffix}' is not taken; known: {known}")
+        raise SourceFault(f"'{suffix}' is not taken; known: {known}")
 
 
-def _in_manifest(path: Path) -> Iterator[Picture]:
+def _in_manifest(path: Path) -> Iterator[ImageSource]:
     try:
         as_text = path.suffix.lower() == ".csv"
         table = pl.read_csv(path, infer_schema=False) if as_text else pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise PlaceFault(f"cannot be read as a table ({error})") from error
+        raise SourceFault(f"cannot be read as a table ({error})") from error
     if "path" not in table.columns:
-        raise PlaceFault(f"a column 'path' is expected; found: {', '.join(table.columns)}")
+        raise SourceFault(f"a column 'path' is expected; found: {', '.join(table.columns)}")
     if as_text and table.columns == TABLES["images"].empty().columns:  # our own export
         table = unescape_texts(table)
     paths = table["path"].cast(pl.String)
     empty = [str(row + 1) for row, one in enumerate(paths) if not one]
     if empty:
-        raise PlaceFault(f"rows without a path: {', '.join(empty)}")
+        raise SourceFault(f"rows without a path: {', '.join(empty)}")
     names = table["image"].cast(pl.String) if "image" in table.columns else paths
     for name, one in zip(names, paths, strict=True):
-        yield FilePicture(name or one, path.parent / one)
+        yield ImageFile(name or one, path.parent / one)
 
 
-def _in_tar(path: Path) -> Iterator[Picture]:
+def _in_tar(path: Path) -> Iterator[ImageSource]:
     try:
         with tarfile.open(path, "r:") as archive:
             members = [one for one in archive if one.isfile() and Path(one.name).suffix.lower() in SUFFIXES]
     except tarfile.TarError as error:
-        raise PlaceFault(f"not a plain tar file ({error}); unpack one that is compressed") from error
+        raise SourceFault(f"not a plain tar file ({error}); unpack one that is compressed") from error
     for one in members:
         if not Path(one.name).name.startswith("."):
-            yield TarPicture(f"{path}/{one.name}", path, one.offset_data, one.size)
+            yield TarImage(f"{path}/{one.name}", path, one.offset_data, one.size)
 
 
-def named_files(names: Sequence[str], paths: Sequence[Path]) -> list[Picture]:
+def named_files(names: Sequence[str], paths: Sequence[Path]) -> list[ImageSource]:
     """Files under names of one's own, such as the images of a study."""
-    return [FilePicture(name, path) for name, path in zip(names, paths, strict=True)]
+    return [ImageFile(name, path) for name, path in zip(names, paths, strict=True)]

@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from beholder.models.decode import UndecodableError, decode, quiet_pillow
+from beholder.images.decode import decode, quiet_pillow
+from beholder.images.formats import UndecodableError
 
 
 def content(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
@@ -21,7 +22,8 @@ def content(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
 
 
 def decoded(image: Image.Image, kind: str = "PNG", **options: object) -> NDArray[np.uint8]:
-    return np.asarray(decode(content(image, kind, **options)))
+    """On white, so that the arithmetic is easy."""
+    return np.asarray(decode(content(image, kind, **options), "#ffffff"))
 
 
 def smooth(width: int = 40, height: int = 30) -> Image.Image:
@@ -69,7 +71,12 @@ class TestModes:
         image.putpixel((1, 0), 1)
         assert decoded(image).tolist() == [[[10, 20, 30], [200, 100, 50]]]
 
-    def test_transparent_is_white(self) -> None:
+    def test_transparent_is_middle_grey_unless_named_otherwise(self) -> None:
+        image = Image.fromarray(np.array([[[200, 0, 100, 255], [200, 0, 100, 0]]], np.uint8))
+        assert np.asarray(decode(content(image))).tolist() == [[[200, 0, 100], [127, 127, 127]]]
+        assert np.asarray(decode(content(image), "#102030")).tolist() == [[[200, 0, 100], [16, 32, 48]]]
+
+    def test_transparent_is_the_background(self) -> None:
         image = Image.fromarray(np.array([[[200, 0, 100, 255], [200, 0, 100, 0], [200, 0, 100, 51]]], np.uint8))
         # 51/255 = .2: 200·.2 + 255·.8 = 244, 0·.2 + 204 = 204, 100·.2 + 204 = 224
         assert decoded(image).tolist() == [[[200, 0, 100], [255, 255, 255], [244, 204, 224]]]
