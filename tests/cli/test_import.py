@@ -42,7 +42,7 @@ def test_a_release_runs_to_its_report(run: Run, release: Path, tmp_path: Path) -
     assert ran.code == 0, ran.err
     assert "design: unchanged" in ran.out
     page = (folder / "report.html").read_text()
-    assert "The image files are not available, so no examples are shown." in page
+    assert "The image files are not at hand, so no examples are shown." in page
     assert "the image file cannot be read" not in page
     assert "collected (UTC)" not in page
     assert run("run", folder).out.count("unchanged") == 4

@@ -52,9 +52,9 @@ def plackett_luce(
     ``rankings`` (rankings, longest) holds item indices, best first, each row filled up with −1; a ranking may be
     of some of the items only. ``placed`` (rankings,) says how many of a row's items were put in order, where the
     rest are only known to come after them: 1 is a choice of the best. ``raters`` (rankings,) are indices of
-    raters, ``weights`` (replicates, raters) come from :func:`beholder.stats.confidence
-    intervals.bootstrap.rater_weights`. Ties are refused; break them at random, or leave the order open with
-    ``placed``.
+    raters, ``weights`` (replicates, raters) come from
+    :func:`beholder.stats.intervals.bootstrap.rater_weights`. Ties are refused; break them at random, or leave the
+    order open with ``placed``.
 
     The maximum is finite only if each item can be reached from each other along "put before". Where it cannot,
     every two items that met in a ranking get a pseudo-vote of 0.1, half for each, as in Bradley–Terry:

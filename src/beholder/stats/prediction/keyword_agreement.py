@@ -37,8 +37,7 @@ class KeywordAgreement:
     def pooled_estimates(
         self, weights: NDArray[np.integer], *, clusters: ArrayLike | None = None, level: float = 0.95
     ) -> dict[str, Estimate]:
-        """The pooled measures with confidence intervals over images, or over their ``clusters``, such as
-        prompts.
+        """The pooled measures with confidence intervals over images, or over ``clusters`` of them (prompts).
 
         ``weights`` is (replicates, images) or (replicates, clusters); ``clusters`` the cluster of each image from
         0.
