@@ -9,7 +9,7 @@ from harness import Comparison
 from numpy.typing import NDArray
 
 from beholder.stats.agreement.krippendorff import Scale, krippendorff_alpha
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 
 DRAWS = 1000
 
@@ -57,7 +57,7 @@ def _answers(
     who = np.repeat(np.arange(panel.raters), panel.each)
     what = np.concatenate([rng.permutation(panel.items)[: panel.each] for _ in range(panel.raters)])
     values = np.clip(np.rint(truth[what] + rng.normal(0, 0.2 * panel.points, len(what))), 0, panel.points - 1)
-    return who, what, values, person_weights(np.zeros(panel.raters, np.int64), DRAWS, rng)
+    return who, what, values, rater_weights(np.zeros(panel.raters, np.int64), DRAWS, rng)
 
 
 def _ours(

@@ -22,7 +22,7 @@ from beholder.stats.agreement.gwet import gwet_ac
 from beholder.stats.agreement.intraclass import intraclass
 from beholder.stats.agreement.kendall_w import concordance_of_sets, kendall_w
 from beholder.stats.agreement.krippendorff import krippendorff_alpha
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 
 RATERS = (10, 30, 100)
 BATCH = 20  # studies a job
@@ -46,7 +46,7 @@ def label_batch(job: Job) -> NDArray[np.float64]:
     alpha, ac1 = label_truths()
     held = []
     for _ in range(BATCH):
-        weights = person_weights(np.zeros(raters, np.int64), draws, rng)
+        weights = rater_weights(np.zeros(raters, np.int64), draws, rng)
         answers = simulate_labels(raters, 0.5 if world == "half" else 0.0, rng)
         found = [
             (krippendorff_alpha(*answers, weights, scale="nominal"), alpha),

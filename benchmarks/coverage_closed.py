@@ -17,7 +17,7 @@ from scipy import stats
 from beholder.stats.correlation.dependent import compare_correlations
 from beholder.stats.correlation.pair_accuracy import pair_accuracy
 from beholder.stats.correlation.partial import partial_correlation
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.proportions import clopper_pearson, wilson
 from beholder.stats.truth.p910 import p910
 
@@ -70,7 +70,7 @@ def pairs(studies: int, seed: int) -> str:
             found = pair_accuracy(
                 np.where(right, 1.0, -1.0), np.zeros(len(group)), np.ones(len(group)), groups=group
             )
-            weights = person_weights(np.zeros(prompts, np.int64), 500, rng)
+            weights = rater_weights(np.zeros(prompts, np.int64), 500, rng)
             both = found.micro_estimate(weights), found.macro_estimate(weights)
             held[study] = [each.low <= 0.7 <= each.high for each in both]
         rows.append((str(prompts), *(percent(float(share)) for share in held.mean(axis=0))))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.stats.comparisons.bradley_terry import bradley_terry
-from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights, ratio_of_sums
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.significance.separation import separate
 
@@ -69,7 +69,7 @@ def rate_batch(job: tuple[RateWorld, int, int, np.random.SeedSequence]) -> NDArr
     rng = np.random.default_rng(seed)
     answers = rng.integers(world.fewest, world.most, size=(raters, BATCH), endpoint=True)
     wrong = rng.binomial(answers, rng.beta(world.a, world.b, size=(raters, BATCH)))
-    weights = person_weights(np.zeros(raters, np.int64), draws, rng)
+    weights = rater_weights(np.zeros(raters, np.int64), draws, rng)
     truth = world.a / (world.a + world.b)
     low, high = wilson(wrong.sum(axis=0), answers.sum(axis=0))
     held = [(low <= truth) & (truth <= high)]
@@ -88,7 +88,7 @@ def vote_batch(job: tuple[VoteWorld, int, int, np.random.SeedSequence]) -> NDArr
     held = []
     for _ in range(BATCH):
         counts = simulate_votes(world, pairs, raters, rng)
-        weights = person_weights(np.zeros(raters, np.int64), draws, rng)
+        weights = rater_weights(np.zeros(raters, np.int64), draws, rng)
         fit = bradley_terry(pairs, counts, items=len(RATINGS), weights=weights)
         spread = 1.96 * fit.standard_errors
         row = [np.abs(fit.ratings - truth) <= spread]
@@ -147,7 +147,7 @@ def separation_batch(job: tuple[None, int, int, np.random.SeedSequence]) -> NDAr
                 above, below = np.zeros((2, cells * raters, cells))
                 above[np.arange(cells * raters), strata] = wrong.T.ravel()
                 below[np.arange(cells * raters), strata] = 100
-            weights = person_weights(strata, draws, rng)
+            weights = rater_weights(strata, draws, rng)
             value = above.sum(axis=0) / below.sum(axis=0)
             result = separate(value, ratio_of_sums(above, below, weights), raters, within=within)
             found[row, study] = result.separated.any()

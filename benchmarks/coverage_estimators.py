@@ -22,7 +22,7 @@ from beholder.stats.comparisons.plackett_luce import plackett_luce
 from beholder.stats.correlation.bootstrap import bootstrap_correlation
 from beholder.stats.correlation.coefficients import Kind, correlation
 from beholder.stats.correlation.jackknife import jackknife_correlation
-from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights
+from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights
 from beholder.stats.intervals.confidence_sequence import asymptotic_sequence, log_capital
 from beholder.stats.prediction.prediction_powered import Powered, powered, powered_difference, powered_mean
 from beholder.stats.psychophysics.detection import detection
@@ -52,7 +52,7 @@ Job = tuple[int, int, np.random.SeedSequence]
 
 
 def weights_of(raters: int, draws: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    return person_weights(np.zeros(raters, np.int64), draws, rng)
+    return rater_weights(np.zeros(raters, np.int64), draws, rng)
 
 
 def rating_batch(job: Job) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import StatisticsError
-from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights
+from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights
 from beholder.stats.psychophysics.psychometric import fit_psychometric, threshold_estimate
 from beholder.stats.psychophysics.staircase_analysis import modal_level, summarise_staircase
 
@@ -87,7 +87,7 @@ def many_raters(options: argparse.Namespace) -> list[tuple[str, ...]]:
             truth, held = scores.mean(), []
             for _ in range(-(-options.studies // BATCH)):
                 drawn = rng.choice(scores, (raters, BATCH))
-                weights = person_weights(np.zeros(raters, np.int64), options.draws, rng)
+                weights = rater_weights(np.zeros(raters, np.int64), options.draws, rng)
                 found = clustered_ratio(drawn, np.ones_like(drawn), weights)
                 held.append((found.low <= truth) & (truth <= found.high))
             cells.append(_percent(np.mean(held)))

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights
-from beholder.stats.intervals.two_way_bootstrap import two_way_draws, two_way_ratio
+from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights
+from beholder.stats.intervals.two_way_bootstrap import two_way_ratio, two_way_replicates
 
 RATERS, IMAGES = (10, 30, 100), (30, 200)
 BATCH = 20  # independent studies that share one set of bootstrap weights
@@ -53,8 +53,8 @@ def batch(job: tuple[World, int, int, int, np.random.SeedSequence]) -> NDArray[n
     world, raters, images, draws, seed = job
     rng = np.random.default_rng(seed)
     truth = world.truth()
-    u = person_weights(np.zeros(raters, np.int64), draws, rng)
-    v = person_weights(np.zeros(images, np.int64), draws, rng)
+    u = rater_weights(np.zeros(raters, np.int64), draws, rng)
+    v = rater_weights(np.zeros(images, np.int64), draws, rng)
     held = np.zeros((3, BATCH))
     for number in range(BATCH):
         habit, looks = rng.normal(0, world.habit, (raters, 1)), rng.normal(0, world.looks, images)
@@ -65,7 +65,7 @@ def batch(job: tuple[World, int, int, int, np.random.SeedSequence]) -> NDArray[n
         over_people = clustered_ratio(
             (answers & seen).sum(axis=1)[:, None], seen.sum(axis=1)[:, None], u, rule="bca"
         )[0]
-        plain = np.quantile(two_way_draws(who, what, wrong, one, cell, u, v), [0.025, 0.975])
+        plain = np.quantile(two_way_replicates(who, what, wrong, one, cell, u, v), [0.025, 0.975])
         both = two_way_ratio(who, what, wrong, one, cell, u, v)[0]
         ends = ((over_people.low, over_people.high), plain, (both.low, both.high))
         held[:, number] = [low <= truth <= high for low, high in ends]

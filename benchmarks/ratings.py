@@ -8,7 +8,7 @@ from harness import Comparison
 
 from beholder.stats.comparisons.bradley_terry import bradley_terry
 from beholder.stats.comparisons.vote_table import tally_votes
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 
 VOTES, ITEMS, RATERS, DRAWS = 100_000, 30, 500, 1000
 
@@ -25,7 +25,7 @@ def comparisons() -> Iterator[Comparison]:
     winners = [evalica.Winner.Y if loss else evalica.Winner.X for loss in lost]
     named = np.array(winners, dtype=object)
     pairs, counts = tally_votes(raters, first, second, lost)
-    weights = person_weights(np.zeros(RATERS, dtype=np.int64), DRAWS, rng)
+    weights = rater_weights(np.zeros(RATERS, dtype=np.int64), DRAWS, rng)
     groups = [np.flatnonzero(raters == rater) for rater in range(RATERS)]
 
     def looped() -> None:

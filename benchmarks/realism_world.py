@@ -31,10 +31,10 @@ from beholder.simulate.people import draw_people
 from beholder.simulate.world import MANIFEST, World, paint_world, write_truth
 from beholder.stats.correlation.coefficients import correlation
 from beholder.stats.correlation.partial import partial_correlation
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.prediction.calibration_error import calibration_error
-from beholder.stats.prediction.soft_label_likelihood import share_likelihood
+from beholder.stats.prediction.soft_label_likelihood import soft_label_likelihood
 from beholder.study.study import FILE_NAME
 from beholder.tables.store import TRUTH_ROOM, Store
 
@@ -81,7 +81,7 @@ def held_out(folder: Path) -> pl.DataFrame:
 def print_bins(rows: pl.DataFrame) -> None:
     """Print the bins of the calibration error."""
     group = rows["group"].to_numpy()
-    weights = person_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
+    weights = rater_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
     predicted, share, answers = (rows[name].to_numpy() for name in ("score", "share", "answers"))
     error = calibration_error(predicted, share, answers, weights, clusters=group)
     low, high = wilson(error.observed * error.answers, error.answers)
@@ -107,10 +107,10 @@ def print_truth(rows: pl.DataFrame) -> None:
     print(f"| within generators | {' | '.join(shown(one.value, one.low, one.high) for one in cells)} |")
     answers = rows["answers"].to_numpy()
     said = np.rint(share * answers)
-    weights = person_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
+    weights = rater_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
     print("\n| shares | log-likelihood an answer | more than generator means |\n|---|---|---|")
     for who, given in (("predicted", score), ("true", true)):
-        one = share_likelihood(given, said, answers, maker, weights, clusters=group)
+        one = soft_label_likelihood(given, said, answers, maker, weights, clusters=group)
         mine, gain = one.predictions, one.gain
         cells_of = (shown(mine.value, mine.low, mine.high), shown(gain.value, gain.low, gain.high))
         print(f"| {who} | {' | '.join(cells_of)} |")

@@ -29,7 +29,7 @@ from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
 from beholder.learn.votes import used_votes
 from beholder.simulate.world import GENERATORS, MANIFEST, World, paint_world, write_truth
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.bootstrap_intervals import percentile_interval
 from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.store import TRUTH_ROOM, Store
@@ -78,7 +78,7 @@ def against_the_ideal(folder: Path) -> None:
         for name, scores in (("model", mine), ("ideal observer", ideal))
     }
     asked = np.bincount(group)
-    weights = person_weights(np.zeros(len(asked), np.int64), 2000, np.random.default_rng(0))
+    weights = rater_weights(np.zeros(len(asked), np.int64), 2000, np.random.default_rng(0))
     print(f"\n{len(rows):,} single answers on pairs of {len(asked)} prompts that were held out\n")
     print("| who picks | proportion of answers matched |\n|---|---|")
     for name, counts in right.items():

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Ran
 
 from beholder.formats.catalogue import FORMATS, READABLE
-from beholder.formats.layer6_files import IMAGE, PERSON
+from beholder.formats.layer6_files import IMAGE_COLUMNS, RATER_COLUMNS
 
 Run = Callable[..., Ran]
 
@@ -22,12 +22,12 @@ def release(tmp_path: Path) -> Path:
         f"p{n},{'good' if n < 3 else 'bad'},{r}.0,{1 - r / 4},{1 - r / 4 + d},{1 - r / 4 - d},{0.5 + d},4,2,2"
         for n, (r, d) in enumerate([(3, 0.25), (2, 0.0), (2, 0.5), (4, 0.0), (3, 0.25), (4, 0.0)])
     ]
-    (folder / "data" / "faces.csv").write_text("\n".join([",".join(PERSON), *rows]) + "\n")
+    (folder / "data" / "faces.csv").write_text("\n".join([",".join(RATER_COLUMNS), *rows]) + "\n")
     (folder / "per-image-data").mkdir()
     images = ["0,good,0,r.png,6,1,0.16666666666666666", "1,good,1,g.png,6,1,0.16666666666666666"]
     images += ["2,bad,0,r.png,6,0,0.0", "3,bad,1,b.png,6,5,0.8333333333333334"]
     file = folder / "per-image-data" / "faces_labeled_data.csv"
-    file.write_text("\n".join([",".join(IMAGE), *images]) + "\n")
+    file.write_text("\n".join([",".join(IMAGE_COLUMNS), *images]) + "\n")
     return folder
 
 
@@ -36,10 +36,8 @@ def test_a_release_runs_to_its_report(run: Run, release: Path, tmp_path: Path) -
     imported = run("import", "layer6", release, folder)
     assert imported.code == 0
     assert "12 totals, 6 sessions, 4 published, 3 images" in imported.out
-    assert (
-        "does not add up: faces: good: 4 wrong answers on generated images by person, 5 by image" in imported.out
-    )
-    assert "The image files are not at hand" in (folder / "import.md").read_text()
+    assert "does not add up: faces: good: 4 wrong answers on generated images by rater, 5 by image" in imported.out
+    assert "The image files are not available" in (folder / "import.md").read_text()
     ran = run("run", folder)
     assert ran.code == 0, ran.err
     assert "design: unchanged" in ran.out

@@ -1,4 +1,4 @@
-"""A small study of every kind with made-up answers, as frames."""
+"""A small study of every kind with simulated answers, as frames."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -67,7 +67,7 @@ class Making:
         rater: str,
         question: AnyQuestion,
         images: list[str],
-        said: dict[str, dict[str, object]],
+        responses: dict[str, dict[str, object]],
         *,
         prompt: str | None = None,
         expected: str | None = None,
@@ -95,7 +95,7 @@ class Making:
         )
         common = {"trial": trial, "session": session, "rater": rater, "question": question.name, "attempt": 1}
         common |= {"seconds": seconds, "valid": valid, "answered": BEGAN + timedelta(hours=1, seconds=number)}
-        self.rows["answers"] += [common | {"aspect": aspect} | answer for aspect, answer in said.items()]
+        self.rows["answers"] += [common | {"aspect": aspect} | answer for aspect, answer in responses.items()]
         self.rows["marks"] += [
             {"trial": trial, "session": session, "number": n} | mark for n, mark in enumerate(marks or [])
         ]

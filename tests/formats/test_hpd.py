@@ -12,7 +12,7 @@ from PIL import Image
 from tests.formats.conftest import Making, Tables, study_of
 
 from beholder.errors import ImageError, StudyError, TableError
-from beholder.formats import hpd, hpd_study, imagereward
+from beholder.formats import hpd, imagereward
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rating import RatingQuestion
@@ -37,15 +37,15 @@ def small(making: Making) -> Making:
     return making
 
 
-def said(tables: Tables, question: str) -> set[tuple[object, ...]]:
-    """What was judged, whatever the ids: the person, and what they said of each image."""
+def answer_set(tables: Tables, question: str) -> set[tuple[object, ...]]:
+    """What was judged, whatever the ids: the rater, and what they said of each image."""
     answers = tables["answers"].filter(pl.col("question") == question)
     joined = answers.join(tables["trials"].select("trial", "images"), on="trial")
-    found: set[tuple[object, ...]] = set()
+    judged: set[tuple[object, ...]] = set()
     for rater, images, choice, ranking in joined.select("rater", "images", "choice", "ranking").iter_rows():
-        shown = [Path(image).stem for image in images]
-        found.add((rater, frozenset(zip(shown, ranking, strict=True)) if ranking else (tuple(shown), choice)))
-    return found
+        stems = [Path(image).stem for image in images]
+        judged.add((rater, frozenset(zip(stems, ranking, strict=True)) if ranking else (tuple(stems), choice)))
+    return judged
 
 
 def test_both_files_by_hand(small: Making, tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_what_was_written_is_read_again(small: Making, tmp_path: Path, sound: Ca
     hpd.write(study_of(PAIRS, RANKING), before, tmp_path)
     after = hpd.read(tmp_path)
     sound(after)
-    decided = {one for one in said(before, "pairs") if "tie" not in str(one)}
-    assert said(after, hpd.PAIRS) == decided
-    assert said(after, hpd.RANKINGS) == said(before, "order")
+    decided = {answer for answer in answer_set(before, "pairs") if "tie" not in str(answer)}
+    assert answer_set(after, hpd.PAIRS) == decided
+    assert answer_set(after, hpd.RANKINGS) == answer_set(before, "order")
     assert after["prompts"]["text"].to_list() == ["a cat"]
 
 
@@ -194,31 +194,31 @@ def test_faults_of_imagereward(tmp_path: Path) -> None:
 
 def test_both_files_become_a_study(small: Making, tmp_path: Path, sound: Callable[[Tables], None]) -> None:
     hpd.write(study_of(PAIRS, RANKING), small.tables(), tmp_path)
-    imported = hpd_study.read_study(tmp_path)
+    imported = hpd.read_study(tmp_path)
     sound(dict(imported.tables))
     assert [(q.name, q.kind, q.design.raters) for q in imported.study.questions] == [
         ("hpd-pairs", "pair", 2),
         ("hpd-ranking", "ranking", 2),
     ]
-    assert hpd_study.read_study(tmp_path / "test.json").study.questions == imported.study.questions[1:]
+    assert hpd.read_study(tmp_path / "test.json").study.questions == imported.study.questions[1:]
 
 
 def test_what_is_odd_in_rankings_is_told(tmp_path: Path) -> None:
-    """Twice the same images by one person, an image under two prompts, and nobody named."""
+    """Twice the same images by one rater, an image under two prompts, and nobody named."""
     entries = [
         {"prompt": "p", "image_path": ["a", "b", "c"], "rank": [1, 2, 3], "raw_annotations": []},
         {"prompt": "p", "image_path": ["c", "b", "a"], "rank": [1, 2, 3], "raw_annotations": []},
         {"prompt": "q", "image_path": ["a", "d", "e", "f"], "rank": [1, 2, 3, 4], "raw_annotations": []},
     ]
     (tmp_path / "test.json").write_text(json.dumps(entries))
-    imported = hpd_study.read_study(tmp_path)
+    imported = hpd.read_study(tmp_path)
     assert imported.differences == (
-        "hpd-ranking: 1 judgments of images that the same person had judged before",
+        "hpd-ranking: 1 judgements of images that the same rater had judged before",
         "1 images stand under several prompts; the last counts",
     )
-    said = "\n".join(imported.notes)
-    assert "Rankings differ in size: 2 of 3, 1 of 4 images." in said
-    assert "Rankings without raw_annotations" in said
+    notes = "\n".join(imported.notes)
+    assert "Rankings differ in size: 2 of 3, 1 of 4 images." in notes
+    assert "Rankings without raw_annotations" in notes
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason=f"ImageReward's rankings are not at {SHARED}")

@@ -51,9 +51,9 @@ def test_what_was_written_is_read_again(small: Making, tmp_path: Path) -> None:
 
 
 def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
-    whole = dict.fromkeys(jspsych.NEEDED, "x") | {"rt": 1, "aspects": ["a"], "at": "2026-01-31T12:00:00+00:00"}
+    complete = dict.fromkeys(jspsych.NEEDED, "x") | {"rt": 1, "aspects": ["a"], "at": "2026-01-31T12:00:00+00:00"}
     path = tmp_path / "x.json"
-    path.write_text(json.dumps([whole, {"rt": 3}, whole | {"rt": -1, "response": {"b": 1}, "at": "noon"}]))
+    path.write_text(json.dumps([complete, {"rt": 3}, complete | {"rt": -1, "response": {"b": 1}, "at": "noon"}]))
     with pytest.raises(TableError) as caught:
         jspsych.read(path)
     assert caught.value.faults == (

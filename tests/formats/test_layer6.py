@@ -12,7 +12,7 @@ from tests.formats.conftest import Making, study_of
 from beholder.errors import StudyError, TableError
 from beholder.formats import layer6
 from beholder.formats.answered import answered_tests
-from beholder.formats.layer6_files import IMAGE, PERSON, read_release, read_set, write_set
+from beholder.formats.layer6_files import IMAGE_COLUMNS, RATER_COLUMNS, read_release, read_set, write_set
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.realism import RealismQuestion
 
@@ -23,13 +23,13 @@ needs_release = pytest.mark.skipif(not RELEASE.exists(), reason=f"the Layer 6 re
 QUESTION = RealismQuestion(name="faces")
 
 
-def judge(making: Making, rater: str, image: str, expected: str, said: str, seconds: float) -> None:
-    making.judged(rater, QUESTION, [image], {"realism": {"choice": said}}, expected=expected, seconds=seconds)
+def judge(making: Making, rater: str, image: str, expected: str, choice: str, seconds: float) -> None:
+    making.judged(rater, QUESTION, [image], {"realism": {"choice": choice}}, expected=expected, seconds=seconds)
 
 
 @pytest.fixture
 def small(making: Making) -> Making:
-    """Two people, one for each model; the first is right on 3 of 4."""
+    """Two raters, one for each model; the first is right on 3 of 4."""
     for image in ("r1", "r2"):
         making.image(image, "real")
     for image, generator in (("a1", "alpha"), ("a2", "alpha"), ("b1", "Beta")):
@@ -70,11 +70,11 @@ def test_both_files_by_hand(small: Making, tmp_path: Path) -> None:
 
 def test_what_was_written_is_read_again(small: Making, tmp_path: Path) -> None:
     layer6.write(study_of(QUESTION), small.tables(), tmp_path)
-    found = read_set(tmp_path, "faces", trials=None)
-    answers = layer6._with_model(answered_tests(small.tables(), "faces"), small.tables()["images"])
-    assert_frame_equal(found.participants, layer6.participants(answers).select(list(PERSON)))
-    assert found.images is not None
-    assert found.images[""].to_list() == list(range(6))
+    release_set = read_set(tmp_path, "faces", trials=None)
+    answers = layer6._with_judged_model(answered_tests(small.tables(), "faces"), small.tables()["images"])
+    assert_frame_equal(release_set.participants, layer6.participants(answers).select(list(RATER_COLUMNS)))
+    assert release_set.images is not None
+    assert release_set.images[""].to_list() == list(range(6))
 
 
 def test_only_complete_sessions_and_valid_test_answers_count(small: Making, tmp_path: Path) -> None:
@@ -83,13 +83,13 @@ def test_only_complete_sessions_and_valid_test_answers_count(small: Making, tmp_
     small.judged("p", QUESTION, ["a1"], {"realism": {"choice": "real"}}, expected="generated", role="gold")
     small.judged("p", QUESTION, ["a2"], {"realism": {"choice": "real"}}, expected="generated", valid=False)
     written = layer6.write(study_of(QUESTION), small.tables(), tmp_path)
-    assert written.notes == ("faces: 1 people who did not complete the question are left out",)
+    assert written.notes == ("faces: 1 raters who did not complete the question are left out",)
     assert read_set(tmp_path, "faces", trials=None).participants.height == 2
 
 
 def test_someone_who_judged_two_models_does_not_fit(small: Making, tmp_path: Path) -> None:
     judge(small, "p", "b1", "generated", "real", 1.0)
-    with pytest.raises(StudyError, match="1 people judged several generators"):
+    with pytest.raises(StudyError, match="1 raters judged several generators"):
         layer6.write(study_of(QUESTION), small.tables(), tmp_path)
 
 
@@ -103,9 +103,9 @@ def test_a_study_without_realism_cannot_be_written(making: Making, tmp_path: Pat
 @needs_release
 @pytest.mark.parametrize("name", ["cifar10", "imagenet256"])
 def test_the_release_is_read_and_written_byte_for_byte(name: str, tmp_path: Path) -> None:
-    found = read_set(RELEASE, name)
-    assert found.images is not None
-    write_set(tmp_path, name, found.participants, found.images)
+    release_set = read_set(RELEASE, name)
+    assert release_set.images is not None
+    write_set(tmp_path, name, release_set.participants, release_set.images)
     assert (tmp_path / "data" / f"{name}.csv").read_bytes() == (RELEASE / "data" / f"{name}.csv").read_bytes()
     source = RELEASE / "per-image-data" / f"{name.removesuffix('256')}_labeled_data.csv"
     assert (tmp_path / "per-image-data" / f"{name}_labeled_data.csv").read_bytes() == source.read_bytes()
@@ -113,13 +113,15 @@ def test_the_release_is_read_and_written_byte_for_byte(name: str, tmp_path: Path
 
 @needs_release
 def test_the_release_does_not_reconcile_and_says_so() -> None:
-    """As facts has it: people in the file of the images without a row of their own."""
+    """As facts has it: raters in the file of the images without a row of their own."""
     cifar, imagenet = read_release(RELEASE)
     assert (cifar.name, cifar.participants.height) == ("cifar10", 328)
     assert (imagenet.name, imagenet.participants.height) == ("imagenet256", 279)
-    more = {one.model: (one.by_image or 0) - one.participants for one in cifar.differences}
+    more = {model.model: (model.by_image or 0) - model.participants for model in cifar.differences}
     assert more == {"ACGAN": 1, "LSGM-ODE": 2, "MHGAN": 1, "StyleGAN2-ada": 2, "StyleGAN-XL": 1}
-    assert {one.model: (one.by_image or 0) - one.participants for one in imagenet.differences} == {"ADMG": 1}
+    assert {model.model: (model.by_image or 0) - model.participants for model in imagenet.differences} == {
+        "ADMG": 1
+    }
 
 
 @needs_release
@@ -134,7 +136,7 @@ ROW = "participant_0,m,150.0,0.25,0.3,0.2,0.55,100.0,50.0,50.0"
 
 def person_file(folder: Path, *rows: str) -> Path:
     (folder / "data").mkdir()
-    (folder / "data" / "s.csv").write_text("\n".join([",".join(PERSON), *rows]) + "\n")
+    (folder / "data" / "s.csv").write_text("\n".join([",".join(RATER_COLUMNS), *rows]) + "\n")
     return folder
 
 
@@ -143,9 +145,9 @@ def test_a_missing_model_is_reported(tmp_path: Path) -> None:
     person_file(tmp_path, ROW)
     (tmp_path / "per-image-data").mkdir()
     row = "0,other,1,x.png,200,100,0.5"
-    (tmp_path / "per-image-data" / "s_labeled_data.csv").write_text(f"{','.join(IMAGE)}\n{row}\n")
-    found = read_set(tmp_path, "s")
-    assert [(one.model, one.participants, one.by_image) for one in found.differences] == [
+    (tmp_path / "per-image-data" / "s_labeled_data.csv").write_text(f"{','.join(IMAGE_COLUMNS)}\n{row}\n")
+    release_set = read_set(tmp_path, "s")
+    assert [(model.model, model.participants, model.by_image) for model in release_set.differences] == [
         ("m", 1, None),
         ("other", 0, 1.0),
     ]
@@ -170,18 +172,21 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("", "columns nothing; expected id"),
         ("id,model\n", "columns id, model; expected id, model, num_correct"),
-        (f"{','.join(PERSON)}\na,b,x,y,1,1,1,1,1,1\nshort\n", "line 2: num_correct is 'x'(.|\n)*line 3: 1 values"),
+        (
+            f"{','.join(RATER_COLUMNS)}\na,b,x,y,1,1,1,1,1,1\nshort\n",
+            "line 2: num_correct is 'x'(.|\n)*line 3: 1 values",
+        ),
         ("version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
     ],
 )
-def test_files_that_are_none_are_refused(content: str, said: str, tmp_path: Path) -> None:
+def test_files_that_are_none_are_refused(content: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "s.csv").write_text(content)
-    with pytest.raises(TableError, match=said):
+    with pytest.raises(TableError, match=message):
         read_set(tmp_path, "s")
 
 

@@ -16,7 +16,7 @@ from beholder.design import stage as design
 from beholder.errors import TableError
 from beholder.formats import layer6
 from beholder.formats.folder import write_folder
-from beholder.formats.layer6_files import IMAGE, PERSON
+from beholder.formats.layer6_files import IMAGE_COLUMNS, RATER_COLUMNS
 from beholder.formats.layer6_study import read_study
 from beholder.rank import stage as rank
 from beholder.stats.agreement.krippendorff import alpha_of_counts
@@ -53,12 +53,12 @@ def expected() -> list[dict[str, str]]:
 @needs_release
 @pytest.mark.parametrize(("method", "column"), METHODS.items())
 def test_every_mean_and_standard_error_is_the_published_one(ranked: Store, method: str, column: str) -> None:
-    """The table has six digits; each person's row has all of them, and there the ninth agrees."""
+    """The table has six digits; each rater's row has all of them, and there the ninth agrees."""
     ratings = ranked.read("ratings").filter((pl.col("method") == method) & (pl.col("slice") == "all"))
-    found = {(row["question"], row["generator"]): row for row in ratings.to_dicts()}
-    assert len(found) == len(expected()) == 24
+    by_generator = {(row["question"], row["generator"]): row for row in ratings.to_dicts()}
+    assert len(by_generator) == len(expected()) == 24
     for row in expected():
-        rated = found[row["dataset"], row["model"]]
+        rated = by_generator[row["dataset"], row["model"]]
         values = [float(p[column]) for p in people(row["dataset"]) if p["model"] == row["model"]]
         assert rated["raters"] == len(values) == int(row["n_participants"])
         assert rated["answers"] == len(values) * (200 if method == "error-rate" else 100)
@@ -70,18 +70,18 @@ def test_every_mean_and_standard_error_is_the_published_one(ranked: Store, metho
 
 @needs_release
 def test_intervals_over_people_are_as_wide_as_published_and_naive_ones_too_narrow(ranked: Store) -> None:
-    """The published width is that of a percentile bootstrap; ours is widened for 25 people by about 1.08."""
+    """The published width is that of a percentile bootstrap; ours is widened for 25 raters by about 1.08."""
     ratings = ranked.read("ratings").filter((pl.col("method") == "error-rate") & (pl.col("slice") == "all"))
-    found = {(row["question"], row["generator"]): row for row in ratings.to_dicts()}
+    by_generator = {(row["question"], row["generator"]): row for row in ratings.to_dicts()}
     for row in expected():
-        rated = found[row["dataset"], row["model"]]
+        rated = by_generator[row["dataset"], row["model"]]
         published = float(row["err_ci95_hi"]) - float(row["err_ci95_lo"])
         assert 1.0 < (rated["high"] - rated["low"]) / published < 1.3
     published_ratio = json.loads((RELEASE / "expected_statistics.json").read_text())
     for dataset, numbers in published_ratio.items():
-        mine = [row for (question, _), row in found.items() if question == dataset]
+        dataset_rows = [row for (question, _), row in by_generator.items() if question == dataset]
         # the naive interval is Wilson's, (high − low)/2 ≈ 1.96 · binomial SE
-        ratios = [row["se"] / ((row["naive_high"] - row["naive_low"]) / 2 / 1.959964) for row in mine]
+        ratios = [row["se"] / ((row["naive_high"] - row["naive_low"]) / 2 / 1.959964) for row in dataset_rows]
         assert np.mean(ratios) == pytest.approx(numbers["mean_ratio_clusterSE_to_binomialSE"], rel=1e-3)
 
 
@@ -101,7 +101,7 @@ def test_agreement_is_the_published_one(ranked: Store) -> None:
 @needs_release
 @pytest.mark.parametrize("dataset", ["cifar10", "imagenet256"])
 def test_group_statistics_of_the_imported_people(ranked: Store, dataset: str) -> None:
-    """Every entry of the published statistics that people's totals determine, by scipy from the imported table."""
+    """Every entry of the published statistics that raters' totals determine, by scipy from the imported table."""
     numbers = json.loads((RELEASE / "expected_statistics.json").read_text())[dataset]
     wrong, answers, real = pl.col("wrong"), pl.col("answers"), pl.col("real")
     each = (
@@ -157,8 +157,9 @@ def test_agreement_on_either_class_from_the_imported_shares(ranked: Store, datas
     classed = shares.join(ranked.read("images").select("image", "real"), on="image")
     for real, name in ((False, "fake"), (True, "real")):
         part = classed.filter(pl.col("real") == real)
-        said = (part["value"] * part["raters"]).round().to_numpy()
-        alpha = alpha_of_counts(np.stack([part["raters"].to_numpy() - said, said], axis=1), scale="nominal")
+        called_generated = (part["value"] * part["raters"]).round().to_numpy()
+        called_real = part["raters"].to_numpy() - called_generated
+        alpha = alpha_of_counts(np.stack([called_real, called_generated], axis=1), scale="nominal")
         assert alpha == pytest.approx(numbers[f"krippendorff_alpha_{name}"], abs=1e-9)
 
 
@@ -176,9 +177,9 @@ def test_soft_labels_are_pooled_over_the_models_that_share_real_images(ranked: S
             row for row in csv.DictReader(file) if row["image_path"] == "9/2128.png" and row["generated"] == "0"
         ]
     guesses = sum(int(row["number_guesses"]) for row in rows)
-    said = sum(int(row["number_guesses_generated"]) for row in rows)
-    found = labels.row(by_predicate=pl.col("image") == "cifar10/real/9/2128.png", named=True)
-    assert (found["answers"], found["value"]) == (guesses, pytest.approx(said / guesses, abs=1e-12))
+    called_generated = sum(int(row["number_guesses_generated"]) for row in rows)
+    label = labels.row(by_predicate=pl.col("image") == "cifar10/real/9/2128.png", named=True)
+    assert (label["answers"], label["value"]) == (guesses, pytest.approx(called_generated / guesses, abs=1e-12))
 
 
 @needs_release
@@ -200,22 +201,23 @@ def test_the_release_comes_back_but_for_rounded_sums_of_times(ranked: Store, tmp
 def test_what_does_not_add_up_is_told() -> None:
     imported = read_study(RELEASE)
     assert imported.differences == (
-        "cifar10: ACGAN has 25 people, but guesses of 26 in the file by image (+1)",
-        "cifar10: LSGM-ODE has 27 people, but guesses of 29 in the file by image (+2)",
-        "cifar10: MHGAN has 25 people, but guesses of 26 in the file by image (+1)",
-        "cifar10: StyleGAN-XL has 25 people, but guesses of 26 in the file by image (+1)",
-        "cifar10: StyleGAN2-ada has 25 people, but guesses of 27 in the file by image (+2)",
-        "imagenet256: ADMG has 25 people, but guesses of 26 in the file by image (+1)",
+        "cifar10: ACGAN has 25 raters, but guesses of 26 in the file by image (+1)",
+        "cifar10: LSGM-ODE has 27 raters, but guesses of 29 in the file by image (+2)",
+        "cifar10: MHGAN has 25 raters, but guesses of 26 in the file by image (+1)",
+        "cifar10: StyleGAN-XL has 25 raters, but guesses of 26 in the file by image (+1)",
+        "cifar10: StyleGAN2-ada has 25 raters, but guesses of 27 in the file by image (+2)",
+        "imagenet256: ADMG has 25 raters, but guesses of 26 in the file by image (+1)",
     )
     assert "Of the four sets of the release, ffhq256, lsun256 are not here." in imported.notes
 
 
 def release(folder: Path, people_rows: list[str], image_rows: list[str]) -> Path:
     (folder / "data").mkdir(parents=True)
-    (folder / "data" / "s.csv").write_text("\n".join([",".join(PERSON), *people_rows]) + "\n")
+    (folder / "data" / "s.csv").write_text("\n".join([",".join(RATER_COLUMNS), *people_rows]) + "\n")
     (folder / "per-image-data").mkdir()
     numbered = [f"{number},{row}" for number, row in enumerate(image_rows)]
-    (folder / "per-image-data" / "s_labeled_data.csv").write_text("\n".join([",".join(IMAGE), *numbered]) + "\n")
+    by_image = "\n".join([",".join(IMAGE_COLUMNS), *numbered]) + "\n"
+    (folder / "per-image-data" / "s_labeled_data.csv").write_text(by_image)
     return folder
 
 
@@ -241,17 +243,17 @@ def test_totals_and_shares_by_hand(tmp_path: Path, sound: Callable[..., None]) -
 
 
 def test_models_rows_and_answers_that_do_not_add_up(tmp_path: Path) -> None:
-    """m: 4 answers on real images by image, as by person, but 1 of them wrong; c has no image, x no person."""
+    """m: 4 answers on real images by image, as by rater, but 1 of them wrong; c has no image, x no rater."""
     source = release(
         tmp_path,
         [RIGHT.format(0, "m"), RIGHT.format(1, "m"), RIGHT.format(2, "c")],
         ["m,0,r.png,4,1,0.25", "m,1,a.png,2,1,0.5", "m,1,a.png,2,1,0.5", "x,1,y.png,8,0,0.0"],
     )
     assert read_study(source).differences == (
-        "s: c has 1 people, but no row in the file by image",
-        "s: x is in the file by image (2 people), but no person judged it",
+        "s: c has 1 raters, but no row in the file by image",
+        "s: x is in the file by image (2 raters), but no rater judged it",
         "s: images with several rows, counted together: m a.png",
-        "s: m: 0 wrong answers on real images by person, 1 by image",
+        "s: m: 0 wrong answers on real images by rater, 1 by image",
     )
     shared = read_study(source).tables["published"].filter(pl.col("image") == "s/m/a.png")
     assert shared.select("value", "raters").rows() == [(0.5, 4)]
@@ -270,9 +272,9 @@ def test_the_faults_of_all_files_are_told_at_once(tmp_path: Path) -> None:
     (source / "data" / "t.csv").write_text("id\n")
     with pytest.raises(TableError) as caught:
         read_study(source)
-    said = "\n".join(caught.value.faults)
+    faults = "\n".join(caught.value.faults)
     assert len(caught.value.faults) == 4
-    assert "the id occurs twice: p0" in said
-    assert "generated is neither 0 nor 1: r.png" in said
-    assert "soft_label is not the share" in said
-    assert "t.csv: columns id; expected" in said
+    assert "the id occurs twice: p0" in faults
+    assert "generated is neither 0 nor 1: r.png" in faults
+    assert "soft_label is not the proportion" in faults
+    assert "t.csv: columns id; expected" in faults

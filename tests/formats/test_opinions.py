@@ -33,7 +33,7 @@ def rows_of(path: Path, head: str, *rows: str) -> Path:
 
 
 def rated(making: Making, *aspects: str) -> RatingQuestion:
-    """Two people on one image: 2 and 4, so a mean of 3 and a spread of √2."""
+    """Two raters on one image: 2 and 4, so a mean of 3 and a spread of √2."""
     question = RatingQuestion(
         name="opinion", aspects=tuple(Aspect(name=name, text=ASPECTS[name]) for name in aspects)
     )
@@ -114,11 +114,12 @@ def test_the_faults_of_a_file_are_told_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(b"\xff\xfe", "not UTF-8 text"), (b"", "columns nothing"), (b"a\rb\n", "not a CSV file")]
+    ("content", "message"),
+    [(b"\xff\xfe", "not UTF-8 text"), (b"", "columns nothing"), (b"a\rb\n", "not a CSV file")],
 )
-def test_bytes_that_are_no_table_are_refused(content: bytes, said: str, tmp_path: Path) -> None:
+def test_bytes_that_are_no_table_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(content)
-    with pytest.raises(TableError, match=said):
+    with pytest.raises(TableError, match=message):
         agiqa.read(tmp_path / "x.csv")
 
 
@@ -155,7 +156,7 @@ def test_the_release_comes_back_but_for_its_adjectives(tmp_path: Path) -> None:
 
 @needs_release
 def test_generators_are_ranked_by_mean_with_intervals_over_prompts(tmp_path: Path) -> None:
-    """The rating is the plain mean over images; the people are told, and none of them is resampled."""
+    """The rating is the plain mean over images; the raters are told, and none of them is resampled."""
     folder = tmp_path / "study"
     write_folder(agiqa.read_study(SHARED / "data.csv"), folder, form="agiqa", source=SHARED / "data.csv")
     consolidate.run(folder)

@@ -17,13 +17,13 @@ PAIRS = PairQuestion(name="pairs")
 
 
 def row(**other: object) -> dict[str, object]:
-    whole: dict[str, object] = {"image_0_uid": "a", "image_1_uid": "b", "label_0": 1.0, "label_1": 0.0}
-    whole |= {"caption": "a cat", "model_0": "sdxl", "model_1": "sd2", "user_id": 7, "has_label": True}
-    return whole | other
+    complete: dict[str, object] = {"image_0_uid": "a", "image_1_uid": "b", "label_0": 1.0, "label_1": 0.0}
+    complete |= {"caption": "a cat", "model_0": "sdxl", "model_1": "sd2", "user_id": 7, "has_label": True}
+    return complete | other
 
 
 def lines(path: Path, *rows: dict[str, object]) -> Path:
-    path.write_text("\n".join(json.dumps(one) for one in rows) + "\n")
+    path.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
     return path
 
 
@@ -60,12 +60,12 @@ def test_what_was_written_is_read_again(making: Making, tmp_path: Path, sound: C
     ]
     assert frame["num_example_per_prompt"].to_list() == [3, 3, 3]
     for source in (written.files[0], tmp_path):
-        found = dict(pickapic.read_study(source).tables)
-        sound(found)
-        assert found["answers"]["choice"].to_list() == ["left", "right", "tie"]
-        assert found["answers"]["answered"].to_list() == making.tables()["answers"]["answered"].to_list()
-        assert found["images"].select("image", "generator").rows() == [("a", "gen-a"), ("b", "gen-b")]
-        assert found["prompts"]["text"].to_list() == ["a cat"]
+        tables = dict(pickapic.read_study(source).tables)
+        sound(tables)
+        assert tables["answers"]["choice"].to_list() == ["left", "right", "tie"]
+        assert tables["answers"]["answered"].to_list() == making.tables()["answers"]["answered"].to_list()
+        assert tables["images"].select("image", "generator").rows() == [("a", "gen-a"), ("b", "gen-b")]
+        assert tables["prompts"]["text"].to_list() == ["a cat"]
 
 
 def test_images_with_two_captions_are_told(tmp_path: Path) -> None:
@@ -81,13 +81,13 @@ def test_the_faults_of_all_files_are_told_at_once(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text("{\n")
     with pytest.raises(TableError) as caught:
         pickapic.read_study(tmp_path)
-    said = "\n".join(caught.value.faults)
+    faults = "\n".join(caught.value.faults)
     assert len(caught.value.faults) == 5
-    assert "entry 1: label_0 and label_1: 1 and 0, 0 and 1 or ½ each were expected; found (0.3, 0.0)" in said
-    assert "entry 2: caption: a text was expected; found None" in said
-    assert "entry 2: created_at: a moment was expected; found 'soon'" in said
-    assert "a git-LFS pointer, not the file itself" in said
-    assert "line 1: not valid JSON" in said
+    assert "entry 1: label_0 and label_1: 1 and 0, 0 and 1 or ½ each were expected; found (0.3, 0.0)" in faults
+    assert "entry 2: caption: a text was expected; found None" in faults
+    assert "entry 2: created_at: a moment was expected; found 'soon'" in faults
+    assert "a git-LFS pointer, not the file itself" in faults
+    assert "line 1: not valid JSON" in faults
 
 
 @pytest.mark.parametrize("name", ["missing.parquet", "missing.jsonl"])

@@ -32,7 +32,7 @@ def word(place: int) -> dict[str, object]:
 
 @pytest.fixture
 def small(making: Making) -> Making:
-    """Three people on one image, twice as wide as high, of the prompt "a red cat"."""
+    """Three raters on one image, twice as wide as high, of the prompt "a red cat"."""
     making.prompt("p", "a red cat")
     making.image("i", "gen", prompt="p", size=(200, 100))
     for rater, score, marks in (
@@ -41,15 +41,15 @@ def small(making: Making) -> Making:
         ("r3", 1.0, list[dict[str, object]]()),
     ):
         making.session(rater, "rich")
-        said: dict[str, dict[str, object]] = {aspect: {"value": score} for aspect in ASPECTS}
-        making.judged(rater, QUESTION, ["i"], said, prompt="p", marks=marks)
+        responses: dict[str, dict[str, object]] = {aspect: {"value": score} for aspect in ASPECTS}
+        making.judged(rater, QUESTION, ["i"], responses, prompt="p", marks=marks)
     return making
 
 
 def test_scores_words_and_maps_by_hand(small: Making) -> None:
     """Scores (5, 3, 1) → mean 3 → (3 − 1)/4 = .5. Word 1 by two of three: missed; word 2 by one: not.
 
-    Two of three people marked the middle: 170 of 255. A disk of 1/20 of the height, 25.6 of 512 rows, is half as
+    Two of three raters marked the middle: 170 of 255. A disk of 1/20 of the height, 25.6 of 512 rows, is half as
     wide in columns, since the image is twice as wide as high: 12.8. r2's second point adds 1/3 to its right.
     """
     (record,) = richhf.consolidated(QUESTION, small.tables())
@@ -79,13 +79,13 @@ def test_what_was_written_is_read_again(small: Making, tmp_path: Path) -> None:
 
 def test_the_records_become_tables(small: Making, sound: Callable[[Tables], None]) -> None:
     records = richhf.consolidated(QUESTION, small.tables())
-    found = tables_of(records, {"i": "a red cat"})
-    sound(dict(found.tables))
-    assert found.mismatched == ()
-    labels = found.tables["published"].sort("aspect", "word")
+    rich = tables_of(records, {"i": "a red cat"})
+    sound(dict(rich.tables))
+    assert rich.mismatched == ()
+    labels = rich.tables["published"].sort("aspect", "word")
     words = labels.filter(labels["method"] == "published-majority")
     assert words.select("word", "value").rows() == [(0, 0.0), (1, 1.0), (2, 0.0)]
-    assert found.tables["published_regions"].height == 2
+    assert rich.tables["published_regions"].height == 2
 
 
 def test_words_and_labels_that_differ_in_number_are_reported(small: Making) -> None:
@@ -95,10 +95,10 @@ def test_words_and_labels_that_differ_in_number_are_reported(small: Making) -> N
 
 
 def features(**other: Value) -> dict[str, Value]:
-    whole: dict[str, Value] = {"filename": (b"train/x.png",), "prompt_misalignment_label": (b"1 0",)}
-    whole |= dict.fromkeys(richhf.SCORES, (0.25,))
-    whole |= dict.fromkeys(richhf.MAPS, (b"",))
-    return whole | other
+    complete: dict[str, Value] = {"filename": (b"train/x.png",), "prompt_misalignment_label": (b"1 0",)}
+    complete |= dict.fromkeys(richhf.SCORES, (0.25,))
+    complete |= dict.fromkeys(richhf.MAPS, (b"",))
+    return complete | other
 
 
 def write_records(path: Path, *records: dict[str, Value]) -> Path:
@@ -113,9 +113,9 @@ def test_maps_as_the_release_has_them(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     Image.fromarray(levels).save(buffer, "JPEG", quality=60)
     (record,) = richhf.read(write_records(tmp_path / "x", features(artifact_map=(buffer.getvalue(),))))
-    found = record.maps["artifact_map"]
-    assert (found > 0).sum() > 400
-    assert richhf.marked(found).sum() == pytest.approx(400, abs=30)
+    decoded = record.maps["artifact_map"]
+    assert (decoded > 0).sum() > 400
+    assert richhf.marked(decoded).sum() == pytest.approx(400, abs=30)
     assert record.maps["misalignment_map"].size == 0
     assert record.words == (1, 0)
 

@@ -43,7 +43,7 @@ def test_frames_come_back(payloads: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "message"),
     [
         (lambda b: b[:5], "ends within the length"),
         (lambda b: b"\x09" + b[1:], "checksum of the length"),
@@ -51,10 +51,10 @@ def test_frames_come_back(payloads: list[bytes]) -> None:
         (lambda b: b[:12] + b"x" + b[13:], "checksum of the content"),
     ],
 )
-def test_a_damaged_file_is_told(spoil: object, said: str) -> None:
+def test_a_damaged_file_is_told(spoil: object, message: str) -> None:
     content = b"".join(frame_records([b"first", b"second"]))
     second = content[:21] + spoil(content[21:])  # type: ignore[operator]
-    with pytest.raises(TableError, match=said) as caught:
+    with pytest.raises(TableError, match=message) as caught:
         unframe_records(second, source="file")
     assert "record 1 at byte 21" in str(caught.value)
 
@@ -74,8 +74,8 @@ def test_a_float_by_hand() -> None:
 
 def test_lists_that_are_not_packed_are_read() -> None:
     floats = bytes.fromhex("120a0d0000003f0d0000803f")  # two fields of four bytes: 0.5, 1.0
-    whole = bytes.fromhex("1a0408050807")  # two varints: 5, 7
-    for feature, values in ((floats, (0.5, 1.0)), (whole, (5, 7))):
+    integers = bytes.fromhex("1a0408050807")  # two varints: 5, 7
+    for feature, values in ((floats, (0.5, 1.0)), (integers, (5, 7))):
         entry = b"\x0a\x01s\x12" + bytes([len(feature)]) + feature
         features = b"\x0a" + bytes([len(entry)]) + entry
         assert decode_example(b"\x0a" + bytes([len(features)]) + features) == {"s": values}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from beholder.rank.rated import Rated, more_raters, rows_of
-from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights, ratio_of_sums
 
 
 class TestMoreRaters:
@@ -62,7 +62,7 @@ def example(means: list[float], people: int, *, within: bool, spread: float = 0.
         strata = np.arange(people) % cells
         seen[np.arange(people), strata] = 1
         scores = seen * (np.asarray(means) + rng.normal(0, spread, (people, cells)))
-    weights = person_weights(strata, 1000, rng)
+    weights = rater_weights(strata, 1000, rng)
     estimates = clustered_ratio(scores, seen, weights)
     return Rated(
         aspect="x",
@@ -118,7 +118,7 @@ def test_within_people_a_common_leniency_falls_out() -> None:
     leniency = rng.normal(0, 1.0, (30, 1))
     scores = leniency + np.asarray([3.2, 3.0]) + rng.normal(0, 0.1, (30, 2))
     seen = np.ones((30, 2))
-    weights = person_weights(np.zeros(30, dtype=np.int64), 1000, rng)
+    weights = rater_weights(np.zeros(30, dtype=np.int64), 1000, rng)
     estimates = clustered_ratio(scores, seen, weights)
     rated = Rated(
         *("x", "m", ("a", "b"), estimates, ratio_of_sums(scores, seen, weights), (estimates.low, estimates.high)),

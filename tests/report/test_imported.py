@@ -8,7 +8,7 @@ import pytest
 from beholder.consolidate.stage import run as consolidate
 from beholder.formats import agiqa, richhf
 from beholder.formats.folder import write_folder
-from beholder.formats.layer6_files import IMAGE, PERSON
+from beholder.formats.layer6_files import IMAGE_COLUMNS, RATER_COLUMNS
 from beholder.formats.layer6_study import read_study
 from beholder.formats.richhf_study import read_study as read_richhf
 from beholder.rank.stage import run as rank
@@ -31,11 +31,11 @@ def layer6(tmp_path_factory: pytest.TempPathFactory) -> str:
         f"p{n},{'good' if n < 3 else 'bad'},{r}.0,{1 - r / 4},{1 - r / 4 + d},{1 - r / 4 - d},{0.5 + d},4,2,2"
         for n, (r, d) in enumerate(PEOPLE)
     ]
-    (folder / "data" / "faces.csv").write_text("\n".join([",".join(PERSON), *rows]) + "\n")
+    (folder / "data" / "faces.csv").write_text("\n".join([",".join(RATER_COLUMNS), *rows]) + "\n")
     images = ["0,good,0,r.png,6,1,0.16666666666666666", "1,good,1,g.png,6,1,0.16666666666666666"]
     images += ["2,bad,0,r.png,6,0,0.0", "3,bad,1,b.png,6,5,0.8333333333333334"]
     labels = folder / "per-image-data" / "faces_labeled_data.csv"
-    labels.write_text("\n".join([",".join(IMAGE), *images]) + "\n")
+    labels.write_text("\n".join([",".join(IMAGE_COLUMNS), *images]) + "\n")
     study = folder / "study"
     write_folder(read_study(folder), study, form="layer6", source=folder)
     return page_of(study)

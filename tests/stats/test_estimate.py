@@ -19,11 +19,11 @@ def test_estimates_split_into_single_ones() -> None:
         method="by hand",
         raters=np.array([3, 4]),
         answers=np.array([30, 40]),
-        draws=100,
+        replicates=100,
     )
     assert len(several) == 2
     assert several[1] == Estimate(0.2, 0.1, 0.3, 0.9, "by hand", 4, None, 40, 100)
-    assert [one.value for one in several] == [0.1, 0.2]
+    assert [estimate.value for estimate in several] == [0.1, 0.2]
 
 
 def test_columns_of_different_length_are_refused() -> None:

@@ -13,7 +13,7 @@ from beholder.stats.agreement.gwet import Credit, gwet_ac
 from beholder.stats.agreement.intraclass import intraclass
 from beholder.stats.agreement.krippendorff import krippendorff_alpha
 from beholder.stats.estimate import Estimate
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 FEWEST_DRAWS, MOST_DRAWS = 200, 1000
@@ -58,7 +58,7 @@ def _measures(question: AnyQuestion, judged: JudgedItems, level: float, rng: np.
     else:
         who, what, code, names = stepped.arrays()
         draws = int(np.clip(DRAWN_ANSWERS // len(who), FEWEST_DRAWS, MOST_DRAWS))
-        weights = person_weights(np.zeros(len(names), dtype=np.int64), draws, rng)
+        weights = rater_weights(np.zeros(len(names), dtype=np.int64), draws, rng)
         alpha = partial(krippendorff_alpha, who, what, code, weights, scale=judged.scale, level=level)
         yield _row(f"krippendorff-alpha-{judged.scale}", alpha, judged)
         if judged.scale in CREDITS:

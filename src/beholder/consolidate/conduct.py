@@ -65,11 +65,11 @@ def _agreement_on(aspect: JudgedItems) -> pl.DataFrame:
         values = leave_one_out_correlation(who, what, code).correlation
         return pl.DataFrame({"rater": names, "agreement": values, "agreement_kind": CORRELATION})
     found = leave_one_out_agreement(who, what, code)
-    typical = found.high >= np.nanmedian(found.share) if np.isfinite(found.share).any() else found.high > 1
+    typical = found.high >= np.nanmedian(found.rate) if np.isfinite(found.rate).any() else found.high > 1
     return pl.DataFrame(
         {
             "rater": names,
-            "agreement": found.share,
+            "agreement": found.rate,
             "agreement_kind": SHARE,
             "agreement_p": found.p_value,
             "agreement_typical": typical.astype(np.float64),

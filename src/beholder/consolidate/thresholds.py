@@ -49,13 +49,13 @@ def _row(question: AdaptiveQuestion, block: Row) -> Row:
         "question": question.name,
         **{name: block[name] for name in ("rater", "session", "block", "generator")},
         "answers": found.trials,
-        "right_share": found.share_right,
+        "right_share": found.proportion_correct,
         "modal_ms": found.mode,
         "reversal_ms": None if np.isnan(found.reversal_mean) else found.reversal_mean,
         "threshold_ms": _threshold(question, np.asarray(block["shown"], dtype=np.float64), right),
         "reversals": found.reversals,
-        "floor_share": found.floor_share,
-        "ceiling_share": found.ceiling_share,
+        "floor_share": found.floor_rate,
+        "ceiling_share": found.ceiling_rate,
         "converged": found.converged,
     }
 

@@ -1,4 +1,4 @@
-"""AGIQA-3K: ``data.csv``, a row an image with the mean and the spread of 21 people's scores from 0 to 5.
+"""AGIQA-3K: ``data.csv``, one row per image with the mean and the spread of 21 raters' scores from 0 to 5.
 
 ``name`` is the file's; up to the second underscore it tells the generator and its setting (``sd1.5_lowstep_012``).
 The words of ``adj1`` and ``adj2`` are part of ``prompt`` and have no place of their own in our tables.
@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from beholder.formats.format import Imported, Tables, Written
-from beholder.formats.imported import UNKNOWN, Shown
+from beholder.formats.imported import UNKNOWN, ImageRecord
 from beholder.formats.opinions import Layout, read_means, study_from, write_means
 from beholder.study.study import Study
 
@@ -31,7 +31,7 @@ LAYOUT = Layout(
     },
     aspects={"quality": ("mos_quality", "std_quality"), "alignment": ("mos_align", "std_align")},
     scale=(0.0, 5.0),
-    people=21,
+    raters=21,
 )
 
 NOTES = ("adj1 and adj2 are left out: their words stand in the prompt.",)
@@ -60,11 +60,11 @@ def read_study(source: Path, *, images: Path | None = None) -> Imported:
     rows = read(path)
     if images is None and (path.parent / IMAGES).is_dir():
         images = path.parent / IMAGES
-    shown = {
-        name: Shown(prompt or None, generator=generator_of(name), style=style or None)
+    records = {
+        name: ImageRecord(prompt or None, generator=generator_of(name), style=style or None)
         for name, prompt, style in rows.select("name", "prompt", "style").iter_rows()
     }
-    return study_from(LAYOUT, rows, shown, images, NOTES)
+    return study_from(LAYOUT, rows, records, images, NOTES)
 
 
 def generator_of(name: str) -> str:

@@ -1,7 +1,7 @@
-"""AIGCIQA2023 as one CSV file: a row an image with the mean and the spread of 28 people's scores from 0 to 100.
+"""AIGCIQA2023 as one CSV file: one row per image, the mean and the spread of 28 raters' scores from 0 to 100.
 
 The release has MATLAB and Excel files; this is the table that AAPMT made of them. It names no generator: images
-0 to 2399 are six blocks of 400, a model each. ``class`` (of prompts) has no place in our tables.
+0 to 2399 are six blocks of 400, one for each model. ``class`` (of prompts) has no place in our tables.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ import polars as pl
 
 from beholder.errors import TableError
 from beholder.formats.format import Imported, Tables, Written
-from beholder.formats.imported import UNKNOWN, Shown
+from beholder.formats.imported import UNKNOWN, ImageRecord
 from beholder.formats.opinions import Layout, read_means, study_from, write_means
 from beholder.study.study import Study
 
@@ -38,7 +38,7 @@ LAYOUT = Layout(
         "alignment": ("correspondence_mos", "correspondence_std"),
     },
     scale=(0.0, 100.0),
-    people=28,
+    raters=28,
 )
 
 NOTES = ("class, a kind of prompt, is left out.", "correspondence is called alignment, as elsewhere.")
@@ -67,14 +67,14 @@ def read_study(source: Path, *, images: Path | None = None) -> Imported:
     path = _only(source) if source.is_dir() else source
     rows = read(path)
     names = rows["name"].to_list()
-    whole = names == [f"{number}.png" for number in range(IMAGES)]
-    shown = {
-        name: Shown(
-            prompt or None, generator=f"model-{1 + place // BLOCK}" if whole else UNKNOWN, style=style or None
+    complete = names == [f"{number}.png" for number in range(IMAGES)]
+    records = {
+        name: ImageRecord(
+            prompt or None, generator=f"model-{1 + place // BLOCK}" if complete else UNKNOWN, style=style or None
         )
         for place, (name, prompt, style) in enumerate(rows.select("name", "prompt", "style").iter_rows())
     }
-    return study_from(LAYOUT, rows, shown, images, (*NOTES, BLOCKS if whole else NAMELESS))
+    return study_from(LAYOUT, rows, records, images, (*NOTES, BLOCKS if complete else NAMELESS))
 
 
 def _only(folder: Path) -> Path:

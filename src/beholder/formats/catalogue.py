@@ -4,7 +4,6 @@ from beholder.formats import (
     agiqa,
     aigciqa,
     hpd,
-    hpd_study,
     imagereward,
     jspsych,
     layer6,
@@ -20,16 +19,16 @@ FORMATS: dict[str, Format] = {
     "parquet": Format("our tables, row for row", ours.write_parquet),
     "csv": Format("our tables as text", ours.write_csv),
     "layer6": Format(
-        "realism: a file by person and one by image, as Layer 6 published theirs",
+        "realism: a file by rater and one by image, as Layer 6 published theirs",
         layer6.write,
         layer6_study.read_study,
     ),
-    "hpd": Format("pairs and rankings as in HPD v2: train.json and test.json", hpd.write, hpd_study.read_study),
+    "hpd": Format("pairs and rankings as in HPD v2: train.json and test.json", hpd.write, hpd.read_study),
     "imagereward": Format(
-        "rankings as in ImageReward: one agreed order a prompt", imagereward.write, imagereward.read_study
+        "rankings as in ImageReward: one agreed order per prompt", imagereward.write, imagereward.read_study
     ),
     "pickapic": Format(
-        "pairs as in Pick-a-Pic: a Parquet file, a row a vote", pickapic.write, pickapic.read_study
+        "pairs as in Pick-a-Pic: a Parquet file, one row per vote", pickapic.write, pickapic.read_study
     ),
     "agiqa": Format("mean opinion scores as in AGIQA-3K: data.csv", agiqa.write, agiqa.read_study),
     "aigciqa": Format("mean opinion scores as in AIGCIQA2023: a CSV file", aigciqa.write, aigciqa.read_study),

@@ -25,14 +25,14 @@ def encode_example(features: Mapping[str, Value]) -> bytes:
 
 def decode_example(content: bytes) -> dict[str, Value]:
     """Names and values of an Example; a ``ValueError`` where the bytes are none."""
-    found: dict[str, Value] = {}
+    values_by_name: dict[str, Value] = {}
     for features in _parts(content, 1):
         for entry in _parts(features, 1):
             names, values = list(_parts(entry, 1)), list(_parts(entry, 2))
             if len(names) != 1 or len(values) > 1:
                 raise ValueError("a feature without a name or with two values")
-            found[names[0].decode()] = _values(values[0]) if values else ()
-    return found
+            values_by_name[names[0].decode()] = _values(values[0]) if values else ()
+    return values_by_name
 
 
 def _feature(values: Value) -> bytes:
@@ -72,21 +72,21 @@ def _floats(part: bytes | int) -> tuple[float, ...]:
 def _integers(part: bytes | int) -> list[int]:
     if isinstance(part, int):
         return [_signed(part)]
-    found, place = [], 0
+    integers, place = [], 0
     while place < len(part):
         value, place = _read_varint(part, place)
-        found.append(_signed(value))
-    return found
+        integers.append(_signed(value))
+    return integers
 
 
 def _signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
-def _parts(content: bytes, wanted: int) -> Iterator[bytes]:
+def _parts(content: bytes, field_number: int) -> Iterator[bytes]:
     """The byte fields of this number."""
     for number, kind, part in _fields(content):
-        if number == wanted and kind == _BYTES and isinstance(part, bytes):
+        if number == field_number and kind == _BYTES and isinstance(part, bytes):
             yield part
 
 

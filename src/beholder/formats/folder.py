@@ -1,4 +1,4 @@
-"""A study folder from other people's files: whole, or not at all."""
+"""A study folder from other people's files: written completely, or not at all."""
 
 import shutil
 import tempfile
@@ -13,7 +13,7 @@ from beholder.tables.store import Store
 
 STAGE = "import"
 NOTES = "import.md"
-"""The file that tells what was filled in and what does not add up."""
+"""The file that says what was filled in and what does not add up."""
 
 DATA = (".csv", ".json", ".jsonl", ".parquet", ".tfrecord")
 """Endings of files whose hashes are recorded."""
@@ -43,7 +43,7 @@ def write_folder(imported: Imported, folder: Path, *, form: str, source: Path) -
         record = Provenance(STAGE, settings, imported.study.seed, _hashes(source))
         Store(growing).write(tables, record)
         (growing / FILE_NAME).write_text(dump_study(imported.study), encoding="utf-8")
-        (growing / NOTES).write_text(told(imported), encoding="utf-8")
+        (growing / NOTES).write_text(import_report(imported), encoding="utf-8")
         growing.chmod(0o755)
         if folder.exists():
             folder.rmdir()
@@ -52,8 +52,8 @@ def write_folder(imported: Imported, folder: Path, *, form: str, source: Path) -
         shutil.rmtree(growing, ignore_errors=True)
 
 
-def told(imported: Imported) -> str:
-    """What was filled in and what does not add up, as a page."""
+def import_report(imported: Imported) -> str:
+    """Return what was filled in and what does not add up, as a Markdown page."""
     lines = [f"# {imported.study.title}: how it was imported", "", "## What the data does not tell", ""]
     lines += [f"- {note}" for note in imported.notes] or ["Nothing is missing."]
     lines += ["", "## What does not add up", ""]

@@ -59,10 +59,10 @@ class Format:
 
 def questions_of(study: Study, kinds: Sequence[str], what: str) -> list[str]:
     """Names of the questions of these kinds; a study without any cannot be written in the format."""
-    found = [question.name for question in study.questions if question.kind in kinds]
-    if not found:
+    names = [question.name for question in study.questions if question.kind in kinds]
+    if not names:
         has = ", ".join(f"'{question.name}' ({question.kind})" for question in study.questions)
         raise StudyError(
             f"{what} cannot be written", [f"no question of kind {' or '.join(kinds)}; the study has {has}"]
         )
-    return found
+    return names

@@ -1,4 +1,4 @@
-"""HPD v2: ``train.json`` holds one person's choice between two images, ``test.json`` rankings by several people.
+"""HPD v2: ``train.json`` holds one rater's choice between two images, ``test.json`` rankings by several raters.
 
 train: ``{human_preference: [1, 0], prompt, file_path: [a, b], user_hash}``, 1 the preferred image.
 test: ``{prompt, image_path: […], rank: […], raw_annotations: [{rank: […], user_hash}]}``; the rank at a place is
@@ -13,12 +13,14 @@ import polars as pl
 
 from beholder.errors import TableError
 from beholder.formats.answered import answered_tests, competition_ranks, public_paths
-from beholder.formats.format import Tables, Written, questions_of
-from beholder.formats.imported import Judged, tables_from
+from beholder.formats.format import Imported, Tables, Written, questions_of
+from beholder.formats.imported import ImportedJudgement, about_files, tables_from
+from beholder.formats.ranked import NO_GENERATORS, NO_TIMES, differences_in, notes_on, question_of
 from beholder.formats.reading import Entry, check_entries, numbers, read_all, read_list, texts
 from beholder.study.study import Study
 
 PAIRS, RANKINGS = "hpd-pairs", "hpd-ranking"
+PROTOCOLS = {PAIRS: "hpd-pairs", RANKINGS: "hpd-ranking"}
 SIDES = {"left": [1, 0], "right": [0, 1]}
 NOBODY, CONSENSUS = "hpd-unknown", "hpd-mean"
 
@@ -46,17 +48,39 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
 
 def read(source: Path, *, images: Path | None = None) -> dict[str, pl.DataFrame]:
     """Our tables from ``train.json``, ``test.json`` or the folder with them."""
-    return tables_from(read_judged(source), platform="hpd", images=images)
+    return tables_from(read_judgements(source), platform="hpd", images=images)
 
 
-def read_judged(source: Path) -> list[Judged]:
-    """All judgments of a file, or of ``train.json`` and ``test.json`` in a folder, with all faults at once."""
+def read_study(source: Path, *, images: Path | None = None) -> Imported:
+    """A study from ``train.json``, ``test.json`` or the folder with either or both."""
+    judgements = read_judgements(source)
+    tables = tables_from(judgements, platform="hpd", images=images)
+    names = dict.fromkeys(judgement.question for judgement in judgements)
+    study = Study(
+        name="hpd-v2",
+        title="HPD v2",
+        description="Published choices and rankings.",
+        questions=tuple(question_of(name, judgements, PROTOCOLS[name]) for name in names),
+    )
+    notes = [NO_GENERATORS, NO_TIMES, *notes_on(judgements), *about_files(tables["images"])]
+    raters = {judgement.rater for judgement in judgements}
+    if NOBODY in raters:
+        notes.append(
+            "Choices without user_hash count as one rater's, so they have no confidence interval over raters."
+        )
+    if CONSENSUS in raters:
+        notes.append("Rankings without raw_annotations are the raters' mean order and count as one rater's.")
+    return Imported(study, tables, tuple(notes), tuple(differences_in(judgements)))
+
+
+def read_judgements(source: Path) -> list[ImportedJudgement]:
+    """All judgements of a file, or of ``train.json`` and ``test.json`` in a folder, with all faults at once."""
     files = [source] if source.is_file() else [source / name for name in ("train.json", "test.json")]
     readers = [partial(_read_file, file) for file in files if file.is_file()]
-    judged = [one for part in read_all(str(source), readers) for one in part]
-    if not judged:
+    judgements = [judgement for part in read_all(str(source), readers) for judgement in part]
+    if not judgements:
         raise TableError(str(source), ["neither train.json nor test.json is here, or both are empty"])
-    return judged
+    return judgements
 
 
 def read_prompts(path: Path) -> pl.DataFrame:
@@ -82,55 +106,56 @@ def _choices(answers: pl.DataFrame, paths: dict[str, str]) -> list[Entry]:
 
 
 def _rankings(answers: pl.DataFrame, paths: dict[str, str]) -> list[Entry]:
-    """One entry a set of images, each person's ranks put into the order of the paths."""
+    """One entry per set of images, each rater's ranks in the order of the paths."""
     groups: dict[tuple[str, tuple[str, ...]], list[tuple[str, list[int]]]] = {}
     for text, images, ranking, rater in answers.select("text", "images", "ranking", "rater").iter_rows():
-        shown = sorted(zip((paths[image] for image in images), ranking, strict=True))
-        place = (text, tuple(path for path, _ in shown))
-        groups.setdefault(place, []).append((rater, [rank for _, rank in shown]))
+        ranked = sorted(zip((paths[image] for image in images), ranking, strict=True))
+        place = (text, tuple(path for path, _ in ranked))
+        groups.setdefault(place, []).append((rater, [rank for _, rank in ranked]))
     return [
         {
             "prompt": text,
-            "image_path": list(shown),
+            "image_path": list(files),
             "rank": competition_ranks(
-                [sum(column) / len(given) for column in zip(*(r for _, r in given), strict=True)]
+                [sum(column) / len(rankings) for column in zip(*(r for _, r in rankings), strict=True)]
             ),
-            "raw_annotations": [{"rank": ranks, "user_hash": rater} for rater, ranks in given],
+            "raw_annotations": [{"rank": ranks, "user_hash": rater} for rater, ranks in rankings],
         }
-        for (text, shown), given in groups.items()
+        for (text, files), rankings in groups.items()
     ]
 
 
-def _read_file(path: Path) -> list[Judged]:
+def _read_file(path: Path) -> list[ImportedJudgement]:
     """Choices where any entry has a preference, otherwise rankings."""
     entries = read_list(path)
     if any(isinstance(entry, dict) and "human_preference" in entry for entry in entries):
         check_entries(path, entries, _train_faults)
         return [_choice(entry) for entry in entries]
     check_entries(path, entries, _test_faults)
-    return [_ranking(entry, given) for entry in entries for given in _annotations(entry)]
+    return [_ranking(entry, annotation) for entry in entries for annotation in _annotations(entry)]
 
 
-def _choice(entry: Entry) -> Judged:
+def _choice(entry: Entry) -> ImportedJudgement:
     side = next(side for side, value in SIDES.items() if value == entry["human_preference"])
     rater = str(entry.get("user_hash", NOBODY))
-    return Judged(PAIRS, "pair", rater, entry["prompt"], tuple(_files(entry)), choice=side)
+    return ImportedJudgement(PAIRS, "pair", rater, entry["prompt"], tuple(_files(entry)), choice=side)
 
 
-def _ranking(entry: Entry, given: Entry) -> Judged:
-    rater, ranks = str(given.get("user_hash", NOBODY)), tuple(competition_ranks(given["rank"]))
-    return Judged(RANKINGS, "ranking", rater, entry["prompt"], tuple(entry["image_path"]), ranking=ranks)
+def _ranking(entry: Entry, annotation: Entry) -> ImportedJudgement:
+    rater, ranks = str(annotation.get("user_hash", NOBODY)), tuple(competition_ranks(annotation["rank"]))
+    files = tuple(entry["image_path"])
+    return ImportedJudgement(RANKINGS, "ranking", rater, entry["prompt"], files, ranking=ranks)
 
 
 def _files(entry: Entry) -> list[str]:
-    found: list[str] = entry["file_path"] if "file_path" in entry else entry["image_path"]
-    return found
+    files: list[str] = entry["file_path"] if "file_path" in entry else entry["image_path"]
+    return files
 
 
 def _annotations(entry: Entry) -> list[Entry]:
     """Everyone's ranks; the release says ``raw_annotations``, its README ``raw_annotation``."""
-    found: list[Entry] = entry.get("raw_annotations") or entry.get("raw_annotation") or []
-    return found or [{"rank": entry["rank"], "user_hash": CONSENSUS}]
+    annotations: list[Entry] = entry.get("raw_annotations") or entry.get("raw_annotation") or []
+    return annotations or [{"rank": entry["rank"], "user_hash": CONSENSUS}]
 
 
 def _train_faults(entry: Entry) -> list[str]:
@@ -148,12 +173,12 @@ def _test_faults(entry: Entry) -> list[str]:
     files = entry.get("image_path")
     if not texts(files):
         return [*faults, "image_path: a list of paths was expected"]
-    given = entry.get("raw_annotations", entry.get("raw_annotation", []))
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+    annotations = entry.get("raw_annotations", entry.get("raw_annotation", []))
+    if not isinstance(annotations, list) or not all(isinstance(annotation, dict) for annotation in annotations):
         return [*faults, "raw_annotations: a list of objects was expected"]
     for what, ranks in (
         ("rank", entry.get("rank")),
-        *((f"raw_annotations[{i}].rank", g.get("rank")) for i, g in enumerate(given)),
+        *((f"raw_annotations[{i}].rank", g.get("rank")) for i, g in enumerate(annotations)),
     ):
         if not numbers(ranks) or len(ranks) != len(files):
             faults.append(f"{what}: {len(files)} whole numbers were expected; found {ranks!r}")

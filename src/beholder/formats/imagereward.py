@@ -1,4 +1,4 @@
-"""ImageReward: one ranking a prompt, agreed on by all people; ``{id, prompt, generations: […], ranking: […]}``.
+"""ImageReward: one ranking per prompt, agreed on by all raters; ``{id, prompt, generations: […], ranking: […]}``.
 
 The rank at a place is that of the image at the same place, 1 the best; ties share a rank. The released file leaves
 gaps (1, 2, 5, 3 for four images); reading closes them and keeps order and ties.
@@ -12,7 +12,7 @@ import polars as pl
 from beholder.errors import TableError
 from beholder.formats.answered import answered_tests, competition_ranks, public_paths
 from beholder.formats.format import Imported, Tables, Written, questions_of
-from beholder.formats.imported import Judged, about_files, tables_from
+from beholder.formats.imported import ImportedJudgement, about_files, tables_from
 from beholder.formats.ranked import NO_GENERATORS, NO_TIMES, differences_in, notes_on, question_of
 from beholder.formats.reading import Entry, check_entries, numbers, read_list, texts
 from beholder.study.study import Study
@@ -32,18 +32,18 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
 
 
 def read(path: Path, *, images: Path | None = None) -> dict[str, pl.DataFrame]:
-    """Our tables: a person of the name ``imagereward-consensus`` who ranked every prompt."""
-    return tables_from(read_judged(path), platform="imagereward", images=images)
+    """Our tables: a rater of the name ``imagereward-consensus`` who ranked every prompt."""
+    return tables_from(read_judgements(path), platform="imagereward", images=images)
 
 
-def read_judged(path: Path) -> list[Judged]:
-    """All rankings of a file; what is wrong with any of them is said at once."""
+def read_judgements(path: Path) -> list[ImportedJudgement]:
+    """All rankings of a file; the faults of all of them are raised at once."""
     entries = read_list(path)
     check_entries(path, entries, _faults)
     if not entries:
         raise TableError(str(path), ["no rankings here"])
     return [
-        Judged(
+        ImportedJudgement(
             QUESTION,
             "ranking",
             RATER,
@@ -57,38 +57,38 @@ def read_judged(path: Path) -> list[Judged]:
 
 def read_study(source: Path, *, images: Path | None = None) -> Imported:
     """A study from ``test.json``, or from a folder with it."""
-    judged = read_judged(source / RELEASED if source.is_dir() else source)
-    tables = tables_from(judged, platform="imagereward", images=images)
+    judgements = read_judgements(source / RELEASED if source.is_dir() else source)
+    tables = tables_from(judgements, platform="imagereward", images=images)
     notes = [
-        "Each ranking is what all people agreed on; it counts as one person's, so there are no intervals.",
+        "Each ranking is what all raters agreed on; it counts as one rater's and has no confidence intervals.",
         "Ranks close up: 1, 2, 5, 3 of four images becomes 1, 2, 4, 3. The ids of the entries are left out.",
         *(NO_GENERATORS, NO_TIMES),
-        *notes_on(judged),
+        *notes_on(judgements),
         *about_files(tables["images"]),
     ]
     study = Study(
         name=QUESTION,
         title="ImageReward",
-        description="Published rankings, each agreed on by all people.",
-        questions=(question_of(QUESTION, judged),),
+        description="Published rankings, each agreed on by all raters.",
+        questions=(question_of(QUESTION, judgements),),
     )
-    return Imported(study, tables, tuple(notes), tuple(differences_in(judged)))
+    return Imported(study, tables, tuple(notes), tuple(differences_in(judgements)))
 
 
 def _entries(answers: pl.DataFrame, paths: dict[str, str]) -> list[Entry]:
     groups: dict[tuple[str, str, tuple[str, ...]], list[list[int]]] = {}
     for prompt, text, images, ranking in answers.select("prompt", "text", "images", "ranking").iter_rows():
-        shown = sorted(zip((paths[image] for image in images), ranking, strict=True))
-        place = (prompt or "", text, tuple(path for path, _ in shown))
-        groups.setdefault(place, []).append([rank for _, rank in shown])
+        ranked = sorted(zip((paths[image] for image in images), ranking, strict=True))
+        place = (prompt or "", text, tuple(path for path, _ in ranked))
+        groups.setdefault(place, []).append([rank for _, rank in ranked])
     return [
         {
             "id": prompt,
             "prompt": text,
-            "generations": list(shown),
-            "ranking": competition_ranks([sum(column) / len(given) for column in zip(*given, strict=True)]),
+            "generations": list(files),
+            "ranking": competition_ranks([sum(column) / len(rankings) for column in zip(*rankings, strict=True)]),
         }
-        for (prompt, text, shown), given in groups.items()
+        for (prompt, text, files), rankings in groups.items()
     ]
 
 

@@ -1,7 +1,7 @@
 """Other people's votes and rankings as our tables; what they did not publish is filled in, and named here.
 
-Times are 1970-01-01 and 0 s, propensities 1, generators ``unknown`` unless they are told. Sizes and hashes of
-images are read where their files are at hand; otherwise an image has 1 × 1 pixels and the hash ``unknown``.
+Times are 1970-01-01 and 0 s, propensities 1, generators ``unknown`` unless they are named. Sizes and hashes of
+images are read where their files are available; otherwise an image has 1 × 1 pixels and the hash ``unknown``.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What is known of an image."""
+class ImageRecord:
+    """What other people's files say of an image."""
 
     prompt: str | None
     generator: str = UNKNOWN
@@ -35,8 +35,8 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """One person's judgment of the images of one prompt: a choice, or a rank each."""
+class ImportedJudgement:
+    """One rater's judgement of the images of one prompt: a choice, or a rank for each."""
 
     question: str
     kind: str
@@ -49,38 +49,43 @@ class Judged:
 
 
 def tables_from(
-    judged: Sequence[Judged],
+    judgements: Sequence[ImportedJudgement],
     *,
     platform: str,
     images: Path | None,
-    known: Mapping[str, Shown] = MappingProxyType({}),
+    records: Mapping[str, ImageRecord] = MappingProxyType({}),
 ) -> dict[str, pl.DataFrame]:
-    """Prompts, images, trials, sessions, answers and marks; every person has one slot a question.
+    """Prompts, images, trials, sessions, answers and marks; every rater has one slot per question.
 
-    ``known`` tells more of the images than that they were shown with a prompt.
+    ``records`` say more of the images than that they were shown with a prompt.
     """
-    people: dict[str, int] = {}
+    slot_counts: dict[str, int] = {}
     places: dict[tuple[str, str], int] = {}
     filled: dict[tuple[str, int], int] = {}
     trials, answers, sessions = [], [], []
-    for one in judged:
-        whose = (one.question, one.rater)
+    for judgement in judgements:
+        whose = (judgement.question, judgement.rater)
         new = whose not in places
         if new:
-            places[whose] = people[one.question] = people.get(one.question, -1) + 1
+            places[whose] = slot_counts[judgement.question] = slot_counts.get(judgement.question, -1) + 1
         slot = places[whose]
-        session = f"{one.question}-{slot:04d}"
+        session = f"{judgement.question}-{slot:04d}"
         if new:
-            sessions.append(_session(one, session, slot, platform))
-        position = filled.get((one.question, slot), 0)
-        filled[one.question, slot] = position + 1
+            sessions.append(_session(judgement, session, slot, platform))
+        position = filled.get((judgement.question, slot), 0)
+        filled[judgement.question, slot] = position + 1
         trial = f"{session}-{position:04d}"
-        trials.append(_trial(one, trial, slot, position))
-        answers.append(_answer(one, trial, session))
-    shown = {image: known.get(image) or Shown(one.prompt) for one in judged for image in one.images}
+        trials.append(_trial(judgement, trial, slot, position))
+        answers.append(_answer(judgement, trial, session))
+    images_shown = {
+        image: records.get(image) or ImageRecord(judgement.prompt)
+        for judgement in judgements
+        for image in judgement.images
+    }
+    prompts = [judgement.prompt for judgement in judgements]
     rows: dict[str, list[dict[str, object]]] = {
-        "prompts": prompt_rows([*(one.prompt for one in judged), *(about.prompt for about in shown.values())]),
-        "images": image_rows(shown, images),
+        "prompts": prompt_rows([*prompts, *(record.prompt for record in images_shown.values())]),
+        "images": image_rows(images_shown, images),
         "trials": trials,
         "sessions": sessions,
         "answers": answers,
@@ -94,68 +99,68 @@ def prompt_id(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _session(one: Judged, session: str, slot: int, platform: str) -> dict[str, object]:
+def _session(judgement: ImportedJudgement, session: str, slot: int, platform: str) -> dict[str, object]:
     return {
         "session": session,
-        "rater": one.rater,
-        "question": one.question,
+        "rater": judgement.rater,
+        "question": judgement.question,
         "slot": slot,
         "status": "complete",
-        "started": one.at,
+        "started": judgement.at,
         "simulated": False,
         "platform": platform,
     }
 
 
-def _trial(one: Judged, trial: str, slot: int, position: int) -> dict[str, object]:
+def _trial(judgement: ImportedJudgement, trial: str, slot: int, position: int) -> dict[str, object]:
     return {
         "trial": trial,
-        "question": one.question,
-        "kind": one.kind,
+        "question": judgement.question,
+        "kind": judgement.kind,
         "slot": slot,
         "position": position,
         "block": 0,
         "role": "test",
-        "images": list(one.images),
-        "prompt": prompt_id(one.prompt),
+        "images": list(judgement.images),
+        "prompt": prompt_id(judgement.prompt),
         "propensity": 1.0,
     }
 
 
-def _answer(one: Judged, trial: str, session: str) -> dict[str, object]:
+def _answer(judgement: ImportedJudgement, trial: str, session: str) -> dict[str, object]:
     return {
         "trial": trial,
         "session": session,
-        "rater": one.rater,
-        "question": one.question,
+        "rater": judgement.rater,
+        "question": judgement.question,
         "aspect": "preference",
         "attempt": 1,
-        "choice": one.choice,
-        "ranking": None if one.ranking is None else list(one.ranking),
+        "choice": judgement.choice,
+        "ranking": None if judgement.ranking is None else list(judgement.ranking),
         "seconds": 0.0,
         "valid": True,
-        "answered": one.at,
+        "answered": judgement.at,
     }
 
 
-def image_rows(shown: Mapping[str, Shown], folder: Path | None) -> list[dict[str, object]]:
+def image_rows(records: Mapping[str, ImageRecord], folder: Path | None) -> list[dict[str, object]]:
     """Rows of ``images``; a file that is absent is left unmeasured, all that cannot be read are named at once."""
     faults: list[str] = []
     rows: list[dict[str, object]] = []
-    for image, about in shown.items():
+    for image, record in records.items():
         row: dict[str, object] = {
             "image": image,
-            "path": about.path or image,
-            "generator": about.generator,
-            "real": about.real,
+            "path": record.path or image,
+            "generator": record.generator,
+            "real": record.real,
             "gold": False,
-            "prompt": None if about.prompt is None else prompt_id(about.prompt),
-            "style": about.style,
+            "prompt": None if record.prompt is None else prompt_id(record.prompt),
+            "style": record.style,
             "width": 1,
             "height": 1,
             "sha256": UNKNOWN,
         }
-        file = None if folder is None else folder / (about.path or image)
+        file = None if folder is None else folder / (record.path or image)
         if file is not None and file.is_file():
             try:
                 row |= _measured(file)
@@ -175,13 +180,13 @@ def prompt_rows(texts: Iterable[str | None]) -> list[dict[str, object]]:
 
 
 def about_files(images: pl.DataFrame) -> list[str]:
-    """A sentence on the image files that are not at hand; nothing where all are."""
+    """A sentence on the image files that are not available; nothing where all are."""
     lacking = images.filter(pl.col("sha256") == UNKNOWN).height
     if not lacking:
         return []
     if lacking == images.height:
-        return ["The image files are not at hand: sizes are unknown, and the report shows no examples."]
-    return [f"The files of {lacking:,} of {images.height:,} images are not at hand; none of these is shown."]
+        return ["The image files are not available: sizes are unknown, and the report shows no examples."]
+    return [f"The files of {lacking:,} of {images.height:,} images are not available; none of these is shown."]
 
 
 def _measured(path: Path) -> dict[str, object]:

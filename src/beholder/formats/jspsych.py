@@ -1,5 +1,5 @@
-"""jsPsych: one JSON list, an object a trial with ``trial_type``, ``trial_index``, ``time_elapsed``, ``rt``,
-``stimulus`` and ``response``, and properties of ours that tell the rest.
+"""jsPsych: one JSON list, one object per trial with ``trial_type``, ``trial_index``, ``time_elapsed``, ``rt``,
+``stimulus`` and ``response``, and properties of ours for the rest.
 
 A trial with several aspects has one object, its ``response`` an object by aspect, as jsPsych's survey plugins have
 it; otherwise ``response`` is the answer itself: a text, a number or a list of ranks.
@@ -25,7 +25,7 @@ NEEDED = ("trial_type", "rt", "response", "subject_id", "session", "trial", "que
 
 
 def write(study: Study, tables: Tables, folder: Path) -> Written:
-    """Every answer of the study, spoiled ones too, person after person in the order of their trials."""
+    """Every answer of the study, spoiled ones too, rater after rater in the order of their trials."""
     kinds = {question.name: question.kind for question in study.questions}
     paths = public_paths(tables["images"])
     started = dict(tables["sessions"].select("session", "started").iter_rows())
@@ -51,7 +51,7 @@ def read(path: Path) -> pl.DataFrame:
 
 def _entry(rows: list[dict[str, Any]], kind: str, paths: dict[str, str], started: datetime, index: int) -> Entry:
     first = rows[0]
-    said = {row["aspect"]: _said(row) for row in rows}
+    responses = {row["aspect"]: _response(row) for row in rows}
     images = [paths[image] for image in first["images"]]
     return {
         "trial_type": KINDS[kind].traits.jspsych,
@@ -59,14 +59,14 @@ def _entry(rows: list[dict[str, Any]], kind: str, paths: dict[str, str], started
         "time_elapsed": round((first["answered"] - started) / timedelta(milliseconds=1)),
         "rt": first["seconds"] * 1000,
         "stimulus": images[0] if len(images) == 1 else images,
-        "response": said if len(said) > 1 else next(iter(said.values())),
+        "response": responses if len(responses) > 1 else next(iter(responses.values())),
         "subject_id": first["rater"],
         "session": first["session"],
         "trial": first["trial"],
         "question": first["question"],
         "kind": kind,
         "role": first["role"],
-        "aspects": list(said),
+        "aspects": list(responses),
         "attempt": first["attempt"],
         "valid": first["valid"],
         "exposure_ms": first["exposure_ms"],
@@ -76,13 +76,13 @@ def _entry(rows: list[dict[str, Any]], kind: str, paths: dict[str, str], started
     }
 
 
-def _said(row: dict[str, Any]) -> object:
+def _response(row: dict[str, Any]) -> object:
     return next((row[name] for name in ("choice", "value", "ranking") if row[name] is not None), None)
 
 
 def _rows(entry: Entry) -> list[dict[str, object]]:
     response = entry["response"]
-    said = response if isinstance(response, dict) else {entry["aspects"][0]: response}
+    responses = response if isinstance(response, dict) else {entry["aspects"][0]: response}
     common = {
         "trial": entry["trial"],
         "session": entry["session"],
@@ -94,7 +94,7 @@ def _rows(entry: Entry) -> list[dict[str, object]]:
         "answered": datetime.fromisoformat(entry["at"]).astimezone(UTC),
         **{name: entry.get(name) for name in ("exposure_ms", "intended_ms", "dropped_frames")},
     }
-    return [common | {"aspect": aspect} | _answer(value) for aspect, value in said.items()]
+    return [common | {"aspect": aspect} | _answer(value) for aspect, value in responses.items()]
 
 
 def _answer(value: object) -> dict[str, object]:

@@ -1,9 +1,9 @@
-"""Layer 6's realism study: ``data/<set>.csv`` by person, ``per-image-data/<set>_labeled_data.csv`` by image.
+"""Layer 6's realism study: ``data/<set>.csv`` by rater, ``per-image-data/<set>_labeled_data.csv`` by image.
 
-Each person judges one model. With n answers, f of them to generated and r to real images:
-``err_rt`` = 1 − right/n, ``f_err_rt`` and ``r_err_rt`` the same of either class, ``r_ans_rt`` = answers *real*/n,
-``soft_label`` = share of people who said *generated*. A set comes from a study's answers, or from the totals and
-shares of an imported one (``layer6_study``).
+Each rater judges one model. With n answers, f of them to generated and r to real images: ``err_rt`` = 1 − right/n,
+``f_err_rt`` and ``r_err_rt`` the same of either class, ``r_ans_rt`` = answers *real*/n, ``soft_label`` =
+proportion of raters who said *generated*. A set comes from a study's answers, or from the totals and
+proportions of an imported one (``layer6_study``).
 """
 
 from pathlib import Path
@@ -18,26 +18,26 @@ from beholder.study.study import Study
 
 
 def write(study: Study, tables: Tables, folder: Path) -> Written:
-    """A set of two files for every realism question, from the people who completed it; the set has its name."""
+    """A set of two files for every realism question, from the raters who completed it; the set has its name."""
     files, notes, faults = list[Path](), list[str](), list[str]()
     parts: dict[str, pl.DataFrame] = {}
     paths = public_paths(tables["images"])
     for name in questions_of(study, ("realism", "timed-realism"), "Layer 6's format"):
         if "totals" in tables and name in tables["totals"]["question"]:
             files += write_set(
-                folder, name, counted_participants(tables["totals"], name), shares(tables, name, paths)
+                folder, name, imported_participants(tables["totals"], name), image_proportions(tables, name, paths)
             )
             continue
-        answers = _with_model(answered_tests(tables, name), tables["images"])
-        whole = answers.filter(pl.col("status") == "complete")
-        left = answers["session"].n_unique() - whole["session"].n_unique()
+        answers = _with_judged_model(answered_tests(tables, name), tables["images"])
+        complete = answers.filter(pl.col("status") == "complete")
+        left = answers["session"].n_unique() - complete["session"].n_unique()
         if left:
-            notes.append(f"{name}: {left} people who did not complete the question are left out")
-        several = whole.filter(~pl.col("real")).group_by("session").agg(pl.col("generator").n_unique())
+            notes.append(f"{name}: {left} raters who did not complete the question are left out")
+        several = complete.filter(~pl.col("real")).group_by("session").agg(pl.col("generator").n_unique())
         mixed = several.filter(pl.col("generator") > 1).height
         if mixed:
-            faults.append(f"{name}: {mixed} people judged several generators; here each person judges one model")
-        parts[name] = whole
+            faults.append(f"{name}: {mixed} raters judged several generators; here each rater judges one model")
+        parts[name] = complete
     if faults:
         raise StudyError(
             "Layer 6's format cannot be written", faults, advice="Studies with between = true fit it."
@@ -48,7 +48,7 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
 
 
 def participants(answers: pl.DataFrame) -> pl.DataFrame:
-    """A row each person: by model, then in the order in which they came."""
+    """One row per rater: by model, then in the order in which they came."""
     right = (pl.col("choice") == pl.col("expected")).cast(pl.Int64)
     fake, said_real = ~pl.col("real"), (pl.col("choice") == "real").cast(pl.Int64)
     return (
@@ -71,11 +71,11 @@ def participants(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def labelled_images(answers: pl.DataFrame, paths: dict[str, str]) -> pl.DataFrame:
-    """A row each image that was shown with a model: the real ones first, as often as there are models."""
-    said = (pl.col("choice") == "generated").cast(pl.Int64)
+    """One row per image that was shown with a model: the real ones first, as often as there are models."""
+    called_generated = (pl.col("choice") == "generated").cast(pl.Int64)
     return (
         answers.group_by("model", "real", "image", maintain_order=True)
-        .agg(number_guesses=pl.len().cast(pl.Int64), number_guesses_generated=said.sum())
+        .agg(number_guesses=pl.len().cast(pl.Int64), number_guesses_generated=called_generated.sum())
         .sort(pl.col("model").str.to_lowercase(), ~pl.col("real"), maintain_order=True)
         .select(
             "model",
@@ -88,12 +88,12 @@ def labelled_images(answers: pl.DataFrame, paths: dict[str, str]) -> pl.DataFram
     )
 
 
-def counted_participants(totals: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The rows of people whose totals were imported, as they came."""
-    mine = totals.filter(pl.col("question") == name)
+def imported_participants(totals: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The rows of raters whose totals were imported, as they came."""
+    question_totals = totals.filter(pl.col("question") == name)
     right = pl.col("answers") - pl.col("wrong")
     fake, real = ~pl.col("real"), pl.col("real")
-    each = mine.group_by("rater", "generator", maintain_order=True).agg(
+    each = question_totals.group_by("rater", "generator", maintain_order=True).agg(
         right=right.sum(),
         answers=pl.col("answers").sum(),
         said_real=(right.filter(real).sum() + pl.col("wrong").filter(fake).sum()),
@@ -112,11 +112,11 @@ def counted_participants(totals: pl.DataFrame, name: str) -> pl.DataFrame:
     )
 
 
-def shares(tables: Tables, name: str, paths: dict[str, str]) -> pl.DataFrame:
-    """The rows of images whose shares were imported, as they came."""
-    mine = tables["published"].filter(pl.col("question") == name)
+def image_proportions(tables: Tables, name: str, paths: dict[str, str]) -> pl.DataFrame:
+    """The rows of images whose proportions were imported, as they came."""
+    published = tables["published"].filter(pl.col("question") == name)
     real = tables["images"].select("image", "real")
-    return mine.join(real, on="image", maintain_order="left").select(
+    return published.join(real, on="image", maintain_order="left").select(
         model="among",
         generated=(~pl.col("real")).cast(pl.Int64),
         image_path=pl.col("image").replace_strict(paths, return_dtype=pl.String),
@@ -126,10 +126,10 @@ def shares(tables: Tables, name: str, paths: dict[str, str]) -> pl.DataFrame:
     )
 
 
-def _with_model(answers: pl.DataFrame, images: pl.DataFrame) -> pl.DataFrame:
-    """Answers with their image, whether it is real, and the model that the person judges."""
-    shown = answers.with_columns(image=pl.col("images").list.first()).join(
+def _with_judged_model(answers: pl.DataFrame, images: pl.DataFrame) -> pl.DataFrame:
+    """Answers with their image, whether it is real, and the model that the rater judges."""
+    with_images = answers.with_columns(image=pl.col("images").list.first()).join(
         images.select("image", "generator", "real"), on="image", maintain_order="left"
     )
-    models = shown.filter(~pl.col("real")).group_by("session").agg(model=pl.col("generator").sort().first())
-    return shown.join(models, on="session", maintain_order="left")
+    models = with_images.filter(~pl.col("real")).group_by("session").agg(model=pl.col("generator").sort().first())
+    return with_images.join(models, on="session", maintain_order="left")

@@ -1,6 +1,6 @@
 """Mean opinion scores: what AGIQA-3K and AIGCIQA2023 publish of each image, to and from our tables.
 
-They hold a mean and a standard deviation an image and aspect, and no person. Read, they become the table
+They hold a mean and a standard deviation for each image and aspect, and no raters. Read, they become the table
 ``published`` with the method ``published-mean``; written, they come from there or from a study's own answers.
 """
 
@@ -13,7 +13,7 @@ import polars as pl
 from beholder.errors import StudyError, TableError
 from beholder.formats.answered import answered_tests, public_paths
 from beholder.formats.format import Imported, Tables, Written, questions_of
-from beholder.formats.imported import Shown, about_files, image_rows, prompt_rows
+from beholder.formats.imported import ImageRecord, about_files, image_rows, prompt_rows
 from beholder.formats.reading import read_csv, shortened, write_csv
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.question import Aspect, Design
@@ -32,12 +32,12 @@ class Layout:
     columns: Mapping[str, type[pl.DataType]]
     aspects: Mapping[str, tuple[str, str]]
     scale: tuple[float, float]
-    people: int
+    raters: int
     """How many judged each image, as the paper says."""
 
 
 def read_means(layout: Layout, path: Path) -> pl.DataFrame:
-    """The rows of a file; all that is wrong with it is said at once."""
+    """The rows of a file; all its faults are raised at once."""
     rows = read_csv(path, layout.columns)
     faults = faults_in(layout, rows)
     if faults:
@@ -46,7 +46,11 @@ def read_means(layout: Layout, path: Path) -> pl.DataFrame:
 
 
 def study_from(
-    layout: Layout, rows: pl.DataFrame, shown: Mapping[str, Shown], images: Path | None, notes: Sequence[str]
+    layout: Layout,
+    rows: pl.DataFrame,
+    records: Mapping[str, ImageRecord],
+    images: Path | None,
+    notes: Sequence[str],
 ) -> Imported:
     """A rating question with published means; ``rows`` are the file's, with the image's id as ``name``."""
     published = pl.concat(
@@ -57,20 +61,20 @@ def study_from(
             image="name",
             value=mean,
             spread=spread,
-            raters=pl.lit(layout.people, dtype=pl.Int64),
+            raters=pl.lit(layout.raters, dtype=pl.Int64),
         )
         for aspect, (mean, spread) in layout.aspects.items()
     )
     tables = {
-        "prompts": TABLES["prompts"].frame(prompt_rows(about.prompt for about in shown.values())),
-        "images": TABLES["images"].frame(image_rows(shown, images)),
+        "prompts": TABLES["prompts"].frame(prompt_rows(about.prompt for about in records.values())),
+        "images": TABLES["images"].frame(image_rows(records, images)),
         "published": published,
     }
     question = RatingQuestion(
         name=layout.name,
         aspects=tuple(Aspect(name=aspect, text=aspect.capitalize()) for aspect in layout.aspects),
         points=0,
-        design=Design(raters=layout.people, trials=rows.height),
+        design=Design(raters=layout.raters, trials=rows.height),
     )
     study = Study(
         name=layout.name,
@@ -80,9 +84,9 @@ def study_from(
     )
     low, high = layout.scale
     common = (
-        "No single person's scores are published, only their mean and spread over people. Ratings of generators "
-        "are means over images whose intervals resample prompts, not people.",
-        f"Each image counts as judged by {layout.people} people, as the paper says; some may have been screened.",
+        "No single rater's scores are published, only their mean and spread over raters. Ratings of generators "
+        "are means over images whose confidence intervals resample prompts, not raters.",
+        f"Each image counts as judged by {layout.raters} raters, as the paper says; some may have been screened.",
         f"Scores go from {low:g} to {high:g} and were normalised by their authors.",
     )
     return Imported(study, tables, (*common, *notes, *about_files(tables["images"])))
@@ -115,8 +119,8 @@ def write_means(
     files, notes, faults = list[Path](), list[str](), list[str]()
     paths, texts = public_paths(tables["images"]), tables["prompts"].select("prompt", "text")
     for question in questions_of(study, ("rating",), layout.title):
-        found = means_of(tables, question)
-        lacking = [aspect for aspect in layout.aspects if aspect not in found["aspect"].unique().to_list()]
+        means = means_of(tables, question)
+        lacking = [aspect for aspect in layout.aspects if aspect not in means["aspect"].unique().to_list()]
         if lacking:
             faults.append(f"{question}: nobody rated {', '.join(lacking)}")
             continue
@@ -124,7 +128,7 @@ def write_means(
             tables["images"].with_row_index("index").join(texts, on="prompt", how="left", maintain_order="left")
         )
         for aspect, (mean, spread) in layout.aspects.items():
-            part = found.filter(pl.col("aspect") == aspect).select("image", "value", "spread")
+            part = means.filter(pl.col("aspect") == aspect).select("image", "value", "spread")
             named = part.rename({"value": mean, "spread": spread})
             frame = frame.join(named, on="image", maintain_order="left")
         name = pl.col("image").replace_strict(paths, return_dtype=pl.String)
@@ -137,12 +141,12 @@ def write_means(
 
 
 def means_of(tables: Tables, question: str) -> pl.DataFrame:
-    """Image, aspect, mean, spread and people: as published, or of a study's own answers."""
+    """Image, aspect, mean, spread and raters: as published, or of a study's own answers."""
     published = tables.get("published")
     if published is not None:
-        mine = published.filter((pl.col("question") == question) & (pl.col("method") == METHOD))
-        if mine.height:
-            return mine.select("image", "aspect", "value", "spread", "raters")
+        question_means = published.filter((pl.col("question") == question) & (pl.col("method") == METHOD))
+        if question_means.height:
+            return question_means.select("image", "aspect", "value", "spread", "raters")
     answers = answered_tests(tables, question).with_columns(image=pl.col("images").list.first())
     return answers.group_by("image", "aspect", maintain_order=True).agg(
         pl.col("value").mean(), spread=pl.col("value").std(), raters=pl.col("rater").n_unique().cast(pl.Int64)

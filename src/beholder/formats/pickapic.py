@@ -1,7 +1,7 @@
-"""Pick-a-Pic (v1 and v2): a row a vote between two images of one caption, in Parquet or JSON lines.
+"""Pick-a-Pic (v1 and v2): one row per vote between two images of one caption, in Parquet or JSON lines.
 
 ``label_0`` and ``label_1`` are 1 and 0, 0 and 1, or ½ each for a tie; ``model_0`` and ``model_1`` made the images;
-``user_id`` counts the people. The pictures in ``jpg_0`` and ``jpg_1`` are neither read nor written.
+``user_id`` counts the raters. The pictures in ``jpg_0`` and ``jpg_1`` are neither read nor written.
 """
 
 import json
@@ -16,7 +16,7 @@ import polars as pl
 from beholder.errors import TableError
 from beholder.formats.answered import answered_tests, public_paths
 from beholder.formats.format import Imported, Tables, Written, questions_of
-from beholder.formats.imported import NO_TIME, UNKNOWN, Judged, Shown, about_files, tables_from
+from beholder.formats.imported import NO_TIME, UNKNOWN, ImageRecord, ImportedJudgement, about_files, tables_from
 from beholder.formats.reading import Entry, check_entries, read_all, read_bytes, read_text
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
@@ -28,17 +28,17 @@ LABELS = {"left": (1.0, 0.0), "right": (0.0, 1.0), "tie": (0.5, 0.5)}
 NEEDED = ("image_0_uid", "image_1_uid", "label_0", "label_1", "caption")
 WANTED = (*NEEDED, "user_id", "model_0", "model_1", "created_at", "has_label")
 NOBODY = "user-unknown"
-SHOWN = 5
+LISTED = 5
 POINTER_SIZE = 1024
 """Bytes that no pointer of git-LFS has."""
 
 
 def write(study: Study, tables: Tables, folder: Path) -> Written:
-    """Every vote of the pair questions; people are numbered, as ``user_id`` is a number."""
+    """Every vote of the pair questions; raters are numbered, as ``user_id`` is a number."""
     images = tables["images"]
     generator, paths = dict(images.select("image", "generator").iter_rows()), public_paths(images)
     rows: list[dict[str, object]] = []
-    people: dict[str, int] = {}
+    user_ids: dict[str, int] = {}
     for name in questions_of(study, ("pair",), "Pick-a-Pic"):
         columns = ("choice", "text", "images", "rater", "answered")
         for choice, text, (left, right), rater, at in answered_tests(tables, name).select(columns).iter_rows():
@@ -59,7 +59,7 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
                     "model_0": generator[left],
                     "model_1": generator[right],
                     "ranking_id": len(rows),
-                    "user_id": people.setdefault(rater, len(people)),
+                    "user_id": user_ids.setdefault(rater, len(user_ids)),
                 }
             )
     if not rows:
@@ -67,7 +67,7 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
     frame = pl.DataFrame(rows).with_columns(num_example_per_prompt=pl.len().over("caption").cast(pl.Int64))
     frame.write_parquet(folder / FILE)
     return Written(
-        (folder / FILE,), ("people are numbered from 0", "jpg_0 and jpg_1 are left out: the pictures stay files")
+        (folder / FILE,), ("raters are numbered from 0", "jpg_0 and jpg_1 are left out: the pictures stay files")
     )
 
 
@@ -84,19 +84,22 @@ def read_study(source: Path, *, images: Path | None = None) -> Imported:
         entry for part in read_all(str(source), [partial(read, file) for file in _files(source)]) for entry in part
     ]
     labelled = [entry for entry in entries if entry.get("has_label") is not False]
-    judged = [_judged(entry) for entry in labelled]
-    known, differences = _known(labelled)
-    if not judged:
+    judgements = [_judgement(entry) for entry in labelled]
+    records, differences = _image_records(labelled)
+    if not judgements:
         raise TableError(str(source), ["no vote with a label"])
-    tables = tables_from(judged, platform="pickapic", images=images, known=known)
-    notes = ["Which image stood left is not told: image_0 is taken for it.", "Answer times are not told."]
+    tables = tables_from(judgements, platform="pickapic", images=images, records=records)
+    notes = [
+        "Which image stood left is not published: image_0 is taken for it.",
+        "Answer times are not published.",
+    ]
     if len(labelled) < len(entries):
         notes.append(f"{len(entries) - len(labelled):,} of {len(entries):,} rows have no label and are left out.")
-    if all(about.generator == UNKNOWN for about in known.values()):
+    if all(about.generator == UNKNOWN for about in records.values()):
         notes.append("The rows name no models, so nothing can be ranked.")
     if any(entry.get("user_id") is None for entry in labelled):
-        notes.append("Rows without user_id count as one person's.")
-    most = max(Counter(one.rater for one in judged).values())
+        notes.append("Rows without user_id count as one rater's.")
+    most = max(Counter(judgement.rater for judgement in judgements).values())
     question = PairQuestion(name=QUESTION, design=Design(raters=tables["sessions"].height, trials=most))
     study = Study(name=QUESTION, title="Pick-a-Pic", description="Published votes.", questions=(question,))
     return Imported(study, tables, (*notes, *about_files(tables["images"])), tuple(differences))
@@ -113,7 +116,7 @@ def _files(source: Path) -> list[Path]:
 
 def _parquet(path: Path) -> list[Any]:
     if not path.is_file() or path.stat().st_size < POINTER_SIZE:
-        read_bytes(path)  # an absent file and a pointer of git-LFS are told as such
+        read_bytes(path)  # reports an absent file and a pointer of git-LFS
     try:
         there = pl.read_parquet_schema(path)
         rows = pl.read_parquet(path, columns=[name for name in WANTED if name in there]).to_dicts()
@@ -126,17 +129,17 @@ def _parquet(path: Path) -> list[Any]:
 
 
 def _lines(path: Path) -> list[Any]:
-    found, faults = [], []
+    entries, faults = [], []
     for number, line in enumerate(read_text(path).splitlines()):
         if not line.strip():
             continue
         try:
-            found.append(json.loads(line))
+            entries.append(json.loads(line))
         except ValueError as error:
             faults.append(f"line {number + 1}: not valid JSON: {error}")
     if faults:
         raise TableError(str(path), faults)
-    return found
+    return entries
 
 
 def _faults(entry: Entry) -> list[str]:
@@ -157,10 +160,10 @@ def _faults(entry: Entry) -> list[str]:
     return faults
 
 
-def _judged(entry: Entry) -> Judged:
+def _judgement(entry: Entry) -> ImportedJudgement:
     names = {value: choice for choice, value in LABELS.items()}
     user = entry.get("user_id")
-    return Judged(
+    return ImportedJudgement(
         QUESTION,
         "pair",
         NOBODY if user is None else f"user-{user}",
@@ -179,20 +182,18 @@ def _moment(value: object) -> datetime:
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-def _known(entries: list[Entry]) -> tuple[dict[str, Shown], list[str]]:
+def _image_records(entries: list[Entry]) -> tuple[dict[str, ImageRecord], list[str]]:
     """Caption and model of every image as its first row has them, and which images have others later."""
-    known: dict[str, Shown] = {}
+    records: dict[str, ImageRecord] = {}
     changed: dict[str, None] = {}
     for entry in entries:
         for side in ("0", "1"):
             image = entry[f"image_{side}_uid"]
-            about = Shown(entry["caption"], generator=entry.get(f"model_{side}") or UNKNOWN)
-            if known.setdefault(image, about) != about:
+            record = ImageRecord(entry["caption"], generator=entry.get(f"model_{side}") or UNKNOWN)
+            if records.setdefault(image, record) != record:
                 changed[image] = None
     if not changed:
-        return known, []
-    more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
-    line = (
-        f"images with several captions or models, of which the first counts: {', '.join([*changed][:SHOWN])}{more}"
-    )
-    return known, [line]
+        return records, []
+    more = f" and {len(changed) - LISTED} more" if len(changed) > LISTED else ""
+    listed = ", ".join([*changed][:LISTED])
+    return records, [f"images with several captions or models, of which the first counts: {listed}{more}"]

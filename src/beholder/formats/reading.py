@@ -15,7 +15,7 @@ POINTER = b"version https://git-lfs"
 """How a file begins that git-LFS has not fetched."""
 
 MOST_FAULTS = 100
-"""Faults of one file that are told one by one."""
+"""Faults of one file that are listed one by one."""
 
 Entry = dict[str, Any]
 T = TypeVar("T")
@@ -25,12 +25,12 @@ def read_list(path: Path) -> list[Any]:
     """A JSON file that holds a list."""
     content = read_bytes(path)
     try:
-        found = json.loads(content)
+        entries = json.loads(content)
     except ValueError as error:
         raise TableError(str(path), [f"not valid JSON: {error}"]) from error
-    if not isinstance(found, list):
-        raise TableError(str(path), [f"a list of entries was expected; found {type(found).__name__}"])
-    return found
+    if not isinstance(entries, list):
+        raise TableError(str(path), [f"a list of entries was expected; found {type(entries).__name__}"])
+    return entries
 
 
 def read_bytes(path: Path) -> bytes:
@@ -55,11 +55,11 @@ def read_text(path: Path) -> str:
 
 def read_all(subject: str, readers: Sequence[Callable[[], T]]) -> list[T]:
     """What each reader gives; where several of them refuse their file, the faults of all are raised together."""
-    found: list[T] = []
+    contents: list[T] = []
     refused: list[TableError] = []
     for reader in readers:
         try:
-            found.append(reader())
+            contents.append(reader())
         except TableError as error:
             refused.append(error)
     if len(refused) == 1:
@@ -67,15 +67,16 @@ def read_all(subject: str, readers: Sequence[Callable[[], T]]) -> list[T]:
     if refused:
         faults = [f"{error.subject}: {fault}" for error in refused for fault in error.faults]
         raise TableError(subject, faults, advice=next((error.advice for error in refused if error.advice), ""))
-    return found
+    return contents
 
 
 def check_entries(path: Path, entries: list[Any], faults_of: Callable[[Entry], list[str]]) -> None:
     """Raise an error with the faults of all entries, counted from 0."""
     faults = []
     for number, entry in enumerate(entries):
-        found = faults_of(entry) if isinstance(entry, dict) else [f"not an object but {type(entry).__name__}"]
-        faults += [f"entry {number}: {fault}" for fault in found]
+        is_object = isinstance(entry, dict)
+        entry_faults = faults_of(entry) if is_object else [f"not an object but {type(entry).__name__}"]
+        faults += [f"entry {number}: {fault}" for fault in entry_faults]
     if faults:
         raise TableError(str(path), shortened(faults))
 
@@ -108,8 +109,8 @@ def read_csv(path: Path, columns: Mapping[str, type[pl.DataType]]) -> pl.DataFra
     except csv.Error as error:
         raise TableError(str(path), [f"not a CSV file: {error}"]) from error
     if not rows or rows[0] != list(columns):
-        found = ", ".join(rows[0]) if rows else "nothing"
-        raise TableError(str(path), [f"columns {found}; expected {', '.join(columns)}"])
+        header = ", ".join(rows[0]) if rows else "nothing"
+        raise TableError(str(path), [f"columns {header}; expected {', '.join(columns)}"])
     faults: list[str] = []
     values: dict[str, list[object]] = {name: [] for name in columns}
     for number, row in enumerate(rows[1:], start=2):

@@ -1,9 +1,9 @@
-"""RichHF-18K: a TFRecord file, one Example an image, what several people said consolidated.
+"""RichHF-18K: a TFRecord file with one Example per image, the consolidated feedback of several raters.
 
-``artifact_score``, ``misalignment_score``, ``aesthetics_score``, ``overall_score``: the mean of people's scores,
-as a share of the scale, higher is better. ``artifact_map``, ``misalignment_map``: mean over people of the union of
-disks around their points, an 8-bit picture. ``prompt_misalignment_label``: a 0 or 1 each word, 0 where most people
-say that the image misses it.
+``artifact_score``, ``misalignment_score``, ``aesthetics_score``, ``overall_score``: the mean of raters' scores, as
+a proportion of the scale, higher is better. ``artifact_map``, ``misalignment_map``: mean over raters of the union
+of disks around their points, an 8-bit picture. ``prompt_misalignment_label``: a 0 or 1 for each word, 0 where most
+raters say that the image misses it.
 """
 
 import io
@@ -52,7 +52,7 @@ class RichRecord:
     pictures: Mapping[str, bytes]
     """the encoded maps, empty where there is none"""
     words: tuple[int, ...]
-    """a number each word of the prompt, 0 where it is missed"""
+    """a number for each word of the prompt, 0 where it is misaligned"""
 
     @property
     def maps(self) -> dict[str, NDArray[np.uint8]]:
@@ -78,7 +78,7 @@ def write(study: Study, tables: Tables, folder: Path) -> Written:
 
 
 def read(path: Path) -> tuple[RichRecord, ...]:
-    """All records of a file; what is wrong with any of them is said at once."""
+    """All records of a file; the faults of all of them are raised at once."""
     records, faults = [], []
     for number, payload in enumerate(unframe_records(read_bytes(path), source=str(path))):
         try:
@@ -91,27 +91,27 @@ def read(path: Path) -> tuple[RichRecord, ...]:
 
 
 def consolidated(question: MarkedQuestion, tables: Tables) -> list[RichRecord]:
-    """What people said about each image, put together as the paper does."""
+    """Raters' feedback on each image, consolidated as the paper does."""
     answers = answered_tests(tables, question.name).with_columns(image=pl.col("images").list.first())
     sizes = {row[0]: row[1:] for row in tables["images"].select("image", "width", "height").iter_rows()}
-    seen = answers.unique(["trial", "session"], maintain_order=True).select("trial", "session", "image", "text")
-    marks = tables["marks"].drop("image").join(seen, on=["trial", "session"])
+    trials = answers.unique(["trial", "session"], maintain_order=True).select("trial", "session", "image", "text")
+    marks = tables["marks"].drop("image").join(trials, on=["trial", "session"])
     low, high = question.scale()
     records = []
     for (image,), part in sorted(answers.partition_by("image", as_dict=True).items()):
-        people = part.unique(["trial", "session"])
+        raters = part.unique(["trial", "session"])
         theirs = marks.filter(pl.col("image") == image)
         means = dict(part.group_by("aspect").agg(pl.col("value").mean()).iter_rows())
         width, height = sizes[str(image)]
         pictures = {
             name: encode_heatmap(
-                _map(theirs.filter(pl.col("aspect") == aspect), people.height, question.radius, width / height)
+                _map(theirs.filter(pl.col("aspect") == aspect), raters.height, question.radius, width / height)
                 / 255
             )
             for name, aspect in MAPS.items()
         }
         scores = {name: (means[aspect] - low) / (high - low) for name, aspect in SCORES.items() if aspect in means}
-        words = _words(theirs, str(part["text"][0]), people.height)
+        words = _words(theirs, str(part["text"][0]), raters.height)
         records.append(RichRecord(f"{question.name}/{image}.png", scores, pictures, words))
     return records
 
@@ -120,7 +120,7 @@ def published(question: str, tables: Tables) -> list[RichRecord]:
     """The records of an imported study, as they came; nothing where the question has answers instead."""
     if "published" not in tables:
         return []
-    mine = tables["published"].filter(pl.col("question") == question)
+    question_labels = tables["published"].filter(pl.col("question") == question)
     pictures = {
         (image, aspect): heatmap
         for image, aspect, heatmap in tables.get("published_regions", TABLES["published_regions"].empty())
@@ -130,7 +130,7 @@ def published(question: str, tables: Tables) -> list[RichRecord]:
     }
     paths = dict(tables["images"].select("image", "path").iter_rows())
     records = []
-    for (image,), part in mine.partition_by("image", as_dict=True, maintain_order=True).items():
+    for (image,), part in question_labels.partition_by("image", as_dict=True, maintain_order=True).items():
         scores = dict(part.filter(pl.col("word").is_null()).select("aspect", "value").iter_rows())
         words = part.filter(pl.col("word").is_not_null()).sort("word")["value"]
         path = str(paths[str(image)])
@@ -146,12 +146,12 @@ def published(question: str, tables: Tables) -> list[RichRecord]:
 
 
 def marked(levels: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Where at least one person marked something, compression's ringing left out."""
+    """Where at least one rater marked something, compression's ringing left out."""
     return levels >= FAINTEST
 
 
-def _map(points: pl.DataFrame, people: int, radius: float, aspect_ratio: float) -> NDArray[np.uint8]:
-    """Mean over people of their disks' union; ``radius`` is a share of the image height."""
+def _map(points: pl.DataFrame, raters: int, radius: float, aspect_ratio: float) -> NDArray[np.uint8]:
+    """Mean over raters of their disks' union; ``radius`` is a proportion of the image height."""
     centres = (np.arange(SIDE) + 0.5) / SIDE
     total = np.zeros((SIDE, SIDE))
     for _, theirs in points.filter(pl.col("kind") == "point").group_by("session"):
@@ -161,14 +161,14 @@ def _map(points: pl.DataFrame, people: int, radius: float, aspect_ratio: float) 
             down = (centres - y) ** 2  # (height,)
             union |= down[:, None] + across[None, :] <= radius**2
         total += union
-    levels: NDArray[np.uint8] = np.rint(total / max(people, 1) * 255).astype(np.uint8)
+    levels: NDArray[np.uint8] = np.rint(total / max(raters, 1) * 255).astype(np.uint8)
     return levels
 
 
-def _words(marks: pl.DataFrame, text: str, people: int) -> tuple[int, ...]:
+def _words(marks: pl.DataFrame, text: str, raters: int) -> tuple[int, ...]:
     clicked = marks.filter(pl.col("kind") == "word").group_by("word").agg(pl.col("session").n_unique())
     votes = dict(clicked.iter_rows())
-    return tuple(0 if 2 * votes.get(place, 0) > people else 1 for place in range(len(split_words(text))))
+    return tuple(0 if 2 * votes.get(place, 0) > raters else 1 for place in range(len(split_words(text))))
 
 
 def _features(record: RichRecord) -> dict[str, Value]:

@@ -15,8 +15,8 @@ from beholder.study.words import split_words
 from beholder.tables.catalogue import TABLES
 
 QUESTION = "richhf"
-PEOPLE = 3
-"""How many people judged each image of the release."""
+RATERS = 3
+"""How many raters judged each image of the release."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -68,8 +68,8 @@ def _image(record: RichRecord, text: str | None) -> dict[str, object]:
 def _label(
     record: RichRecord, aspect: str, method: str, value: float, *, word: int | None = None
 ) -> dict[str, object]:
-    known = {"question": QUESTION, "aspect": aspect, "method": method, "image": record.uid}
-    return known | {"word": word, "value": value, "raters": PEOPLE}
+    key = {"question": QUESTION, "aspect": aspect, "method": method, "image": record.uid}
+    return key | {"word": word, "value": value, "raters": RATERS}
 
 
 def _regions(record: RichRecord) -> Iterator[dict[str, object]]:
@@ -86,12 +86,12 @@ def _regions(record: RichRecord) -> Iterator[dict[str, object]]:
             "heatmap": _png(maps[name]),
             "height": height,
             "width": width,
-            "raters": PEOPLE,
+            "raters": RATERS,
         }
 
 
 def _png(levels: NDArray[np.uint8]) -> bytes:
-    """As ``encode_heatmap`` has it, without a way through shares."""
+    """As ``encode_heatmap`` has it, without a way through proportions."""
     buffer = io.BytesIO()
     Image.fromarray(levels).save(buffer, "PNG")
     return buffer.getvalue()

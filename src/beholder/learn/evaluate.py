@@ -14,18 +14,23 @@ from numpy.typing import NDArray
 
 from beholder.learn.examples import Judged
 from beholder.learn.recipe import Data
-from beholder.stats.correlation.bounds import crowd_ceiling, generator_floor, generator_pair_rates, person_ceiling
+from beholder.stats.correlation.bounds import (
+    generator_baseline,
+    generator_pair_rates,
+    panel_ceiling,
+    single_rater_ceiling,
+)
 from beholder.stats.correlation.metric_agreement import Opinions, agreement
 from beholder.stats.correlation.pair_accuracy import PairAccuracy, pair_accuracy, pairs_within
 from beholder.stats.correlation.paper_accuracy import AVERAGED, TIES, paper_accuracy, tune_threshold
 from beholder.stats.correlation.partial import partial_correlation
 from beholder.stats.estimate import Estimate
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.bootstrap_intervals import percentile_interval
 from beholder.stats.intervals.standard_error import error_of_interval
 from beholder.stats.intervals.two_way_bootstrap import two_way_ratio
 from beholder.stats.prediction.calibration_error import calibration_error
-from beholder.stats.prediction.soft_label_likelihood import share_likelihood
+from beholder.stats.prediction.soft_label_likelihood import soft_label_likelihood
 
 PLAIN_TIES = "people dropped, scores half"
 CROWDS = 50
@@ -146,7 +151,7 @@ def _of_pairs(pairs: pl.DataFrame, aspect: str, threshold: float, settings: Sett
     prompts, generators = pairs["prompt"].to_numpy(), pairs["generator"].to_numpy()
     others = pairs["other_generator"].to_numpy()
     rates = generator_pair_rates(generators, others, lead, prompts)
-    ceiling = person_ceiling(pairs["value"].to_numpy(), pairs["answers"].to_numpy())
+    ceiling = single_rater_ceiling(pairs["value"].to_numpy(), pairs["answers"].to_numpy())
     plain = pair_accuracy(first, second, lead, groups=prompts, ties="half")
     floor = pair_accuracy(rates[0], rates[1], lead, groups=prompts, ties="half")
     for average in ("micro", "macro"):
@@ -183,7 +188,7 @@ def _of_votes(votes: pl.DataFrame, aspect: str, settings: Settings) -> Iterator[
     )
     rng = np.random.default_rng(settings.seed)
     weights = [
-        person_weights(np.zeros(int(unit.max()) + 1, np.int64), settings.draws, rng) for unit in (people, prompts)
+        rater_weights(np.zeros(int(unit.max()) + 1, np.int64), settings.draws, rng) for unit in (people, prompts)
     ]
     both = two_way_ratio(
         people, prompts, right, np.ones(len(right)), np.zeros(len(right), np.int64), *weights, level=settings.level
@@ -204,7 +209,7 @@ def _of_votes(votes: pl.DataFrame, aspect: str, settings: Settings) -> Iterator[
 
 def _accuracy(found: PairAccuracy, floor: PairAccuracy | None, average: str, settings: Settings) -> Figure:
     rng = np.random.default_rng(settings.seed)
-    weights = person_weights(np.zeros(len(found.pairs), np.int64), settings.draws, rng)
+    weights = rater_weights(np.zeros(len(found.pairs), np.int64), settings.draws, rng)
     estimate: Estimate = (found.micro_estimate if average == "micro" else found.macro_estimate)(
         weights, level=settings.level
     )
@@ -230,7 +235,7 @@ def _of_ratings(images: pl.DataFrame, aspect: str, data: Data, settings: Setting
     score, people = images["score"].to_numpy(), images["value"].to_numpy()
     prompts, generators = images["prompt"].to_numpy(), images["generator"].to_numpy()
     rng = np.random.default_rng(settings.seed)
-    weights = person_weights(np.zeros(int(prompts.max()) + 1, np.int64), settings.draws, rng)
+    weights = rater_weights(np.zeros(int(prompts.max()) + 1, np.int64), settings.draws, rng)
     noise = rng.standard_normal((CROWDS, len(score)))
     opinions = Opinions(people, _errors(images, data, settings.level))
     halves = prompts % 2 == 0
@@ -245,8 +250,8 @@ def _of_ratings(images: pl.DataFrame, aspect: str, data: Data, settings: Setting
             high=one.high,
             people_low=one.people_low,
             people_high=one.people_high,
-            floor=generator_floor(people, generators, halves, statistic),
-            ceiling=crowd_ceiling(opinions, statistic, noise),
+            floor=generator_baseline(people, generators, halves, statistic),
+            ceiling=panel_ceiling(opinions, statistic, noise),
             interval=one.interval,
         )
     yield replace(_error(score, people, prompts, weights, settings.level), aspect=aspect)
@@ -270,7 +275,7 @@ def _of_shares(images: pl.DataFrame, aspect: str, settings: Settings) -> Iterato
         return
     predicted, shares, asked = (images[name].to_numpy() for name in ("score", "value", "answers"))
     prompts, generators = images["prompt"].to_numpy(), images["generator"].to_numpy()
-    weights = person_weights(
+    weights = rater_weights(
         np.zeros(int(prompts.max()) + 1, np.int64), settings.draws, np.random.default_rng(settings.seed)
     )
     plain = Figure(aspect, "", np.nan, items=len(shares), prompts=int(prompts.max()) + 1)
@@ -285,7 +290,7 @@ def _of_shares(images: pl.DataFrame, aspect: str, settings: Settings) -> Iterato
         interval=error.method,
     )
     said = np.rint(shares * asked)
-    likelihood = share_likelihood(
+    likelihood = soft_label_likelihood(
         predicted, said, asked, generators, weights, clusters=prompts, level=settings.level
     )
     for name, one, floor in (
@@ -351,4 +356,4 @@ def _errors(images: pl.DataFrame, data: Data, level: float) -> NDArray[np.float6
     """Standard errors of the labels over people; nan where they are not known."""
     low, high = (images[end].to_numpy().astype(np.float64) for end in ("low", "high"))
     shares = np.full(images.height, data.labels == "shares" or data.method == "share")
-    return error_of_interval(low, high, images["answers"].to_numpy(), level=level, shares=shares)
+    return error_of_interval(low, high, images["answers"].to_numpy(), level=level, proportions=shares)

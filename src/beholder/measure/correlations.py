@@ -29,11 +29,11 @@ from beholder.measure.joined import (
 from beholder.measure.metric_values import oriented
 from beholder.measure.pair_rows import rows_within_prompts
 from beholder.measure.separations import TESTED, separations
-from beholder.stats.correlation.bounds import crowd_ceiling, generator_floor
+from beholder.stats.correlation.bounds import generator_baseline, panel_ceiling
 from beholder.stats.correlation.metric_agreement import STATISTICS, Agreement, Opinions, agreement
 from beholder.stats.correlation.paired_values import PAIR_ACCURACY
 from beholder.stats.correlation.partial import partial_correlation
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 
 CROWDS = 100
 """Imagined crowds for intervals over people and for ceilings."""
@@ -46,7 +46,7 @@ def generator_rows(opinions: pl.DataFrame, metrics: pl.DataFrame, settings: Sett
         for shared in on_same_items(people, counting_for(metrics, asked)):
             rng = np.random.default_rng(settings.seed)
             count = shared.people.height
-            weights = person_weights(np.zeros(count, np.int64), settings.draws, rng)
+            weights = rater_weights(np.zeros(count, np.int64), settings.draws, rng)
             noise = rng.standard_normal((CROWDS, count))
             _compare(asked | {"level": "generator"}, shared, weights, noise, None, None, settings, found)
     return found
@@ -64,7 +64,7 @@ def image_rows(opinions: pl.DataFrame, metrics: pl.DataFrame, settings: Settings
             rng = np.random.default_rng(settings.seed)
             clusters = prompt_numbers(shared.people)
             count = int(clusters.max()) + 1
-            weights = person_weights(np.zeros(count, np.int64), settings.draws, rng)
+            weights = rater_weights(np.zeros(count, np.int64), settings.draws, rng)
             noise = rng.standard_normal((CROWDS, shared.people.height))
             halves = _halves(shared.people)
             given = asked | {"level": "image"}
@@ -90,11 +90,11 @@ def _compare(
     generators = None if halves is None else numbered(shared.people["generator"])
     statistics = STATISTICS if clusters is None else tuple(s for s in STATISTICS if s != PAIR_ACCURACY)
     for statistic in statistics:
-        ceiling = crowd_ceiling(opinions, statistic, noise)
+        ceiling = panel_ceiling(opinions, statistic, noise)
         floor = (
             np.nan
             if halves is None or generators is None
-            else generator_floor(values, generators, halves, statistic)
+            else generator_baseline(values, generators, halves, statistic)
         )
         tested: list[tuple[Row, Agreement]] = []
         for metric, scores in shared.metrics:
@@ -109,7 +109,7 @@ def _compare(
                 clusters=clusters,
                 noise=noise,
                 level=settings.level,
-                keep_draws=tested_here,
+                keep_replicates=tested_here,
             )
             bounds: Row = {"floor": known(floor), "ceiling": known(ceiling), "raters": rater_count(shared.people)}
             found.correlations.append(given | metric | bounds | _row(one))

@@ -51,7 +51,7 @@ def of_images(labels: pl.DataFrame, images: pl.DataFrame, level: float) -> pl.Da
     found = single.join(made, on="image", maintain_order="left")
     shares = (found["method"] == "share").to_numpy()
     low, high = (found[end].to_numpy().astype(np.float64) for end in ("low", "high"))
-    error = error_of_interval(low, high, found["answers"].to_numpy(), level=level, shares=shares)
+    error = error_of_interval(low, high, found["answers"].to_numpy(), level=level, proportions=shares)
     worse_up = pl.col("method").is_in(WORSE_UP)
     whole = found.with_columns(error=pl.Series(error, dtype=pl.Float64).fill_nan(None)).select(
         *("question", "aspect", "method"),

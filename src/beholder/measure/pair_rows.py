@@ -23,10 +23,10 @@ from beholder.measure.joined import (
     text,
 )
 from beholder.measure.metric_values import oriented
-from beholder.stats.correlation.bounds import generator_pair_floor, person_ceiling
+from beholder.stats.correlation.bounds import generator_pair_baseline, single_rater_ceiling
 from beholder.stats.correlation.pair_accuracy import PairAccuracy, pair_accuracy, pairs_within
 from beholder.stats.correlation.paired_values import PAIR_ACCURACY
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 
 PROMPTS = "expanded BCa bootstrap over prompts"
 
@@ -41,7 +41,7 @@ def pair_rows(votes: pl.DataFrame, metrics: pl.DataFrame, settings: Settings) ->
             if joined.height < 2:
                 continue
             groups = prompt_numbers(joined)
-            ceiling = person_ceiling(joined["share"].to_numpy(), joined["answers"].to_numpy())
+            ceiling = single_rater_ceiling(joined["share"].to_numpy(), joined["answers"].to_numpy())
             common = asked | metric | {"level": "pair", "raters": rater_count(joined), "ceiling": known(ceiling)}
             first, second = (oriented(joined[name], text(metric["better"])) for name in ("score", "other_score"))
             lead = joined["share"].to_numpy() - 0.5
@@ -74,7 +74,7 @@ def _accuracy_rows(common: Row, accuracy: PairAccuracy, floor: PairAccuracy, set
     """Micro and macro accuracy with intervals over prompts."""
     if accuracy.pairs.sum() < 2:
         return
-    weights = person_weights(
+    weights = rater_weights(
         np.zeros(len(accuracy.pairs), np.int64), settings.draws, np.random.default_rng(settings.seed)
     )
     for name, estimate, least in (
@@ -93,7 +93,7 @@ def _generator_accuracy(pairs: pl.DataFrame, lead: NDArray[np.float64], groups: 
     names = sorted({*pairs["generator"], *pairs["other_generator"]})
     place = {name: number for number, name in enumerate(names)}
     one, two = (np.array([place[name] for name in pairs[side]]) for side in ("generator", "other_generator"))
-    return generator_pair_floor(one, two, lead, groups)
+    return generator_pair_baseline(one, two, lead, groups)
 
 
 def _scored(pairs: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:

@@ -18,12 +18,12 @@ def separations(
 ) -> list[Row]:
     """Every two metrics that have an interval: the difference of their agreement, over the same draws."""
     rows: list[Row] = []
-    ready = [(metric, one) for metric, one in tested if len(one.draws)]
+    ready = [(metric, one) for metric, one in tested if len(one.replicates)]
     for (first, one), (second, two) in combinations(ready, 2):
         ahead, behind, better, worse = (
             (first, second, one, two) if one.value >= two.value else (second, first, two, one)
         )
-        draws = better.draws - worse.draws
+        draws = better.replicates - worse.replicates
         finite = draws[np.isfinite(draws)]
         value = better.value - worse.value
         low, high = interval_of(np.array([value]), draws, better.left_out - worse.left_out, group, settings.level)

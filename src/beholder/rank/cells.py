@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from beholder.rank.rated import Rated
-from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights, ratio_of_sums
 from beholder.stats.intervals.standard_error import clustered_error
 from beholder.study.study import Analysis
 
@@ -29,7 +29,7 @@ class Cells:
     def weights(self, draws: int, rng: np.random.Generator) -> NDArray[np.int32]:
         """Bootstrap weights; people who judge one generator each are drawn within their generator."""
         strata = np.zeros(len(self.counts), np.int64) if self.within else self.counts.argmax(axis=1)
-        return person_weights(strata, draws, rng)
+        return rater_weights(strata, draws, rng)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from beholder.rank.votes import generator_votes
 from beholder.stats.comparisons.bradley_terry import bradley_terry
 from beholder.stats.comparisons.vote_table import FIRST, OUTCOMES, SECOND, TIE, tally_votes
 from beholder.stats.comparisons.win_graph import comparison_components
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.study.study import Analysis
 
 TIE_RULE = "Davidson's model: a tie has a probability of its own"
@@ -37,7 +37,7 @@ def preferences(
     if len(groups) > 1:
         raise never_compared(groups, generators)
     both_orders = {(int(a), int(b)) for a, b in pairs} & {(int(b), int(a)) for a, b in pairs}
-    weights = person_weights(np.zeros(counts.shape[0], dtype=np.int64), analysis.draws, rng)
+    weights = rater_weights(np.zeros(counts.shape[0], dtype=np.int64), analysis.draws, rng)
     fit = bradley_terry(pairs, counts, items=len(generators), weights=weights, side_effect=bool(both_orders))
     totals = np.asarray(counts.sum(axis=0)).reshape(-1, OUTCOMES)
     alone = bradley_terry(pairs, totals, items=len(generators), side_effect=bool(both_orders))
@@ -47,7 +47,7 @@ def preferences(
         method="bradley-terry",
         generators=generators,
         estimates=fit.estimates(level=analysis.level),
-        draws=fit.rating_draws,
+        draws=fit.rating_replicates,
         naive=(fit.ratings - reach, fit.ratings + reach),
         answers=fit.answers,
         images=_images(votes, generators),

@@ -7,7 +7,7 @@ import polars as pl
 from scipy.special import ndtri
 
 from beholder.rank.rated import Rated
-from beholder.stats.intervals.bootstrap import clustered_ratio, person_weights, ratio_of_sums
+from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights, ratio_of_sums
 from beholder.study.study import Analysis
 
 METHOD = "published-mean"
@@ -51,7 +51,7 @@ def _rated(aspect: str, labels: pl.DataFrame, analysis: Analysis, rng: np.random
     totals, counts = np.zeros((len(units), len(generators))), np.zeros((len(units), len(generators)))
     totals[row, column] = cells["total"].to_numpy()
     counts[row, column] = cells["count"].to_numpy()
-    weights = person_weights(np.zeros(len(units), dtype=np.int64), analysis.draws, rng)
+    weights = rater_weights(np.zeros(len(units), dtype=np.int64), analysis.draws, rng)
     alone = (
         labels.group_by("generator")
         .agg(

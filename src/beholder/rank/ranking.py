@@ -12,7 +12,7 @@ from beholder.rank.preference import never_compared, preferences
 from beholder.rank.rated import Rated
 from beholder.stats.comparisons.plackett_luce import ABSENT, TIE_RULE, plackett_luce
 from beholder.stats.comparisons.win_graph import comparison_components
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.study.study import Analysis
 
 
@@ -42,7 +42,7 @@ def rankings(
     apart = comparison_components(_neighbours(rows), len(generators))
     if len(apart) > 1:
         raise never_compared(apart, generators)
-    weights = person_weights(np.zeros(int(who.max()) + 1, dtype=np.int64), analysis.draws, rng)
+    weights = rater_weights(np.zeros(int(who.max()) + 1, dtype=np.int64), analysis.draws, rng)
     fit = plackett_luce(who, rows, items=len(generators), weights=weights)
     alone = plackett_luce(np.arange(len(rows)), rows, items=len(generators))  # as if each were another person's
     reach = float(ndtri((1 + analysis.level) / 2)) * alone.standard_errors
@@ -52,7 +52,7 @@ def rankings(
         method="plackett-luce",
         generators=generators,
         estimates=fit.estimates(level=analysis.level),
-        draws=fit.rating_draws,
+        draws=fit.rating_replicates,
         naive=(fit.ratings - reach, fit.ratings + reach),
         answers=fit.answers,
         images=shown["images"].cast(pl.Int64).to_numpy(),

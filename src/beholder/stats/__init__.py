@@ -1,1 +1,1 @@
-"""Statistics of many people's answers: arrays in, frozen estimates with intervals out."""
+"""Statistics of many raters' answers: arrays in, frozen estimates with confidence intervals out."""

@@ -11,17 +11,17 @@ from beholder.errors import StatisticsError
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value, its interval, and what they rest on."""
+    """A value, its confidence interval, and what they rest on."""
 
     value: float
     low: float
     high: float
     level: float  # nominal coverage of [low, high], such as 0.95
-    method: str  # how the interval was made, such as "expanded percentile bootstrap over people"
+    method: str  # how the interval was made, such as "expanded percentile bootstrap over raters"
     raters: int
     items: int | None = None
     answers: int | None = None
-    draws: int | None = None  # bootstrap draws; None where the interval is in closed form
+    replicates: int | None = None  # bootstrap replicates; None where the interval is in closed form
 
     def __str__(self) -> str:
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
@@ -39,7 +39,7 @@ class Estimates:
     raters: NDArray[np.int64]  # (cells,)
     items: NDArray[np.int64] | None = None  # (cells,)
     answers: NDArray[np.int64] | None = None  # (cells,)
-    draws: int | None = None
+    replicates: int | None = None
 
     def __post_init__(self) -> None:
         shape = self.value.shape
@@ -65,7 +65,7 @@ class Estimates:
             raters=int(self.raters[cell]),
             items=None if self.items is None else int(self.items[cell]),
             answers=None if self.answers is None else int(self.answers[cell]),
-            draws=self.draws,
+            replicates=self.replicates,
         )
 
     def __iter__(self) -> Iterator[Estimate]:

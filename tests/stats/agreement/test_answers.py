@@ -7,8 +7,8 @@ from beholder.stats.agreement.answers import long_answers
 
 def test_columns_are_counted() -> None:
     answers = long_answers([0, 3], [5, 5], [1, 0.5])
-    assert (answers.people, answers.item_count) == (4, 6)
-    assert long_answers([0], [0], [1], people=9).people == 9
+    assert (answers.rater_count, answers.item_count) == (4, 6)
+    assert long_answers([0], [0], [1], rater_count=9).rater_count == 9
 
 
 def test_faults_are_named() -> None:

@@ -8,11 +8,11 @@ from statsmodels.stats.inter_rater import fleiss_kappa as oracle
 
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.fleiss import fleiss_kappa, kappa_of_counts
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 
 
-def ones(people: int) -> NDArray[np.int64]:
-    return np.ones((1, people), np.int64)
+def ones(rater_count: int) -> NDArray[np.int64]:
+    return np.ones((1, rater_count), np.int64)
 
 
 def long(matrix: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -58,26 +58,26 @@ def test_against_statsmodels() -> None:
             float
         )
         counts, _ = aggregate_raters(matrix.T.astype(int))
-        found = fleiss_kappa(*long(matrix), ones(7))
-        assert found.value == pytest.approx(oracle(counts), abs=1e-12)
+        kappa = fleiss_kappa(*long(matrix), ones(7))
+        assert kappa.value == pytest.approx(oracle(counts), abs=1e-12)
         assert kappa_of_counts(counts) == pytest.approx(oracle(counts), abs=1e-12)
-        assert (found.raters, found.items, found.answers) == (7, 40, 280)
+        assert (kappa.raters, kappa.items, kappa.answers) == (7, 40, 280)
 
 
 def test_a_weighted_draw_by_hand() -> None:
     # one item, raters 0 0 1 with weights 2 1 1 and an item of its own kind 1 1 by the first two, weights 2 1:
     # item a: pairs 16 − 6 = 10, of which alike 9 − 5 = 4; item b all alike: P̄ = .7
-    # shares of 0: ¾ and 0, p₀ = .375: P̄ₑ = .375² + .625² = .53125; κ = .16875/.46875 = .36
-    found = fleiss_kappa([0, 1, 2, 0, 1], [0, 0, 0, 1, 1], [0, 0, 1, 1, 1], np.array([[2, 1, 1]]))
-    assert found.low == found.high == pytest.approx(0.36)
+    # proportions of 0: ¾ and 0, p₀ = .375: P̄ₑ = .375² + .625² = .53125; κ = .16875/.46875 = .36
+    kappa = fleiss_kappa([0, 1, 2, 0, 1], [0, 0, 0, 1, 1], [0, 0, 1, 1, 1], np.array([[2, 1, 1]]))
+    assert kappa.low == kappa.high == pytest.approx(0.36)
 
 
 def test_copies_do_not_raise_kappa() -> None:
     rng = np.random.default_rng(2)
     matrix = rng.integers(0, 3, (8, 300)).astype(float)
-    found = fleiss_kappa(*long(matrix), person_weights(np.zeros(8, np.int64), 400, rng))
-    assert found.low < found.value < found.high
-    assert (found.low + found.high) / 2 == pytest.approx(found.value, abs=0.02)
+    kappa = fleiss_kappa(*long(matrix), rater_weights(np.zeros(8, np.int64), 400, rng))
+    assert kappa.low < kappa.value < kappa.high
+    assert (kappa.low + kappa.high) / 2 == pytest.approx(kappa.value, abs=0.02)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -88,12 +88,12 @@ def test_laws(seed: int) -> None:
     matrix[rng.random((6, 20)) < 0.3] = np.nan
     matrix[:2, :2] = [[0, 1], [0, 2]]
     who, what, values = long(matrix)
-    found = fleiss_kappa(who, what, values, ones(6)).value
-    assert found <= 1
+    kappa = fleiss_kappa(who, what, values, ones(6)).value
+    assert kappa <= 1
     rows = rng.permutation(len(who))
     renamed = rng.permutation(3)[values.astype(int)]
     again = fleiss_kappa(rng.permutation(6)[who][rows], rng.permutation(20)[what][rows], renamed[rows], ones(6))
-    assert again.value == pytest.approx(found)
+    assert again.value == pytest.approx(kappa)
     assert fleiss_kappa(who, what, what % 3, ones(6)).value == pytest.approx(1)
 
 

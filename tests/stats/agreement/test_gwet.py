@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.fleiss import fleiss_kappa
 from beholder.stats.agreement.gwet import Credit, ac_of_counts, gwet_ac, pair_credits
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 
 CREDITS: tuple[Credit, ...] = ("identity", "linear", "quadratic", "ordinal", "radical", "ratio")
 GAP = np.nan
@@ -23,8 +23,8 @@ FOUR_RATERS = np.array(  # Krippendorff's twelve units by four raters, the examp
 )
 
 
-def ones(people: int) -> NDArray[np.int64]:
-    return np.ones((1, people), np.int64)
+def ones(raters: int) -> NDArray[np.int64]:
+    return np.ones((1, raters), np.int64)
 
 
 def long(matrix: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -67,27 +67,27 @@ def test_published_credits() -> None:
 
 
 @pytest.mark.parametrize("credit", CREDITS)
-def test_draws_follow_the_stated_rule(credit: Credit) -> None:
+def test_replicates_follow_the_stated_rule(credit: Credit) -> None:
     """A vectorised draw against a plain loop over pairs of raters."""
     rng = np.random.default_rng(5)
     matrix = np.where(rng.random((6, 9)) < 0.5, rng.integers(1, 5, 9), rng.integers(1, 5, (6, 9))).astype(float)
     matrix[rng.random((6, 9)) < 0.3] = np.nan
-    weights = person_weights(np.zeros(6, np.int64), 1, rng)
+    weights = rater_weights(np.zeros(6, np.int64), 1, rng)
     table = pair_credits([1, 2, 3, 4], credit)
-    agree, shares = [], []
+    agree, proportions = [], []
     for column in matrix.T:
         there = [i for i in range(6) if not np.isnan(column[i]) and weights[0, i] > 0]
         w, v = weights[0, there].astype(float), column[there].astype(int) - 1
         if there:
-            shares.append(np.bincount(v, w, 4) / w.sum())
+            proportions.append(np.bincount(v, w, 4) / w.sum())
         pairs = [(w[i] * w[j], table[v[i], v[j]]) for i, j in permutations(range(len(there)), 2)]
         if pairs:
             agree.append(sum(a * b for a, b in pairs) / sum(a for a, _ in pairs))
-    share = np.mean(shares, axis=0)
-    chance = table.sum() / 12 * (share * (1 - share)).sum()
+    proportion = np.mean(proportions, axis=0)
+    chance = table.sum() / 12 * (proportion * (1 - proportion)).sum()
     expected = (np.mean(agree) - chance) / (1 - chance)
-    found = gwet_ac(*long(matrix), weights, categories=[1, 2, 3, 4], credit=credit)
-    assert found.low == found.high == pytest.approx(expected)
+    ac = gwet_ac(*long(matrix), weights, categories=[1, 2, 3, 4], credit=credit)
+    assert ac.low == ac.high == pytest.approx(expected)
 
 
 def test_the_number_of_categories_counts() -> None:
@@ -117,17 +117,17 @@ def test_laws(seed: int, credit: Credit) -> None:
     matrix[:2, 0] = 1
     who, what, values = long(matrix)
     four = [0, 1, 2, 3]
-    found = gwet_ac(who, what, values, ones(6), categories=four, credit=credit).value
-    assert found <= 1
+    ac = gwet_ac(who, what, values, ones(6), categories=four, credit=credit).value
+    assert ac <= 1
     rows = rng.permutation(len(who))
     moved = gwet_ac(
         rng.permutation(6)[who][rows], what[rows], values[rows], ones(6), categories=four, credit=credit
     ).value
-    assert moved == pytest.approx(found)
+    assert moved == pytest.approx(ac)
     agreed = gwet_ac(who, what, what % 4, ones(6), categories=four, credit=credit).value
     assert agreed == pytest.approx(1)
     counts = np.stack([(matrix == v).sum(axis=0) for v in four], axis=1)
-    assert ac_of_counts(counts, four, credit=credit) == pytest.approx(found)
+    assert ac_of_counts(counts, four, credit=credit) == pytest.approx(ac)
 
 
 def test_what_is_not_defined() -> None:
@@ -144,7 +144,7 @@ def test_what_is_not_defined() -> None:
     with pytest.raises(StatisticsError, match="at least 0; found -1"):
         ac_of_counts([[1, 1]], [-1, 2], credit="ratio")
     two = gwet_ac(
-        [0, 1, 0, 1], [0, 0, 1, 1], [0, 0, 1, 0], person_weights(np.zeros(2, int), 50, np.random.default_rng(0))
+        [0, 1, 0, 1], [0, 0, 1, 1], [0, 0, 1, 0], rater_weights(np.zeros(2, int), 50, np.random.default_rng(0))
     )
-    assert np.isnan([two.low, two.high]).all()  # half of the draws have one rater twice
+    assert np.isnan([two.low, two.high]).all()  # half of the replicates have one rater twice
     assert two.value == pytest.approx((0.5 - 0.375) / 0.625)

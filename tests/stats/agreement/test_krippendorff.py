@@ -9,23 +9,27 @@ from numpy.typing import NDArray
 
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.krippendorff import Scale, alpha_of_counts, krippendorff_alpha
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
 Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 
-def simulate(rng: np.random.Generator, people: int = 10, items: int = 30) -> tuple[NDArray[np.float64], Columns]:
-    """Return a matrix (people, items) with gaps, and the same answers as long columns."""
+def simulate(
+    rng: np.random.Generator, rater_count: int = 10, items: int = 30
+) -> tuple[NDArray[np.float64], Columns]:
+    """Return a matrix (raters, items) with gaps, and the same answers as long columns."""
     truth = rng.integers(0, 5, items)
-    matrix = np.where(rng.random((people, items)) < 0.5, truth, rng.integers(0, 5, (people, items))).astype(float)
-    matrix[rng.random((people, items)) < 0.4] = np.nan
+    matrix = np.where(
+        rng.random((rater_count, items)) < 0.5, truth, rng.integers(0, 5, (rater_count, items))
+    ).astype(float)
+    matrix[rng.random((rater_count, items)) < 0.4] = np.nan
     who, what = np.nonzero(~np.isnan(matrix))
     return matrix, (who, what, matrix[who, what])
 
 
-def ones(people: int) -> NDArray[np.int64]:
-    return np.ones((1, people), np.int64)
+def ones(rater_count: int) -> NDArray[np.int64]:
+    return np.ones((1, rater_count), np.int64)
 
 
 def test_nominal_by_hand() -> None:
@@ -34,9 +38,9 @@ def test_nominal_by_hand() -> None:
     # α = 1 − (n − 1)(o(0,1) + o(1,0))/(2 n(0) n(1)) = 1 − 6 · 2/24 = .5
     raters, items, values = [0, 1, 0, 1, 0, 1, 2, 2], [0, 0, 1, 1, 2, 2, 2, 3], [0, 0, 0, 1, 1, 1, 1, 1]
     assert alpha_of_counts([[2, 0], [1, 1], [0, 3], [0, 1]], scale="nominal") == pytest.approx(0.5)
-    found = krippendorff_alpha(raters, items, values, ones(3), scale="nominal")
-    assert found.value == pytest.approx(0.5)
-    assert (found.raters, found.items, found.answers) == (3, 3, 7)
+    alpha = krippendorff_alpha(raters, items, values, ones(3), scale="nominal")
+    assert alpha.value == pytest.approx(0.5)
+    assert (alpha.raters, alpha.items, alpha.answers) == (3, 3, 7)
 
 
 def test_interval_by_hand() -> None:
@@ -56,8 +60,8 @@ def test_a_weighted_draw_by_hand() -> None:
     # way; M = 4, M² − Σw² = 10: scale .4. o(0,0) = 1.6, o(0,1) = o(1,0) = 1.2, o(1,1) = 0; n = 2.8, 1.2, total 4.
     # α = 1 − 3 · 2.4/(2 · 2.8 · 1.2) = −.0714286
     weights = np.array([[2, 1, 1]])
-    found = krippendorff_alpha([0, 1, 2], [0, 0, 0], [0, 0, 1], weights, scale="nominal")
-    assert found.low == found.high == pytest.approx(1 - 3 * 2.4 / (2 * 2.8 * 1.2))
+    alpha = krippendorff_alpha([0, 1, 2], [0, 0, 0], [0, 0, 1], weights, scale="nominal")
+    assert alpha.low == alpha.high == pytest.approx(1 - 3 * 2.4 / (2 * 2.8 * 1.2))
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -65,18 +69,18 @@ def test_against_the_krippendorff_package(scale: Scale) -> None:
     for seed in range(5):
         matrix, (who, what, values) = simulate(np.random.default_rng(seed))
         expected = oracle.alpha(matrix, level_of_measurement=scale)
-        found = krippendorff_alpha(who, what, values, ones(10), scale=scale)
-        assert found.value == pytest.approx(expected, abs=1e-12)
+        alpha = krippendorff_alpha(who, what, values, ones(10), scale=scale)
+        assert alpha.value == pytest.approx(expected, abs=1e-12)
         counts = np.stack([(matrix == v).sum(axis=0) for v in range(5)], axis=1)
         assert alpha_of_counts(counts, np.arange(5), scale=scale) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_draws_follow_the_stated_rule(scale: Scale) -> None:
+def test_replicates_follow_the_stated_rule(scale: Scale) -> None:
     """The vectorised draw against a plain loop over pairs of answers."""
     rng = np.random.default_rng(9)
-    matrix, (who, what, values) = simulate(rng, people=6, items=8)
-    weights = person_weights(np.zeros(6, np.int64), 1, rng)
+    matrix, (who, what, values) = simulate(rng, rater_count=6, items=8)
+    weights = rater_weights(np.zeros(6, np.int64), 1, rng)
     coincidence = np.zeros((5, 5))
     for item in range(8):
         answered = np.flatnonzero(~np.isnan(matrix[:, item]))
@@ -97,19 +101,19 @@ def test_draws_follow_the_stated_rule(scale: Scale) -> None:
         "ratio": ((v[:, None] - v) / both) ** 2,
     }[scale]
     expected = 1 - (n.sum() - 1) * (coincidence * square).sum() / (np.outer(n, n) * square).sum()
-    found = krippendorff_alpha(who, what, values, weights, scale=scale)
-    assert found.low == pytest.approx(expected)
+    alpha = krippendorff_alpha(who, what, values, weights, scale=scale)
+    assert alpha.low == pytest.approx(expected)
 
 
 def test_copies_of_a_rater_do_not_raise_alpha() -> None:
-    # people who guess: alpha is about 0, and so are the draws; pairing copies would lift them to about 1/people
+    # raters who guess: alpha is about 0, and so are the replicates; pairing copies would lift them to 1/raters
     rng = np.random.default_rng(2)
     who, what = (index.ravel() for index in np.indices((8, 400)))
-    weights = person_weights(np.zeros(8, np.int64), 400, rng)
-    found = krippendorff_alpha(who, what, rng.integers(0, 2, 3200), weights, scale="nominal")
-    assert found.value == pytest.approx(0, abs=0.03)
-    assert (found.low + found.high) / 2 == pytest.approx(found.value, abs=0.03)
-    assert found.low < 0 < found.high
+    weights = rater_weights(np.zeros(8, np.int64), 400, rng)
+    alpha = krippendorff_alpha(who, what, rng.integers(0, 2, 3200), weights, scale="nominal")
+    assert alpha.value == pytest.approx(0, abs=0.03)
+    assert (alpha.low + alpha.high) / 2 == pytest.approx(alpha.value, abs=0.03)
+    assert alpha.low < 0 < alpha.high
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(SCALES))
@@ -117,18 +121,18 @@ def test_copies_of_a_rater_do_not_raise_alpha() -> None:
 def test_laws(seed: int, scale: Scale) -> None:
     rng = np.random.default_rng(seed)
     _, (who, what, values) = simulate(rng)
-    found = krippendorff_alpha(who, what, values, ones(10), scale=scale).value
-    assert found <= 1
-    people, items, rows = rng.permutation(10), rng.permutation(30), rng.permutation(len(who))
-    again = krippendorff_alpha(people[who][rows], items[what][rows], values[rows], ones(10), scale=scale).value
-    assert again == pytest.approx(found)
+    alpha = krippendorff_alpha(who, what, values, ones(10), scale=scale).value
+    assert alpha <= 1
+    relabelled, items, rows = rng.permutation(10), rng.permutation(30), rng.permutation(len(who))
+    again = krippendorff_alpha(relabelled[who][rows], items[what][rows], values[rows], ones(10), scale=scale).value
+    assert again == pytest.approx(alpha)
     change = {
         "nominal": rng.permutation(5)[values.astype(int)],
         "ordinal": np.exp(values),
         "interval": 3 - 2 * values,
         "ratio": 2 * values,
     }[scale]
-    assert krippendorff_alpha(who, what, change, ones(10), scale=scale).value == pytest.approx(found)
+    assert krippendorff_alpha(who, what, change, ones(10), scale=scale).value == pytest.approx(alpha)
     agreed = krippendorff_alpha(who, what, what % 3, ones(10), scale=scale).value
     assert agreed == pytest.approx(1)
 
@@ -150,7 +154,7 @@ def test_nonsense_is_refused() -> None:
         krippendorff_alpha([0, 1, 1], [0, 0, 0], [1, 2, 1], ones(2), scale="nominal")
     with pytest.raises(StatisticsError, match="two answers"):
         krippendorff_alpha([0, 1], [0, 1], [1, 2], ones(2), scale="nominal")
-    with pytest.raises(StatisticsError, match="only 2 people"):
+    with pytest.raises(StatisticsError, match="only 2 raters"):
         krippendorff_alpha([0, 2], [0, 0], [1, 2], ones(2), scale="nominal")
     with pytest.raises(StatisticsError, match="round them"):
         krippendorff_alpha([0, 1] * 6000, np.repeat(range(6000), 2), range(12000), ones(2), scale="interval")

@@ -10,17 +10,17 @@ from beholder.stats.agreement.leave_one_out import leave_one_out_agreement, leav
 
 def test_correlation_by_hand() -> None:
     # four items; rater 0: 1 2 3 4, rater 1: 2 4 6 8, rater 2: 4 2 3 1, and 9 on a fifth item of its own
-    # rater 0 against the means of 1 and 2: 3 3 4.5 4.5 → deviations −1.5 −.5 .5 1.5 and −.75 −.75 .75 .75:
+    # rater 0 against the means of 1 and 2: 3 3 4.5 4.5 → centred −1.5 −.5 .5 1.5 and −.75 −.75 .75 .75:
     # products 1.125 + .375 + .375 + 1.125 = 3; r = 3/√(5 · 2.25) = .894427
     raters = np.repeat([0, 1, 2], 4)
     items = np.tile(range(4), 3)
     values = [1, 2, 3, 4, 2, 4, 6, 8, 4, 2, 3, 1]
-    found = leave_one_out_correlation([*raters, 2], [*items, 4], [*values, 9])
-    assert found.correlation[0] == pytest.approx(3 / np.sqrt(5 * 2.25))
-    assert found.items.tolist() == [4, 4, 4]  # item 4, judged by rater 2 alone, does not count
+    correlations = leave_one_out_correlation([*raters, 2], [*items, 4], [*values, 9])
+    assert correlations.correlation[0] == pytest.approx(3 / np.sqrt(5 * 2.25))
+    assert correlations.items.tolist() == [4, 4, 4]  # item 4, judged by rater 2 alone, does not count
     # Fisher: atanh .894427 = 1.443635, ± 1.959964/√1 → tanh(−.516329), tanh(3.403599)
-    assert found.low[0] == pytest.approx(-0.474861, abs=2e-6)
-    assert found.high[0] == pytest.approx(0.997791, abs=2e-6)
+    assert correlations.low[0] == pytest.approx(-0.474861, abs=2e-6)
+    assert correlations.high[0] == pytest.approx(0.997791, abs=2e-6)
 
 
 def test_correlation_against_scipy() -> None:
@@ -28,15 +28,15 @@ def test_correlation_against_scipy() -> None:
     matrix = rng.normal(size=40) + rng.normal(size=(7, 40))
     matrix[rng.random((7, 40)) < 0.3] = np.nan
     who, what = np.nonzero(~np.isnan(matrix))
-    found = leave_one_out_correlation(who, what, matrix[who, what])
+    correlations = leave_one_out_correlation(who, what, matrix[who, what])
     for rater in range(7):
         others = np.delete(matrix, rater, axis=0)
         shared = ~np.isnan(matrix[rater]) & (~np.isnan(others)).any(axis=0)
         theirs = stats.pearsonr(matrix[rater, shared], np.nanmean(others[:, shared], axis=0))
-        assert found.correlation[rater] == pytest.approx(theirs.statistic)
+        assert correlations.correlation[rater] == pytest.approx(theirs.statistic)
         interval = theirs.confidence_interval(0.95)
-        assert (found.low[rater], found.high[rater]) == pytest.approx((interval.low, interval.high))
-        assert found.items[rater] == shared.sum()
+        assert (correlations.low[rater], correlations.high[rater]) == pytest.approx((interval.low, interval.high))
+        assert correlations.items[rater] == shared.sum()
 
 
 def test_agreement_by_hand() -> None:
@@ -45,10 +45,10 @@ def test_agreement_by_hand() -> None:
     raters = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2]
     items = [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2]
     choices = [1, 1, 1, 0, 1, 1, 0, 1, 1, 0, 0]
-    found = leave_one_out_agreement(raters, items, choices)
-    assert found.share[0] == pytest.approx(1.5 / 4)
-    assert found.p_value[0] == pytest.approx(7 / 8)
-    assert found.items.tolist() == [4, 4, 3]
+    agreements = leave_one_out_agreement(raters, items, choices)
+    assert agreements.rate[0] == pytest.approx(1.5 / 4)
+    assert agreements.p_value[0] == pytest.approx(7 / 8)
+    assert agreements.items.tolist() == [4, 4, 3]
 
 
 def test_agreement_against_scipy() -> None:
@@ -56,14 +56,14 @@ def test_agreement_against_scipy() -> None:
     truth = rng.integers(0, 2, 60)
     matrix = np.where(rng.random((6, 60)) < 0.75, truth, 1 - truth)  # six raters: the other five are never split
     who, what = (index.ravel() for index in np.indices((6, 60)))
-    found = leave_one_out_agreement(who, what, matrix.ravel())
+    agreements = leave_one_out_agreement(who, what, matrix.ravel())
     for rater in range(6):
         majority = np.delete(matrix, rater, axis=0).mean(axis=0) > 0.5
         agree = int((matrix[rater] == majority).sum())
-        assert found.share[rater] == pytest.approx(agree / 60)
-        assert found.p_value[rater] == pytest.approx(stats.binomtest(agree, 60, alternative="greater").pvalue)
+        assert agreements.rate[rater] == pytest.approx(agree / 60)
+        assert agreements.p_value[rater] == pytest.approx(stats.binomtest(agree, 60, alternative="greater").pvalue)
         interval = stats.binomtest(agree, 60).proportion_ci(method="wilson")
-        assert (found.low[rater], found.high[rater]) == pytest.approx((interval.low, interval.high))
+        assert (agreements.low[rater], agreements.high[rater]) == pytest.approx((interval.low, interval.high))
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -74,14 +74,14 @@ def test_laws(seed: int) -> None:
     values = rng.integers(0, 2, len(who)).astype(float)
     agreement = leave_one_out_agreement(who, what, values)
     shared = agreement.items > 0
-    assert np.all((agreement.share[shared] >= 0) & (agreement.share[shared] <= 1))
+    assert np.all((agreement.rate[shared] >= 0) & (agreement.rate[shared] <= 1))
     assert np.all(
-        (agreement.low[shared] <= agreement.share[shared]) & (agreement.share[shared] <= agreement.high[shared])
+        (agreement.low[shared] <= agreement.rate[shared]) & (agreement.rate[shared] <= agreement.high[shared])
     )
-    people, rows = rng.permutation(6), rng.permutation(len(who))
-    if people[who].max() == 5 == who.max():
-        again = leave_one_out_agreement(people[who][rows], what[rows], values[rows])
-        np.testing.assert_allclose(again.share[people], agreement.share)
+    relabelled, rows = rng.permutation(6), rng.permutation(len(who))
+    if relabelled[who].max() == 5 == who.max():
+        again = leave_one_out_agreement(relabelled[who][rows], what[rows], values[rows])
+        np.testing.assert_allclose(again.rate[relabelled], agreement.rate)
     swapped = leave_one_out_agreement(who, what, 1 - values)  # the names of the two choices do not matter
     np.testing.assert_allclose(swapped.p_value, agreement.p_value)
 
@@ -94,10 +94,10 @@ def test_laws(seed: int) -> None:
 
 def test_what_is_not_defined_is_nan() -> None:
     who, what = [0, 0, 0, 1, 1, 1, 2], [0, 1, 2, 0, 1, 2, 3]
-    found = leave_one_out_correlation(who, what, [0.1, 0.1, 0.1, 1, 2, 3, 5])  # rater 0 constant, 2 alone
-    assert np.isnan(found.correlation).all()
-    assert found.items.tolist() == [3, 3, 0]
+    correlations = leave_one_out_correlation(who, what, [0.1, 0.1, 0.1, 1, 2, 3, 5])  # rater 0 constant, 2 alone
+    assert np.isnan(correlations.correlation).all()
+    assert correlations.items.tolist() == [3, 3, 0]
     alone = leave_one_out_agreement(who, what, [1, 1, 1, 1, 0, 0, 1])
-    assert np.isnan([alone.share[2], alone.p_value[2], alone.low[2]]).all()
+    assert np.isnan([alone.rate[2], alone.p_value[2], alone.low[2]]).all()
     with pytest.raises(StatisticsError, match="0 or 1"):
         leave_one_out_agreement([0], [0], [2])

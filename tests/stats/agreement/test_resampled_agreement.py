@@ -6,76 +6,76 @@ from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import long_answers
 from beholder.stats.agreement.fleiss import fleiss_kappa
 from beholder.stats.agreement.resampled_agreement import agreement_estimate, on_counts, pairable
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.bootstrap_intervals import bca_interval
 
 
 def test_counts_by_hand() -> None:
     # rater 0 (weight 2) gives 0 and 1, rater 1 (weight 3) gives 0 and 0: item a has Σw = 5, 0 and Σw² = 13, 0;
     # item b Σw = 3, 2 and Σw² = 9, 4
-    seen = []
+    shapes = []
 
     def statistic(sums: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
-        seen.append((sums[:, :, 0].tolist(), squares[:, :, 0].tolist()))
+        shapes.append((sums[:, :, 0].tolist(), squares[:, :, 0].tolist()))
         return np.zeros(sums.shape[2])
 
     answers = long_answers([0, 1, 0, 1], [4, 4, 7, 7], [0, 0, 1, 0])
     on_counts(answers, np.array([0, 0, 1, 0]), 2, statistic)(np.array([[2.0, 3.0]]))
-    assert seen == [([[5, 0], [3, 2]], [[13, 0], [9, 4]])]
+    assert shapes == [([[5, 0], [3, 2]], [[13, 0], [9, 4]])]
 
 
 def test_the_interval_is_bca_with_the_jackknife() -> None:
     rng = np.random.default_rng(0)
     score = rng.exponential(size=12)
     answers = long_answers(np.arange(12), np.zeros(12, int), score)
-    weights = person_weights(np.zeros(12, np.int64), 500, rng)
+    weights = rater_weights(np.zeros(12, np.int64), 500, rng)
 
     def mean(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(drawn @ score / drawn.sum(axis=1), np.float64)
 
-    found = agreement_estimate(answers, weights, mean, level=0.9)
+    estimate = agreement_estimate(answers, weights, mean, level=0.9)
     influence = (score - score.mean()) / 11  # what leaving one out takes from the mean
     low, high = bca_interval(
         [score.mean()], mean(weights.astype(np.float64))[:, None], influence[:, None], 12, level=0.9
     )
-    assert (found.value, found.low, found.high) == pytest.approx((score.mean(), low[0], high[0]))
-    assert (found.raters, found.items, found.answers, found.draws) == (12, 1, 12, 500)
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx((score.mean(), low[0], high[0]))
+    assert (estimate.raters, estimate.items, estimate.answers, estimate.replicates) == (12, 1, 12, 500)
 
 
-def test_many_people_are_left_out_by_groups() -> None:
-    asked = []
+def test_many_raters_are_left_out_by_groups() -> None:
+    group_counts = []
 
     def count(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
-        asked.append(drawn)
+        group_counts.append(drawn)
         return np.asarray(drawn.sum(axis=1), np.float64)
 
     answers = long_answers(np.arange(450), np.zeros(450, int), np.zeros(450))
     agreement_estimate(answers, np.ones((3, 450), np.int64), count, level=0.95)
-    left = asked[0][1:-3]
+    left = group_counts[0][1:-3]
     assert left.shape == (200, 450)
     assert set(left.sum(axis=1)) == {447, 448}  # groups of two or three
     assert np.all((left == 0).sum(axis=0) == 1)  # everyone once
 
 
-def test_blocks_of_draws_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_of_replicates_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     who, what = (index.ravel() for index in np.indices((6, 30)))
-    values, weights = rng.integers(0, 3, 180), person_weights(np.zeros(6, np.int64), 100, rng)
-    whole = fleiss_kappa(who, what, values, weights)
+    values, weights = rng.integers(0, 3, 180), rater_weights(np.zeros(6, np.int64), 100, rng)
+    full = fleiss_kappa(who, what, values, weights)
     monkeypatch.setattr("beholder.stats.agreement.resampled_agreement._BLOCK", 1)
-    assert fleiss_kappa(who, what, values, weights) == whole
+    assert fleiss_kappa(who, what, values, weights) == full
 
 
 def test_undefined_statistics_have_no_interval() -> None:
     answers = long_answers([0, 1, 2], [0, 0, 0], [0, 1, 2])
     weights = np.ones((10, 3), np.int64)
-    found = agreement_estimate(answers, weights, lambda drawn: np.full(len(drawn), np.nan), level=0.95)
-    assert np.isnan([found.value, found.low, found.high]).all()
-    with pytest.raises(StatisticsError, match=r"\(draws, 3 people\); found \(10, 2\)"):
+    estimate = agreement_estimate(answers, weights, lambda drawn: np.full(len(drawn), np.nan), level=0.95)
+    assert np.isnan([estimate.value, estimate.low, estimate.high]).all()
+    with pytest.raises(StatisticsError, match=r"\(replicates, 3 raters\); found \(10, 2\)"):
         agreement_estimate(answers, weights[:, :2], lambda drawn: drawn.sum(axis=1), level=0.95)
 
 
 def test_pairable_answers_are_on_shared_items() -> None:
-    kept = pairable(long_answers([0, 1, 0, 2], [0, 0, 1, 3], [5, 6, 7, 8]))
-    assert kept.values.tolist() == [5, 6]
-    assert (kept.people, kept.item_count) == (3, 4)
+    answers = pairable(long_answers([0, 1, 0, 2], [0, 0, 1, 3], [5, 6, 7, 8]))
+    assert answers.values.tolist() == [5, 6]
+    assert (answers.rater_count, answers.item_count) == (3, 4)

@@ -74,23 +74,23 @@ def test_posterior_by_hand() -> None:
 
 def test_posterior_against_scipy() -> None:
     rng = np.random.default_rng(0)
-    one = rng.integers(0, 4, 60)
-    two = (one + rng.integers(1, 4, 60)) % 4
+    left = rng.integers(0, 4, 60)
+    right = (left + rng.integers(1, 4, 60)) % 4
     won = rng.choice([0.0, 0.5, 1.0], 60)
 
     def loss(theta: NDArray[np.float64]) -> float:
-        gap = theta[one] - theta[two]
+        gap = theta[left] - theta[right]
         fit = won * special.log_expit(gap) + (1 - won) * special.log_expit(-gap)
         return float(-fit.sum() + (theta**2).sum() / (2 * 1.5**2))
 
     best = optimize.minimize(loss, np.zeros(4), method="BFGS", options={"gtol": 1e-6})
-    found = laplace_posterior(one, two, won, 4, 1.5)
-    np.testing.assert_allclose(found.mean, best.x, atol=1e-5)
-    chance = special.expit(found.mean[one] - found.mean[two])
-    spread = np.eye(4)[one] - np.eye(4)[two]  # (votes, items)
+    posterior = laplace_posterior(left, right, won, 4, 1.5)
+    np.testing.assert_allclose(posterior.mean, best.x, atol=1e-5)
+    chance = special.expit(posterior.mean[left] - posterior.mean[right])
+    spread = np.eye(4)[left] - np.eye(4)[right]  # (votes, items)
     second = spread.T @ (spread * (chance * (1 - chance))[:, None]) + np.eye(4) / 1.5**2
-    np.testing.assert_allclose(found.covariance, np.linalg.inv(second), atol=1e-9)
-    assert found.mean.sum() == pytest.approx(0, abs=1e-9)
+    np.testing.assert_allclose(posterior.covariance, np.linalg.inv(second), atol=1e-9)
+    assert posterior.mean.sum() == pytest.approx(0, abs=1e-9)
 
 
 @given(st.integers(2, 8), st.floats(0.01, 1), st.integers(0, 2**32 - 1))
@@ -142,8 +142,8 @@ def test_draws_follow_the_propensities_and_can_be_weighted_back() -> None:
     posterior = Posterior(truth, np.diag([1.0, 0.1, 0.1, 0.5]))
     plan = plan_pairs(posterior, exploration=0.3)
     drawn = plan.draw(40_000, rng)
-    share = np.bincount(drawn, minlength=6) / 40_000
-    np.testing.assert_allclose(share, plan.propensity, atol=0.012)
+    proportion = np.bincount(drawn, minlength=6) / 40_000
+    np.testing.assert_allclose(proportion, plan.propensity, atol=0.012)
     # how often the smaller index wins, were all pairs drawn evenly: weights give it back, a plain mean does not
     chance = special.expit(truth[plan.pairs[:, 0]] - truth[plan.pairs[:, 1]])
     won = rng.random(40_000) < chance[drawn]

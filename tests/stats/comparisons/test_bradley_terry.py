@@ -12,22 +12,22 @@ from scipy import optimize
 
 from beholder.errors import StatisticsError
 from beholder.stats.comparisons.bradley_terry import bradley_terry
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 
 
 def simulate(
     rng: np.random.Generator,
     *,
-    people: int = 60,
+    rater_count: int = 60,
     items: int = 4,
     votes: int = 6,
     tie: float | None = -0.5,
     side: float = 0.0,
     taste: float = 0.4,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return pairs (in both orders) and counts (people, pairs, 3) with ``votes`` a person and pair."""
+    """Return pairs (in both orders) and counts (raters, pairs, 3) with ``votes`` a rater and pair."""
     pairs = np.array(list(permutations(range(items), 2)))
-    ratings = np.linspace(-0.8, 0.8, items) + rng.normal(0, taste, (people, items))
+    ratings = np.linspace(-0.8, 0.8, items) + rng.normal(0, taste, (rater_count, items))
     gap = ratings[:, pairs[:, 0]] - ratings[:, pairs[:, 1]] + side
     equal = np.zeros_like(gap) if tie is None else np.full_like(gap, math.exp(tie))
     chances = np.stack([np.exp(gap / 2), np.exp(-gap / 2), equal], axis=-1)
@@ -39,8 +39,8 @@ def explicit_logits(
     ratings: NDArray[np.float64], tie: float, side: float, pairs: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """The model as the module's docstring states it, (pairs, 3)."""
-    one, two = ratings[pairs[:, 0]], ratings[pairs[:, 1]]
-    return np.stack([one + side, two, (one + two + side) / 2 + tie], axis=1)
+    left, right = ratings[pairs[:, 0]], ratings[pairs[:, 1]]
+    return np.stack([left + side, right, (left + right + side) / 2 + tie], axis=1)
 
 
 def test_two_items_by_hand() -> None:
@@ -56,13 +56,13 @@ def test_two_items_by_hand() -> None:
 
 
 def test_sandwich_by_hand() -> None:
-    # 3:1, 2:2 and 1:3: d = 0, a person's score of θ₀ is (wins − losses)/2 = 1, 0, −1, of θ₁ the opposite
+    # 3:1, 2:2 and 1:3: d = 0, a rater's score of θ₀ is (wins − losses)/2 = 1, 0, −1, of θ₁ the opposite
     # H = 12 votes · ¼ · (1 −1; −1 1) has eigenvalue 6 along (1, −1): influence on θ₀ is score/6,
     # Var θ₀ = 3/2 · (1 + 0 + 1)/36 = 1/12
     fit = bradley_terry([[0, 1]], [[[3, 1, 0]], [[2, 2, 0]], [[1, 3, 0]]], items=2)
     assert fit.influence[:, 0] == pytest.approx([1 / 6, 0, -1 / 6])
     assert fit.covariance[0] == pytest.approx([1 / 12, -1 / 12])
-    assert fit.covariance_kind == "sandwich over people"
+    assert fit.covariance_kind == "sandwich over raters"
 
 
 def test_ties_by_hand() -> None:
@@ -133,27 +133,27 @@ def test_ties_and_sides_against_scipy_on_the_stated_likelihood(side_effect: bool
 
 def test_each_draw_is_the_fit_to_its_own_votes() -> None:
     rng = np.random.default_rng(2)
-    pairs, counts = simulate(rng, people=12, votes=2)
-    weights = person_weights(np.zeros(12, np.int64), 15, rng)
+    pairs, counts = simulate(rng, rater_count=12, votes=2)
+    weights = rater_weights(np.zeros(12, np.int64), 15, rng)
     fit = bradley_terry(pairs, counts, items=4, weights=weights, side_effect=True)
-    assert fit.tie_draws is not None
-    assert fit.side_draws is not None
-    for draw in range(15):
-        alone = bradley_terry(pairs, np.tensordot(weights[draw], counts, 1), items=4, side_effect=True)
-        np.testing.assert_allclose(fit.rating_draws[draw], alone.ratings, atol=1e-7)
-        assert fit.tie_draws[draw] == pytest.approx(alone.tie, abs=1e-7)
-        assert fit.side_draws[draw] == pytest.approx(alone.side, abs=1e-7)
+    assert fit.tie_replicates is not None
+    assert fit.side_replicates is not None
+    for replicate in range(15):
+        alone = bradley_terry(pairs, np.tensordot(weights[replicate], counts, 1), items=4, side_effect=True)
+        np.testing.assert_allclose(fit.rating_replicates[replicate], alone.ratings, atol=1e-7)
+        assert fit.tie_replicates[replicate] == pytest.approx(alone.tie, abs=1e-7)
+        assert fit.side_replicates[replicate] == pytest.approx(alone.side, abs=1e-7)
 
 
 def test_sandwich_agrees_with_bootstrap() -> None:
     rng = np.random.default_rng(3)
-    pairs, counts = simulate(rng, people=300, taste=0.8)
-    weights = person_weights(np.zeros(300, np.int64), 3000, rng)
+    pairs, counts = simulate(rng, rater_count=300, taste=0.8)
+    weights = rater_weights(np.zeros(300, np.int64), 3000, rng)
     fit = bradley_terry(pairs, counts, items=4, weights=weights)
-    # Monte-Carlo error of a standard deviation over 3,000 draws is 1/√6,000 = 1.3 %
-    np.testing.assert_allclose(fit.rating_draws.std(axis=0), fit.standard_errors, rtol=0.05)
-    np.testing.assert_allclose(np.cov(fit.rating_draws.T), fit.covariance, atol=0.1 * fit.covariance.max())
-    # a taste of .8 makes votes of one person alike: independent votes would give too small errors
+    # Monte-Carlo error of a standard deviation over 3,000 replicates is 1/√6,000 = 1.3 %
+    np.testing.assert_allclose(fit.rating_replicates.std(axis=0), fit.standard_errors, rtol=0.05)
+    np.testing.assert_allclose(np.cov(fit.rating_replicates.T), fit.covariance, atol=0.1 * fit.covariance.max())
+    # a taste of .8 makes votes of one rater alike: independent votes would give too small errors
     naive = bradley_terry(pairs, counts.sum(axis=0), items=4)
     assert naive.covariance_kind == "model"
     assert np.all(fit.standard_errors > 1.3 * naive.standard_errors)
@@ -161,7 +161,7 @@ def test_sandwich_agrees_with_bootstrap() -> None:
 
 def test_independent_votes_make_all_three_errors_agree() -> None:
     rng = np.random.default_rng(4)
-    pairs, counts = simulate(rng, people=400, votes=3, taste=0.0)
+    pairs, counts = simulate(rng, rater_count=400, votes=3, taste=0.0)
     fit = bradley_terry(pairs, counts, items=4)
     naive = bradley_terry(pairs, counts.sum(axis=0), items=4)
     np.testing.assert_allclose(fit.standard_errors, naive.standard_errors, rtol=0.12)
@@ -171,7 +171,7 @@ def test_independent_votes_make_all_three_errors_agree() -> None:
 @settings(max_examples=20, deadline=None)
 def test_laws(seed: int, ties: bool, side_effect: bool) -> None:
     rng = np.random.default_rng(seed)
-    pairs, counts = simulate(rng, people=8, tie=-0.5 if ties else None, side=0.2)
+    pairs, counts = simulate(rng, rater_count=8, tie=-0.5 if ties else None, side=0.2)
     fit = bradley_terry(pairs, counts, items=4, side_effect=side_effect)
     assert fit.ratings.sum() == pytest.approx(0, abs=1e-9)
     everyone = fit.win_probability(np.arange(4)[:, None], np.arange(4))
@@ -180,8 +180,8 @@ def test_laws(seed: int, ties: bool, side_effect: bool) -> None:
     assert fit.influence.sum(axis=0) == pytest.approx(np.zeros(4), abs=1e-7)  # scores add up to 0 at the maximum
     assert fit.answers.sum() == 2 * counts.sum()
 
-    people, names = rng.permutation(8), rng.permutation(4)  # item i is now called names[i]
-    again = bradley_terry(names[pairs], counts[people], items=4, side_effect=side_effect)
+    relabelled, names = rng.permutation(8), rng.permutation(4)  # item i is now called names[i]
+    again = bradley_terry(names[pairs], counts[relabelled], items=4, side_effect=side_effect)
     np.testing.assert_allclose(again.ratings[names], fit.ratings, atol=1e-8)
     worse = bradley_terry(pairs, counts[:, :, [1, 0, 2]], items=4, side_effect=side_effect)
     np.testing.assert_allclose(worse.ratings, -fit.ratings, atol=1e-7)
@@ -205,18 +205,18 @@ def test_repeats_and_orders_are_merged_without_a_side_effect() -> None:
     np.testing.assert_allclose(apart.ratings, once.ratings, atol=1e-9)
 
 
-def test_unbeaten_items_need_the_prior_in_some_draws_only() -> None:
-    # item 2 loses once only, to person 0: draws without person 0 (share (4/5)^5 = 33 %) are not connected
+def test_unbeaten_items_need_the_prior_in_some_replicates_only() -> None:
+    # item 2 loses once only, to rater 0: draws without rater 0 (share (4/5)^5 = 33 %) are not connected
     counts = np.zeros((5, 3, 3))
     counts[:, :, 0] = counts[:, :, 1] = 2
     counts[:, 1:, 0] = 0
     counts[0, 1, 0] = 1
-    weights = person_weights(np.zeros(5, np.int64), 2000, np.random.default_rng(6))
+    weights = rater_weights(np.zeros(5, np.int64), 2000, np.random.default_rng(6))
     fit = bradley_terry([[0, 1], [0, 2], [1, 2]], counts, items=3, weights=weights)
     assert not fit.prior_used
     assert fit.prior_share == pytest.approx(np.mean(weights[:, 0] == 0))
     assert fit.prior_share == pytest.approx(0.8**5, abs=0.04)
-    assert np.all(np.isfinite(fit.rating_draws))
+    assert np.all(np.isfinite(fit.rating_replicates))
 
 
 def test_ties_connect_both_ways() -> None:
@@ -262,19 +262,19 @@ def test_side_effect_needs_both_orders() -> None:
     with pytest.raises(StatisticsError, match="both orders"):
         bradley_terry([[0, 1], [0, 2]], [[3, 2, 0], [3, 2, 0]], items=3, side_effect=True)
     ring = bradley_terry([[0, 1], [1, 2], [2, 0]], [[3, 2, 0]] * 3, items=3, side_effect=True)
-    assert ring.side == pytest.approx(math.log(1.5))  # a ring shown one way round tells them apart
+    assert ring.side == pytest.approx(math.log(1.5))  # a ring shown one way round identifies both
 
 
-def test_estimates_carry_their_people() -> None:
+def test_estimates_carry_their_raters() -> None:
     rng = np.random.default_rng(7)
-    pairs, counts = simulate(rng, people=20)
-    counts[5:, (pairs == 3).any(axis=1)] = 0  # only five people saw item 3
-    weights = person_weights(np.zeros(20, np.int64), 500, rng)
+    pairs, counts = simulate(rng, rater_count=20)
+    counts[5:, (pairs == 3).any(axis=1)] = 0  # only five raters saw item 3
+    weights = rater_weights(np.zeros(20, np.int64), 500, rng)
     fit = bradley_terry(pairs, counts, items=4, weights=weights)
-    for found in (fit.estimates(), fit.estimates(rule="percentile")):
-        assert found.raters.tolist() == [20, 20, 20, 5]
-        assert np.all((found.low < found.value) & (found.value < found.high))
-        assert found.draws == 500
+    for estimates in (fit.estimates(), fit.estimates(rule="percentile")):
+        assert estimates.raters.tolist() == [20, 20, 20, 5]
+        assert np.all((estimates.low < estimates.value) & (estimates.value < estimates.high))
+        assert estimates.replicates == 500
     assert fit.estimates().answers is not None
     with pytest.raises(StatisticsError, match="without weights"):
         bradley_terry(pairs, counts, items=4).estimates()
@@ -282,13 +282,13 @@ def test_estimates_carry_their_people() -> None:
 
 def test_side_and_tie_carry_intervals() -> None:
     rng = np.random.default_rng(9)
-    pairs, counts = simulate(rng, people=40, side=0.3)
-    weights = person_weights(np.zeros(40, np.int64), 500, rng)
+    pairs, counts = simulate(rng, rater_count=40, side=0.3)
+    weights = rater_weights(np.zeros(40, np.int64), 500, rng)
     fit = bradley_terry(pairs, counts, items=4, weights=weights, side_effect=True)
     side, tie = fit.side_estimate(), fit.tie_estimate()
     assert side.low < 0.3 < side.high
     assert tie.low < tie.value < tie.high
-    assert (side.raters, side.answers, side.draws) == (40, counts.sum(), 500)
+    assert (side.raters, side.answers, side.replicates) == (40, counts.sum(), 500)
     with pytest.raises(StatisticsError, match="side effect was not fitted"):
         bradley_terry(pairs, counts, items=4, weights=weights).side_estimate()
 
@@ -305,25 +305,25 @@ def test_many_shapes_of_nonsense_are_refused() -> None:
         bradley_terry([[0, 1]], [[0, 0, 0]], items=2)
     with pytest.raises(StatisticsError, match="found totals"):
         bradley_terry([[0, 1]], good, items=2, weights=np.ones((3, 1), np.int64))
-    with pytest.raises(StatisticsError, match=r"1 people"):
+    with pytest.raises(StatisticsError, match=r"1 raters"):
         bradley_terry([[0, 1]], [good], items=2, weights=np.ones((3, 2), np.int64))
 
 
-def test_blocks_of_draws_do_not_change_the_fit() -> None:
-    # 60 items make blocks of under 1,000 draws
+def test_blocks_of_replicates_do_not_change_the_fit() -> None:
+    # 60 items make blocks of under 1,000 replicates
     rng = np.random.default_rng(8)
     pairs = np.array(list(combinations(range(60), 2)))
     counts = rng.multinomial(2, [0.5, 0.4, 0.1], size=(10, len(pairs)))
-    weights = person_weights(np.zeros(10, np.int64), 450, rng)
+    weights = rater_weights(np.zeros(10, np.int64), 450, rng)
     fit = bradley_terry(pairs, counts, items=60, weights=weights)
     last = bradley_terry(pairs, np.tensordot(weights[-1], counts, 1), items=60)
-    np.testing.assert_allclose(fit.rating_draws[-1], last.ratings, atol=1e-7)
+    np.testing.assert_allclose(fit.rating_replicates[-1], last.ratings, atol=1e-7)
 
 
-def test_one_person_has_ratings_but_no_intervals() -> None:
-    weights = person_weights(np.zeros(1, np.int64), 30, np.random.default_rng(10))
+def test_one_rater_has_ratings_but_no_intervals() -> None:
+    weights = rater_weights(np.zeros(1, np.int64), 30, np.random.default_rng(10))
     fit = bradley_terry([[0, 1]], [[[30, 10, 0]]], items=2, weights=weights)
     assert fit.ratings[0] == pytest.approx(math.log(3) / 2)
     assert np.isnan(fit.standard_errors).all()
-    found = fit.estimates()
-    assert np.isnan([found.low, found.high]).all()
+    estimates = fit.estimates()
+    assert np.isnan([estimates.low, estimates.high]).all()

@@ -10,16 +10,16 @@ from scipy import special, stats
 
 from beholder.errors import StatisticsError
 from beholder.stats.comparisons.thurstone import TIE_RULE, thurstone
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 
 PAIRS = np.array(list(combinations(range(5), 2)))
 
 
 def simulate(
-    rng: np.random.Generator, people: int = 30, votes: int = 3, taste: float = 0.3, ties: float = 0.0
+    rng: np.random.Generator, raters: int = 30, votes: int = 3, taste: float = 0.3, ties: float = 0.0
 ) -> NDArray[np.int64]:
-    """Return counts (people, pairs, 3)."""
-    own = np.linspace(-0.8, 0.8, 5) + rng.normal(0, taste, (people, 5))
+    """Return counts (raters, pairs, 3)."""
+    own = np.linspace(-0.8, 0.8, 5) + rng.normal(0, taste, (raters, 5))
     win = special.ndtr(own[:, PAIRS[:, 0]] - own[:, PAIRS[:, 1]]) * (1 - ties)
     chances = np.stack([win, 1 - ties - win, np.full_like(win, ties)], axis=-1)
     return rng.multinomial(votes, chances)
@@ -64,29 +64,29 @@ def test_against_statsmodels(ties: float) -> None:
 
 def test_each_draw_is_the_fit_to_its_own_votes() -> None:
     rng = np.random.default_rng(1)
-    counts = simulate(rng, people=12, ties=0.2)
-    weights = person_weights(np.zeros(12, np.int64), 10, rng)
+    counts = simulate(rng, raters=12, ties=0.2)
+    weights = rater_weights(np.zeros(12, np.int64), 10, rng)
     fit = thurstone(PAIRS, counts, items=5, weights=weights)
-    for draw in range(10):
-        alone = thurstone(PAIRS, np.tensordot(weights[draw], counts, 1), items=5)
-        np.testing.assert_allclose(fit.rating_draws[draw], alone.ratings, atol=1e-8)
+    for replicate in range(10):
+        alone = thurstone(PAIRS, np.tensordot(weights[replicate], counts, 1), items=5)
+        np.testing.assert_allclose(fit.rating_replicates[replicate], alone.ratings, atol=1e-8)
 
 
 def test_sandwich_agrees_with_bootstrap() -> None:
     rng = np.random.default_rng(2)
-    weights = person_weights(np.zeros(200, np.int64), 2000, rng)
-    fit = thurstone(PAIRS, simulate(rng, people=200), items=5, weights=weights)
-    np.testing.assert_allclose(fit.rating_draws.std(axis=0), fit.standard_errors, rtol=0.07)
-    found = fit.estimates()
-    assert np.all((found.low < found.value) & (found.value < found.high))
-    assert found.draws == 2000
+    weights = rater_weights(np.zeros(200, np.int64), 2000, rng)
+    fit = thurstone(PAIRS, simulate(rng, raters=200), items=5, weights=weights)
+    np.testing.assert_allclose(fit.rating_replicates.std(axis=0), fit.standard_errors, rtol=0.07)
+    estimates = fit.estimates()
+    assert np.all((estimates.low < estimates.value) & (estimates.value < estimates.high))
+    assert estimates.replicates == 2000
 
 
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=15, deadline=None)
 def test_laws(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    counts = simulate(rng, people=8, ties=0.1)
+    counts = simulate(rng, raters=8, ties=0.1)
     fit = thurstone(PAIRS, counts, items=5)
     assert fit.ratings.sum() == pytest.approx(0, abs=1e-9)
     np.testing.assert_allclose(thurstone(PAIRS, counts[:, :, [1, 0, 2]], items=5).ratings, -fit.ratings, atol=1e-8)
@@ -109,7 +109,7 @@ def test_unbeaten_needs_the_prior() -> None:
     assert fit.win_probability(0, 1) == pytest.approx(20.05 / 20.1)
 
 
-def test_one_person_has_ratings_but_no_errors() -> None:
+def test_one_rater_has_ratings_but_no_errors() -> None:
     fit = thurstone([[0, 1]], [[[3, 1, 0]]], items=2)
     assert fit.ratings[0] == pytest.approx(stats.norm.ppf(0.75) / 2)
     assert np.isnan(fit.standard_errors).all()

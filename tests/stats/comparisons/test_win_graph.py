@@ -22,9 +22,9 @@ def test_against_powers_of_the_matrix(items: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     pairs = np.array([pair for pair in combinations(range(items), 2) if rng.random() < 0.8] or [(0, 1)])
     upward, downward = rng.random((2, 9, len(pairs))) < rng.uniform(0.3, 1)
-    found = strongly_connected(pairs, upward, downward, items)
-    for draw in range(9):
+    connected = strongly_connected(pairs, upward, downward, items)
+    for replicate in range(9):
         reach = np.eye(items, dtype=np.int64)
-        reach[pairs[upward[draw], 1], pairs[upward[draw], 0]] = 1  # loser to winner
-        reach[pairs[downward[draw], 0], pairs[downward[draw], 1]] = 1
-        assert found[draw] == np.all(np.linalg.matrix_power(reach, items) > 0)
+        reach[pairs[upward[replicate], 1], pairs[upward[replicate], 0]] = 1  # loser to winner
+        reach[pairs[downward[replicate], 0], pairs[downward[replicate], 1]] = 1
+        assert connected[replicate] == np.all(np.linalg.matrix_power(reach, items) > 0)

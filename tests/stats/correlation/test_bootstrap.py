@@ -8,9 +8,9 @@ from scipy import stats
 
 from beholder.errors import StatisticsError
 from beholder.stats.correlation import bootstrap as correlation_bootstrap
-from beholder.stats.correlation.bootstrap import bootstrap_correlation, correlation_draws
+from beholder.stats.correlation.bootstrap import bootstrap_correlation, correlation_replicates
 from beholder.stats.correlation.coefficients import KINDS, Kind, correlation
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.bootstrap_intervals import Rule
 
 ORACLES: dict[str, Callable[..., Any]] = {
@@ -27,8 +27,8 @@ def some_points(seed: int, n: int) -> tuple[NDArray[np.float64], NDArray[np.floa
     return x, (x + rng.normal(size=n)).round(1)
 
 
-def weights_of(units: int, draws: int, seed: int = 0) -> NDArray[np.int32]:
-    return person_weights(np.zeros(units, np.int64), draws, np.random.default_rng(seed))
+def weights_of(units: int, replicates: int, seed: int = 0) -> NDArray[np.int32]:
+    return rater_weights(np.zeros(units, np.int64), replicates, np.random.default_rng(seed))
 
 
 def test_a_draw_by_hand() -> None:
@@ -36,21 +36,21 @@ def test_a_draw_by_hand() -> None:
     # All three: Σ(x−2)(y−2) = 1, squares 2 and 2, r = .5; τ = (2 − 1)/3
     x, y = [1, 2, 3], [1, 3, 2]
     weights = np.array([[1, 0, 2], [1, 1, 1], [3, 0, 0]])
-    np.testing.assert_allclose(correlation_draws(x, y, weights), [1, 0.5, np.nan])
-    np.testing.assert_allclose(correlation_draws(x, y, weights, kind="spearman"), [1, 0.5, np.nan])
-    np.testing.assert_allclose(correlation_draws(x, y, weights, kind="kendall"), [1, 1 / 3, np.nan])
+    np.testing.assert_allclose(correlation_replicates(x, y, weights), [1, 0.5, np.nan])
+    np.testing.assert_allclose(correlation_replicates(x, y, weights, kind="spearman"), [1, 0.5, np.nan])
+    np.testing.assert_allclose(correlation_replicates(x, y, weights, kind="kendall"), [1, 1 / 3, np.nan])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_draws_against_scipy_on_points_written_out(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replicates_against_scipy_on_points_written_out(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = some_points(1, 25)
     weights = weights_of(25, 40)
     theirs = ORACLES[kind]
     expected = [theirs(np.repeat(x, row), np.repeat(y, row)).statistic for row in weights]
-    np.testing.assert_allclose(correlation_draws(x, y, weights, kind=kind), expected, atol=1e-9)
+    np.testing.assert_allclose(correlation_replicates(x, y, weights, kind=kind), expected, atol=1e-9)
     monkeypatch.setattr(correlation_bootstrap, "_DENSE", 10)  # the way for many points
     monkeypatch.setattr(correlation_bootstrap, "_BLOCK", 60)  # in several blocks
-    np.testing.assert_allclose(correlation_draws(x, y, weights, kind=kind), expected, atol=1e-9)
+    np.testing.assert_allclose(correlation_replicates(x, y, weights, kind=kind), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,7 +64,7 @@ def test_interval_is_near_the_closed_form_for_normal_data(kind: Kind) -> None:
         assert drawn.value == pytest.approx(closed.value, abs=1e-9)
         assert drawn.low == pytest.approx(closed.low, abs=0.03)
         assert drawn.high == pytest.approx(closed.high, abs=0.03)
-        assert (drawn.points, drawn.draws) == (300, 2000)
+        assert (drawn.points, drawn.replicates) == (300, 2000)
 
 
 def test_points_of_one_cluster_are_drawn_together() -> None:
@@ -83,13 +83,13 @@ def test_points_of_one_cluster_are_drawn_together() -> None:
 def test_laws(kind: Kind) -> None:
     x, y = some_points(4, 30)
     weights = weights_of(30, 1000)
-    found = bootstrap_correlation(x, y, weights, kind=kind)
-    assert -1 <= found.low < found.value < found.high <= 1
+    resampled = bootstrap_correlation(x, y, weights, kind=kind)
+    assert -1 <= resampled.low < resampled.value < resampled.high <= 1
     turned = bootstrap_correlation(x, 1 - 2 * y, weights, kind=kind)
-    assert (turned.value, turned.low) == pytest.approx((-found.value, -found.high), abs=1e-9)
+    assert (turned.value, turned.low) == pytest.approx((-resampled.value, -resampled.high), abs=1e-9)
     order = np.random.default_rng(5).permutation(30)
     again = bootstrap_correlation(x[order], y[order], weights[:, order], kind=kind)
-    assert (again.low, again.high) == pytest.approx((found.low, found.high), abs=1e-9)
+    assert (again.low, again.high) == pytest.approx((resampled.low, resampled.high), abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -98,7 +98,7 @@ def test_degenerate_columns_are_defined(kind: Kind) -> None:
     assert np.isnan([constant.value, constant.low, constant.high]).all()
     two = bootstrap_correlation([1, 2], [5, 3], weights_of(2, 100), kind=kind)
     assert two.value == -1
-    assert np.isnan(two.low)  # half of the draws are one point twice
+    assert np.isnan(two.low)  # half of the replicates are one point twice
     perfect = bootstrap_correlation(np.arange(9), np.arange(9), weights_of(9, 200), kind=kind)
     assert (perfect.low, perfect.high) == pytest.approx((1, 1))
 

@@ -19,7 +19,7 @@ ORACLES: dict[str, Callable[..., Any]] = {
 
 
 def test_by_hand() -> None:
-    # x 1 2 3 4 5, y 1 3 2 5 4: deviations give Σ = 8, squares 10 and 10, r = .8; ranks are the values, ρ = .8;
+    # x 1 2 3 4 5, y 1 3 2 5 4: centred Σ = 8, squares 10 and 10, r = .8; ranks are the values: ρ = .8;
     # of ten pairs two are turned, τ = (8 − 2)/10 = .6
     x, y = [1, 2, 3, 4, 5], [1, 3, 2, 5, 4]
     assert correlation(x, y).value == pytest.approx(0.8)
@@ -61,18 +61,18 @@ def test_laws(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(2, n))
     for kind in KINDS:
-        found = correlation(x, y, kind=kind)
-        assert -1 <= found.low <= found.value <= found.high <= 1
-        assert correlation(y, x, kind=kind).value == pytest.approx(found.value)
+        coefficient = correlation(x, y, kind=kind)
+        assert -1 <= coefficient.low <= coefficient.value <= coefficient.high <= 1
+        assert correlation(y, x, kind=kind).value == pytest.approx(coefficient.value)
         turned = correlation(x, -y, kind=kind)
-        assert (turned.value, turned.low) == pytest.approx((-found.value, -found.high))
-        assert correlation(3 + 2 * x, y, kind=kind).value == pytest.approx(found.value)
+        assert (turned.value, turned.low) == pytest.approx((-coefficient.value, -coefficient.high))
+        assert correlation(3 + 2 * x, y, kind=kind).value == pytest.approx(coefficient.value)
         wide = correlation(x, y, kind=kind, level=0.99)
-        assert wide.low <= found.low <= found.high <= wide.high
-        if abs(found.value) < 0.999:  # a perfect rank order has an interval of one point
-            assert wide.low < found.low < found.high < wide.high
+        assert wide.low <= coefficient.low <= coefficient.high <= wide.high
+        if abs(coefficient.value) < 0.999:  # a perfect rank order has an interval of one point
+            assert wide.low < coefficient.low < coefficient.high < wide.high
         if kind != "pearson":
-            assert correlation(np.exp(x), y, kind=kind).value == pytest.approx(found.value)
+            assert correlation(np.exp(x), y, kind=kind).value == pytest.approx(coefficient.value)
 
 
 @pytest.mark.parametrize("kind", KINDS)

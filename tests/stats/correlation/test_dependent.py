@@ -13,7 +13,7 @@ from beholder.stats.correlation.dependent import (
     compare_correlations,
     zou_interval,
 )
-from beholder.stats.intervals.bootstrap import person_weights
+from beholder.stats.intervals.bootstrap import rater_weights
 
 TESTS: tuple[Test, ...] = ("williams", "steiger", "meng")
 
@@ -21,9 +21,9 @@ TESTS: tuple[Test, ...] = ("williams", "steiger", "meng")
 def test_williams_by_hand() -> None:
     # r .3, .4, .5, n = 100: |R| = 1 − .09 − .16 − .25 + .12 = .62; 2 · .62 · 99/97 = 1.265567;
     # r̄² (1 − .5)³ = .1225 · .125 = .0153125; t = −.1 √(99 · 1.5/1.280880) = −.1 · 10.7674 = −1.0767
-    found = compare_coefficients(0.3, 0.4, 0.5, 100)
-    assert found.statistic == pytest.approx(-1.0767, abs=5e-5)
-    assert found.degrees == 97
+    comparison = compare_coefficients(0.3, 0.4, 0.5, 100)
+    assert comparison.statistic == pytest.approx(-1.0767, abs=5e-5)
+    assert comparison.degrees == 97
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,11 @@ def test_williams_by_hand() -> None:
 def test_published(
     test: Test, r: tuple[float, float, float], n: int, statistic: float, p_value: float | None
 ) -> None:
-    found = compare_coefficients(*r, n, test=test)
+    comparison = compare_coefficients(*r, n, test=test)
     digits = 5e-5 if abs(statistic) < 1.2 else 5e-3
-    assert found.statistic == pytest.approx(statistic, abs=digits)
+    assert comparison.statistic == pytest.approx(statistic, abs=digits)
     if p_value is not None:
-        assert found.p_value == pytest.approx(p_value, abs=10 * digits if n == 15 else 5e-4)
+        assert comparison.p_value == pytest.approx(p_value, abs=10 * digits if n == 15 else 5e-4)
 
 
 def test_zou_published() -> None:
@@ -59,21 +59,23 @@ def test_zou_published() -> None:
 
 def normal_columns(seed: int, n: int, r: float = 0.5) -> tuple[NDArray[np.float64], ...]:
     rng = np.random.default_rng(seed)
-    people, noise, other = rng.normal(size=(3, n))
-    return people, r * people + noise, r * people + other
+    ratings, noise, other = rng.normal(size=(3, n))
+    return ratings, r * ratings + noise, r * ratings + other
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(6, 80))
 @settings(max_examples=15)
 def test_laws(seed: int, n: int) -> None:
-    people, first, second = normal_columns(seed, n)
+    ratings, first, second = normal_columns(seed, n)
     for test in TESTS:
-        found = compare_correlations(people, first, second, test=test)
-        turned = compare_correlations(people, second, first, test=test)
-        assert turned.statistic == pytest.approx(-found.statistic)
-        assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low))
-        assert found.low <= found.difference <= found.high
-        assert compare_correlations(2 * people, first, second, test=test).p_value == pytest.approx(found.p_value)
+        comparison = compare_correlations(ratings, first, second, test=test)
+        turned = compare_correlations(ratings, second, first, test=test)
+        assert turned.statistic == pytest.approx(-comparison.statistic)
+        assert (turned.low, turned.high) == pytest.approx((-comparison.high, -comparison.low))
+        assert comparison.low <= comparison.difference <= comparison.high
+        assert compare_correlations(2 * ratings, first, second, test=test).p_value == pytest.approx(
+            comparison.p_value
+        )
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -88,29 +90,31 @@ def test_error_rate(test: Test) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_bootstrap_against_the_tests(kind: str) -> None:
-    people, first, second = normal_columns(1, 200)
-    weights = person_weights(np.zeros(200, np.int64), 2000, np.random.default_rng(2))
-    found = bootstrap_difference(people, first, second, weights, kind=kind)  # type: ignore[arg-type]
-    turned = bootstrap_difference(people, second, first, weights, kind=kind)  # type: ignore[arg-type]
-    assert (turned.low, turned.high, turned.p_value) == pytest.approx((-found.high, -found.low, found.p_value))
+    ratings, first, second = normal_columns(1, 200)
+    weights = rater_weights(np.zeros(200, np.int64), 2000, np.random.default_rng(2))
+    difference = bootstrap_difference(ratings, first, second, weights, kind=kind)  # type: ignore[arg-type]
+    turned = bootstrap_difference(ratings, second, first, weights, kind=kind)  # type: ignore[arg-type]
+    assert (turned.low, turned.high, turned.p_value) == pytest.approx(
+        (-difference.high, -difference.low, difference.p_value)
+    )
     if kind != "kendall":
-        closed = compare_correlations(people, first, second, kind=kind)  # type: ignore[arg-type]
-        assert found.difference == pytest.approx(closed.difference)
-        assert (found.low, found.high) == pytest.approx((closed.low, closed.high), abs=0.06)
-        assert found.p_value == pytest.approx(closed.p_value, abs=0.08)
+        closed = compare_correlations(ratings, first, second, kind=kind)  # type: ignore[arg-type]
+        assert difference.difference == pytest.approx(closed.difference)
+        assert (difference.low, difference.high) == pytest.approx((closed.low, closed.high), abs=0.06)
+        assert difference.p_value == pytest.approx(closed.p_value, abs=0.08)
 
 
 def test_degenerate() -> None:
-    people, first, _ = normal_columns(3, 20)
-    same = compare_correlations(people, first, 2 * first + 1)
+    ratings, first, _ = normal_columns(3, 20)
+    same = compare_correlations(ratings, first, 2 * first + 1)
     assert (same.difference, same.statistic, same.p_value) == pytest.approx((0, 0, 1), abs=1e-6)
     for test in TESTS[1:]:
         perfect = compare_coefficients(1.0, 0.5, 0.5, 20, test=test)
         assert np.isnan([perfect.statistic, perfect.low]).all()
-    constant = compare_correlations(people, first, np.zeros(20))
+    constant = compare_correlations(ratings, first, np.zeros(20))
     assert np.isnan([constant.difference, constant.statistic, constant.p_value, constant.low]).all()
-    weights = person_weights(np.zeros(20, np.int64), 50, np.random.default_rng(0))
-    drawn = bootstrap_difference(people, first, np.zeros(20), weights)
+    weights = rater_weights(np.zeros(20, np.int64), 50, np.random.default_rng(0))
+    drawn = bootstrap_difference(ratings, first, np.zeros(20), weights)
     assert np.isnan([drawn.difference, drawn.low, drawn.p_value]).all()
 
 

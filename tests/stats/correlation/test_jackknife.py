@@ -46,9 +46,11 @@ def test_against_a_loop(kind: Kind) -> None:
     }
     measure = measures[kind]
     left = np.array([measure(np.delete(x, i), np.delete(y, i)).statistic for i in range(14)])
-    found = jackknife_correlation(x, y, kind=kind)
-    assert found.value == pytest.approx(measure(x, y).statistic, abs=1e-12)
-    assert (found.low, found.high) == pytest.approx(jackknife_interval(found.value, left, level=0.95), abs=1e-9)
+    jackknifed = jackknife_correlation(x, y, kind=kind)
+    assert jackknifed.value == pytest.approx(measure(x, y).statistic, abs=1e-12)
+    assert (jackknifed.low, jackknifed.high) == pytest.approx(
+        jackknife_interval(jackknifed.value, left, level=0.95), abs=1e-9
+    )
 
 
 def test_clusters_are_left_out_together() -> None:
@@ -56,9 +58,11 @@ def test_clusters_are_left_out_together() -> None:
     x, y = rng.normal(size=(2, 30))
     group = np.repeat(np.arange(10), 3)
     left = np.array([stats.pearsonr(x[group != g], y[group != g]).statistic for g in range(10)])
-    found = jackknife_correlation(x, y, clusters=group)
-    assert (found.low, found.high) == pytest.approx(jackknife_interval(found.value, left, level=0.95), abs=1e-9)
-    assert found.method == "jackknife over clusters of points, Fisher z"
+    jackknifed = jackknife_correlation(x, y, clusters=group)
+    assert (jackknifed.low, jackknifed.high) == pytest.approx(
+        jackknife_interval(jackknifed.value, left, level=0.95), abs=1e-9
+    )
+    assert jackknifed.method == "jackknife over clusters of points, Fisher z"
     # thrice the same points are no more than once: grouped, the interval is that of the points alone
     thrice = jackknife_correlation(np.repeat(x[:10], 3), np.repeat(y[:10], 3), clusters=group)
     alone = jackknife_correlation(x[:10], y[:10])
@@ -71,20 +75,20 @@ def test_laws(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=(2, 12))
     for kind in KINDS:
-        found = jackknife_correlation(x, y, kind=kind)
-        assert -1 <= found.low <= found.value <= found.high <= 1
+        jackknifed = jackknife_correlation(x, y, kind=kind)
+        assert -1 <= jackknifed.low <= jackknifed.value <= jackknifed.high <= 1
         turned = jackknife_correlation(x, -y, kind=kind)
-        assert (turned.low, turned.high) == pytest.approx((-found.high, -found.low))
+        assert (turned.low, turned.high) == pytest.approx((-jackknifed.high, -jackknifed.low))
         moved = jackknife_correlation(3 * x + 1, y - 2, kind=kind)
-        assert (moved.low, moved.high) == pytest.approx((found.low, found.high))
+        assert (moved.low, moved.high) == pytest.approx((jackknifed.low, jackknifed.high))
 
 
 def test_near_the_closed_form_for_many_normal_points() -> None:
     rng = np.random.default_rng(5)
     x = rng.normal(size=800)
     y = 0.6 * x + 0.8 * rng.normal(size=800)
-    found, closed = jackknife_correlation(x, y), correlation(x, y)
-    assert found.high - found.low == pytest.approx(closed.high - closed.low, rel=0.1)
+    jackknifed, closed = jackknife_correlation(x, y), correlation(x, y)
+    assert jackknifed.high - jackknifed.low == pytest.approx(closed.high - closed.low, rel=0.1)
 
 
 def test_what_is_not_defined() -> None:

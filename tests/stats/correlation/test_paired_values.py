@@ -53,7 +53,7 @@ def columns(pairs: int, items: int, seed: int) -> tuple[Column, Column]:
 @pytest.mark.parametrize("items", [5, 30, 64, 65, 250])  # many are sorted, few compared pair by pair
 def test_against_scipy(kind: str, items: int) -> None:
     x, y = columns(7, items, items)
-    expected = [ORACLES[kind](one, two) for one, two in zip(x, y, strict=True)]
+    expected = [ORACLES[kind](xs, ys) for xs, ys in zip(x, y, strict=True)]
     np.testing.assert_allclose(paired_values(x, y, kind), expected, rtol=0, atol=1e-12)
 
 
@@ -72,9 +72,9 @@ def test_a_column_that_goes_with_all(items: int, seed: int, kind: str) -> None:
 def test_a_constant_row_has_no_value(kind: str, items: int) -> None:
     x, y = columns(2, items, 1)
     y[1] = 0.1
-    found = paired_values(x, y, kind)
-    assert np.isfinite(found[0])
-    assert np.isnan(found[1])
+    coefficients = paired_values(x, y, kind)
+    assert np.isfinite(coefficients[0])
+    assert np.isnan(coefficients[1])
 
 
 def test_no_pairs_and_too_few_items() -> None:

@@ -14,14 +14,14 @@ from beholder.stats.prediction.beta_binomial import Line, fit_line, log_likeliho
 Array = NDArray[np.float64]
 
 
-def answers(seed: int, images: int, line: Line) -> tuple[Array, Array, Array]:
-    """Logits, how many said yes, and how many were asked."""
+def simulate_answers(seed: int, images: int, line: Line) -> tuple[Array, Array, Array]:
+    """Logits, how many answers were yes, and how many there were."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(0, 1.5, images)
-    share, asked = line.shares(logits), rng.integers(1, 11, images)
+    proportion, totals = line.proportions(logits), rng.integers(1, 11, images)
     if line.dispersion:
-        share = rng.beta(share / line.dispersion, (1 - share) / line.dispersion)
-    return logits, rng.binomial(asked, share).astype(np.float64), asked.astype(np.float64)
+        proportion = rng.beta(proportion / line.dispersion, (1 - proportion) / line.dispersion)
+    return logits, rng.binomial(totals, proportion).astype(np.float64), totals.astype(np.float64)
 
 
 class TestLikelihood:
@@ -43,16 +43,16 @@ class TestLikelihood:
         np.testing.assert_allclose(log_likelihood(k, n, mean) + orders, expected, atol=1e-9)
 
     @given(st.integers(1, 12), st.floats(0.01, 0.99), st.floats(0, 5))
-    def test_all_counts_together_are_certain(self, asked: int, share: float, dispersion: float) -> None:
-        k = np.arange(asked + 1)
-        found = log_likelihood(k, np.full(asked + 1, asked), np.full(asked + 1, share), dispersion)
-        assert np.exp(found) @ special.comb(asked, k) == pytest.approx(1)
+    def test_all_counts_together_are_certain(self, totals: int, proportion: float, dispersion: float) -> None:
+        k = np.arange(totals + 1)
+        log_p = log_likelihood(k, np.full(totals + 1, totals), np.full(totals + 1, proportion), dispersion)
+        assert np.exp(log_p) @ special.comb(totals, k) == pytest.approx(1)
 
     def test_what_was_called_impossible(self) -> None:
         assert log_likelihood([1, 0], [1, 1], [0.0, 0.0]).tolist() == [-np.inf, 0.0]
 
     @pytest.mark.parametrize(
-        ("said", "asked", "share", "dispersion", "message"),
+        ("yes", "totals", "proportion", "dispersion", "message"),
         [
             ([1], [1, 2], [0.5], 0.0, "one length"),
             ([], [], [], 0.0, "one length"),
@@ -64,56 +64,56 @@ class TestLikelihood:
         ],
     )
     def test_faults(
-        self, said: list[float], asked: list[float], share: list[float], dispersion: float, message: str
+        self, yes: list[float], totals: list[float], proportion: list[float], dispersion: float, message: str
     ) -> None:
         with pytest.raises(StatisticsError, match=message):
-            log_likelihood(said, asked, share, dispersion)
+            log_likelihood(yes, totals, proportion, dispersion)
 
 
 class TestLine:
     def test_the_line_is_logistic_regression(self) -> None:
-        logits, said, asked = answers(1, 400, Line(1.4, -0.3, 0.0))
-        fitted = sm.GLM(
-            np.stack([said, asked - said], 1), sm.add_constant(logits), family=sm.families.Binomial()
+        logits, yes, totals = simulate_answers(1, 400, Line(1.4, -0.3, 0.0))
+        regression = sm.GLM(
+            np.stack([yes, totals - yes], 1), sm.add_constant(logits), family=sm.families.Binomial()
         ).fit(tol=1e-12)
-        found = fit_line(logits, said, asked, prior=np.inf)
-        assert (found.offset, found.slope) == pytest.approx(tuple(fitted.params), abs=1e-6)
-        assert found.shares(logits) @ asked == pytest.approx(said.sum(), abs=1e-4)  # right on the whole
-        assert found.dispersion < 0.02
+        fitted = fit_line(logits, yes, totals, prior=np.inf)
+        assert (fitted.offset, fitted.slope) == pytest.approx(tuple(regression.params), abs=1e-6)
+        assert fitted.proportions(logits) @ totals == pytest.approx(yes.sum(), abs=1e-4)  # right on the whole
+        assert fitted.dispersion < 0.02
 
     def test_the_dispersion_is_the_likeliest_by_scipy(self) -> None:
-        logits, said, asked = answers(2, 300, Line(0.6, 0.5, 0.3))
-        best = fit_line(logits, said, asked)
-        mean = best.shares(logits)
+        logits, yes, totals = simulate_answers(2, 300, Line(0.6, 0.5, 0.3))
+        best = fit_line(logits, yes, totals)
+        mean = best.proportions(logits)
 
         def likelihood(dispersion: float) -> float:
-            return float(np.sum(stats.betabinom.logpmf(said, asked, mean / dispersion, (1 - mean) / dispersion)))
+            return float(np.sum(stats.betabinom.logpmf(yes, totals, mean / dispersion, (1 - mean) / dispersion)))
 
         assert max(likelihood(0.98 * best.dispersion), likelihood(1.02 * best.dispersion)) < likelihood(
             best.dispersion
         )
 
     def test_a_known_line_is_found(self) -> None:
-        found = fit_line(*answers(3, 20_000, Line(0.7, -0.4, 0.15)))
-        assert (found.slope, found.offset) == pytest.approx((0.7, -0.4), abs=0.03)
-        assert found.dispersion == pytest.approx(0.15, abs=0.02)
+        fitted = fit_line(*simulate_answers(3, 20_000, Line(0.7, -0.4, 0.15)))
+        assert (fitted.slope, fitted.offset) == pytest.approx((0.7, -0.4), abs=0.03)
+        assert fitted.dispersion == pytest.approx(0.15, abs=0.02)
 
     @settings(max_examples=10)
     @given(st.integers(0, 50))
     def test_laws(self, seed: int) -> None:
-        logits, said, asked = answers(seed, 80, Line(1.0, 0.2, 0.1))
-        line = fit_line(logits, said, asked)
-        turned = fit_line(-logits, asked - said, asked)  # who says no, by logits of no
+        logits, yes, totals = simulate_answers(seed, 80, Line(1.0, 0.2, 0.1))
+        line = fit_line(logits, yes, totals)
+        turned = fit_line(-logits, totals - yes, totals)  # who says no, by logits of no
         assert (turned.slope, -turned.offset) == pytest.approx((line.slope, line.offset), abs=1e-3)
         order = np.argsort(logits)
-        assert np.all(np.diff(line.shares(logits[order])) >= 0)
+        assert np.all(np.diff(line.proportions(logits[order])) >= 0)
 
     def test_few_answers_change_little_and_never_make_certain(self) -> None:
-        one = fit_line([2.0], [1], [1])
-        assert 0.5 < one.slope < 2
-        assert abs(one.offset) < 0.5
+        single = fit_line([2.0], [1], [1])
+        assert 0.5 < single.slope < 2
+        assert abs(single.offset) < 0.5
         sure = fit_line([-1.0, 1.0], [0, 5], [5, 5])
-        assert 0.02 < sure.shares([-1.0])[0] < sure.shares([1.0])[0] < 0.98
+        assert 0.02 < sure.proportions([-1.0])[0] < sure.proportions([1.0])[0] < 0.98
 
     def test_logits_must_be_numbers(self) -> None:
         with pytest.raises(StatisticsError, match="finite logit for each of 1"):

@@ -61,11 +61,11 @@ class TestMeaning:
 class TestScale:
     def test_by_hand(self) -> None:
         # d = 1 in all of 8 pairs, the first preferred in 6: σ(k) = ¾, k = log 3
-        found = fit_scale(np.ones(8), [1] * 6 + [0] * 2)
-        assert found.value == pytest.approx(np.log(3))
+        scale = fit_scale(np.ones(8), [1] * 6 + [0] * 2)
+        assert scale.value == pytest.approx(np.log(3))
         # residuals ¼ of 6 pairs and ¾ of 2: √(8/7 · (6/16 + 2 · 9/16)) / (8 · 3/16)
         reach = 1.959964 * np.sqrt(8 / 7 * 1.5) / 1.5
-        assert (found.low, found.high) == pytest.approx((found.value - reach, found.value + reach))
+        assert (scale.low, scale.high) == pytest.approx((scale.value - reach, scale.value + reach))
 
     @pytest.mark.parametrize("scale", [0.3, 2.0, 100.0])
     def test_against_scikit_learn(self, scale: float) -> None:
@@ -85,16 +85,16 @@ class TestScale:
         fitted = sm.GLM(y, d[:, None], family=sm.families.Binomial()).fit(
             cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}, tol=1e-12
         )
-        found = fit_scale(d, y, groups=groups)
-        error = (found.high - found.low) / 2 / 1.959964
-        assert found.value == pytest.approx(float(fitted.params[0]), abs=1e-9)
+        scale = fit_scale(d, y, groups=groups)
+        error = (scale.high - scale.low) / 2 / 1.959964
+        assert scale.value == pytest.approx(float(fitted.params[0]), abs=1e-9)
         assert error == pytest.approx(float(fitted.bse[0]) * np.sqrt(300 / 299), rel=1e-6)
 
     def test_a_known_scale_is_found(self) -> None:
         d, y = world(3, 20_000, 2.5)
-        found = fit_scale(d, y)
-        assert found.low < 2.5 < found.high
-        assert found.value == pytest.approx(2.5, abs=0.1)
+        scale = fit_scale(d, y)
+        assert scale.low < 2.5 < scale.high
+        assert scale.value == pytest.approx(2.5, abs=0.1)
 
     @given(st.integers(0, 999))
     def test_laws(self, seed: int) -> None:
@@ -120,14 +120,14 @@ class TestScale:
 
 class TestReliability:
     def test_by_hand(self) -> None:
-        # turned to the preferred: chances .62, .64 (one bin of .6–.7) and .9; people agree with 1, 0 and 1
+        # turned to the preferred: chances .62, .64 (one bin of .6–.7) and .9; raters agree with 1, 0 and 1
         # bins of .1: |.62 + .64 − 1| = .26 and |.9 − 1| = .1, over 3
-        found = reliability([1, -1, 2], [1, 1, 1], [0.62, 0.36, 0.9], bins=5, rng=np.random.default_rng(0))
-        assert found.pairs.tolist() == [0, 2, 0, 0, 1]
-        assert found.chance[[1, 4]] == pytest.approx([0.63, 0.9])
-        assert found.observed[[1, 4]] == pytest.approx([0.5, 1])
-        assert np.isnan(found.chance[[0, 2, 3]]).all()
-        assert found.ece == pytest.approx(0.36 / 3)
+        diagram = reliability([1, -1, 2], [1, 1, 1], [0.62, 0.36, 0.9], bins=5, rng=np.random.default_rng(0))
+        assert diagram.pairs.tolist() == [0, 2, 0, 0, 1]
+        assert diagram.chance[[1, 4]] == pytest.approx([0.63, 0.9])
+        assert diagram.observed[[1, 4]] == pytest.approx([0.5, 1])
+        assert np.isnan(diagram.chance[[0, 2, 3]]).all()
+        assert diagram.ece == pytest.approx(0.36 / 3)
 
     def test_against_scikit_learn(self) -> None:
         d, y = world(5, 500, 1.0)
@@ -135,18 +135,18 @@ class TestReliability:
         turned = chances < 0.5
         agree, sure = np.where(turned, 1 - y, y), np.where(turned, 1 - chances, chances)
         observed, mean = calibration_curve(agree, 2 * sure - 1, n_bins=10)
-        found = reliability(d, y, chances, rng=np.random.default_rng(0))
-        full = found.pairs > 0
-        assert found.observed[full] == pytest.approx(observed)
-        assert 2 * found.chance[full] - 1 == pytest.approx(mean)
+        diagram = reliability(d, y, chances, rng=np.random.default_rng(0))
+        full = diagram.pairs > 0
+        assert diagram.observed[full] == pytest.approx(observed)
+        assert 2 * diagram.chance[full] - 1 == pytest.approx(mean)
 
     def test_true_chances_are_off_by_chance_alone(self) -> None:
         rng = np.random.default_rng(6)
-        found = [
+        diagrams = [
             reliability(d, y, preference_chance(d, 2.0), rng=rng)
             for d, y in (world(s, 400, 2.0) for s in range(30))
         ]
-        assert np.mean([one.ece for one in found]) == pytest.approx(found[0].ece_by_chance, rel=0.15)
+        assert np.mean([diagram.ece for diagram in diagrams]) == pytest.approx(diagrams[0].ece_by_chance, rel=0.15)
         d, y = world(7, 4000, 2.0)
         wrong = reliability(d, y, preference_chance(d, 8.0), rng=rng)
         assert wrong.ece > 4 * wrong.ece_by_chance
@@ -159,29 +159,29 @@ class TestReliability:
 class TestCalibrate:
     def test_the_scale_is_found_and_the_error_is_small(self) -> None:
         d, y = world(8, 4000, 40.0)
-        found = calibrate(d / 40, y, groups=np.arange(4000) // 8, rng=np.random.default_rng(0))
-        assert found.scale.value == pytest.approx(1600, rel=0.1)
-        assert found.reliability.ece < 0.03
-        assert (found.folds, found.pairs, found.choices) == (5, 4000, 4000)
+        calibration = calibrate(d / 40, y, groups=np.arange(4000) // 8, rng=np.random.default_rng(0))
+        assert calibration.scale.value == pytest.approx(1600, rel=0.1)
+        assert calibration.reliability.ece < 0.03
+        assert (calibration.folds, calibration.pairs, calibration.choices) == (5, 4000, 4000)
 
     def test_held_out_groups_do_not_teach(self) -> None:
-        # in one group scores say the opposite of people: held out, its chances stay those of the other groups
+        # in one group scores say the opposite of raters: held out, its chances stay those of the other groups
         d = np.array([1.0] * 9 + [1.0])
         y = np.array([1.0] * 9 + [0.0])
-        found = calibrate(d, y, folds=2, groups=[0] * 9 + [1], rng=np.random.default_rng(0))
-        assert found.reliability.ece > 0.5
+        calibration = calibrate(d, y, folds=2, groups=[0] * 9 + [1], rng=np.random.default_rng(0))
+        assert calibration.reliability.ece > 0.5
 
     def test_a_seed_repeats_it(self) -> None:
         d, y = world(9, 100, 1.0)
-        one, two = (calibrate(d, y, rng=np.random.default_rng(4)) for _ in range(2))
-        assert one.reliability.ece == two.reliability.ece
+        first, second = (calibrate(d, y, rng=np.random.default_rng(4)) for _ in range(2))
+        assert first.reliability.ece == second.reliability.ece
 
     @pytest.mark.parametrize(
         ("d", "p", "more", "message"),
         [
             ([1.0], [1.0, 0.0], {}, "columns of one length"),
             ([], [], {}, "not empty"),
-            ([1.0] * 6, [2.0] * 6, {}, "shares from 0 to 1"),
+            ([1.0] * 6, [2.0] * 6, {}, "proportions from 0 to 1"),
             ([np.nan] * 6, [1.0] * 6, {}, "finite differences"),
             ([1.0] * 6, [1.0] * 6, {"answers": [0] * 6}, "answers above 0"),
             ([1.0] * 6, [1.0] * 6, {"groups": [0.5] * 6}, "integer index"),

@@ -35,22 +35,22 @@ def golden_maps(case: int) -> tuple[Maps, Maps]:
 
 def test_golden_table() -> None:
     predicted, marked = (np.stack(maps) for maps in zip(*map(golden_maps, range(6)), strict=True))
-    found = heatmap_agreement(predicted, marked)
+    agreement = heatmap_agreement(predicted, marked)
     for column, name in enumerate(("cc", "kld", "sim", "nss", "auc-judd")):
-        assert found.values[name] == pytest.approx([row[column] for row in PYSALIENCY], rel=1e-9)
+        assert agreement.values[name] == pytest.approx([row[column] for row in PYSALIENCY], rel=1e-9)
 
 
 def test_by_hand() -> None:
     predicted = np.array([[[0.4, 0.3], [0.2, 0.1]]])
     marked = np.array([[[1.0, 0.0], [1.0, 0.0]]])
-    found = heatmap_agreement(predicted, marked)
-    assert found.values["mse"][0] == pytest.approx((0.36 + 0.09 + 0.64 + 0.01) / 4)
-    assert found.values["cc"][0] == pytest.approx(0.1 / np.sqrt(0.05))
-    assert found.values["sim"][0] == pytest.approx(0.4 + 0.2)
-    assert found.values["kld"][0] == pytest.approx(0.5 * np.log(0.5 / 0.4) + 0.5 * np.log(0.5 / 0.2))
-    assert found.values["nss"][0] == pytest.approx(0.05 / np.sqrt(0.05 / 4))
+    agreement = heatmap_agreement(predicted, marked)
+    assert agreement.values["mse"][0] == pytest.approx((0.36 + 0.09 + 0.64 + 0.01) / 4)
+    assert agreement.values["cc"][0] == pytest.approx(0.1 / np.sqrt(0.05))
+    assert agreement.values["sim"][0] == pytest.approx(0.4 + 0.2)
+    assert agreement.values["kld"][0] == pytest.approx(0.5 * np.log(0.5 / 0.4) + 0.5 * np.log(0.5 / 0.2))
+    assert agreement.values["nss"][0] == pytest.approx(0.05 / np.sqrt(0.05 / 4))
     # (0, 0) → (0, ½) at .4 → (½, 1) at .2 → (1, 1)
-    assert found.values["auc-judd"][0] == pytest.approx(0.5 * 0.75 + 0.5)
+    assert agreement.values["auc-judd"][0] == pytest.approx(0.5 * 0.75 + 0.5)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -58,21 +58,21 @@ def test_oracles_and_laws(seed: int) -> None:
     rng = np.random.default_rng(seed)
     predicted = rng.random((2, 40, 40))
     marked = (rng.random((2, 40, 40)) < 0.3) * rng.integers(1, 4, (2, 40, 40)) / 3
-    found = heatmap_agreement(predicted, marked)
+    agreement = heatmap_agreement(predicted, marked)
     for image in range(2):
         p, g = predicted[image].ravel(), marked[image].ravel()
-        assert found.values["cc"][image] == pytest.approx(pearsonr(p, g).statistic, abs=1e-9)
+        assert agreement.values["cc"][image] == pytest.approx(pearsonr(p, g).statistic, abs=1e-9)
         fixated = g > 0
         half_a_step = 0.5001 / fixated.sum()  # thresholds at fixations alone cut the corners of the curve
-        assert found.values["auc-judd"][image] == pytest.approx(roc_auc_score(fixated, p), abs=half_a_step)
+        assert agreement.values["auc-judd"][image] == pytest.approx(roc_auc_score(fixated, p), abs=half_a_step)
         # NSS weighted by intensity is CC · sd(G) / mean(G)
         weighted = float((g * (p - p.mean())).sum() / g.sum() / p.std())
-        assert weighted == pytest.approx(found.values["cc"][image] * g.std() / g.mean(), rel=1e-9)
+        assert weighted == pytest.approx(agreement.values["cc"][image] * g.std() / g.mean(), rel=1e-9)
     stretched = heatmap_agreement(7 * predicted, marked)
     for name in ("cc", "kld", "sim", "nss", "auc-judd"):
-        assert stretched.values[name] == pytest.approx(found.values[name], rel=1e-9)
+        assert stretched.values[name] == pytest.approx(agreement.values[name], rel=1e-9)
     bent = heatmap_agreement(predicted**3, marked)
-    assert bent.values["auc-judd"] == pytest.approx(found.values["auc-judd"], rel=1e-12)
+    assert bent.values["auc-judd"] == pytest.approx(agreement.values["auc-judd"], rel=1e-12)
     perfect = heatmap_agreement(marked, marked)
     assert perfect.values["mse"].tolist() == [0, 0]
     for name, best in (("cc", 1), ("sim", 1), ("kld", 0), ("auc-judd", 1)):
@@ -84,8 +84,8 @@ def test_scikit_learn_at_the_size_of_a_picture() -> None:
     y, x = np.mgrid[:256, :256] / 256
     marked = ((y - 0.4) ** 2 + (x - 0.6) ** 2 < 0.05).astype(np.float64)
     predicted = np.exp(-((y - 0.5) ** 2 + (x - 0.5) ** 2) / 0.1) + 0.2 * rng.random((256, 256))
-    found = heatmap_agreement(predicted[None], marked[None]).values["auc-judd"][0]
-    assert found == pytest.approx(roc_auc_score(marked.ravel() > 0, predicted.ravel()), abs=1e-4)
+    auc = heatmap_agreement(predicted[None], marked[None]).values["auc-judd"][0]
+    assert auc == pytest.approx(roc_auc_score(marked.ravel() > 0, predicted.ravel()), abs=1e-4)
 
 
 def test_degenerate_maps_are_defined() -> None:
@@ -93,9 +93,9 @@ def test_degenerate_maps_are_defined() -> None:
     marked = np.zeros((1, 4, 4))
     marked[0, :2] = 1 / 3
     for constant in (flat, zero):
-        found = {name: column[0] for name, column in heatmap_agreement(constant, marked).values.items()}
-        assert (found["cc"], found["nss"], found["auc-judd"]) == (0, 0, 0.5)
-        assert (found["sim"], found["kld"]) == pytest.approx((0.5, np.log(2)))
+        measures = {name: column[0] for name, column in heatmap_agreement(constant, marked).values.items()}
+        assert (measures["cc"], measures["nss"], measures["auc-judd"]) == (0, 0, 0.5)
+        assert (measures["sim"], measures["kld"]) == pytest.approx((0.5, np.log(2)))
     nothing = heatmap_agreement(flat, zero)
     assert nothing.empty.tolist() == [True]
     assert nothing.values["mse"][0] == pytest.approx(0.09)

@@ -10,12 +10,12 @@ def test_by_hand() -> None:
     heatmap[1:3, 14:18] = 0.8  # the summit: 8 pixels, columns 14 to 17, rows 1 and 2
     heatmap[8, 1] = 0.8  # as high, but smaller
     heatmap[5, :] = 0.4
-    found = heatmap_summary(heatmap)
-    assert found.peak == 0.8
-    assert [found.x, found.y] == pytest.approx([16 / 20, 2 / 10])
-    assert found.where == "top right"
-    assert found.mean == pytest.approx((9 * 0.8 + 20 * 0.4) / 200)
-    assert found.above_half == pytest.approx(9 / 200)
+    summary = heatmap_summary(heatmap)
+    assert summary.peak == 0.8
+    assert [summary.x, summary.y] == pytest.approx([16 / 20, 2 / 10])
+    assert summary.where == "top right"
+    assert summary.mean == pytest.approx((9 * 0.8 + 20 * 0.4) / 200)
+    assert summary.above_half == pytest.approx(9 / 200)
 
 
 @pytest.mark.parametrize(
@@ -37,15 +37,15 @@ def test_places_in_words(row: int, column: int, where: str) -> None:
 
 def test_a_map_that_is_the_same_everywhere_has_its_place_in_the_middle() -> None:
     for level in (0.0, 0.3):
-        found = heatmap_summary(np.full((7, 5), level))
-        assert (found.peak, found.x, found.y, found.where) == (level, 0.5, 0.5, "centre")
+        summary = heatmap_summary(np.full((7, 5), level))
+        assert (summary.peak, summary.x, summary.y, summary.where) == (level, 0.5, 0.5, "centre")
 
 
 def test_mirroring_moves_the_place_alone() -> None:
     heatmap = np.random.default_rng(0).random((12, 18))
-    one, other = heatmap_summary(heatmap), heatmap_summary(heatmap[:, ::-1])
-    assert other.x == pytest.approx(1 - one.x)
-    assert (other.y, other.peak, other.above_half) == (one.y, one.peak, one.above_half)
+    summary, mirrored = heatmap_summary(heatmap), heatmap_summary(heatmap[:, ::-1])
+    assert mirrored.x == pytest.approx(1 - summary.x)
+    assert (mirrored.y, mirrored.peak, mirrored.above_half) == (summary.y, summary.peak, summary.above_half)
 
 
 @pytest.mark.parametrize("heatmap", [np.zeros(3), np.zeros((0, 3)), np.array([[np.nan]])])

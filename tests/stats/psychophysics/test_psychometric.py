@@ -96,17 +96,17 @@ def test_interval_holds_the_truth() -> None:
     for _ in range(50):
         right = rng.binomial(40, truth.chance(levels))
         fit = fit_psychometric(levels, right, np.full(7, 40), shape="logistic", lapse=0.0)
-        found = threshold_estimate(fit, 0.75)
-        held += found.low <= 4 <= found.high
+        threshold = threshold_estimate(fit, 0.75)
+        held += threshold.low <= 4 <= threshold.high
     assert held >= 42  # 95 % of 50 is 47.5; three and a half standard errors below
-    assert found.answers == 280
+    assert threshold.answers == 280
 
 
 def test_profile_ends_by_a_search() -> None:
     # the ends are where the best function that passes 75 % there is worse by χ²(.95; 1)/2 = 1.920729
     answers = some_answers(3)
     fit = fit_psychometric(LEVELS, answers, np.full(7, 60), shape="gaussian", lapse=0.02)
-    found = threshold_estimate(fit, 0.75)
+    threshold = threshold_estimate(fit, 0.75)
 
     def loss(width: float, at: float) -> float:
         sd = width / (2 * stats.norm.ppf(0.95))
@@ -119,12 +119,12 @@ def test_profile_ends_by_a_search() -> None:
             optimize.minimize_scalar(lambda log: loss(np.exp(log), at), bounds=(3, 9), method="bounded").fun
         )
 
-    least = profile(found.value)
-    for end in (found.low, found.high):
+    least = profile(threshold.value)
+    for end in (threshold.low, threshold.high):
         assert profile(end) - least == pytest.approx(1.920729, abs=2e-3)
-    assert found.low < found.value < found.high
+    assert threshold.low < threshold.value < threshold.high
     wider = threshold_estimate(fit, 0.75, level=0.99)
-    assert wider.low < found.low < found.high < wider.high
+    assert wider.low < threshold.low < threshold.high < wider.high
 
 
 def test_profile_with_fitted_rates_and_without_a_bound() -> None:

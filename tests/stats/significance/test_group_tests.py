@@ -25,26 +25,26 @@ def split(values: NDArray[np.float64], groups: NDArray[np.int64]) -> list[NDArra
 def test_anova_by_hand() -> None:
     # means 2, 4, 9, in all 27/7; between 3(2 − 27/7)² + 3(4 − 27/7)² + (9 − 27/7)² = 1806/49 = 36.857143;
     # within 2 + 8 + 0 = 10; F = (36.857143/2)/(10/4) = 7.371429; η² = 36.857143/46.857143
-    found = one_way_anova(VALUES, GROUPS)
-    assert found.statistic == pytest.approx(7.371429, abs=1e-6)
-    assert (found.between, found.within) == (2, 4)
-    assert found.eta_squared == pytest.approx(36.857143 / 46.857143)
+    anova = one_way_anova(VALUES, GROUPS)
+    assert anova.statistic == pytest.approx(7.371429, abs=1e-6)
+    assert (anova.between, anova.within) == (2, 4)
+    assert anova.eta_squared == pytest.approx(36.857143 / 46.857143)
 
 
-def test_degrees_of_freedom_are_those_of_people() -> None:
-    # four generators, thirty people each: (3, 116), not the (3, 29) that is printed for such a study
+def test_degrees_of_freedom_are_those_of_raters() -> None:
+    # four generators, thirty raters each: (3, 116), not the (3, 29) that is printed for such a study
     values = np.random.default_rng(0).normal(size=120)
-    found = one_way_anova(values, np.repeat(np.arange(4), 30))
-    assert (found.between, found.within) == (3, 116)
+    anova = one_way_anova(values, np.repeat(np.arange(4), 30))
+    assert (anova.between, anova.within) == (3, 116)
 
 
 def test_kruskal_by_hand() -> None:
     # ranks of 1 2 3 | 2 4 6 | 9 are 1 2.5 4 | 2.5 5 6 | 7: sums 7.5, 13.5, 7; Σ R²/n = 18.75 + 60.75 + 49 = 128.5
     # H = 12/56 · 128.5 − 24 = 3.535714; one pair of ties: 1 − 6/336 = .982143; H = 3.6
-    found = kruskal_wallis(VALUES, GROUPS)
-    assert found.statistic == pytest.approx(3.6)
-    assert found.degrees == 2
-    assert found.p_value == pytest.approx(np.exp(-1.8))  # χ² with two degrees of freedom
+    kruskal = kruskal_wallis(VALUES, GROUPS)
+    assert kruskal.statistic == pytest.approx(3.6)
+    assert kruskal.degrees == 2
+    assert kruskal.p_value == pytest.approx(np.exp(-1.8))  # χ² with two degrees of freedom
 
 
 def test_levene_by_hand() -> None:
@@ -105,7 +105,7 @@ def test_nonsense_is_refused() -> None:
         kruskal_wallis([1.0, 2.0], [0, 0])
     with pytest.raises(StatisticsError, match="found 2 of 3"):
         kruskal_wallis([1.0, 2.0], [0, 2])
-    with pytest.raises(StatisticsError, match="more people than groups"):
+    with pytest.raises(StatisticsError, match="more raters than groups"):
         one_way_anova([1.0, 2.0], [0, 1])
     with pytest.raises(StatisticsError, match="one length"):
         levene([1.0, 2.0], [0])

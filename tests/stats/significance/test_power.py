@@ -24,9 +24,9 @@ def test_by_hand() -> None:
     assert design_effect(200, 0.05) == pytest.approx(10.95)
 
 
-@pytest.mark.parametrize(("share", "votes"), [(0.52, 4904), (0.55, 783), (0.60, 194), (0.48, 4904)])
-def test_published_preferences(share: float, votes: int) -> None:
-    assert preference_votes(share) == votes
+@pytest.mark.parametrize(("proportion", "votes"), [(0.52, 4904), (0.55, 783), (0.60, 194), (0.48, 4904)])
+def test_published_preferences(proportion: float, votes: int) -> None:
+    assert preference_votes(proportion) == votes
 
 
 def test_published_proportions_and_means() -> None:
@@ -45,22 +45,22 @@ def test_against_statsmodels() -> None:
 
 
 @given(st.floats(0.51, 0.95), st.floats(0.5, 0.99))
-def test_power_inverts_sample_size(share: float, power: float) -> None:
-    votes = preference_votes(share, power=power)
-    assert preference_power(share, votes) >= power - 1e-6
+def test_power_inverts_sample_size(proportion: float, power: float) -> None:
+    votes = preference_votes(proportion, power=power)
+    assert preference_power(proportion, votes) >= power - 1e-6
     if votes > 1:
-        assert preference_power(share, votes - 1) <= power + 1e-6
-    group = proportions_group(share, 0.4, power=power)
-    assert proportions_power(share, 0.4, group) >= power - 1e-6
-    ratings = means_group(share, 1.3, power=power)
-    assert means_power(share, 1.3, ratings) >= power - 1e-6
+        assert preference_power(proportion, votes - 1) <= power + 1e-6
+    group = proportions_group(proportion, 0.4, power=power)
+    assert proportions_power(proportion, 0.4, group) >= power - 1e-6
+    ratings = means_group(proportion, 1.3, power=power)
+    assert means_power(proportion, 1.3, ratings) >= power - 1e-6
 
 
 @given(st.floats(0.51, 0.9), st.floats(0.0, 0.09))
-def test_a_larger_difference_needs_no_more(share: float, more: float) -> None:
-    assert preference_votes(share + more) <= preference_votes(share)
-    assert preference_votes(share, alpha=0.01) >= preference_votes(share)
-    assert proportions_group(share, 0.4) == proportions_group(0.4, share)
+def test_a_larger_difference_needs_no_more(proportion: float, more: float) -> None:
+    assert preference_votes(proportion + more) <= preference_votes(proportion)
+    assert preference_votes(proportion, alpha=0.01) >= preference_votes(proportion)
+    assert proportions_group(proportion, 0.4) == proportions_group(0.4, proportion)
 
 
 def test_nonsense_is_refused() -> None:

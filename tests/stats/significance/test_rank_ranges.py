@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from beholder.errors import StatisticsError
-from beholder.stats.intervals.bootstrap import person_weights, ratio_of_sums
+from beholder.stats.intervals.bootstrap import rater_weights, ratio_of_sums
 from beholder.stats.significance.rank_ranges import rank_ranges
 from beholder.stats.significance.separation import separate
 
@@ -46,7 +46,7 @@ def test_laws(cells: int, seed: int) -> None:
     assert np.all((best <= place + 1) & (place + 1 <= worst))  # true separations never shut the truth out
     more = some | (rng.random(len(first)) < 0.4)
     tighter = rank_ranges(first, second, advantage, more, cells)
-    assert np.all((tighter[0] >= best) & (tighter[1] <= worst))  # monotone: more told apart, narrower ranges
+    assert np.all((tighter[0] >= best) & (tighter[1] <= worst))  # monotone: more separated, narrower ranges
     everything = rank_ranges(first, second, advantage, np.ones(len(first)), cells)
     assert np.array_equal(everything[0], place + 1)
     assert np.array_equal(everything[1], place + 1)
@@ -59,17 +59,17 @@ def test_all_true_ranks_lie_in_their_ranges_together() -> None:
     rng = np.random.default_rng(0)
     truth = np.array([0.50, 0.44, 0.44, 0.40, 0.30])
     lowest, highest = np.array([1, 2, 2, 4, 5]), np.array([1, 3, 3, 4, 5])
-    held, told = 0, 0
+    held, separated = 0, 0
     for _ in range(200):
         scores = rng.normal(truth, 0.1, (25, 5)) + rng.normal(0, 0.1, (25, 1))
-        weights = person_weights(np.zeros(25, np.int64), 300, rng)
-        draws = ratio_of_sums(scores, np.ones_like(scores), weights)
-        found = separate(scores.mean(axis=0), draws, 25, within=True)
+        weights = rater_weights(np.zeros(25, np.int64), 300, rng)
+        replicates = ratio_of_sums(scores, np.ones_like(scores), weights)
+        separation = separate(scores.mean(axis=0), replicates, 25, within=True)
         # an order of the equal two that agrees with the ranges exists if neither is put above the other
-        held += bool(np.all((found.rank_low <= highest) & (found.rank_high >= lowest)))
-        told += int(found.separated.sum())
+        held += bool(np.all((separation.rank_low <= highest) & (separation.rank_high >= lowest)))
+        separated += int(separation.separated.sum())
     assert held / 200 >= 0.93
-    assert told / 200 > 4  # and not by telling nothing apart
+    assert separated / 200 > 4  # and not by separating nothing
 
 
 def test_nonsense_is_refused() -> None:

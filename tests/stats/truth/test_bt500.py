@@ -8,9 +8,9 @@ from scipy import stats
 from beholder.stats.truth.bt500 import bt500
 
 
-def panel(rng: np.random.Generator, people: int = 20, items: int = 40) -> NDArray[np.float64]:
-    """Scores (people, items) by careful raters."""
-    return rng.uniform(20, 80, items) + rng.normal(0, 5, (people, items))
+def panel(rng: np.random.Generator, raters: int = 20, items: int = 40) -> NDArray[np.float64]:
+    """Scores (raters, items) by careful raters."""
+    return rng.uniform(20, 80, items) + rng.normal(0, 5, (raters, items))
 
 
 def long(matrix: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -27,22 +27,22 @@ def test_by_hand() -> None:
     # eight raters, six zeros: σ² = 20.25, β₂ = 13122 · 8/162² = 4 exactly: band 2 · 4.5 = 9, on the edge
     seven, eight = nine[2:], nine[1:]
     assert bt500(range(7), [0] * 7, seven).above.tolist() == [0] * 7
-    found = bt500(range(8), [0] * 8, eight)
-    assert found.above.tolist() == [0] * 6 + [1, 0]
-    assert found.below.tolist() == [0] * 7 + [1]
-    assert not found.rejected.any()  # each strays to one side only: |P − Q|/(P + Q) = 1
+    screening = bt500(range(8), [0] * 8, eight)
+    assert screening.above.tolist() == [0] * 6 + [1, 0]
+    assert screening.below.tolist() == [0] * 7 + [1]
+    assert not screening.rejected.any()  # each strays to one side only: |P − Q|/(P + Q) = 1
 
 
 def test_one_who_strays_to_both_sides_is_rejected() -> None:
     rng = np.random.default_rng(0)
-    scores = panel(rng, people=80)
+    scores = panel(rng, raters=80)
     scores[3] += rng.choice([-60, 60], 40)  # careless
     scores[7] += 60  # generous, but consistent
-    found = bt500(*long(scores))
-    assert found.rejected[3]
-    assert found.rejected.sum() == 1
-    assert found.above[7] > 2
-    assert found.judged.tolist() == [40] * 80
+    screening = bt500(*long(scores))
+    assert screening.rejected[3]
+    assert screening.rejected.sum() == 1
+    assert screening.above[7] > 2
+    assert screening.judged.tolist() == [40] * 80
 
 
 def test_the_balance_by_hand() -> None:
@@ -51,9 +51,9 @@ def test_the_balance_by_hand() -> None:
     scores[0, :3] = [10, 10, -10]  # |2 − 1|/3 = .33: one-sided, kept
     scores[1, 3:10] = [10, 10, 10, 10, -10, -10, -10]  # |4 − 3|/7 = .14: rejected
     scores[2, 10:12] = [10, -10]  # 2 of 40 is .05, not above it: kept
-    found = bt500(*long(scores))
-    assert (found.above[:3].tolist(), found.below[:3].tolist()) == ([2, 4, 1], [1, 3, 1])
-    assert np.flatnonzero(found.rejected).tolist() == [1]
+    screening = bt500(*long(scores))
+    assert (screening.above[:3].tolist(), screening.below[:3].tolist()) == ([2, 4, 1], [1, 3, 1])
+    assert np.flatnonzero(screening.rejected).tolist() == [1]
 
 
 def test_against_a_plain_loop_with_scipy() -> None:
@@ -71,25 +71,25 @@ def test_against_a_plain_loop_with_scipy() -> None:
     stray = above + below
     with np.errstate(invalid="ignore"):
         expected = (stray / judged > 0.05) & (np.abs(above - below) / stray < 0.3)
-    found = bt500(*long(scores))
-    assert found.above.tolist() == above.tolist()
-    assert found.below.tolist() == below.tolist()
-    assert found.rejected.tolist() == expected.tolist()
+    screening = bt500(*long(scores))
+    assert screening.above.tolist() == above.tolist()
+    assert screening.below.tolist() == below.tolist()
+    assert screening.rejected.tolist() == expected.tolist()
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 10), st.floats(-50, 50))
 @settings(max_examples=25, deadline=None)
 def test_laws(seed: int, factor: float, shift: float) -> None:
     rng = np.random.default_rng(seed)
-    scores = panel(rng, people=8, items=15) + 5 * rng.standard_t(2, (8, 15))
-    found = bt500(*long(scores))
-    people = rng.permutation(8)
-    assert bt500(*long(scores[people])).rejected.tolist() == found.rejected[people].tolist()
+    scores = panel(rng, raters=8, items=15) + 5 * rng.standard_t(2, (8, 15))
+    screening = bt500(*long(scores))
+    raters = rng.permutation(8)
+    assert bt500(*long(scores[raters])).rejected.tolist() == screening.rejected[raters].tolist()
     moved = bt500(*long(factor * scores + shift))
-    assert moved.above.tolist() == found.above.tolist()
+    assert moved.above.tolist() == screening.above.tolist()
     turned = bt500(*long(-scores))
-    assert turned.above.tolist() == found.below.tolist()
-    assert not found.rejected.all()
+    assert turned.above.tolist() == screening.below.tolist()
+    assert not screening.rejected.all()
 
 
 def test_if_all_would_go_all_stay() -> None:
@@ -97,14 +97,14 @@ def test_if_all_would_go_all_stay() -> None:
     round_table = np.zeros((8, 8))
     for item in range(8):
         round_table[item, item], round_table[(item + 1) % 8, item] = 9, -9
-    found = bt500(*long(round_table))
-    assert found.above.tolist() == found.below.tolist() == [1] * 8
-    assert found.spared
-    assert not found.rejected.any()
+    screening = bt500(*long(round_table))
+    assert screening.above.tolist() == screening.below.tolist() == [1] * 8
+    assert screening.spared
+    assert not screening.rejected.any()
 
 
 def test_unanimous_items_hold_no_outliers() -> None:
-    found = bt500([0, 1, 2], [0, 0, 0], [0.1, 0.1, 0.1])
-    assert found.above.sum() == found.below.sum() == 0
-    assert not found.spared
-    assert found.judged == pytest.approx([1, 1, 1])
+    screening = bt500([0, 1, 2], [0, 0, 0], [0.1, 0.1, 0.1])
+    assert screening.above.sum() == screening.below.sum() == 0
+    assert not screening.spared
+    assert screening.judged == pytest.approx([1, 1, 1])

@@ -16,13 +16,13 @@ def long(matrix: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 def test_by_hand() -> None:
     # raters 1 2 3 4 | 1 2 3 4 | 2 1 4 3 | 4 3 2 1. With all four, the last against the mean 4/3 5/3 10/3 11/3 has
-    # deviations 1.5 .5 −.5 −1.5 and −7/6 −5/6 5/6 7/6: r = −(1.75 + 5/12 + 5/12 + 1.75)/√(5 · 37/9) = −.955779
+    # centred 1.5 .5 −.5 −1.5 and −7/6 −5/6 5/6 7/6: r = −(1.75 + 5/12 + 5/12 + 1.75)/√(5 · 37/9) = −.955779
     # and goes first. Then the third against 1 2 3 4: r = 3/5, below .75, and goes; the two left agree.
     scores = np.array([[1, 2, 3, 4], [1, 2, 3, 4], [2, 1, 4, 3], [4, 3, 2, 1.0]])
-    found = correlation_screening(*long(scores))
-    assert found.order.tolist() == [3, 2]
-    assert found.rejected.tolist() == [False, False, True, True]
-    assert found.correlation == pytest.approx([1, 1, 0.6, -(13 / 3) / np.sqrt(185 / 9)])
+    screening = correlation_screening(*long(scores))
+    assert screening.order.tolist() == [3, 2]
+    assert screening.rejected.tolist() == [False, False, True, True]
+    assert screening.correlation == pytest.approx([1, 1, 0.6, -(13 / 3) / np.sqrt(185 / 9)])
     lenient = correlation_screening(*long(scores), threshold=0.5)
     assert lenient.order.tolist() == [3]
 
@@ -45,9 +45,9 @@ def test_against_a_plain_loop_with_scipy() -> None:
                 break
             left.remove(worst)
             order.append(worst)
-        found = correlation_screening(*long(matrix))
-        assert found.order.tolist() == order
-        assert found.correlation == pytest.approx([last[rater] for rater in range(9)])
+        screening = correlation_screening(*long(matrix))
+        assert screening.order.tolist() == order
+        assert screening.correlation == pytest.approx([last[rater] for rater in range(9)])
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -55,13 +55,13 @@ def test_against_a_plain_loop_with_scipy() -> None:
 def test_laws(seed: int) -> None:
     rng = np.random.default_rng(seed)
     matrix = rng.normal(size=25) + rng.uniform(0.2, 2, (7, 1)) * rng.normal(size=(7, 25))
-    found = correlation_screening(*long(matrix))
-    assert (~found.rejected).sum() >= 2
-    left = found.correlation[~found.rejected]
+    screening = correlation_screening(*long(matrix))
+    assert (~screening.rejected).sum() >= 2
+    left = screening.correlation[~screening.rejected]
     assert len(left) == 2 or np.all(left >= 0.75)
     factors = rng.uniform(0.5, 2)
     moved = correlation_screening(*long(5 + factors * matrix))  # one change of units for all
-    assert moved.order.tolist() == found.order.tolist()
+    assert moved.order.tolist() == screening.order.tolist()
     nobody = correlation_screening(*long(matrix), threshold=-1)
     assert not nobody.rejected.any()
 

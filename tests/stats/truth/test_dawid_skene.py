@@ -15,58 +15,58 @@ Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
 def simulate(
-    rng: np.random.Generator, people: int = 12, items: int = 60, classes: int = 3
+    rng: np.random.Generator, raters: int = 12, items: int = 60, classes: int = 3
 ) -> tuple[Columns, NDArray[np.int64], NDArray[np.float64]]:
     """Return long labels with gaps, the truth, and how often each rater knows it."""
     truth = rng.integers(0, classes, items)
-    right = rng.uniform(0.4, 0.95, people)
-    guess = rng.integers(0, classes, (people, items))
-    labels = np.where(rng.random((people, items)) < right[:, None], truth, guess)
-    present = rng.random((people, items)) < 0.6
+    right = rng.uniform(0.4, 0.95, raters)
+    guess = rng.integers(0, classes, (raters, items))
+    labels = np.where(rng.random((raters, items)) < right[:, None], truth, guess)
+    present = rng.random((raters, items)) < 0.6
     present[0], present[:, 0] = True, True  # every item and rater occurs
     who, what = np.nonzero(present)
     return (who, what, labels[who, what]), truth, right
 
 
 def test_one_turn_by_hand() -> None:
-    # two items, three raters: a gets 0 0 1, b gets 1 1 1. Shares of votes: a (2/3, 1/3), b (0, 1).
+    # two items, three raters: a gets 0 0 1, b gets 1 1 1. Proportions of votes: a (2/3, 1/3), b (0, 1).
     # prior (1/3, 2/3). Raters 0 and 1 alike: answer 0 on a, 1 on b. True 0: 2/3 of answers are 0 → π(0, 0) = 1.
     # True 1: a counts 1/3 with answer 0, b 1 with answer 1 → π(1, 0) = ¼, π(1, 1) = ¾.
     # Rater 2 always answers 1. Item a: class 0: 1/3 · 1 · 1 · π₂(0, 1) = 1/3; class 1: 2/3 · ¼ · ¼ · 1 = 1/24
-    found = dawid_skene([0, 1, 2] * 2, [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], iterations=1)
-    assert found.posterior[0] == pytest.approx([8 / 9, 1 / 9], abs=1e-9)
-    assert found.posterior[1] == pytest.approx([0, 1], abs=1e-9)
+    fit = dawid_skene([0, 1, 2] * 2, [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], iterations=1)
+    assert fit.posterior[0] == pytest.approx([8 / 9, 1 / 9], abs=1e-9)
+    assert fit.posterior[1] == pytest.approx([0, 1], abs=1e-9)
     # log-likelihood: log(1/3 + 1/24) for a; b: 2/3 · (¾)² · 1 = 3/8
-    assert found.log_likelihood == pytest.approx(np.log(3 / 8) + np.log(3 / 8), abs=1e-8)
+    assert fit.log_likelihood == pytest.approx(np.log(3 / 8) + np.log(3 / 8), abs=1e-8)
     # what follows: true 1 has weight 1/9 on a, where raters 0 and 1 said 0, and 1 on b, where they said 1
-    assert found.prior == pytest.approx([4 / 9, 5 / 9], abs=1e-9)
-    assert found.confusion[0] == pytest.approx(np.array([[1, 0], [0.1, 0.9]]), abs=1e-9)
-    assert found.accuracy[0] == pytest.approx(4 / 9 + 5 / 9 * 0.9, abs=1e-9)
-    assert (found.iterations, found.converged) == (1, False)
-    assert found.labels.tolist() == [0, 1]
+    assert fit.prior == pytest.approx([4 / 9, 5 / 9], abs=1e-9)
+    assert fit.confusion[0] == pytest.approx(np.array([[1, 0], [0.1, 0.9]]), abs=1e-9)
+    assert fit.accuracy[0] == pytest.approx(4 / 9 + 5 / 9 * 0.9, abs=1e-9)
+    assert (fit.iterations, fit.converged) == (1, False)
+    assert fit.labels.tolist() == [0, 1]
 
 
-@pytest.mark.filterwarnings("ignore::pandas.errors.Pandas4Warning")  # in crowd-kit
+@pytest.mark.filterwarnings("ignore::pandas.errors.Pandas4Warning")  # in panel-kit
 @pytest.mark.parametrize("turns", [1, 8])
 def test_against_crowd_kit(turns: int) -> None:
     for seed in range(2):
         (who, what, labels), *_ = simulate(np.random.default_rng(seed))
         table = pd.DataFrame({"task": what, "worker": who, "label": labels})
         theirs: Any = Oracle(n_iter=turns, tol=-np.inf).fit(table)
-        found = dawid_skene(who, what, labels, iterations=turns, tolerance=0)
+        fit = dawid_skene(who, what, labels, iterations=turns, tolerance=0)
         # their last step raises posteriors to at least 1e-10
-        np.testing.assert_allclose(found.posterior, theirs.probas_.sort_index()[[0, 1, 2]], atol=1e-9)
-        np.testing.assert_allclose(found.prior, theirs.priors_.sort_index(), atol=1e-9)
+        np.testing.assert_allclose(fit.posterior, theirs.probas_.sort_index()[[0, 1, 2]], atol=1e-9)
+        np.testing.assert_allclose(fit.prior, theirs.priors_.sort_index(), atol=1e-9)
         for (rater, label), row in theirs.errors_.iterrows():
-            np.testing.assert_allclose(found.confusion[rater, :, label], row[[0, 1, 2]], atol=1e-9)
+            np.testing.assert_allclose(fit.confusion[rater, :, label], row[[0, 1, 2]], atol=1e-9)
 
 
 def test_known_raters_are_recovered() -> None:
-    (who, what, labels), truth, right = simulate(np.random.default_rng(4), people=30, items=400)
-    found = dawid_skene(who, what, labels)
-    assert found.converged
-    assert (found.labels == truth).mean() > 0.97
-    np.testing.assert_allclose(found.accuracy, right + (1 - right) / 3, atol=0.08)  # or right by a guess
+    (who, what, labels), truth, right = simulate(np.random.default_rng(4), raters=30, items=400)
+    fit = dawid_skene(who, what, labels)
+    assert fit.converged
+    assert (fit.labels == truth).mean() > 0.97
+    np.testing.assert_allclose(fit.accuracy, right + (1 - right) / 3, atol=0.08)  # or right by a guess
 
 
 def test_someone_who_turns_the_scale_round_still_tells() -> None:
@@ -74,30 +74,30 @@ def test_someone_who_turns_the_scale_round_still_tells() -> None:
     truth = rng.integers(0, 2, 200)
     right = rng.random((5, 200)) < np.array([[0.8], [0.8], [0.8], [0.05], [0.05]])
     who, what = (index.ravel() for index in np.indices((5, 200)))
-    found = dawid_skene(who, what, np.where(right, truth, 1 - truth).ravel())
-    assert (found.labels == truth).mean() > 0.98  # the majority vote has about .75
-    assert np.all(found.accuracy[3:] < 0.1)
+    fit = dawid_skene(who, what, np.where(right, truth, 1 - truth).ravel())
+    assert (fit.labels == truth).mean() > 0.98  # the majority vote has about .75
+    assert np.all(fit.accuracy[3:] < 0.1)
 
 
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=15, deadline=None)
 def test_laws(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    (who, what, labels), *_ = simulate(rng, people=6, items=20)
-    found = dawid_skene(who, what, labels, iterations=10, classes=3)
-    np.testing.assert_allclose(found.posterior.sum(axis=1), 1)
-    np.testing.assert_allclose(found.confusion.sum(axis=2), 1)
-    assert found.prior.sum() == pytest.approx(1)
+    (who, what, labels), *_ = simulate(rng, raters=6, items=20)
+    fit = dawid_skene(who, what, labels, iterations=10, classes=3)
+    np.testing.assert_allclose(fit.posterior.sum(axis=1), 1)
+    np.testing.assert_allclose(fit.confusion.sum(axis=2), 1)
+    assert fit.prior.sum() == pytest.approx(1)
     likelihoods = [dawid_skene(who, what, labels, iterations=n, tolerance=0).log_likelihood for n in range(1, 8)]
     assert np.all(np.diff(likelihoods) > -1e-6)  # EM never goes down
-    rows, people, items, names = (
+    rows, raters, items, names = (
         rng.permutation(len(who)),
         rng.permutation(6),
         rng.permutation(20),
         rng.permutation(3),
     )
-    moved = dawid_skene(people[who][rows], items[what][rows], names[labels][rows], iterations=10, classes=3)
-    np.testing.assert_allclose(moved.posterior[items][:, names], found.posterior, atol=1e-6)
+    moved = dawid_skene(raters[who][rows], items[what][rows], names[labels][rows], iterations=10, classes=3)
+    np.testing.assert_allclose(moved.posterior[items][:, names], fit.posterior, atol=1e-6)
 
 
 def test_degenerate_answers() -> None:

@@ -13,15 +13,15 @@ from beholder.stats.truth.mace import Method, mace
 
 
 def simulate(
-    rng: np.random.Generator, people: int = 10, items: int = 60, classes: int = 3
+    rng: np.random.Generator, raters: int = 10, items: int = 60, classes: int = 3
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return long labels, the truth, and how often each rater knows; the last one always gives label 0."""
-    truth, knows = rng.integers(0, classes, items), rng.uniform(0.4, 0.95, people)
+    truth, knows = rng.integers(0, classes, items), rng.uniform(0.4, 0.95, raters)
     knows[-1] = 0
-    guess = rng.integers(0, classes, (people, items))
+    guess = rng.integers(0, classes, (raters, items))
     guess[-1] = 0
-    labels = np.where(rng.random((people, items)) < knows[:, None], truth, guess)
-    present = rng.random((people, items)) < 0.7
+    labels = np.where(rng.random((raters, items)) < knows[:, None], truth, guess)
+    present = rng.random((raters, items)) < 0.7
     present[0], present[:, 0] = True, True
     what, who = np.nonzero(present.T)
     return who, what, labels[who, what], truth, knows
@@ -32,17 +32,17 @@ def test_one_turn_by_hand() -> None:
     # alike: posterior (½, ½), likelihood 3/16. An answer was known with ½ · ½/(½ + ¼) = 1/3.
     # EM: k = (1/3 + s)/(1 + 2s), s = .005
     start = ([[0.5, 0.5]] * 2, [[0.5, 0.5]] * 2)
-    found = mace([0, 1], [0, 0], [0, 1], start=start, method="em", iterations=1)
-    known = (1 / 3 + 0.005) / 1.01
-    assert found.competence == pytest.approx([known, known])
+    fit = mace([0, 1], [0, 0], [0, 1], start=start, method="em", iterations=1)
+    knew = (1 / 3 + 0.005) / 1.01
+    assert fit.competence == pytest.approx([knew, knew])
     habit = (2 / 3 + 0.005) / (2 / 3 + 0.01)
-    np.testing.assert_allclose(found.habit, [[habit, 1 - habit], [1 - habit, habit]])
-    right, other = known + (1 - known) * habit, (1 - known) * habit
-    assert found.log_likelihood == pytest.approx(np.log(right * other))
-    assert found.posterior == pytest.approx(np.array([[0.5, 0.5]]))
+    np.testing.assert_allclose(fit.habit, [[habit, 1 - habit], [1 - habit, habit]])
+    right, other = knew + (1 - knew) * habit, (1 - knew) * habit
+    assert fit.log_likelihood == pytest.approx(np.log(right * other))
+    assert fit.posterior == pytest.approx(np.array([[0.5, 0.5]]))
 
 
-@pytest.mark.filterwarnings("ignore::pandas.errors.Pandas4Warning")  # in crowd-kit
+@pytest.mark.filterwarnings("ignore::pandas.errors.Pandas4Warning")  # in panel-kit
 @pytest.mark.parametrize(("method", "theirs"), [("variational", "vb"), ("em", "em")])
 def test_against_crowd_kit(method: Method, theirs: str) -> None:
     for seed in range(2):
@@ -57,30 +57,28 @@ def test_against_crowd_kit(method: Method, theirs: str) -> None:
         model._initialize(10, 3)
         start = (model.spamming_.copy(), model.thetas_.copy())
         model.fit(table)
-        found = mace(who, what, labels, start=start, method=method, iterations=6, tolerance=0)
-        np.testing.assert_allclose(found.posterior, model.probas_.sort_index()[[0, 1, 2]], atol=1e-9)
+        fit = mace(who, what, labels, start=start, method=method, iterations=6, tolerance=0)
+        np.testing.assert_allclose(fit.posterior, model.probas_.sort_index()[[0, 1, 2]], atol=1e-9)
         spamming = model.spamming_ / model.spamming_.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(found.competence, spamming[:, 1], atol=1e-9)
-        np.testing.assert_allclose(
-            found.habit, model.thetas_ / model.thetas_.sum(axis=1, keepdims=True), atol=1e-9
-        )
+        np.testing.assert_allclose(fit.competence, spamming[:, 1], atol=1e-9)
+        np.testing.assert_allclose(fit.habit, model.thetas_ / model.thetas_.sum(axis=1, keepdims=True), atol=1e-9)
 
 
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=15, deadline=None)
 def test_laws(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    who, what, labels, truth, knows = simulate(rng, people=15, items=250)
-    found = mace(who, what, labels, classes=3)
-    assert (found.labels == truth).mean() > 0.9
-    assert np.argmin(found.competence) == 14  # the one who never looks …
-    assert found.competence[14] < 0.15
-    assert found.habit[14, 0] > 0.7  # … and always gives 0
-    assert np.abs(found.competence - knows).mean() < 0.1
+    who, what, labels, truth, knows = simulate(rng, raters=15, items=250)
+    fit = mace(who, what, labels, classes=3)
+    assert (fit.labels == truth).mean() > 0.9
+    assert np.argmin(fit.competence) == 14  # the one who never looks …
+    assert fit.competence[14] < 0.15
+    assert fit.habit[14, 0] > 0.7  # … and always gives 0
+    assert np.abs(fit.competence - knows).mean() < 0.1
     names = rng.permutation(3)
     renamed = mace(who, what, names[labels], classes=3)
-    np.testing.assert_allclose(renamed.posterior[:, names], found.posterior, atol=1e-6)
-    np.testing.assert_allclose(renamed.competence, found.competence, atol=1e-6)
+    np.testing.assert_allclose(renamed.posterior[:, names], fit.posterior, atol=1e-6)
+    np.testing.assert_allclose(renamed.competence, fit.competence, atol=1e-6)
 
 
 def test_degenerate_answers() -> None:

@@ -21,32 +21,32 @@ def long(matrix: NDArray[np.float64]) -> Columns:
     return who, what, matrix[what, who]
 
 
-def simulate(rng: np.random.Generator, items: int = 60, people: int = 25) -> NDArray[np.float64]:
-    noise = rng.uniform(0.4, 1.5, people) * rng.normal(size=(items, people))
-    matrix = np.asarray(rng.uniform(1, 5, (items, 1)) + rng.normal(0, 0.3, people) + noise)
-    matrix[rng.random((items, people)) < 0.2] = np.nan
+def simulate(rng: np.random.Generator, items: int = 60, raters: int = 25) -> NDArray[np.float64]:
+    noise = rng.uniform(0.4, 1.5, raters) * rng.normal(size=(items, raters))
+    matrix = np.asarray(rng.uniform(1, 5, (items, 1)) + rng.normal(0, 0.3, raters) + noise)
+    matrix[rng.random((items, raters)) < 0.2] = np.nan
     return matrix
 
 
 def test_two_raters_by_hand() -> None:
     # scores 1 3 | 2 6 | 3 3 (raters 0, 1): means 2 4 3; biases −1, +1; residuals 0 −1 1 and 0 1 −1: υ² = 2/3 both,
     # so weights are even: ψ is the mean of scores less bias, 2 4 3 again: nothing moves
-    found = p910([0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2], [1, 3, 2, 6, 3, 3])
-    assert found.opinion == pytest.approx([2, 4, 3])
-    assert found.bias == pytest.approx([-1, 1])
-    assert found.inconsistency == pytest.approx(np.sqrt([2 / 3, 2 / 3]))
-    assert found.standard_error == pytest.approx(np.full(3, np.sqrt(1 / 3)))  # 1/√(3/2 + 3/2)
-    assert found.residual_error == pytest.approx([0, np.sqrt(1 / 2), np.sqrt(1 / 2)])
+    fit = p910([0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2], [1, 3, 2, 6, 3, 3])
+    assert fit.opinion == pytest.approx([2, 4, 3])
+    assert fit.bias == pytest.approx([-1, 1])
+    assert fit.inconsistency == pytest.approx(np.sqrt([2 / 3, 2 / 3]))
+    assert fit.standard_error == pytest.approx(np.full(3, np.sqrt(1 / 3)))  # 1/√(3/2 + 3/2)
+    assert fit.residual_error == pytest.approx([0, np.sqrt(1 / 2), np.sqrt(1 / 2)])
     # three residuals each, half of the weight: υ̃² = 2/3 · 3/2 / ½ = 2; V = 1/(½ + ½) · (1 + 4 · 2 · ¼/2) = 2, with
     # 1/(2 · ¼/2) = 4 degrees of freedom, for which t is 2.776445
-    assert found.high - found.opinion == pytest.approx(np.full(3, 2.776445 * np.sqrt(2)), rel=1e-6)
-    assert (found.iterations, found.converged) == (1, True)
+    assert fit.high - fit.opinion == pytest.approx(np.full(3, 2.776445 * np.sqrt(2)), rel=1e-6)
+    assert (fit.iterations, fit.converged) == (1, True)
 
 
 def test_the_vectors_of_itu() -> None:
     # the sample of ITU-T P.910's reference code (in sureal's repository, Apache-2.0), with the results it prints
     rows = (Path(__file__).parent / "itu_p910_sample.csv").read_text().split()
-    found = p910(*long(np.array([[np.nan if score == "n" else float(score) for score in row] for row in rows])))
+    fit = p910(*long(np.array([[np.nan if score == "n" else float(score) for score in row] for row in rows])))
     bias = [
         -0.189852445792812, -0.20251067364091327, 0.24052730104263095, 0.11394502256161833, 0.30381844028313737,
         -0.07592839515990071, -0.189852445792812, 0.22732380304814973, -0.31643472427382474, 0.8101475542071879,
@@ -63,14 +63,14 @@ def test_the_vectors_of_itu() -> None:
         0.5180284438856356, 0.49438681572660886, 0.47280600362498404, 0.6515047349212039, 0.4837623985925504,
         0.4806602532869842,
     ]  # fmt: skip
-    np.testing.assert_allclose(found.bias, bias, atol=1e-9)
-    np.testing.assert_allclose(found.inconsistency, inconsistency, atol=1e-9)
+    np.testing.assert_allclose(fit.bias, bias, atol=1e-9)
+    np.testing.assert_allclose(fit.inconsistency, inconsistency, atol=1e-9)
     first = [4.926232195563247, 4.871884030934237, 4.660024317825715, 4.678210498440895, 4.8068815198945805]
     last = [3.253465182385141, 3.295944878183191, 4.257000295518623, 4.5726059728251345]
-    np.testing.assert_allclose(found.opinion[:5], first, atol=1e-9)
-    np.testing.assert_allclose(found.opinion[-4:], last, atol=1e-9)
+    np.testing.assert_allclose(fit.opinion[:5], first, atol=1e-9)
+    np.testing.assert_allclose(fit.opinion[-4:], last, atol=1e-9)
     np.testing.assert_allclose(
-        found.residual_error[:3], [0.1548785178603921, 0.19724755984636633, 0.1232903501245844], atol=1e-9
+        fit.residual_error[:3], [0.1548785178603921, 0.19724755984636633, 0.1232903501245844], atol=1e-9
     )
 
 
@@ -79,14 +79,14 @@ def test_against_sureal(capsys: pytest.CaptureFixture[str]) -> None:
         matrix = simulate(np.random.default_rng(seed))
         source = SimpleNamespace(opinion_score_3darray=matrix[:, :, None])
         theirs = SubjectMLEModelProjectionSolver._run_modeling(source)
-        found = p910(*long(matrix))
-        np.testing.assert_allclose(found.opinion, theirs["quality_scores"], atol=1e-9)
-        np.testing.assert_allclose(found.standard_error, theirs["quality_scores_std"], atol=1e-9)
-        np.testing.assert_allclose(found.bias, theirs["observer_bias"], atol=1e-9)
-        np.testing.assert_allclose(found.inconsistency, theirs["observer_inconsistency"], atol=1e-9)
-        assert found.iterations == theirs["num_iter"]
+        fit = p910(*long(matrix))
+        np.testing.assert_allclose(fit.opinion, theirs["quality_scores"], atol=1e-9)
+        np.testing.assert_allclose(fit.standard_error, theirs["quality_scores_std"], atol=1e-9)
+        np.testing.assert_allclose(fit.bias, theirs["observer_bias"], atol=1e-9)
+        np.testing.assert_allclose(fit.inconsistency, theirs["observer_inconsistency"], atol=1e-9)
+        assert fit.iterations == theirs["num_iter"]
         second = SubjectMLEModelProjectionSolver2._run_modeling(source)
-        np.testing.assert_allclose(found.residual_error, second["quality_scores_std"], atol=1e-9)
+        np.testing.assert_allclose(fit.residual_error, second["quality_scores_std"], atol=1e-9)
     capsys.readouterr()  # it prints every iteration
 
 
@@ -95,14 +95,14 @@ def test_against_sureal(capsys: pytest.CaptureFixture[str]) -> None:
 def test_laws(seed: int) -> None:
     rng = np.random.default_rng(seed)
     matrix = simulate(rng)
-    found = p910(*long(matrix))
-    assert found.converged
-    assert found.bias.mean() == pytest.approx(0, abs=1e-9)
+    fit = p910(*long(matrix))
+    assert fit.converged
+    assert fit.bias.mean() == pytest.approx(0, abs=1e-9)
     lenient = matrix.copy()
     lenient[:, 3] += 2  # a bias moves everyone's zero, but no order and no inconsistency
     other = p910(*long(lenient))
-    np.testing.assert_allclose(other.inconsistency, found.inconsistency, atol=1e-5)
-    np.testing.assert_allclose(np.diff(other.opinion), np.diff(found.opinion), atol=1e-5)
+    np.testing.assert_allclose(other.inconsistency, fit.inconsistency, atol=1e-5)
+    np.testing.assert_allclose(np.diff(other.opinion), np.diff(fit.opinion), atol=1e-5)
 
 
 def test_a_careless_rater_weighs_little() -> None:
@@ -110,19 +110,19 @@ def test_a_careless_rater_weighs_little() -> None:
     truth = rng.uniform(1, 5, 80)
     matrix = truth[:, None] + rng.normal(0, 0.5, (80, 20))
     matrix[:, 15:] = rng.uniform(1, 5, (80, 5))
-    found = p910(*long(matrix))
-    assert not found.collapsed
-    assert np.all(found.inconsistency[15:] > 2 * found.inconsistency[:15].max())
-    error, plain = (np.std(opinion - truth) for opinion in (found.opinion, matrix.mean(axis=1)))
+    fit = p910(*long(matrix))
+    assert not fit.collapsed
+    assert np.all(fit.inconsistency[15:] > 2 * fit.inconsistency[:15].max())
+    error, plain = (np.std(opinion - truth) for opinion in (fit.opinion, matrix.mean(axis=1)))
     assert error < 0.6 * plain
 
 
 def test_a_collapse_is_told() -> None:
     rng = np.random.default_rng(0)
     matrix = rng.uniform(1, 5, (60, 1)) + rng.normal(0, [0.2, 1, 1, 1], (60, 4))
-    found = p910(*long(matrix))
-    assert found.collapsed
-    np.testing.assert_allclose(found.opinion - matrix[:, 0], (found.opinion - matrix[:, 0])[0], atol=1e-3)
+    fit = p910(*long(matrix))
+    assert fit.collapsed
+    np.testing.assert_allclose(fit.opinion - matrix[:, 0], (fit.opinion - matrix[:, 0])[0], atol=1e-3)
 
 
 def test_degenerate_scores() -> None:
@@ -139,9 +139,9 @@ def test_degenerate_scores() -> None:
         p910([0, 1], [0, 0], [1, np.nan])
     with pytest.raises(StatisticsError, match="one iteration"):
         p910([0, 1], [0, 0], [1, 2], iterations=0)
-    one = p910([0, 1], [0, 0], [1, 2])  # one item: all difference is bias
-    assert one.opinion == pytest.approx([1.5])
-    assert one.bias == pytest.approx([-0.5, 0.5])
+    single = p910([0, 1], [0, 0], [1, 2])  # one item: all difference is bias
+    assert single.opinion == pytest.approx([1.5])
+    assert single.bias == pytest.approx([-0.5, 0.5])
 
 
 def test_one_score_weighs_nothing() -> None:
@@ -167,23 +167,23 @@ def test_interval_by_a_loop() -> None:
     who, what, score = long(matrix)
     rows = rng.random(len(who)) < 0.7
     who, what, score = who[rows], what[rows], score[rows]
-    found = p910(who, what, score)
-    assert not found.collapsed
-    weight = 1 / (found.inconsistency**2 + 1e-8)
+    fit = p910(who, what, score)
+    assert not fit.collapsed
+    weight = 1 / (fit.inconsistency**2 + 1e-8)
     of_item = {j: weight[who[what == j]].sum() for j in range(25)}
     true, spare = np.empty(15), np.empty(15)
     for i in range(15):
-        shares = [weight[i] / of_item[j] for j in what[who == i]]
-        n = len(shares)
+        proportions = [weight[i] / of_item[j] for j in what[who == i]]
+        n = len(proportions)
         spare[i] = n - 1
-        true[i] = found.inconsistency[i] ** 2 * n / (n - 1) / np.mean([1 - h for h in shares])
+        true[i] = fit.inconsistency[i] ** 2 * n / (n - 1) / np.mean([1 - h for h in proportions])
     for j in range(25):
-        people = who[what == j]
-        h = (1 / true[people]) / np.sum(1 / true[people])
-        variance = (1 + 4 * np.sum(h * (1 - h) / spare[people])) / np.sum(1 / true[people])
-        t = stats.t.ppf(0.975, 1 / np.sum(h**2 / spare[people]))
-        assert found.high[j] - found.opinion[j] == pytest.approx(t * np.sqrt(variance), rel=1e-6)
-        assert found.opinion[j] - found.low[j] == pytest.approx(t * np.sqrt(variance), rel=1e-6)
+        raters = who[what == j]
+        h = (1 / true[raters]) / np.sum(1 / true[raters])
+        variance = (1 + 4 * np.sum(h * (1 - h) / spare[raters])) / np.sum(1 / true[raters])
+        t = stats.t.ppf(0.975, 1 / np.sum(h**2 / spare[raters]))
+        assert fit.high[j] - fit.opinion[j] == pytest.approx(t * np.sqrt(variance), rel=1e-6)
+        assert fit.opinion[j] - fit.low[j] == pytest.approx(t * np.sqrt(variance), rel=1e-6)
 
 
 def test_interval_holds_the_truth() -> None:
@@ -193,9 +193,9 @@ def test_interval_holds_the_truth() -> None:
     for _ in range(60):
         truth, bias = rng.uniform(1, 5, 40), rng.normal(0, 0.5, 30)
         noise = rng.uniform(0.3, 1.2, (30, 1)) * rng.normal(size=(30, 40))
-        found = p910(who, what, (truth + bias[:, None] + noise).ravel())
-        off = np.abs(found.opinion - truth - bias.mean())
-        held.append(np.mean(off <= found.high - found.opinion))
-        plain.append(np.mean(off <= 1.96 * found.standard_error))
+        fit = p910(who, what, (truth + bias[:, None] + noise).ravel())
+        off = np.abs(fit.opinion - truth - bias.mean())
+        held.append(np.mean(off <= fit.high - fit.opinion))
+        plain.append(np.mean(off <= 1.96 * fit.standard_error))
     assert 0.93 <= np.mean(held) <= 0.96  # 2,400 items: ± .5 %
     assert np.mean(plain) < 0.93

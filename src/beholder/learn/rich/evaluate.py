@@ -19,12 +19,12 @@ from beholder.learn.evaluate import OVER_PROMPTS, Figure, Settings
 from beholder.learn.rich.examples import RichExample, RichJudged
 from beholder.stats.correlation.bootstrap import (
     Statistic,
-    correlation_draws,
+    correlation_replicates,
     leave_one_out,
     resampled_interval,
 )
 from beholder.stats.correlation.coefficients import Kind
-from beholder.stats.intervals.bootstrap import person_weights, ratio_of_sums
+from beholder.stats.intervals.bootstrap import rater_weights, ratio_of_sums
 from beholder.stats.prediction.heatmap_agreement import MEASURES, Rule, heatmap_agreement
 from beholder.stats.prediction.keyword_agreement import keyword_agreement
 
@@ -122,7 +122,7 @@ class _Prompts:
     def drawn(self, settings: Settings) -> NDArray[np.int32]:
         """How often each prompt is drawn in each draw, (draws, prompts)."""
         rng = np.random.default_rng(settings.seed)
-        return person_weights(np.zeros(len(self._place), np.int64), settings.draws, rng)
+        return rater_weights(np.zeros(len(self._place), np.int64), settings.draws, rng)
 
     def of(self, examples: Sequence[RichExample]) -> NDArray[np.int64]:
         """The prompt of each example as a number."""
@@ -193,7 +193,7 @@ def _of_scores(
     for kind in CORRELATIONS:
 
         def correlated(weights: NDArray[np.integer], kind: Kind = kind) -> NDArray[np.float64]:
-            return correlation_draws(model, people, weights[:, used], kind=kind, clusters=place)
+            return correlation_replicates(model, people, weights[:, used], kind=kind, clusters=place)
 
         yield _Measured(aspect, kind, correlated, numbers, len(both))
 

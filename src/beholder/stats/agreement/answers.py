@@ -10,17 +10,17 @@ from beholder.errors import StatisticsError
 
 @dataclass(frozen=True, eq=False)
 class LongAnswers:
-    """One row an answer; each rater answered each item at most once."""
+    """One row per answer; each rater answered each item at most once."""
 
-    raters: NDArray[np.int64]  # (answers,) 0 … people − 1
+    raters: NDArray[np.int64]  # (answers,) 0 … raters − 1
     items: NDArray[np.int64]  # (answers,) 0 … item_count − 1
     values: NDArray[np.float64]  # (answers,)
-    people: int
+    rater_count: int
     item_count: int
 
 
 def long_answers(
-    raters: ArrayLike, items: ArrayLike, values: ArrayLike, *, people: int | None = None
+    raters: ArrayLike, items: ArrayLike, values: ArrayLike, *, rater_count: int | None = None
 ) -> LongAnswers:
     """Check three columns of one length: integer indices from 0, finite values, no rater twice on an item."""
     who, what, value = np.asarray(raters), np.asarray(items), np.asarray(values, np.float64)
@@ -40,13 +40,13 @@ def long_answers(
     if len(rows) < len(who):
         rater, item = divmod(int(rows[counts > 1][0]), item_count)
         raise StatisticsError(
-            f"each rater may answer an item once; found {len(who) - len(rows)} repeats, the first by rater "
+            f"each rater may answer each item once; found {len(who) - len(rows)} repeats, the first by rater "
             f"{rater} on item {item}; keep one answer of each"
         )
-    known = int(who.max()) + 1
-    if people is not None and people < known:
-        raise StatisticsError(f"found rater index {known - 1}, but only {people} people")
-    return LongAnswers(who.astype(np.int64), what.astype(np.int64), value, people or known, item_count)
+    highest = int(who.max()) + 1
+    if rater_count is not None and rater_count < highest:
+        raise StatisticsError(f"found rater index {highest - 1}, but only {rater_count} raters")
+    return LongAnswers(who.astype(np.int64), what.astype(np.int64), value, rater_count or highest, item_count)
 
 
 def category_numbers(
@@ -54,7 +54,7 @@ def category_numbers(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the values of the categories in ascending order, and each answer's category as a number from 0.
 
-    ``categories`` are all the values a rater could give; those found, where none are given. An answer that is
+    ``categories`` are all values that raters could give; by default, those that occur. An answer that is
     none of them is refused.
     """
     if categories is None:
@@ -70,7 +70,7 @@ def category_numbers(
 
 
 def category_counts(counts: ArrayLike, statistic: str) -> NDArray[np.float64]:
-    """Check a table (items, categories) of how many people put each item in each category."""
+    """Check a table (items, categories) of how many raters put each item in each category."""
     table = np.asarray(counts, np.float64)
     if table.ndim != 2 or table.size == 0 or not np.all(np.isfinite(table)) or np.any(table < 0):
         raise StatisticsError(

@@ -1,8 +1,8 @@
-"""Gwet's AC1 and AC2 from long answers or from counts, with an interval over people.
+"""Gwet's AC1 and AC2 from long answers or from counts, with a confidence interval over raters.
 
 AC = (pₐ − pₑ)/(1 − pₑ). pₐ is the mean over items of the credit of two raters' answers, 1 where they are equal;
 pₑ = T/(q(q − 1)) Σ πₖ(1 − πₖ), where q is the number of categories, T the sum of all credits, and πₖ the mean
-over items of the share of raters who chose k. AC1 gives no credit to different answers, so T = q; AC2 gives
+over items of the proportion of raters who chose k. AC1 gives no credit to different answers, so T = q; AC2 gives
 some. Unlike κ, agreement stays high where nearly all items are of one kind. Gwet, "Computing inter-rater
 reliability and its variance in the presence of high agreement", British Journal of Mathematical and Statistical
 Psychology 61 (2008); credits and missing answers as in the "Handbook of Inter-Rater Reliability", 4th edition
@@ -35,24 +35,26 @@ def gwet_ac(
     credit: Credit = "identity",
     level: float = 0.95,
 ) -> Estimate:
-    """Return AC of long answers, with an expanded BCa interval that resamples raters.
+    """Return AC of long answers, with an expanded BCa confidence interval that resamples raters.
 
-    ``categories`` are all the values a rater could give: their number counts, so give those nobody chose too.
-    Where none are given, those found are taken. ``weights`` (draws, people) come from
-    :func:`beholder.stats.intervals.bootstrap.person_weights`. Copies of one rater are never paired with each
+    ``categories`` are all values that raters could give: their number counts, so give those nobody chose too.
+    Where none are given, those found are taken. ``weights`` (replicates, raters) come from
+    :func:`beholder.stats.intervals.bootstrap.rater_weights`. Copies of one rater are never paired with each
     other.
     """
-    answers = long_answers(raters, items, values, people=weights.shape[-1])
+    answers = long_answers(raters, items, values, rater_count=weights.shape[-1])
     if len(pairable(answers).items) == 0:
         raise StatisticsError("AC needs at least one item with two answers; found none")
-    known, number = category_numbers(answers, categories)
-    _check(len(known))
-    statistic = partial(_coefficients, credit=pair_credits(known, credit))
-    return agreement_estimate(answers, weights, on_counts(answers, number, len(known), statistic), level=level)
+    category_values, number = category_numbers(answers, categories)
+    _check(len(category_values))
+    statistic = partial(_coefficients, credit=pair_credits(category_values, credit))
+    return agreement_estimate(
+        answers, weights, on_counts(answers, number, len(category_values), statistic), level=level
+    )
 
 
 def ac_of_counts(counts: ArrayLike, values: ArrayLike | None = None, *, credit: Credit = "identity") -> float:
-    """Return AC from ``counts`` (items, categories): how many people put each item in each category.
+    """Return AC from ``counts`` (items, categories): how many raters put each item in each category.
 
     ``values`` (categories,) are the numbers that credits are taken from, 0, 1, 2 … where none are given.
     """
@@ -74,7 +76,7 @@ def pair_credits(values: ArrayLike, credit: Credit) -> NDArray[np.float64]:
     numbers = np.asarray(values, np.float64)
     if credit == "identity" or len(numbers) == 1:
         return np.eye(len(numbers))
-    apart = np.abs(numbers[:, None] - numbers[None, :])
+    distance = np.abs(numbers[:, None] - numbers[None, :])
     if credit == "ordinal":
         rank = np.argsort(np.argsort(numbers))
         steps = np.abs(rank[:, None] - rank[None, :]) + 1
@@ -83,20 +85,20 @@ def pair_credits(values: ArrayLike, credit: Credit) -> NDArray[np.float64]:
         if np.any(numbers < 0):
             raise StatisticsError(f"ratio credits need values of at least 0; found {numbers.min()}")
         both = numbers[:, None] + numbers[None, :]
-        share = (apart / np.where(both > 0, both, 1.0)) ** 2
+        ratio = (distance / np.where(both > 0, both, 1.0)) ** 2
     else:
         power = {"linear": 1.0, "quadratic": 2.0, "radical": 0.5}[credit]
-        share = (apart / apart.max()) ** power
-    return np.asarray(1 - share / share.max(), np.float64)
+        ratio = (distance / distance.max()) ** power
+    return np.asarray(1 - ratio / ratio.max(), np.float64)
 
 
 def _coefficients(
     sums: NDArray[np.float64], squares: NDArray[np.float64], *, credit: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     plain = bool(np.all(credit == np.eye(len(credit))))
-    observed, shares = pair_agreement(sums, squares, None if plain else credit)
+    observed, proportions = pair_agreement(sums, squares, None if plain else credit)
     kinds = len(credit)
-    chance = credit.sum() / (kinds * (kinds - 1)) * (shares * (1 - shares)).sum(axis=0)
+    chance = credit.sum() / (kinds * (kinds - 1)) * (proportions * (1 - proportions)).sum(axis=0)
     return beyond_chance(observed, chance)
 
 

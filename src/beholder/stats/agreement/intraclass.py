@@ -8,8 +8,8 @@ With n items, k raters and the mean squares of items B, raters J, error E and wi
 
 and of the mean of k raters (B − W)/B, (B − E)/(B + (J − E)/n), (B − E)/B. Shrout and Fleiss, "Intraclass
 correlations: uses in assessing rater reliability", Psychological Bulletin 86 (1979); the interval of ICC(2) with
-the degrees of freedom of McGraw and Wong, Psychological Methods 1 (1996). The intervals take the errors as
-normal and independent.
+the degrees of freedom of McGraw and Wong, Psychological Methods 1 (1996). The confidence intervals take the errors
+as normal and independent.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Intraclass:
 def intraclass(raters: ArrayLike, items: ArrayLike, values: ArrayLike, *, level: float = 0.95) -> Intraclass:
     """Return the correlations of long answers; every rater has to judge every item.
 
-    Where all raters give the same scores, which differ by item, all are 1 with the interval [1, 1].
+    Where all raters give the same scores, which differ by item, all are 1 with the confidence interval [1, 1].
     """
     if not 0 < level < 1:
         raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
@@ -56,10 +56,10 @@ def intraclass(raters: ArrayLike, items: ArrayLike, values: ArrayLike, *, level:
     error, within = (0.0 if square <= tiny else square for square in (error, within))
 
     upper = (1 + level) / 2
-    one = _f_interval(between, within, n - 1, n * (k - 1), upper)
-    three = _f_interval(between, error, n - 1, (n - 1) * (k - 1), upper)
+    one_way_ends = _f_interval(between, within, n - 1, n * (k - 1), upper)
+    fixed_ends = _f_interval(between, error, n - 1, (n - 1) * (k - 1), upper)
     random = _ratio(between - error, between + (k - 1) * error + k * (judges - error) / n)
-    two = _random_interval(random, (between, judges, error), n, k, upper)
+    random_ends = _random_interval(random, (between, judges, error), n, k, upper)
 
     def estimate(value: float, interval: tuple[float, float], *, mean: bool) -> Estimate:
         low, high = (_stepped_up(end, k) for end in interval) if mean else interval
@@ -72,12 +72,12 @@ def intraclass(raters: ArrayLike, items: ArrayLike, values: ArrayLike, *, level:
     one_way, fixed = (_ratio(between - s, between + (k - 1) * s) for s in (within, error))
     f = between / error if error > 0 else np.inf
     return Intraclass(
-        one_way=estimate(one_way, from_ratio(one), mean=False),
-        random=estimate(random, two, mean=False),
-        fixed=estimate(fixed, from_ratio(three), mean=False),
-        one_way_mean=estimate(_ratio(between - within, between), from_ratio(one), mean=True),
-        random_mean=estimate(_ratio(between - error, between + (judges - error) / n), two, mean=True),
-        fixed_mean=estimate(_ratio(between - error, between), from_ratio(three), mean=True),
+        one_way=estimate(one_way, from_ratio(one_way_ends), mean=False),
+        random=estimate(random, random_ends, mean=False),
+        fixed=estimate(fixed, from_ratio(fixed_ends), mean=False),
+        one_way_mean=estimate(_ratio(between - within, between), from_ratio(one_way_ends), mean=True),
+        random_mean=estimate(_ratio(between - error, between + (judges - error) / n), random_ends, mean=True),
+        fixed_mean=estimate(_ratio(between - error, between), from_ratio(fixed_ends), mean=True),
         f=float(f),
         p_value=float(special.fdtrc(n - 1, (n - 1) * (k - 1), f)) if np.isfinite(f) else 0.0,
     )
@@ -106,7 +106,7 @@ def _f_interval(between: float, noise: float, d1: int, d2: int, upper: float) ->
 def _random_interval(
     icc: float, squares: tuple[float, float, float], n: int, k: int, upper: float
 ) -> tuple[float, float]:
-    """Return the interval of ICC(2,1); its degrees of freedom are Satterthwaite's."""
+    """Return the confidence interval of ICC(2,1); its degrees of freedom are Satterthwaite's."""
     between, judges, error = squares
     if judges == 0 and error == 0:
         return 1.0, 1.0
@@ -120,9 +120,9 @@ def _random_interval(
     return float(low), float(high)
 
 
-def _stepped_up(one: float, k: int) -> float:
+def _stepped_up(single: float, k: int) -> float:
     """Return the correlation of the mean of k raters from that of one (Spearman and Brown)."""
-    return _ratio(k * one, 1 + (k - 1) * one)
+    return _ratio(k * single, 1 + (k - 1) * single)
 
 
 def _ratio(above: float, below: float) -> float:

@@ -9,8 +9,8 @@ chance; m(n − 1)W is Friedman's χ² with n − 1 degrees of freedom. With R�
 the mean of Spearman's correlations of all pairs of raters where nobody has ties, W = (1 + (m − 1) r)/m. Kendall
 and Gibbons, "Rank Correlation Methods", 5th edition (1990).
 
-The interval takes the raters as a sample. With lᵢ the influence of rater i on r, that is its slope in the weight
-of i where pairs of copies are left out,
+The confidence interval takes the raters as a sample. With lᵢ the influence of rater i on r, that is its slope in
+the weight of i where pairs of copies are left out,
 
     lᵢ = 2 Σ_{k≠i} RᵢRₖ / ((m − 1) Σⱼ RⱼRⱼ) − r (1/m + RᵢRᵢ/Σⱼ RⱼRⱼ),    SE² = Σ (m/(m − 1) lᵢ)²,
 
@@ -28,12 +28,12 @@ from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import LongAnswers, complete_matrix, long_answers
 from beholder.stats.estimate import Estimate
 
-METHOD = "influence of people, Fisher z"
+METHOD = "influence of raters, Fisher z"
 
 
 @dataclass(frozen=True)
 class Concordance:
-    """W with its interval over raters, and Friedman's test that the items are ordered at random."""
+    """W with its confidence interval over raters, and Friedman's test that the items are ordered at random."""
 
     w: Estimate
     mean_correlation: float  # (mW − 1)/(m − 1): 1 at W = 1, about 0 by chance
@@ -53,38 +53,46 @@ class SetConcordance:
 def kendall_w(raters: ArrayLike, items: ArrayLike, values: ArrayLike, *, level: float = 0.95) -> Concordance:
     """Return W of long answers (ranks or scores; ties share their mean rank); every rater judges every item.
 
-    Two raters have no interval, nor have raters who agree equally well with the others, unless all agree wholly.
+    Two raters have no confidence interval, nor have raters who agree equally well with the others, unless all
+    agree wholly.
     """
     answers = long_answers(raters, items, values)
-    matrix = complete_matrix(answers, "Kendall's W")  # (people, items)
-    people, count = matrix.shape
-    if min(people, count) < 2:
-        raise StatisticsError(f"Kendall's W needs two raters and two items; found {people}, {count}")
-    found = _over_sets(answers, np.zeros(len(answers.items), np.int64), level)
-    chi_square = people * (count - 1) * found.w.value
+    matrix = complete_matrix(answers, "Kendall's W")  # (raters, items)
+    rater_count, item_count = matrix.shape
+    if min(rater_count, item_count) < 2:
+        raise StatisticsError(f"Kendall's W needs two raters and two items; found {rater_count}, {item_count}")
+    concordance = _over_sets(answers, np.zeros(len(answers.items), np.int64), level)
+    chi_square = rater_count * (item_count - 1) * concordance.w.value
     return Concordance(
         w=Estimate(
-            found.w.value, found.w.low, found.w.high, level, METHOD, people, items=count, answers=people * count
+            concordance.w.value,
+            concordance.w.low,
+            concordance.w.high,
+            level,
+            METHOD,
+            rater_count,
+            items=item_count,
+            answers=rater_count * item_count,
         ),
-        mean_correlation=found.mean_correlation.value,
+        mean_correlation=concordance.mean_correlation.value,
         chi_square=chi_square,
-        degrees=count - 1,
-        p_value=float(special.chdtrc(count - 1, chi_square)),
+        degrees=item_count - 1,
+        p_value=float(special.chdtrc(item_count - 1, chi_square)),
     )
 
 
 def concordance_of_sets(
     raters: ArrayLike, sets: ArrayLike, items: ArrayLike, values: ArrayLike, *, level: float = 0.95
 ) -> SetConcordance:
-    """Return the mean W of sets of items, such as the images of one prompt, each ordered by people of its own.
+    """Return the mean W of sets of items, such as the images of one prompt, each ordered by its own raters.
 
     ``sets`` (answers,) are integers; whoever judges an item of a set judges all of it. Items belong to their set:
     item 3 of set 0 is not item 3 of set 1. Of the m raters of a set and its r the mean is of (1 + (m − 1) r)/m,
-    and a person's influences in all of their sets add up. Sets with one rater, or with ties alone, do not count.
+    and a rater's influences in all of their sets add up. Sets with one rater, or with ties alone, do not count.
     """
     group = np.asarray(sets)
     if group.ndim != 1 or group.dtype.kind not in "iu" or group.shape != np.asarray(items).shape:
-        raise StatisticsError(f"sets need one integer an answer; found {group.dtype} {group.shape}")
+        raise StatisticsError(f"sets need one integer per answer; found {group.dtype} {group.shape}")
     cell = np.unique(np.stack([group, np.asarray(items)]), axis=1, return_inverse=True)[1].ravel()
     answers = long_answers(raters, cell, values)
     number = np.unique(group, return_inverse=True)[1]
@@ -114,8 +122,8 @@ def _over_sets(answers: LongAnswers, sets: NDArray[np.int64], level: float) -> S
     counted = (size > 1) & (spread > 0)
     if not counted.any():
         raise StatisticsError(
-            "Kendall's W needs a set that two raters ordered, and somebody who tells its items apart; found only "
-            "ties, or one rater a set"
+            "Kendall's W needs a set that two raters ordered, and somebody who ranks its items differently; found "
+            "only ties, or one rater per set"
         )
     weight = np.where(counted, (size - 1) / np.maximum(size, 1), 0.0)
     within = pairs / np.where(counted, (size - 1) * spread, 1.0)
@@ -126,26 +134,26 @@ def _over_sets(answers: LongAnswers, sets: NDArray[np.int64], level: float) -> S
     gain = 2 * others / (np.maximum(size - 1, 1)[of_set] * there)
     pull = gain - within[of_set] * (1 / size[of_set] + own / there)  # (rankings,)
     widened = weight * size / np.maximum(size - 1, 1)
-    influence = np.bincount(rater, widened[of_set] * pull) / total  # (people,)
-    people = len(np.unique(rater[counted[of_set]]))
-    low, high = _interval(value, influence, people, level)
+    influence = np.bincount(rater, widened[of_set] * pull) / total  # (raters,)
+    rater_count = len(np.unique(rater[counted[of_set]]))
+    low, high = _interval(value, influence, rater_count, level)
 
-    share = float(weight.sum() / counted.sum())  # W is linear in r: its mean is (1 − share) + share · r
+    proportion = float(weight.sum() / counted.sum())  # W is linear in r: its mean is (1 − p) + p · r
 
     def estimate(number: float, ends: tuple[float, float]) -> Estimate:
         used = int(counted[sets].sum())
-        return Estimate(number, *ends, level, METHOD, people, items=int(counted.sum()), answers=used)
+        return Estimate(number, *ends, level, METHOD, rater_count, items=int(counted.sum()), answers=used)
 
-    bottom = np.maximum(1 - share + share * np.array([low, high]), 0.0)
+    bottom = np.maximum(1 - proportion + proportion * np.array([low, high]), 0.0)
     return SetConcordance(
-        w=estimate(1 - share + share * value, (float(bottom[0]), float(bottom[1]))),
+        w=estimate(1 - proportion + proportion * value, (float(bottom[0]), float(bottom[1]))),
         mean_correlation=estimate(value, (low, high)),
     )
 
 
-def _interval(value: float, influence: NDArray[np.float64], people: int, level: float) -> tuple[float, float]:
-    """Return the ends from r and each person's influence on it."""
-    if people < 3:
+def _interval(value: float, influence: NDArray[np.float64], rater_count: int, level: float) -> tuple[float, float]:
+    """Return the ends from r and each rater's influence on it."""
+    if rater_count < 3:
         return np.nan, np.nan
     if value >= 1 - 1e-12:
         return 1.0, 1.0
@@ -153,7 +161,7 @@ def _interval(value: float, influence: NDArray[np.float64], people: int, level: 
     if error <= 1e-12:
         return np.nan, np.nan
     centre = np.arctanh(max(value, -1 + 1e-15))
-    reach = special.stdtrit(people - 1, (1 + level) / 2) * error / (1 - value**2)
+    reach = special.stdtrit(rater_count - 1, (1 + level) / 2) * error / (1 - value**2)
     return float(np.tanh(centre - reach)), float(np.tanh(centre + reach))
 
 

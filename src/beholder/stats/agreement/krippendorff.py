@@ -1,7 +1,7 @@
-"""Krippendorff's alpha from long answers or from counts, with an interval over people.
+"""Krippendorff's alpha from long answers or from counts, with a confidence interval over raters.
 
 α = 1 − Dₒ/Dₑ = 1 − (n−1) Σ o(v,v′) δ²(v,v′) / Σ n(v) n(v′) δ²(v,v′), where the coincidence o(v,v′) counts the
-ordered pairs of values that two people gave to one item, each item's pairs divided by (its answers − 1),
+ordered pairs of values that two raters gave to one item, each item's pairs divided by (its answers − 1),
 n(v) = Σ o(v,·) and n = Σ n(v). Items with one answer drop out. 1 is perfect agreement, 0 is chance.
 
 δ² is nominal 1 if different; ordinal (Σ of n from one value to the other − half of both ends)²; interval (v −
@@ -42,27 +42,27 @@ def krippendorff_alpha(
     scale: Scale,
     level: float = 0.95,
 ) -> Estimate:
-    """Return α of long answers, with an expanded BCa interval that resamples raters.
+    """Return α of long answers, with an expanded BCa confidence interval that resamples raters.
 
-    ``weights`` (draws, people) come from :func:`beholder.stats.intervals.bootstrap.person_weights`. A rater
-    drawn w times stands for w people who answered alike, but copies of one rater are never paired with each
+    ``weights`` (replicates, raters) come from :func:`beholder.stats.intervals.bootstrap.rater_weights`. A rater
+    drawn w times stands for w raters who answered alike, but copies of one rater are never paired with each
     other: see :mod:`beholder.stats.agreement.krippendorff_replicates`. An item left with one distinct rater
-    drops out of the draw.
+    drops out of the replicate.
     """
-    judged = pairable(long_answers(raters, items, values, people=weights.shape[-1]))
+    judged = pairable(long_answers(raters, items, values, rater_count=weights.shape[-1]))
     categories, category = np.unique(judged.values, return_inverse=True)
     _check(len(categories), len(judged.items) > 0)
     alpha = alpha_of_weights(judged, category, len(categories), _disagreement(categories, scale))
-    found = agreement_estimate(judged, weights, alpha, level=level)
-    _defined(found.value)
-    return found
+    estimate = agreement_estimate(judged, weights, alpha, level=level)
+    _defined(estimate.value)
+    return estimate
 
 
 def alpha_of_counts(counts: ArrayLike, values: ArrayLike | None = None, *, scale: Scale) -> float:
-    """Return α from ``counts`` (items, categories): how many people gave each item each value.
+    """Return α from ``counts`` (items, categories): how many raters gave each item each value.
 
     ``values`` (categories,) are needed for the interval and ratio scales; the ordinal scale takes the categories
-    in the given order. There is no interval, since counts do not say who answered.
+    in the given order. There is no confidence interval, since counts do not say who answered.
     """
     table = np.asarray(counts, np.float64)
     if table.ndim != 2 or not np.all(np.isfinite(table)) or np.any(table < 0):

@@ -1,4 +1,4 @@
-"""Krippendorff's α for thousands of weighted draws at once, without a matrix of coincidences.
+"""Krippendorff's α for thousands of weighted replicates at once, without a matrix of coincidences.
 
 For an item with weights wᵢ, the answers i ≠ j make wᵢwⱼ pairs, and the item's pairs are scaled by f = M/(M² −
 Σwᵢ²), M = Σwᵢ, so that they add up to M, its answers. Copies of one rater (the terms wᵢ²) are left out. The
@@ -8,10 +8,10 @@ coincidences are needed through three sums only:
     Σ o(v,v′) (x − x′)² = 2 (Σ n(v) x² − Σ f ((Σ w x)² − Σ w² x²)),    for values at positions x,
     Σ n(v) n(v′) (x − x′)² = 2 (n Σ n(v) x² − (Σ n(v) x)²).
 
-The interval scale has the values as positions. The ordinal scale has the middles of the cumulated n(v), a draw's
-own. The nominal scale has 0 and 1 where there are two values; with more, values are taken one by one. The ratio
-scale has as many positions as its distances have eigenvalues. Every sum over answers is a product with one fixed
-matrix, dense or sparse, whichever is faster.
+The interval scale has the values as positions. The ordinal scale has the middles of the cumulated n(v), a
+replicate's own. The nominal scale has 0 and 1 where there are two values; with more, values are taken one by one.
+The ratio scale has as many positions as its distances have eigenvalues. Every sum over answers is a product with
+one fixed matrix, dense or sparse, whichever is faster.
 """
 
 from collections.abc import Callable
@@ -28,8 +28,8 @@ Product = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Multiplication from the left by a fixed matrix."""
 
 _BLOCK = 100_000  # elements of the largest array held at a time: few enough to stay in the cache
-_FEWEST = 16  # draws done at a time, however many items there are
-_DENSE = 0.25  # share of entries above which a dense product is faster than a sparse one
+_FEWEST = 16  # replicates done at a time, however many items there are
+_DENSE = 0.25  # proportion of entries above which a dense product is faster than a sparse one
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Answered:
     """
 
     items: int
-    people: int
+    rater_count: int
     kinds: int  # distinct values
     item: NDArray[np.int64]  # (answers,) 0 … items − 1
     rater: NDArray[np.int64]  # (answers,)
@@ -49,45 +49,45 @@ class Answered:
     first: NDArray[np.int64]  # (panels,) the first item of each panel
     use_rater: NDArray[np.int64]  # (uses,)
     use_kind: NDArray[np.int64]  # (uses,) ascending
-    by_rater: Product  # (panels, people): who is in it
+    by_rater: Product  # (panels, raters): who is in it
     by_use: Product  # (items, uses)
     to_use: Product  # (uses, panels): on how many of its items
 
 
 @dataclass(frozen=True, eq=False)
 class Weighted:
-    """The sums that every scale needs, for a block of draws."""
+    """The sums that every scale needs, for a block of replicates."""
 
-    rater: NDArray[np.float64]  # (people, draws) w
-    use: NDArray[np.float64]  # (uses, draws) w
-    factor: NDArray[np.float64]  # (panels, draws) f
-    copies: NDArray[np.float64]  # (draws,) Σ f Σw² over items
-    use_factor: NDArray[np.float64]  # (uses, draws) Σ f over the items of the use
-    margin: NDArray[np.float64]  # (kinds, draws) n(v)
-    total: NDArray[np.float64]  # (draws,) n
+    rater: NDArray[np.float64]  # (raters, replicates) w
+    use: NDArray[np.float64]  # (uses, replicates) w
+    factor: NDArray[np.float64]  # (panels, replicates) f
+    copies: NDArray[np.float64]  # (replicates,) Σ f Σw² over items
+    use_factor: NDArray[np.float64]  # (uses, replicates) Σ f over the items of the use
+    margin: NDArray[np.float64]  # (kinds, replicates) n(v)
+    total: NDArray[np.float64]  # (replicates,) n
 
 
 Sums = tuple[NDArray[np.float64], NDArray[np.float64]]
-"""Σ o δ² and Σ n n′ δ² of each draw."""
+"""Σ o δ² and Σ n n′ δ² of each replicate."""
 
 Disagreement = Callable[[Answered], Callable[[Weighted], Sums]]
-"""A scale: what is prepared once for the answers, and then done for each block of draws."""
+"""A scale: what is prepared once for the answers, and then done for each block of replicates."""
 
 
 def alpha_of_weights(
     answers: LongAnswers, kind: NDArray[np.integer], kinds: int, disagreement: Disagreement
 ) -> OfWeights:
-    """Return α as a function of weights (draws, people); ``kind`` (answers,) numbers each answer's value."""
+    """Return α as a function of weights (replicates, raters); ``kind`` (answers,) numbers each answer's value."""
     answered = _answered(answers, kind, kinds)
     sums = disagreement(answered)
     step = max(_FEWEST, _BLOCK // max(answered.items, len(answered.use_kind)))
 
     def of_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = np.empty(len(weights))
+        alphas = np.empty(len(weights))
         for begin in range(0, len(weights), step):
             drawn = _weighted(answered, np.ascontiguousarray(weights[begin : begin + step].T))
-            found[begin : begin + step] = chance_corrected(*sums(drawn), drawn.total)
-        return found
+            alphas[begin : begin + step] = chance_corrected(*sums(drawn), drawn.total)
+        return alphas
 
     return of_weights
 
@@ -111,11 +111,11 @@ def at_middles(answered: Answered) -> Callable[[Weighted], Sums]:
 
 def different(answered: Answered) -> Callable[[Weighted], Sums]:
     """δ² = 1 for different values."""
-    given = _given(answered)
+    by_value = _given(answered)
 
     def sums(drawn: Weighted) -> Sums:
         alike = -drawn.copies
-        for own in given:
+        for own in by_value:
             alike += _over_items(answered, drawn, own(drawn.rater) ** 2)
         return drawn.total - alike, drawn.total**2 - (drawn.margin**2).sum(axis=0)
 
@@ -129,11 +129,11 @@ def apart_by(distances: NDArray[np.float64]) -> Disagreement:
     sum over answers for each λ. Copies are not there, since Σ λ u(v)² is δ² of a value to itself.
     """
     sizes, vectors = np.linalg.eigh(distances)
-    kept = np.abs(sizes) > 1e-14 * np.abs(sizes).max(initial=0.0)
-    axes = list(zip(sizes[kept].tolist(), vectors.T[kept], strict=True))
+    nonzero = np.abs(sizes) > 1e-14 * np.abs(sizes).max(initial=0.0)
+    axes = list(zip(sizes[nonzero].tolist(), vectors.T[nonzero], strict=True))
 
     def prepared(answered: Answered) -> Callable[[Weighted], Sums]:
-        shape = (answered.items, answered.people)
+        shape = (answered.items, answered.rater_count)
         along = [(size, _product(answered.item, answered.rater, shape, u[answered.kind])) for size, u in axes]
 
         def sums(drawn: Weighted) -> Sums:
@@ -162,14 +162,14 @@ def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> An
     place[order] = np.arange(len(order))
     item = place[np.unique(answers.items, return_inverse=True)[1]]
     first = np.searchsorted(panel_of[order], np.arange(int(panel_of.max()) + 1))
-    held, use = np.unique(kind * answers.people + answers.raters, return_inverse=True)
-    use_kind, use_rater = np.divmod(held, answers.people)
+    held, use = np.unique(kind * answers.rater_count + answers.raters, return_inverse=True)
+    use_kind, use_rater = np.divmod(held, answers.rater_count)
     panel = np.searchsorted(first, item, side="right") - 1  # (answers,)
-    one = np.isin(item, first)  # the answers to one item of each panel
+    in_first = np.isin(item, first)  # the answers to one item of each panel
     pairs, times = np.unique(use * len(first) + panel, return_counts=True)
     return Answered(
         items=len(order),
-        people=answers.people,
+        rater_count=answers.rater_count,
         kinds=kinds,
         item=item,
         rater=answers.raters,
@@ -177,7 +177,7 @@ def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> An
         first=first,
         use_rater=use_rater,
         use_kind=use_kind,
-        by_rater=_product(panel[one], answers.raters[one], (len(first), answers.people)),
+        by_rater=_product(panel[in_first], answers.raters[in_first], (len(first), answers.rater_count)),
         by_use=_product(item, use, (len(order), len(held))),
         to_use=_product(*np.divmod(pairs, len(first)), (len(held), len(first)), times.astype(np.float64)),
     )
@@ -188,19 +188,20 @@ def _panels(answers: LongAnswers) -> NDArray[np.int64]:
     order = np.lexsort((answers.raters, answers.items))
     raters, items = answers.raters[order], answers.items[order]
     starts = np.flatnonzero(np.diff(items, prepend=-1))
-    known: dict[bytes, int] = {}
+    panel_numbers: dict[bytes, int] = {}
     ends = [*starts[1:].tolist(), len(items)]
     panels = [
-        known.setdefault(raters[a:z].tobytes(), len(known)) for a, z in zip(starts.tolist(), ends, strict=True)
+        panel_numbers.setdefault(raters[a:z].tobytes(), len(panel_numbers))
+        for a, z in zip(starts.tolist(), ends, strict=True)
     ]
     return np.array(panels, np.int64)
 
 
 def _weighted(answered: Answered, weights: NDArray[np.float64]) -> Weighted:
-    size, copies = answered.by_rater(weights), answered.by_rater(weights**2)  # (panels, draws)
+    size, copies = answered.by_rater(weights), answered.by_rater(weights**2)  # (panels, replicates)
     pairs = size**2 - copies
     factor = np.divide(size, pairs, out=np.zeros_like(size), where=pairs > 0)
-    use, use_factor = weights[answered.use_rater], answered.to_use(factor)  # (uses, draws)
+    use, use_factor = weights[answered.use_rater], answered.to_use(factor)  # (uses, replicates)
     starts = np.searchsorted(answered.use_kind, np.arange(answered.kinds))
     margin = np.add.reduceat(use * (answered.to_use(factor * size) - use * use_factor), starts, axis=0)
     alone = np.einsum("ud,ud,ud->d", use_factor, use, use)
@@ -208,7 +209,7 @@ def _weighted(answered: Answered, weights: NDArray[np.float64]) -> Weighted:
 
 
 def _over_items(answered: Answered, drawn: Weighted, terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Σ f × term (draws,) for ``terms`` (items, draws)."""
+    """Return Σ f × term (replicates,) for ``terms`` (items, replicates)."""
     by_panel = terms if len(answered.first) == len(terms) else np.add.reduceat(terms, answered.first, axis=0)
     return np.asarray(np.einsum("pd,pd->d", drawn.factor, by_panel), np.float64)
 
@@ -216,19 +217,19 @@ def _over_items(answered: Answered, drawn: Weighted, terms: NDArray[np.float64])
 def _between(
     answered: Answered, drawn: Weighted, places: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the two sums for δ² = (x − x′)², the positions being ``places`` (kinds, draws or 1)."""
+    """Return the two sums for δ² = (x − x′)², the positions being ``places`` (kinds, replicates or 1)."""
     centre = (drawn.margin * places).sum(axis=0) / np.where(drawn.total > 0, drawn.total, 1.0)
-    away = places - centre  # (kinds, draws): about the mean, so that little cancels
+    away = places - centre  # (kinds, replicates): about the mean, so that little cancels
     spread = (drawn.margin * away**2).sum(axis=0)
-    moved = drawn.use * away[answered.use_kind]  # (uses, draws) w x
+    moved = drawn.use * away[answered.use_kind]  # (uses, replicates) w x
     met = _over_items(answered, drawn, answered.by_use(moved) ** 2)
     met -= np.einsum("ud,ud,ud->d", drawn.use_factor, moved, moved)
     return 2 * (spread - met), 2 * (drawn.total * spread - (drawn.margin * away).sum(axis=0) ** 2)
 
 
 def _given(answered: Answered) -> list[Product]:
-    """Return for each value the matrix (items, people) of who gave it."""
-    shape = (answered.items, answered.people)
+    """Return for each value the matrix (items, raters) of who gave it."""
+    shape = (answered.items, answered.rater_count)
     here = [answered.kind == k for k in range(answered.kinds)]
     return [_product(answered.item[those], answered.rater[those], shape) for those in here]
 

@@ -15,10 +15,10 @@ from beholder.stats.intervals.proportions import wilson
 class Correlations:
     """Each rater's correlation with the others' item means; nan where it is not defined."""
 
-    correlation: NDArray[np.float64]  # (people,)
-    low: NDArray[np.float64]  # (people,) Fisher's interval; nan under four items
-    high: NDArray[np.float64]  # (people,)
-    items: NDArray[np.int64]  # (people,) items that somebody else judged too
+    correlation: NDArray[np.float64]  # (raters,)
+    low: NDArray[np.float64]  # (raters,) Fisher's interval; nan under four items
+    high: NDArray[np.float64]  # (raters,)
+    items: NDArray[np.int64]  # (raters,) items that somebody else judged too
     level: float
 
 
@@ -26,11 +26,11 @@ class Correlations:
 class Agreements:
     """Each rater's agreement with the others' majority; nan where nobody else judged the same items."""
 
-    share: NDArray[np.float64]  # (people,) a tie of the others counts half
-    low: NDArray[np.float64]  # (people,) Wilson's interval of the share
-    high: NDArray[np.float64]  # (people,)
-    p_value: NDArray[np.float64]  # (people,) chance that someone who guesses agrees as often; small is good
-    items: NDArray[np.int64]  # (people,) items that somebody else judged too
+    rate: NDArray[np.float64]  # (raters,) a tie of the others counts half
+    low: NDArray[np.float64]  # (raters,) Wilson's interval of the proportion
+    high: NDArray[np.float64]  # (raters,)
+    p_value: NDArray[np.float64]  # (raters,) chance that someone who guesses agrees as often; small is good
+    items: NDArray[np.int64]  # (raters,) items that somebody else judged too
     level: float
 
 
@@ -39,8 +39,8 @@ def leave_one_out_correlation(
 ) -> Correlations:
     """Return each rater's Pearson correlation with the mean of the other raters, over the shared items.
 
-    The interval is tanh(atanh r ± z/√(n−3)). A rater who always gives the same value, or with fewer than three
-    shared items, has nan.
+    The confidence interval is tanh(atanh r ± z/√(n−3)). A rater who always gives the same value, or with fewer
+    than three shared items, has nan.
     """
     answers = long_answers(raters, items, values)
     count = np.bincount(answers.items)[answers.items]
@@ -49,11 +49,13 @@ def leave_one_out_correlation(
     total = np.bincount(answers.items, answers.values)[answers.items][shared]
     others = (total - own) / (count[shared] - 1)
 
-    n = np.bincount(who, minlength=answers.people)  # (people,)
+    n = np.bincount(who, minlength=answers.rater_count)  # (raters,)
     own_off, others_off = _centred(own, who, n), _centred(others, who, n)
-    products = np.bincount(who, own_off * others_off, answers.people)
-    spread = np.bincount(who, own_off**2, answers.people) * np.bincount(who, others_off**2, answers.people)
-    scale = np.bincount(who, own**2, answers.people) * np.bincount(who, others**2, answers.people)
+    products = np.bincount(who, own_off * others_off, answers.rater_count)
+    spread = np.bincount(who, own_off**2, answers.rater_count) * np.bincount(
+        who, others_off**2, answers.rater_count
+    )
+    scale = np.bincount(who, own**2, answers.rater_count) * np.bincount(who, others**2, answers.rater_count)
     varies = (n >= 3) & (spread > 1e-24 * scale)  # rounding leaves a constant column just above zero
     r = np.where(varies, np.clip(products / np.sqrt(np.where(varies, spread, 1.0)), -1, 1), np.nan)
     with np.errstate(divide="ignore"):
@@ -67,7 +69,7 @@ def leave_one_out_agreement(
 ) -> Agreements:
     """Return how often each rater's binary choice (0 or 1) is the majority of the other raters.
 
-    Where the others are split evenly, the answer counts half in the share and is left out of the test. The
+    Where the others are split evenly, the answer counts half in the proportion and is left out of the test. The
     p-value is one-sided: P(X ≥ agreements) for X ~ Bin(undivided items, ½).
     """
     answers = long_answers(raters, items, choices)
@@ -78,15 +80,15 @@ def leave_one_out_agreement(
     lead = np.sign(2 * ones - count) * (2 * answers.values - 1)  # 1 agrees, −1 differs, 0 the others are split
     who, lead = answers.raters[count > 0], lead[count > 0]
 
-    n = np.bincount(who, minlength=answers.people)  # (people,)
-    agree = np.bincount(who, lead > 0, answers.people)
-    decided = np.bincount(who, lead != 0, answers.people)
+    n = np.bincount(who, minlength=answers.rater_count)  # (raters,)
+    agree = np.bincount(who, lead > 0, answers.rater_count)
+    decided = np.bincount(who, lead != 0, answers.rater_count)
     points = agree + (n - decided) / 2
-    share = np.where(n > 0, points / np.maximum(n, 1), np.nan)
+    rate = np.where(n > 0, points / np.maximum(n, 1), np.nan)
     low, high = wilson(points, n, level)
     # P(X ≥ k) = I_{1/2}(k, n − k + 1), and 1 at k = 0
     upper = np.where(agree > 0, special.betainc(np.maximum(agree, 1), decided - agree + 1, 0.5), 1.0)
-    return Agreements(share, low, high, np.where(n > 0, upper, np.nan), n.astype(np.int64), level)
+    return Agreements(rate, low, high, np.where(n > 0, upper, np.nan), n.astype(np.int64), level)
 
 
 def _centred(values: NDArray[np.float64], who: NDArray[np.int64], n: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Which pair to ask about next: the expected information of a vote under Bradley–Terry, and draws by it.
+"""Which pair to ask about next: the expected information of a vote under Bradley–Terry, and sampling by it.
 
 The ratings θ have a normal posterior (Laplace's approximation), so the gap d = θᵢ − θⱼ of a pair is normal too.
 What a vote y is expected to tell about all ratings is its mutual information with d,
@@ -52,18 +52,20 @@ def laplace_posterior(
 ) -> Posterior:
     """Return the posterior of Bradley–Terry ratings: its peak, and the inverse curvature there.
 
-    A row is a pair asked about: items ``first`` and ``second`` and the share of the vote that went to the first
-    (1, 0, or ½ for a tie). The prior is independent normal around 0 with standard deviation ``spread``, so there
-    may be no votes at all, or items that were never compared.
+    A row is a pair asked about: items ``first`` and ``second`` and the proportion of the vote that went to the
+    first (1, 0, or ½ for a tie). The prior is independent normal around 0 with standard deviation ``spread``, so
+    there may be no votes at all, or items that were never compared.
     """
-    one, two, won = np.asarray(first), np.asarray(second), np.asarray(wins, np.float64)
-    if any(c.ndim != 1 or c.shape != won.shape for c in (one, two, won)):
-        raise StatisticsError(f"votes need columns of one length; found {one.shape}, {two.shape}, {won.shape}")
-    if len(won) and (min(one.min(), two.min()) < 0 or max(one.max(), two.max()) >= items or np.any(one == two)):
+    left, right, won = np.asarray(first), np.asarray(second), np.asarray(wins, np.float64)
+    if any(c.ndim != 1 or c.shape != won.shape for c in (left, right, won)):
+        raise StatisticsError(f"votes need columns of one length; found {left.shape}, {right.shape}, {won.shape}")
+    if len(won) and (
+        min(left.min(), right.min()) < 0 or max(left.max(), right.max()) >= items or np.any(left == right)
+    ):
         raise StatisticsError(f"votes must be on two different items of 0…{items - 1}")
     if items < 1 or not spread > 0 or not np.all((won >= 0) & (won <= 1)):
         raise StatisticsError("a posterior needs an item, a positive spread, and wins between 0 and 1")
-    likelihood = _Penalised.of(one.astype(np.int64), two.astype(np.int64), won, items, spread)
+    likelihood = _Penalised.of(left.astype(np.int64), right.astype(np.int64), won, items, spread)
     peak, _ = maximise(likelihood, np.zeros(items), 1)
     return Posterior(peak[0], np.asarray(np.linalg.inv(likelihood.curve(peak)[1][0]), np.float64))
 
@@ -73,9 +75,9 @@ def information_gain(posterior: Posterior, pairs: ArrayLike) -> NDArray[np.float
     mean, variance = _gaps(posterior, np.asarray(pairs, np.int64))
     chance = special.expit(mean[:, None] + np.sqrt(variance)[:, None] * _NODES)  # (pairs, nodes)
     mass = _MASSES / _MASSES.sum()
-    known = (special.entr(chance) + special.entr(1 - chance)) @ mass
+    remaining = (special.entr(chance) + special.entr(1 - chance)) @ mass
     average = chance @ mass
-    return np.asarray(np.maximum(special.entr(average) + special.entr(1 - average) - known, 0.0), np.float64)
+    return np.asarray(np.maximum(special.entr(average) + special.entr(1 - average) - remaining, 0.0), np.float64)
 
 
 def best_batch(posterior: Posterior, size: int) -> NDArray[np.int64]:
@@ -99,9 +101,9 @@ def best_batch(posterior: Posterior, size: int) -> NDArray[np.int64]:
 def plan_pairs(posterior: Posterior, *, batch: int | None = None, exploration: float = 0.2) -> PairPlan:
     """Return the chance of every pair to be served next.
 
-    A share ``exploration`` of the draws is even over all pairs; the rest follows how often each pair stands in the
-    best batch of ``batch`` pairs (as many as items by default). The propensity of every pair is thus positive and
-    known, and estimates can be weighted back to even pairs (:attr:`PairPlan.weights`).
+    A proportion ``exploration`` of the pairs is drawn evenly; the rest follows how often each pair stands
+    in the best batch of ``batch`` pairs (as many as items by default). The propensity of every pair is thus
+    positive and known, and estimates can be weighted back to even pairs (:attr:`PairPlan.weights`).
     """
     if not 0 < exploration <= 1:
         raise StatisticsError(f"exploration must be above 0 and at most 1; found {exploration}")
@@ -109,8 +111,8 @@ def plan_pairs(posterior: Posterior, *, batch: int | None = None, exploration: f
     pairs = all_pairs(items)
     chosen = best_batch(posterior, items if batch is None else batch)
     place = np.searchsorted(pairs[:, 0] * items + pairs[:, 1], chosen[:, 0] * items + chosen[:, 1])
-    share = np.bincount(place, minlength=len(pairs)) / len(chosen)
-    propensity = exploration / len(pairs) + (1 - exploration) * share
+    frequency = np.bincount(place, minlength=len(pairs)) / len(chosen)
+    propensity = exploration / len(pairs) + (1 - exploration) * frequency
     return PairPlan(pairs, information_gain(posterior, pairs), propensity, exploration)
 
 
@@ -123,10 +125,10 @@ def all_pairs(items: int) -> NDArray[np.int64]:
 
 def _gaps(posterior: Posterior, pairs: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return mean and variance of the gap of each pair (pairs,)."""
-    one, two = pairs[:, 0], pairs[:, 1]
+    left, right = pairs[:, 0], pairs[:, 1]
     cov, own = posterior.covariance, np.diag(posterior.covariance)
-    variance = own[one] + own[two] - 2 * cov[one, two]
-    return posterior.mean[one] - posterior.mean[two], np.maximum(variance, 0.0)
+    variance = own[left] + own[right] - 2 * cov[left, right]
+    return posterior.mean[left] - posterior.mean[right], np.maximum(variance, 0.0)
 
 
 def _after_vote(posterior: Posterior, pair: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -142,7 +144,7 @@ def _after_vote(posterior: Posterior, pair: NDArray[np.int64]) -> NDArray[np.flo
 
 @dataclass(frozen=True, eq=False)
 class _Penalised:
-    """Bradley–Terry with a normal prior, for one draw: a :class:`beholder.stats.comparisons.newton.Likelihood`."""
+    """Bradley–Terry with a normal prior: a :class:`beholder.stats.comparisons.newton.Likelihood`."""
 
     first: NDArray[np.int64]  # (pairs,) each two items once
     second: NDArray[np.int64]
@@ -153,19 +155,19 @@ class _Penalised:
 
     @classmethod
     def of(
-        cls, one: NDArray[np.int64], two: NDArray[np.int64], won: NDArray[np.float64], items: int, spread: float
+        cls, left: NDArray[np.int64], right: NDArray[np.int64], won: NDArray[np.float64], items: int, spread: float
     ) -> "_Penalised":
         """Sum votes by pair."""
-        won = np.where(one < two, won, 1 - won)
-        keys, pair = np.unique(np.minimum(one, two) * items + np.maximum(one, two), return_inverse=True)
+        won = np.where(left < right, won, 1 - won)
+        keys, pair = np.unique(np.minimum(left, right) * items + np.maximum(left, right), return_inverse=True)
         first, second = np.divmod(keys, items)
         pair = pair.reshape(-1)
         wins = np.asarray(np.bincount(pair, won, len(keys)), np.float64)
         votes = np.bincount(pair, minlength=len(keys))
         return cls(first, second, wins, votes.astype(np.float64), items, spread)
 
-    def take(self, draws: NDArray[np.int64]) -> "_Penalised":
-        del draws  # there is one only
+    def take(self, replicates: NDArray[np.int64]) -> "_Penalised":
+        del replicates  # there is one only
         return self
 
     def value(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Bradley–Terry ratings with ties (Davidson 1970) and an optional side effect, with people resampled.
+"""Bradley–Terry ratings with ties (Davidson 1970) and an optional side effect, with raters resampled.
 
 For items i (shown first) and j (shown second) the outcomes (first wins, second wins, tie) have the logits
 
@@ -6,7 +6,7 @@ For items i (shown first) and j (shown second) the outcomes (first wins, second 
 
 Only d = θᵢ − θⱼ + γ and δ matter: the probabilities are proportional to e^{d/2}, e^{−d/2}, e^δ. The
 log-likelihood (:mod:`beholder.stats.comparisons.bradley_terry_likelihood`) is concave, and Newton's method finds
-its maximum for one set of votes or for all bootstrap draws at once
+its maximum for one set of votes or for all bootstrap replicates at once
 (:mod:`beholder.stats.comparisons.bradley_terry_newton`).
 """
 
@@ -40,8 +40,8 @@ class BradleyTerry(ItemRatings):
 
     tie: float | None  # δ, or None where no ties occur
     side: float | None  # γ, the advantage of being shown first, or None where not asked for
-    tie_draws: NDArray[np.float64] | None  # (draws,)
-    side_draws: NDArray[np.float64] | None  # (draws,)
+    tie_replicates: NDArray[np.float64] | None  # (replicates,)
+    side_replicates: NDArray[np.float64] | None  # (replicates,)
 
     def outcome_probabilities(self, first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
         """Return P(first wins), P(second wins), P(tie) on a last axis of 3, side effect included.
@@ -62,27 +62,29 @@ class BradleyTerry(ItemRatings):
         return np.asarray((np.exp(gap / 2) + tie / 2) / (np.exp(gap / 2) + np.exp(-gap / 2) + tie), np.float64)
 
     def side_estimate(self, *, level: float = 0.95) -> Estimate:
-        """Return γ, the advantage of being shown first, with its expanded percentile interval."""
-        return self._single("side effect", self.side, self.side_draws, level)
+        """Return γ, the advantage of being shown first, with its expanded percentile confidence interval."""
+        return self._single("side effect", self.side, self.side_replicates, level)
 
     def tie_estimate(self, *, level: float = 0.95) -> Estimate:
-        """Return δ, how common ties are, with its expanded percentile interval."""
-        return self._single("tie parameter", self.tie, self.tie_draws, level)
+        """Return δ, how common ties are, with its expanded percentile confidence interval."""
+        return self._single("tie parameter", self.tie, self.tie_replicates, level)
 
-    def _single(self, name: str, value: float | None, draws: NDArray[np.float64] | None, level: float) -> Estimate:
-        if value is None or draws is None or len(draws) == 0:
+    def _single(
+        self, name: str, value: float | None, replicates: NDArray[np.float64] | None, level: float
+    ) -> Estimate:
+        if value is None or replicates is None or len(replicates) == 0:
             raise StatisticsError(f"the {name} was not fitted, or was fitted without weights: it has no interval")
-        people = int(np.count_nonzero(self.answers_by_person.any(axis=1)))
-        low, high = percentile_interval(draws[:, None], people, level=level)
+        rater_count = int(np.count_nonzero(self.answers_by_rater.any(axis=1)))
+        low, high = percentile_interval(replicates[:, None], rater_count, level=level)
         return Estimate(
             value=value,
             low=float(low[0]),
             high=float(high[0]),
             level=level,
             method=method_name("percentile", expand=True),
-            raters=people,
+            raters=rater_count,
             answers=int(self.answers.sum()) // 2,  # a vote takes part in two items
-            draws=len(draws),
+            replicates=len(replicates),
         )
 
 
@@ -94,13 +96,13 @@ def bradley_terry(
     weights: NDArray[np.integer] | None = None,
     side_effect: bool = False,
 ) -> BradleyTerry:
-    """Fit Davidson's model to votes, and again to each bootstrap draw of people.
+    """Fit Davidson's model to votes, and again to each bootstrap replicate of raters.
 
     ``pairs`` (pairs, 2) holds the item shown first and the item shown second; both orders, and repeats, may
-    occur. ``counts`` holds each person's votes for first, second and tie: sparse (people, 3 · pairs) from
-    :func:`beholder.stats.comparisons.vote_table.tally_votes`, or dense (people, pairs, 3), or (pairs, 3) the
-    totals, which allow no bootstrap and a covariance that takes all votes as independent. ``weights`` (draws,
-    people) come from :func:`beholder.stats.intervals.bootstrap.person_weights`.
+    occur. ``counts`` holds each rater's votes for first, second and tie: sparse (raters, 3 · pairs) from
+    :func:`beholder.stats.comparisons.vote_table.tally_votes`, or dense (raters, pairs, 3), or (pairs, 3) the
+    totals, which allow no bootstrap and a covariance that takes all votes as independent. ``weights`` (replicates,
+    raters) come from :func:`beholder.stats.intervals.bootstrap.rater_weights`.
 
     δ is fitted where ties occur. γ is fitted with ``side_effect``, and needs pairs shown in both orders.
 
@@ -110,34 +112,34 @@ def bradley_terry(
     ``prior_used`` and ``prior_share`` say so.
     Items that were never compared, even through others, cannot be rated together: that is an error.
     """
-    order, given, by_person = checked_votes(pairs, counts, items)
-    if weights is not None and not by_person:
-        raise StatisticsError("resampling people needs counts as (people, pairs, 3); found totals (pairs, 3)")
-    kept, table = merge_pairs(order, given, keep_order=side_effect)
-    totals = np.asarray(table.sum(axis=0), np.float64).reshape(OUTCOMES, len(kept))
-    model = Model.of(kept, items, ties=bool(totals[2].sum() > 0), side_effect=side_effect)
+    order, votes, by_rater = checked_votes(pairs, counts, items)
+    if weights is not None and not by_rater:
+        raise StatisticsError("resampling raters needs counts as (raters, pairs, 3); found totals (pairs, 3)")
+    merged, table = merge_pairs(order, votes, keep_order=side_effect)
+    totals = np.asarray(table.sum(axis=0), np.float64).reshape(OUTCOMES, len(merged))
+    model = Model.of(merged, items, ties=bool(totals[2].sum() > 0), side_effect=side_effect)
     point = fit_totals(model, totals[None], start=None)
     beta, prior = point.parameters[0], bool(point.prior[0])  # (params,)
 
-    draws, needed = np.empty((0, len(beta))), np.zeros(0, np.bool_)
+    replicates, needed = np.empty((0, len(beta))), np.zeros(0, np.bool_)
     if weights is not None:
-        draws, needed = _refit(model, table, weights, beta, prior=prior)
+        replicates, needed = _refit(model, table, weights, beta, prior=prior)
     inverse = covariance(model, beta, totals, prior=prior)
-    pull = influence(model, beta, table, inverse) if by_person else np.empty((0, model.size))
-    spread = sandwich(pull) if by_person else inverse
-    load = votes_by_item(order, given, items)  # (people, items)
+    pull = influence(model, beta, table, inverse) if by_rater else np.empty((0, model.size))
+    spread = sandwich(pull) if by_rater else inverse
+    load = votes_by_item(order, votes, items)  # (raters, items)
     tie, side = model.tie, model.side
     return BradleyTerry(
         ratings=beta[:items],
         tie=None if tie is None else float(beta[tie]),
         side=None if side is None else float(beta[side]),
-        rating_draws=draws[:, :items],
-        tie_draws=None if tie is None else draws[:, tie],
-        side_draws=None if side is None else draws[:, side],
+        rating_replicates=replicates[:, :items],
+        tie_replicates=None if tie is None else replicates[:, tie],
+        side_replicates=None if side is None else replicates[:, side],
         covariance=spread[:items, :items],
-        covariance_kind=SANDWICH if by_person else MODEL,
+        covariance_kind=SANDWICH if by_rater else MODEL,
         influence=pull[:, :items],
-        answers_by_person=load if by_person else load[:0],
+        answers_by_rater=load if by_rater else load[:0],
         answers=np.rint(load.sum(axis=0)).astype(np.int64),
         log_likelihood=float(VoteLikelihood.of(model, totals[None]).value(beta[None])[0]),
         prior_used=prior,
@@ -149,7 +151,7 @@ def bradley_terry(
 def _refit(
     model: Model, table: sparse.csr_array, weights: NDArray[np.integer], start: NDArray[np.float64], *, prior: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the parameters (draws, params) of every draw and whether it needed the prior, block by block."""
+    """Return the parameters of every replicate (replicates, params), and whether it needed the prior."""
     block = max(1, 8_000_000 // (model.size**2 + 12 * len(model.pairs) + table.shape[0]))  # some 100 MB
     fits = [
         fit_totals(model, totals.reshape(len(totals), OUTCOMES, -1), start=start, prior=prior)

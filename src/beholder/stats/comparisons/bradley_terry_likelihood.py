@@ -1,4 +1,4 @@
-"""The likelihood of Davidson's model for many draws at once, with its gradient and Hessian.
+"""The likelihood of Davidson's model for many replicates at once, with its gradient and Hessian.
 
 With s = ½, −½, 0 and t = 0, 0, 1 for (first wins, second wins, tie), a vote has the log-probability
 s·d + t·δ − log(e^{d/2} + e^{−d/2} + e^δ), d = θᵢ − θⱼ + γ. So the gradient is observed minus expected (s, t), and
@@ -58,25 +58,25 @@ def pseudo_votes(pairs: NDArray[np.int64], *, ties: bool) -> NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class VoteLikelihood:
-    """The likelihood of each draw's votes: a :class:`beholder.stats.comparisons.newton.Likelihood`."""
+    """The likelihood of each replicate's votes: a :class:`beholder.stats.comparisons.newton.Likelihood`."""
 
     model: Model
-    votes: NDArray[np.float64]  # (draws, pairs)
-    lead: NDArray[np.float64]  # (draws, pairs): (first's wins − second's wins)/2
-    ties: NDArray[np.float64]  # (draws,)
+    votes: NDArray[np.float64]  # (replicates, pairs)
+    lead: NDArray[np.float64]  # (replicates, pairs): (first's wins − second's wins)/2
+    ties: NDArray[np.float64]  # (replicates,)
 
     @classmethod
     def of(cls, model: Model, totals: NDArray[np.float64]) -> "VoteLikelihood":
-        """Reduce votes (draws, 3, pairs)."""
+        """Reduce votes (replicates, 3, pairs)."""
         first, second, tie = totals[:, 0], totals[:, 1], totals[:, 2]
         return cls(model, first + second + tie, (first - second) / 2, tie.sum(axis=1))
 
-    def take(self, draws: NDArray[np.int64]) -> "VoteLikelihood":
-        """Keep some of the draws."""
-        return VoteLikelihood(self.model, self.votes[draws], self.lead[draws], self.ties[draws])
+    def take(self, replicates: NDArray[np.int64]) -> "VoteLikelihood":
+        """Keep some of the replicates."""
+        return VoteLikelihood(self.model, self.votes[replicates], self.lead[replicates], self.ties[replicates])
 
     def value(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log-likelihood (draws,)."""
+        """Return the log-likelihood (replicates,)."""
         gap = beta @ self.model.spread.T
         size, norm = _norm(self.model, beta, gap)[:2]
         value = (self.lead * gap).sum(axis=1) - (self.votes * (size / 2 + np.log(norm))).sum(axis=1)
@@ -84,11 +84,11 @@ class VoteLikelihood:
         return np.asarray(value if tie is None else value + beta[:, tie] * self.ties, np.float64)
 
     def slope(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the gradient (draws, params)."""
+        """Return the gradient (replicates, params)."""
         return self._slope(*expect(self.model, beta))
 
     def curve(self, beta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the gradient, and the negative Hessian (draws, params, params) with 11ᵀ/items added over the θ.
+        """Return the gradient, and the negative Hessian (replicates, params, params) plus 11ᵀ/items over the θ.
 
         Without it the matrix is singular along θ + constant; with it a Newton step keeps Σθ as it is.
         """
@@ -103,7 +103,7 @@ class VoteLikelihood:
 
     def _information(self, lead: NDArray[np.float64], equal: NDArray[np.float64]) -> NDArray[np.float64]:
         items, side, tie = self.model.items, self.model.side, self.model.tie
-        spread_s = self.votes * ((1 - equal) / 4 - lead**2)  # (draws, pairs): n Var s
+        spread_s = self.votes * ((1 - equal) / 4 - lead**2)  # (replicates, pairs): n Var s
         matrix = np.zeros((len(spread_s), self.model.size, self.model.size))
         matrix[:, :items, :items] = 1 / items
         first, second, each = self.model.pairs[:, 0], self.model.pairs[:, 1], np.arange(items)
@@ -122,7 +122,7 @@ class VoteLikelihood:
 
 
 def expect(model: Model, beta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return E s = (p₁ − p₂)/2 and E t = p₃ of one vote, each (draws, pairs), at ``beta`` (draws, params)."""
+    """Return E s = (p₁ − p₂)/2 and E t = p₃ of one vote, each (replicates, pairs), at ``beta``."""
     gap = beta @ model.spread.T
     _, norm, lesser, equal = _norm(model, beta, gap)
     return np.sign(gap) * (1 - lesser) / (2 * norm), equal / norm
@@ -141,9 +141,9 @@ def covariance(
 def influence(
     model: Model, beta: NDArray[np.float64], table: sparse.csr_array, inverse: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return H⁻¹ u (people, params), u the score of one person's votes (people, 3 · pairs) at ``beta``.
+    """Return H⁻¹ u (raters, params), u the score of one rater's votes (raters, 3 · pairs) at ``beta``.
 
-    To first order this is how far the estimate moves by that person; Σ l lᵀ is the sandwich covariance.
+    To first order this is how far the estimate moves by that rater; Σ l lᵀ is the sandwich covariance.
     """
     lead, equal = (column[0] for column in expect(model, beta[None]))  # (pairs,)
     scores = np.concatenate([(s - lead)[:, None] * model.spread for s in (0.5, -0.5, 0.0)])  # (3 · pairs, params)

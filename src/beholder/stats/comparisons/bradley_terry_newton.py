@@ -1,4 +1,4 @@
-"""Maximum-likelihood fits of Davidson's model to many draws of votes, with pseudo-votes where they are needed."""
+"""Maximum-likelihood fits of Davidson's model to many replicates of votes, with pseudo-votes where needed."""
 
 from dataclasses import dataclass
 
@@ -13,29 +13,29 @@ from beholder.stats.comparisons.win_graph import strongly_connected
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """What was found for each draw."""
+    """The parameters of each replicate, and whether they needed pseudo-votes."""
 
-    parameters: NDArray[np.float64]  # (draws, params)
-    prior: NDArray[np.bool_]  # (draws,) whether pseudo-votes were added
+    parameters: NDArray[np.float64]  # (replicates, params)
+    prior: NDArray[np.bool_]  # (replicates,) whether pseudo-votes were added
 
 
 def fit_totals(
     model: Model, totals: NDArray[np.float64], start: NDArray[np.float64] | None, *, prior: bool = False
 ) -> Fits:
-    """Maximise the likelihood of each draw of ``totals`` (draws, 3, pairs), from ``start`` (params,) or zero.
+    """Maximise the likelihood of each replicate of ``totals`` (replicates, 3, pairs), from ``start`` or zero.
 
-    Pseudo-votes are added in a draw whose maximum would not be finite; with ``prior``, in every draw. Such draws
-    are known beforehand (win graph not strongly connected; no ties, or nothing but ties, where δ is fitted) or
-    show by climbing an endless slope: γ, where the side decides all, or d and δ together, where an item only wins
-    and ties (ties bound d for a given δ only).
+    Pseudo-votes are added in a replicate whose maximum would not be finite; with ``prior``, in every replicate.
+    Such replicates are known beforehand (win graph not strongly connected; no ties, or nothing but ties, where δ
+    is fitted) or show by climbing an endless slope: γ, where the side decides all, or d and δ together, where an
+    item only wins and ties (ties bound d for a given δ only).
     """
     origin = np.zeros(model.size) if start is None else start
     needs = np.full(len(totals), prior) | ~_connected(model, totals)
     if model.tie is not None:
         ties = totals[:, 2].sum(axis=1)
         needs |= (ties == 0) | (totals.sum(axis=(1, 2)) == ties)
-    given = totals + np.where(needs[:, None, None], model.prior, 0.0) if needs.any() else totals
-    beta, runaway = maximise(VoteLikelihood.of(model, given), origin, len(totals))
+    smoothed = totals + np.where(needs[:, None, None], model.prior, 0.0) if needs.any() else totals
+    beta, runaway = maximise(VoteLikelihood.of(model, smoothed), origin, len(totals))
     again = np.flatnonzero(runaway & ~needs)
     if len(again):
         needs[again] = True
@@ -43,8 +43,8 @@ def fit_totals(
         beta[again], runaway[again] = maximise(padded, origin, len(again))
     if runaway.any():
         raise StatisticsError(
-            f"Davidson's model has no finite fit in {int(runaway.sum())} of {len(totals)} draws, though each "
-            f"compared pair had pseudo-votes; found {totals.sum(axis=(1, 2)).max():.3g} votes a draw"
+            f"Davidson's model has no finite fit in {int(runaway.sum())} of {len(totals)} replicates, though each "
+            f"compared pair had pseudo-votes; found {totals.sum(axis=(1, 2)).max():.3g} votes per replicate"
         )
     return Fits(beta, needs)
 

@@ -1,4 +1,4 @@
-"""Newton's method for concave log-likelihoods, over many bootstrap draws at once."""
+"""Newton's method for concave log-likelihoods, over many bootstrap replicates at once."""
 
 from typing import Protocol, Self
 
@@ -14,36 +14,36 @@ _LONGEST = 5.0
 
 
 class Likelihood(Protocol):
-    """A log-likelihood for each of several draws. ``beta`` is (draws, params), or (1, params) for all draws."""
+    """A log-likelihood for each replicate; ``beta`` is (replicates, params), or (1, params) for all."""
 
-    def take(self, draws: NDArray[np.int64]) -> Self:
-        """Keep some of the draws."""
+    def take(self, replicates: NDArray[np.int64]) -> Self:
+        """Keep some of the replicates."""
         ...
 
     def value(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log-likelihood (draws,)."""
+        """Return the log-likelihood (replicates,)."""
         ...
 
     def slope(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return its gradient (draws, params)."""
+        """Return its gradient (replicates, params)."""
         ...
 
     def curve(self, beta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return its gradient, and its negative Hessian made positive definite (draws, params, params)."""
+        """Return its gradient, and its negative Hessian made positive definite (replicates, params, params)."""
         ...
 
 
 def maximise(
-    likelihood: Likelihood, start: NDArray[np.float64], draws: int
+    likelihood: Likelihood, start: NDArray[np.float64], replicates: int
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the maximum of each draw (draws, params), and which draws have no finite one (draws,).
+    """Return the maximum of each replicate (replicates, params), and which have no finite one (replicates,).
 
-    All draws begin at ``start`` (params,). The last step of each is at most 1e-9 long. On an endless slope
-    Newton's steps stay near 1 while what they gain goes to 0. Finished draws leave the batch.
+    All replicates begin at ``start`` (params,). The last step of each is at most 1e-9 long. On an endless slope
+    Newton's steps stay near 1 while what they gain goes to 0. Finished replicates leave the batch.
     """
-    beta = np.tile(start, (draws, 1))
-    runaway = np.zeros(draws, np.bool_)
-    active = np.arange(draws)
+    beta = np.tile(start, (replicates, 1))
+    runaway = np.zeros(replicates, np.bool_)
+    active = np.arange(replicates)
     now, curvature = start[None], np.empty(0)
     renew = True
     for _ in range(_STEPS):
@@ -73,8 +73,8 @@ def maximise(
 def _climb(
     likelihood: Likelihood, beta: NDArray[np.float64], step: NDArray[np.float64], length: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return beta + step; a long step is cut, and halved while it lowers a draw's likelihood."""
-    scale = np.minimum(1.0, _LONGEST / np.maximum(length, _LONGEST))  # (draws,)
+    """Return beta + step; a long step is cut, and halved while it lowers a replicate's likelihood."""
+    scale = np.minimum(1.0, _LONGEST / np.maximum(length, _LONGEST))  # (replicates,)
     doubtful = np.flatnonzero(length > _SURE)
     if len(doubtful):
         origin = np.broadcast_to(beta, step.shape)

@@ -1,4 +1,4 @@
-"""Plackett–Luce ratings from rankings of any length, with people resampled.
+"""Plackett–Luce ratings from rankings of any length, with raters resampled.
 
 A ranking is a row of choices: the best of all, then the best of the rest, and so on. A choice c from a set S has
 
@@ -34,9 +34,9 @@ class PlackettLuce(ItemRatings):
         """Return P(a is put before b); indices broadcast."""
         return np.asarray(special.expit(self.ratings[np.asarray(a)] - self.ratings[np.asarray(b)]), np.float64)
 
-    def choice_probabilities(self, shown: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of each of the items ``shown`` (items,) to be put first."""
-        return np.asarray(special.softmax(self.ratings[np.asarray(shown)]), np.float64)
+    def choice_probabilities(self, items: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of each of the items ``items`` (items,) to be put first."""
+        return np.asarray(special.softmax(self.ratings[np.asarray(items)]), np.float64)
 
 
 def plackett_luce(
@@ -47,13 +47,14 @@ def plackett_luce(
     placed: ArrayLike | None = None,
     weights: NDArray[np.integer] | None = None,
 ) -> PlackettLuce:
-    """Fit the model to rankings, and again to each bootstrap draw of people.
+    """Fit the model to rankings, and again to each bootstrap replicate of raters.
 
     ``rankings`` (rankings, longest) holds item indices, best first, each row filled up with −1; a ranking may be
     of some of the items only. ``placed`` (rankings,) says how many of a row's items were put in order, where the
     rest are only known to come after them: 1 is a choice of the best. ``raters`` (rankings,) are indices of
-    people, ``weights`` (draws, people) come from :func:`beholder.stats.intervals.bootstrap.person_weights`. Ties
-    are refused; break them at random, or leave the order open with ``placed``.
+    raters, ``weights`` (replicates, raters) come from
+    :func:`beholder.stats.intervals.bootstrap.rater_weights`. Ties are refused; break them at random, or leave the
+    order open with ``placed``.
 
     The maximum is finite only if each item can be reached from each other along "put before". Where it cannot,
     every two items that met in a ranking get a pseudo-vote of 0.1, half for each, as in Bradley–Terry:
@@ -68,23 +69,23 @@ def plackett_luce(
     point, needed = _fit(model, totals, np.zeros(items), prior=False)
     ratings, prior = point[0], bool(needed[0])
 
-    draws, lacking = np.empty((0, items)), np.zeros(0, np.bool_)
+    replicates, lacking = np.empty((0, items)), np.zeros(0, np.bool_)
     if weights is not None:
         block = max(1, 8_000_000 // (items**2 + 4 * choices.table.shape[1] + choices.table.shape[0]))
         fits = [
             _fit(model, drawn, ratings, prior=prior) for drawn in weighted_totals(choices.table, weights, block)
         ]
-        draws, lacking = np.concatenate([f[0] for f in fits]), np.concatenate([f[1] for f in fits])
+        replicates, lacking = np.concatenate([f[0] for f in fits]), np.concatenate([f[1] for f in fits])
     likelihood = _Luce.of(model, totals, np.array([prior]))
     inverse = np.linalg.inv(likelihood.curve(point)[1][0]) - 1 / items  # the added direction, taken out again
     pull = _influence(model, ratings, choices.table, inverse)
     return PlackettLuce(
         ratings=ratings,
-        rating_draws=draws,
+        rating_replicates=replicates,
         covariance=sandwich(pull),
         covariance_kind=SANDWICH,
         influence=pull,
-        answers_by_person=choices.load,
+        answers_by_rater=choices.load,
         answers=np.rint(choices.load.sum(axis=0)).astype(np.int64),
         log_likelihood=float(_Luce.of(model, totals, np.array([False])).value(point)[0]),
         prior_used=prior,
@@ -95,28 +96,28 @@ def plackett_luce(
 
 @dataclass(frozen=True, eq=False)
 class _Choices:
-    """Rankings taken apart: what each person chose, from which sets, and who came before whom."""
+    """Rankings taken apart: what each rater chose, from which sets, and who came before whom."""
 
-    table: sparse.csr_array  # (people, items + sets + 2 · pairs): times chosen, times chosen from, before, after
+    table: sparse.csr_array  # (raters, items + sets + 2 · pairs): times chosen, times chosen from, before, after
     sets: NDArray[np.bool_]  # (sets, items) membership
     pairs: NDArray[np.int64]  # (pairs, 2) that met, sorted and each once
-    load: NDArray[np.float64]  # (people, items) rankings in which the item took part
+    load: NDArray[np.float64]  # (raters, items) rankings in which the item took part
 
     @classmethod
     def of(
         cls, who: NDArray[np.int64], rows: NDArray[np.int64], placed: NDArray[np.int64], items: int
     ) -> "_Choices":
-        people, longest = int(who.max()) + 1, rows.shape[1]
+        rater_count, longest = int(who.max()) + 1, rows.shape[1]
         size = (rows != ABSENT).sum(axis=1)
         member = np.zeros((len(rows), longest, items), np.bool_)  # the set left at each stage
         row, place = np.nonzero(rows != ABSENT)
         for stage in range(longest):
             later = place >= stage
             member[row[later], stage, rows[row[later], place[later]]] = True
-        asked = np.arange(longest) < np.minimum(placed, size - 1)[:, None]  # (rankings, longest) real choices
-        sets, which = np.unique(np.packbits(member[asked], axis=1), axis=0, return_inverse=True)
-        chosen, chooser = rows[asked], np.broadcast_to(who[:, None], asked.shape)[asked]
-        before, after, by = _met(rows, who, asked)
+        real = np.arange(longest) < np.minimum(placed, size - 1)[:, None]  # (rankings, longest) real choices
+        sets, which = np.unique(np.packbits(member[real], axis=1), axis=0, return_inverse=True)
+        chosen, chooser = rows[real], np.broadcast_to(who[:, None], real.shape)[real]
+        before, after, by = _met(rows, who, real)
         low, high = np.minimum(before, after), np.maximum(before, after)
         keys, pair = np.unique(low * items + high, return_inverse=True)
         pair = pair.reshape(-1)
@@ -125,9 +126,9 @@ class _Choices:
             [chosen, items + which.reshape(-1), offset + pair + np.where(before < after, 0, len(keys))]
         )
         rater = np.concatenate([chooser, chooser, by])
-        shape = (people, offset + 2 * len(keys))
+        shape = (rater_count, offset + 2 * len(keys))
         table = sparse.coo_array((np.ones(len(column)), (rater, column)), shape=shape).tocsr()
-        load = np.zeros((people, items))
+        load = np.zeros((rater_count, items))
         np.add.at(load, (who[row], rows[row, place]), 1.0)
         unpacked = np.unpackbits(sets, axis=1, count=items).astype(np.bool_)
         return cls(table, unpacked, np.stack(np.divmod(keys, items), axis=1), load)
@@ -159,7 +160,7 @@ class _Model:
 
 @dataclass(frozen=True, eq=False)
 class _Luce:
-    """The likelihood of each draw's choices: a :class:`beholder.stats.comparisons.newton.Likelihood`.
+    """The likelihood of each replicate's choices: a :class:`beholder.stats.comparisons.newton.Likelihood`.
 
     With s = e^θ, N a set's times and Z its Σ s, items are expected to be chosen s · Σ N/Z over their sets, and two
     items i, j of a set have the curvature −sᵢ sⱼ Σ N/Z² over the sets of both. So all is sums over sets.
@@ -167,12 +168,12 @@ class _Luce:
 
     member: sparse.csr_array  # (sets, items)
     together: sparse.csr_array  # (sets, items · items)
-    chosen: NDArray[np.float64]  # (draws, items)
-    times: NDArray[np.float64]  # (draws, sets)
+    chosen: NDArray[np.float64]  # (replicates, items)
+    times: NDArray[np.float64]  # (replicates, sets)
 
     @classmethod
     def of(cls, model: _Model, totals: NDArray[np.float64], prior: NDArray[np.bool_]) -> "_Luce":
-        """Take the columns of :class:`_Choices`; pseudo-votes are added in the draws of ``prior`` (draws,)."""
+        """Take the columns of :class:`_Choices`; ``prior`` (replicates,) says where pseudo-votes are added."""
         chosen, times = totals[:, : model.items], totals[:, model.items : model.items + model.sets]
         if not prior.any():
             return cls(model.member[: model.sets], model.together[: model.sets], chosen, times)
@@ -185,30 +186,30 @@ class _Luce:
             np.concatenate([times, duels], axis=1),
         )
 
-    def take(self, draws: NDArray[np.int64]) -> "_Luce":
-        return _Luce(self.member, self.together, self.chosen[draws], self.times[draws])
+    def take(self, replicates: NDArray[np.int64]) -> "_Luce":
+        return _Luce(self.member, self.together, self.chosen[replicates], self.times[replicates])
 
     def value(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         top = beta.max(axis=1, keepdims=True)
-        norm = top + np.log(_times(np.exp(beta - top), self.member.T))  # (draws, sets)
+        norm = top + np.log(_times(np.exp(beta - top), self.member.T))  # (replicates, sets)
         return np.asarray((self.chosen * beta).sum(axis=1) - (self.times * norm).sum(axis=1), np.float64)
 
     def slope(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        strength, whole = self._sums(beta)
-        return np.asarray(self.chosen - strength * _times(self.times / whole, self.member), np.float64)
+        strength, sums = self._sums(beta)
+        return np.asarray(self.chosen - strength * _times(self.times / sums, self.member), np.float64)
 
     def curve(self, beta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the gradient, and the negative Hessian with 11ᵀ/items added, so that a step keeps Σθ."""
-        strength, whole = self._sums(beta)
+        strength, sums = self._sums(beta)
         items = strength.shape[1]
-        expected = strength * _times(self.times / whole, self.member)  # (draws, items)
-        shared = _times(self.times / whole**2, self.together).reshape(-1, items, items)
+        expected = strength * _times(self.times / sums, self.member)  # (replicates, items)
+        shared = _times(self.times / sums**2, self.together).reshape(-1, items, items)
         matrix = 1 / items - shared * strength[:, :, None] * strength[:, None, :]
         matrix[:, np.arange(items), np.arange(items)] += expected
         return np.asarray(self.chosen - expected, np.float64), np.asarray(matrix, np.float64)
 
     def _sums(self, beta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return e^θ (draws, items), the largest 1, and its sum over each set (draws, sets)."""
+        """Return e^θ (replicates, items), the largest 1, and its sum over each set (replicates, sets)."""
         strength = np.exp(beta - beta.max(axis=1, keepdims=True))
         return strength, _times(strength, self.member.T)
 
@@ -216,15 +217,15 @@ class _Luce:
 def _fit(
     model: _Model, totals: NDArray[np.float64], start: NDArray[np.float64], *, prior: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the ratings (draws, items) of ``totals`` (draws, columns), and which draws needed pseudo-votes."""
+    """Return the ratings (replicates, items) of ``totals`` (replicates, columns), and who needed pseudo-votes."""
     duels = totals[:, model.items + model.sets :]
     before, after = duels[:, : len(model.pairs)] > 0, duels[:, len(model.pairs) :] > 0
     needs = prior | ~strongly_connected(model.pairs, before, after, model.items)
     ratings, runaway = maximise(_Luce.of(model, totals, needs), start, len(totals))
     if runaway.any():
         raise StatisticsError(
-            f"Plackett–Luce has no finite fit in {int(runaway.sum())} of {len(totals)} draws; found "
-            f"{totals[:, : model.items].sum(axis=1).max():.3g} choices a draw"
+            f"Plackett–Luce has no finite fit in {int(runaway.sum())} of {len(totals)} replicates; found "
+            f"{totals[:, : model.items].sum(axis=1).max():.3g} choices a replicate"
         )
     return ratings, needs
 
@@ -232,7 +233,7 @@ def _fit(
 def _influence(
     model: _Model, ratings: NDArray[np.float64], table: sparse.csr_array, inverse: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return H⁻¹ u (people, items), u the score of one person's choices: chosen less expected."""
+    """Return H⁻¹ u (raters, items), u the score of one rater's choices: chosen less expected."""
     strength = np.exp(ratings - ratings.max()) * model.member[: model.sets].toarray()
     chance = strength / strength.sum(axis=1, keepdims=True)  # (sets, items)
     unused = np.zeros((2 * len(model.pairs), model.items))
@@ -259,13 +260,13 @@ def _times(dense: NDArray[np.float64], table: sparse.csr_array | sparse.csc_arra
 
 
 def _met(
-    rows: NDArray[np.int64], who: NDArray[np.int64], asked: NDArray[np.bool_]
+    rows: NDArray[np.int64], who: NDArray[np.int64], real: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return items put before others, those others, and the people who did so, a row for each two in a ranking."""
+    """Return items put before others, those others, and the raters who did so, a row for each two in a ranking."""
     parts = []
     for front, back in combinations(range(rows.shape[1]), 2):
-        known = asked[:, front] & (rows[:, back] != ABSENT)
-        parts.append((rows[known, front], rows[known, back], who[known]))
+        compared = real[:, front] & (rows[:, back] != ABSENT)
+        parts.append((rows[compared, front], rows[compared, back], who[compared]))
     before, after, by = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return before, after, by
 
@@ -291,7 +292,7 @@ def _checked(
     ordered = np.sort(np.where(there, rows, items + np.arange(rows.shape[1])), axis=1)
     if np.any(ordered[:, 1:] == ordered[:, :-1]):
         raise StatisticsError("an item can stand in a ranking once only, and two items cannot share a place")
-    known = size if placed is None else np.asarray(placed)
-    if known.shape != size.shape or known.dtype.kind not in "iu" or np.any((known < 1) | (known > size)):
-        raise StatisticsError("placed must be one number a ranking, of 1 … its number of items")
-    return who.astype(np.int64), rows, known.astype(np.int64)
+    ranked = size if placed is None else np.asarray(placed)
+    if ranked.shape != size.shape or ranked.dtype.kind not in "iu" or np.any((ranked < 1) | (ranked > size)):
+        raise StatisticsError("placed must be one number for each ranking, of 1 … its number of items")
+    return who.astype(np.int64), rows, ranked.astype(np.int64)

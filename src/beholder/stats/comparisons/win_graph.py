@@ -30,16 +30,16 @@ def require_connected(pairs: NDArray[np.int64], items: int) -> None:
 def strongly_connected(
     pairs: NDArray[np.int64], upward: NDArray[np.bool_], downward: NDArray[np.bool_], items: int
 ) -> NDArray[np.bool_]:
-    """Return for each draw whether every item reaches every other along "beat or tied with", as (draws,).
+    """Return whether every item reaches every other along "beat or tied with", for each replicate.
 
-    ``pairs`` (pairs, 2) are sorted and each there once. ``upward`` (draws, pairs) says whether the first of a
-    pair ever beat or tied with the second, ``downward`` whether the second did. A draw in which all pairs of one
-    spanning tree went both ways is connected; the tree is made of the pairs that did so in most draws, and only
-    the draws that break it are searched in full.
+    ``pairs`` (pairs, 2) are sorted and each there once. ``upward`` (replicates, pairs) says whether the first of a
+    pair ever beat or tied with the second, ``downward`` whether the second did. A replicate in which all pairs of
+    one spanning tree went both ways is connected; the tree is made of the pairs that did so in most replicates,
+    and only the replicates that break it are searched in full.
     """
     both = upward & downward
-    share = both.mean(axis=0)
-    cost = sparse.coo_array((2 - share, (pairs[:, 0], pairs[:, 1])), shape=(items, items)).tocsr()
+    both_rate = both.mean(axis=0)
+    cost = sparse.coo_array((2 - both_rate, (pairs[:, 0], pairs[:, 1])), shape=(items, items)).tocsr()
     tree = csgraph.minimum_spanning_tree(cost).tocoo()
     if tree.nnz < items - 1:
         return np.zeros(len(upward), np.bool_)
@@ -53,14 +53,14 @@ def strongly_connected(
 def _searched(
     pairs: NDArray[np.int64], upward: NDArray[np.bool_], downward: NDArray[np.bool_], items: int
 ) -> NDArray[np.bool_]:
-    """Find the components of all draws in one graph of draws × items nodes; edges go from loser to winner."""
-    draws = len(upward)
-    offset = items * np.arange(draws)[:, None]  # (draws, 1)
-    first, second = offset + pairs[:, 0], offset + pairs[:, 1]  # (draws, pairs)
+    """Find the components of all replicates in one graph of replicates × items; edges go from loser to winner."""
+    replicates = len(upward)
+    offset = items * np.arange(replicates)[:, None]  # (replicates, 1)
+    first, second = offset + pairs[:, 0], offset + pairs[:, 1]  # (replicates, pairs)
     tail = np.concatenate([second[upward], first[downward]])
     head = np.concatenate([first[upward], second[downward]])
-    nodes = draws * items
+    nodes = replicates * items
     graph = sparse.coo_array((np.ones(len(tail), np.int8), (tail, head)), shape=(nodes, nodes))
     _, label = csgraph.connected_components(graph, directed=True, connection="strong")
-    by_draw = label.reshape(draws, items)
-    return np.asarray(np.all(by_draw == by_draw[:, :1], axis=1))
+    by_replicate = label.reshape(replicates, items)
+    return np.asarray(np.all(by_replicate == by_replicate[:, :1], axis=1))

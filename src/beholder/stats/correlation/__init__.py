@@ -1,1 +1,1 @@
-"""Correlation of metrics with raters: coefficients, their intervals, pair accuracy, baselines and ceilings."""
+"""Correlation of metrics with raters: coefficients, confidence intervals, pair accuracy, baseline and ceiling."""

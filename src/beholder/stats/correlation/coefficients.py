@@ -1,6 +1,6 @@
-"""How far two columns agree, such as a metric and people: Pearson (PLCC), Spearman (SRCC), Kendall's τ-b (KRCC).
+"""How far two columns agree, such as a metric and raters: Pearson (PLCC), Spearman (SRCC), Kendall's τ-b (KRCC).
 
-The intervals here are in closed form, on Fisher's scale, and take the points as independent draws:
+The confidence intervals here are in closed form, on Fisher's scale, and take the points as independent draws:
 
     tanh(atanh r ± z₁₋α/₂ · SE),    SE² = 1/(n−3)             Pearson (exact for normal data only)
                                     SE² = (1 + r²/2)/(n−3)    Spearman (Bonett and Wright 2000)
@@ -37,7 +37,7 @@ class Correlation:
     kind: Kind
     method: str  # how the interval was made
     points: int
-    draws: int | None = None
+    replicates: int | None = None
 
 
 def correlation(x: ArrayLike, y: ArrayLike, *, kind: Kind = "pearson", level: float = 0.95) -> Correlation:
@@ -46,12 +46,12 @@ def correlation(x: ArrayLike, y: ArrayLike, *, kind: Kind = "pearson", level: fl
     p-values are those of scipy: t with n − 2 degrees of freedom, and for Kendall the exact distribution for few
     points without ties, the normal one otherwise.
     """
-    one, two = columns(x, y)
+    xs, ys = columns(x, y)
     check_kind(kind)
-    n, name = len(one), "Fisher z" if kind == "pearson" else "Bonett–Wright" if kind == "spearman" else "Fieller"
-    if is_constant(one) or is_constant(two):
+    n, name = len(xs), "Fisher z" if kind == "pearson" else "Bonett–Wright" if kind == "spearman" else "Fieller"
+    if is_constant(xs) or is_constant(ys):
         return Correlation(np.nan, np.nan, np.nan, np.nan, level, kind, name, n)
-    value, p_value = _tested(one, two, kind)
+    value, p_value = _tested(xs, ys, kind)
     low, high = fisher_interval(value, standard_error(value, n, kind), level)
     return Correlation(value, low, high, p_value, level, kind, name, n)
 
@@ -77,15 +77,15 @@ def fisher_interval(value: float, error: float, level: float) -> tuple[float, fl
 
 def columns(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Check two columns of one length: finite, at least two points."""
-    one, two = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    if one.ndim != 1 or one.shape != two.shape or len(one) < 2:
+    xs, ys = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    if xs.ndim != 1 or xs.shape != ys.shape or len(xs) < 2:
         raise StatisticsError(
-            f"a correlation needs two columns of one length, at least two points; found {one.shape}, {two.shape}"
+            f"a correlation needs two columns of one length, at least two points; found {xs.shape}, {ys.shape}"
         )
-    lost = int((~np.isfinite(one) | ~np.isfinite(two)).sum())
+    lost = int((~np.isfinite(xs) | ~np.isfinite(ys)).sum())
     if lost:
         raise StatisticsError(f"a correlation needs finite values; found {lost} points without; leave them out")
-    return one, two
+    return xs, ys
 
 
 def is_constant(values: NDArray[np.float64]) -> bool:

@@ -1,6 +1,6 @@
-"""Does one metric agree better with people than another? Two correlations that share people and points.
+"""Does one metric agree better with raters than another? Two correlations that share raters and points.
 
-r₁ = r(people, first metric), r₂ = r(people, second metric), r₁₂ = r(first, second), n points. The more alike the
+r₁ = r(raters, first metric), r₂ = r(raters, second metric), r₁₂ = r(first, second), n points. The more alike the
 metrics, the smaller a difference is told. All tests assume normal columns. For Spearman they are an approximation;
 for Kendall, or columns far from normal, resample with :func:`bootstrap_difference`.
 """
@@ -16,7 +16,7 @@ from scipy import special
 from beholder.errors import StatisticsError
 from beholder.stats.correlation.bootstrap import (
     cluster_index,
-    correlation_draws,
+    correlation_replicates,
     leave_one_out,
     resampled_interval,
 )
@@ -32,7 +32,7 @@ ROUNDING = 1e-14
 
 @dataclass(frozen=True)
 class CorrelationDifference:
-    """r₁ − r₂ with its interval and test."""
+    """r₁ − r₂ with its confidence interval and test."""
 
     difference: float
     low: float
@@ -43,11 +43,11 @@ class CorrelationDifference:
     level: float
     method: str
     points: int
-    draws: int | None = None
+    replicates: int | None = None
 
 
 def compare_correlations(
-    people: ArrayLike,
+    ratings: ArrayLike,
     first: ArrayLike,
     second: ArrayLike,
     *,
@@ -55,11 +55,11 @@ def compare_correlations(
     test: Test = "williams",
     level: float = 0.95,
 ) -> CorrelationDifference:
-    """Test r(people, first) against r(people, second) on the same points, with Zou's interval of r₁ − r₂."""
+    """Test r(ratings, first) against r(ratings, second) on the same points, with Zou's interval of r₁ − r₂."""
     r1, r2, r12 = (
-        correlation(a, b, kind=kind).value for a, b in ((people, first), (people, second), (first, second))
+        correlation(a, b, kind=kind).value for a, b in ((ratings, first), (ratings, second), (first, second))
     )
-    return compare_coefficients(r1, r2, r12, len(np.asarray(people)), test=test, level=level)
+    return compare_coefficients(r1, r2, r12, len(np.asarray(ratings)), test=test, level=level)
 
 
 def compare_coefficients(
@@ -73,7 +73,8 @@ def compare_coefficients(
     Meng        Z = (z₁−z₂) √((n−3) / (2(1−r₁₂)h)),  h = (1−f q)/(1−q),  q = (r₁²+r₂²)/2,
                 f = min(1, (1−r₁₂)/(2(1−q)))
 
-    The interval is Zou's (2007): it joins the Fisher intervals of both correlations by their own correlation.
+    The confidence interval is Zou's (2007): it joins the Fisher intervals of both correlations by their own
+    correlation.
     """
     if test not in _TESTS:
         raise StatisticsError(f"the test is one of {', '.join(_TESTS)}; found {test!r}")
@@ -93,7 +94,7 @@ def compare_coefficients(
 
 
 def zou_interval(r1: float, r2: float, r12: float, points: int, *, level: float = 0.95) -> tuple[float, float]:
-    """Return Zou's (2007) interval of r₁ − r₂; nan where a correlation is perfect and the other is not.
+    """Return Zou's (2007) confidence interval of r₁ − r₂; nan where a correlation is perfect and the other is not.
 
     low = r₁ − r₂ − √((r₁−l₁)² + (u₂−r₂)² − 2c(r₁−l₁)(u₂−r₂)) with Fisher's ends l, u of each and
     c = ((r₁₂ − r₁r₂/2)(1 − r₁² − r₂² − r₁₂²) + r₁₂³) / ((1−r₁²)(1−r₂²)); high likewise.
@@ -111,7 +112,7 @@ def zou_interval(r1: float, r2: float, r12: float, points: int, *, level: float 
 
 
 def bootstrap_difference(
-    people: ArrayLike,
+    ratings: ArrayLike,
     first: ArrayLike,
     second: ArrayLike,
     weights: NDArray[np.integer],
@@ -121,22 +122,25 @@ def bootstrap_difference(
     level: float = 0.95,
     rule: Rule = "bca",
 ) -> CorrelationDifference:
-    """Return r(people, first) − r(people, second) with an interval that resamples points, or clusters of points.
+    """Return r(ratings, first) − r(ratings, second), with a confidence interval that resamples points or clusters.
 
-    Both correlations see the same draws, so what the metrics share drops out. The p-value is twice the smaller
-    share of draws on either side of 0 (ties half), at least 1/draws.
+    Both correlations see the same replicates, so what the metrics share drops out. The p-value is twice the
+    smaller proportion of replicates on either side of 0 (ties half), at least 1/replicates.
     """
-    group = cluster_index(clusters, len(np.asarray(people)))
+    group = cluster_index(clusters, len(np.asarray(ratings)))
 
     def gap(drawn: NDArray[np.integer]) -> NDArray[np.float64]:
-        one = correlation_draws(people, first, drawn, kind=kind, clusters=group)
-        return np.asarray(one - correlation_draws(people, second, drawn, kind=kind, clusters=group), np.float64)
+        first_coefficients = correlation_replicates(ratings, first, drawn, kind=kind, clusters=group)
+        return np.asarray(
+            first_coefficients - correlation_replicates(ratings, second, drawn, kind=kind, clusters=group),
+            np.float64,
+        )
 
-    value, draws = gap(np.ones((1, weights.shape[1]), np.int32)), gap(weights)
-    low, high = resampled_interval(value, draws, leave_one_out(gap, group), group, level=level, rule=rule)
-    known = draws[np.isfinite(draws)]
-    above = float(np.mean(known > 0) + np.mean(known == 0) / 2) if len(known) else np.nan
-    p_value = max(2 * min(above, 1 - above), 1 / len(weights)) if len(known) else np.nan
+    value, replicates = gap(np.ones((1, weights.shape[1]), np.int32)), gap(weights)
+    low, high = resampled_interval(value, replicates, leave_one_out(gap, group), group, level=level, rule=rule)
+    finite = replicates[np.isfinite(replicates)]
+    above = float(np.mean(finite > 0) + np.mean(finite == 0) / 2) if len(finite) else np.nan
+    p_value = max(2 * min(above, 1 - above), 1 / len(weights)) if len(finite) else np.nan
     unit = "points" if clusters is None else "clusters of points"
     name = f"expanded {'BCa' if rule == 'bca' else 'percentile'} bootstrap over {unit}"
     return CorrelationDifference(

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from beholder.errors import StatisticsError
-from beholder.stats.correlation.bootstrap import cluster_index, correlation_draws, leave_one_out
+from beholder.stats.correlation.bootstrap import cluster_index, correlation_replicates, leave_one_out
 from beholder.stats.correlation.coefficients import Correlation, Kind, columns
 
 
@@ -26,15 +26,13 @@ def jackknife_correlation(
     clusters: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Correlation:
-    """Correlate two columns, with an interval from leaving out each point, or each of ``clusters`` (points,)."""
-    one, two = columns(x, y)
-    group = cluster_index(clusters, len(one))
-    value = correlation_draws(one, two, np.ones((1, int(group.max()) + 1), np.int32), kind=kind, clusters=group)
-    left_out = leave_one_out(lambda left: correlation_draws(one, two, left, kind=kind, clusters=group), group)
+    """Correlate two columns, with a jackknife confidence interval over points, or over ``clusters`` (points,)."""
+    xs, ys = columns(x, y)
+    group = cluster_index(clusters, len(xs))
+    value = correlation_replicates(xs, ys, np.ones((1, int(group.max()) + 1), np.int32), kind=kind, clusters=group)
+    left_out = leave_one_out(lambda left: correlation_replicates(xs, ys, left, kind=kind, clusters=group), group)
     low, high = jackknife_interval(float(value[0]), left_out, level=level)
-    return Correlation(
-        float(value[0]), low, high, np.nan, level, kind, method_name(clusters is not None), len(one)
-    )
+    return Correlation(float(value[0]), low, high, np.nan, level, kind, method_name(clusters is not None), len(xs))
 
 
 def jackknife_interval(value: float, left_out: NDArray[np.float64], *, level: float) -> tuple[float, float]:
@@ -61,5 +59,5 @@ def jackknife_interval(value: float, left_out: NDArray[np.float64], *, level: fl
 
 
 def method_name(clustered: bool) -> str:
-    """Return how an estimate names this interval."""
+    """Return how an estimate names this confidence interval."""
     return f"jackknife over {'clusters of points' if clustered else 'points'}, Fisher z"

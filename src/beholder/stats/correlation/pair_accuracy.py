@@ -1,6 +1,6 @@
-"""How often a scorer prefers the image that people prefer: over all pairs (micro), or by prompt, averaged (macro).
+"""How often a scorer prefers the image that raters prefer: over all pairs (micro), or by prompt, averaged (macro).
 
-The tie rule is part of the number. Pairs that people call equal are always left out, and counted. A pair to which
+The tie rule is part of the number. Pairs that raters call equal are always left out, and counted. A pair to which
 the scorer gives equal scores is by the rule *half* right, *wrong*, or left out (*drop*).
 """
 
@@ -27,19 +27,19 @@ class PairAccuracy:
     macro: float  # mean over groups of the same
     right: NDArray[np.float64]  # (groups,)
     pairs: NDArray[np.float64]  # (groups,) that count, 0 where all were ties
-    people_ties: int  # pairs left out because people had no preference
+    rater_ties: int  # pairs left out because raters had no preference
     score_ties: int  # pairs that count, or would, with equal scores
     ties: str  # the rule
 
     def micro_estimate(self, weights: NDArray[np.integer], *, level: float = 0.95) -> Estimate:
-        """The micro accuracy with an expanded BCa interval over groups; ``weights`` (draws, groups)."""
+        """The micro accuracy with an expanded BCa confidence interval; ``weights`` are (replicates, groups)."""
         return clustered_ratio(self.right[:, None], self.pairs[:, None], weights, level=level)[0]
 
     def macro_estimate(self, weights: NDArray[np.integer], *, level: float = 0.95) -> Estimate:
         """The macro accuracy likewise; groups without a pair that counts are left out."""
         counts = (self.pairs > 0).astype(np.float64)
-        share = np.where(self.pairs > 0, self.right / np.maximum(self.pairs, 1e-300), 0.0)
-        return clustered_ratio(share[:, None], counts[:, None], weights, level=level)[0]
+        proportion = np.where(self.pairs > 0, self.right / np.maximum(self.pairs, 1e-300), 0.0)
+        return clustered_ratio(proportion[:, None], counts[:, None], weights, level=level)[0]
 
 
 def pair_accuracy(
@@ -50,38 +50,39 @@ def pair_accuracy(
     groups: ArrayLike | None = None,
     ties: Ties = "half",
 ) -> PairAccuracy:
-    """Compare scores of the first and second image of each pair with people's preference.
+    """Compare scores of the first and second image of each pair with raters' preference.
 
-    ``preferences`` is above 0 where people prefer the first, below 0 the second, and 0 for a tie (votes for the
+    ``preferences`` is above 0 where raters prefer the first, below 0 the second, and 0 for a tie (votes for the
     first less votes for the second will do). ``groups`` is the prompt of each pair as an index from 0; each pair
-    its own by default. The intervals of the result resample groups.
+    its own by default. The confidence intervals of the result resample groups.
     """
-    one, two, lead = (np.asarray(column, np.float64) for column in (first_scores, second_scores, preferences))
-    if one.ndim != 1 or not one.shape == two.shape == lead.shape or len(one) == 0:
+    first, second, lead = (np.asarray(column, np.float64) for column in (first_scores, second_scores, preferences))
+    if first.ndim != 1 or not first.shape == second.shape == lead.shape or len(first) == 0:
         raise StatisticsError(
-            f"pair accuracy needs three columns of one length; found shapes {one.shape}, {two.shape}, {lead.shape}"
+            "pair accuracy needs three columns of one length; found shapes "
+            f"{first.shape}, {second.shape}, {lead.shape}"
         )
-    if not np.all(np.isfinite(one) & np.isfinite(two) & np.isfinite(lead)):
+    if not np.all(np.isfinite(first) & np.isfinite(second) & np.isfinite(lead)):
         raise StatisticsError("pair accuracy needs finite scores and preferences; leave the others out")
     if ties not in ("half", "wrong", "drop"):
         raise StatisticsError(f"equal scores count as half, wrong, or drop; found {ties!r}")
-    group = np.arange(len(one)) if groups is None else np.asarray(groups)
-    if group.shape != one.shape or group.dtype.kind not in "iu" or group.min() < 0:
-        raise StatisticsError(f"groups need one integer index from 0 a pair; found {group.dtype} {group.shape}")
+    group = np.arange(len(first)) if groups is None else np.asarray(groups)
+    if group.shape != first.shape or group.dtype.kind not in "iu" or group.min() < 0:
+        raise StatisticsError(f"groups need one integer index from 0 per pair; found {group.dtype} {group.shape}")
 
-    decided, equal = lead != 0, one == two
-    agree = np.where(equal, 0.5 if ties == "half" else 0.0, np.sign(one - two) == np.sign(lead))
+    decided, equal = lead != 0, first == second
+    agree = np.where(equal, 0.5 if ties == "half" else 0.0, np.sign(first - second) == np.sign(lead))
     counts = decided & ~(equal & (ties == "drop"))
     size = int(group.max()) + 1
     right = np.bincount(group, np.where(counts, agree, 0.0), size).astype(np.float64)
     pairs = np.bincount(group, counts, size).astype(np.float64)
-    seen = pairs > 0
+    nonempty = pairs > 0
     return PairAccuracy(
-        micro=float(right.sum() / pairs.sum()) if seen.any() else float(np.nan),
-        macro=float(np.mean(right[seen] / pairs[seen])) if seen.any() else float(np.nan),
+        micro=float(right.sum() / pairs.sum()) if nonempty.any() else float(np.nan),
+        macro=float(np.mean(right[nonempty] / pairs[nonempty])) if nonempty.any() else float(np.nan),
         right=right,
         pairs=pairs,
-        people_ties=int((~decided).sum()),
+        rater_ties=int((~decided).sum()),
         score_ties=int((decided & equal).sum()),
         ties=ties,
     )
@@ -92,5 +93,5 @@ def pairs_within(groups: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
     order = np.argsort(groups, kind="stable")
     cuts = np.flatnonzero(np.diff(groups[order])) + 1
     pairs = [pair for rows in np.split(order, cuts) for pair in combinations(rows.tolist(), 2)]
-    found = np.array(pairs, np.int64).reshape(-1, 2)
-    return found[:, 0], found[:, 1]
+    pair_indices = np.array(pairs, np.int64).reshape(-1, 2)
+    return pair_indices[:, 0], pair_indices[:, 1]

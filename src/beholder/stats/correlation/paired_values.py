@@ -1,4 +1,4 @@
-"""Correlations and pair accuracies of many pairs of columns at once: one number a pair, without intervals."""
+"""Correlations and pair accuracies of many pairs of columns at once, without confidence intervals."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ Statistic = Kind | str
 """A kind of correlation, or ``PAIR_ACCURACY``."""
 
 PAIR_ACCURACY = "pair-accuracy"
-"""The share of pairs of items that both columns order alike: ½ is chance."""
+"""The proportion of pairs of items that both columns order alike: ½ is chance."""
 
 _SIGNS = 4_000_000  # signs of differences made at a time
 _SORTED = 50  # Kendall: items from which sorting is faster than all signs
@@ -23,17 +23,17 @@ def paired_values(x: ArrayLike, y: ArrayLike, statistic: Statistic) -> NDArray[n
     Both are (pairs, items), or (items,) for a column that goes with every other. Kendall's is τ-b. For pair
     accuracy, pairs of items that are tied in ``y`` are left out; those tied in ``x`` alone are half right.
     """
-    one, two = np.broadcast_arrays(np.atleast_2d(np.asarray(x, np.float64)), np.asarray(y, np.float64))
-    if one.ndim != 2 or one.shape[1] < 2:
+    xs, ys = np.broadcast_arrays(np.atleast_2d(np.asarray(x, np.float64)), np.asarray(y, np.float64))
+    if xs.ndim != 2 or xs.shape[1] < 2:
         raise StatisticsError(f"columns of at least two items are needed; found {np.shape(x)}, {np.shape(y)}")
     if statistic == PAIR_ACCURACY:
-        return _in_parts(one, two, statistic)
+        return _in_parts(xs, ys, statistic)
     check_kind(statistic)
     if statistic == "pearson":
-        return _pearson(one, two)
+        return _pearson(xs, ys)
     if statistic == "spearman":
-        return _pearson(_ranks(one), _ranks(two))
-    return _in_parts(one, two, statistic) if one.shape[1] < _SORTED else _sorted_kendall(one, two)
+        return _pearson(_ranks(xs), _ranks(ys))
+    return _in_parts(xs, ys, statistic) if xs.shape[1] < _SORTED else _sorted_kendall(xs, ys)
 
 
 def _pearson(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -96,17 +96,17 @@ def _inversions(y: NDArray[np.float64]) -> NDArray[np.float64]:
     sorted_at = np.argsort(y, axis=1, kind="stable")
     np.put_along_axis(places[:, :items], sorted_at, np.arange(items)[None], axis=1)
     places[:, items:] = np.arange(items, 1 << bits)  # filled up at the end, where nothing is inverted
-    found = np.zeros(pairs)
+    concordant = np.zeros(pairs)
     for bit in reversed(range(bits)):
         groups = places.reshape(pairs, -1, 2 << bit)
         ones = groups >> bit & 1
         before = np.cumsum(ones, axis=2)
-        found += np.einsum("pgi,pgi->p", before, 1 - ones)
+        concordant += np.einsum("pgi,pgi->p", before, 1 - ones)
         target = np.where(ones == 1, (1 << bit) + before - 1, np.arange(2 << bit) - before)
         split = np.empty_like(groups)
         np.put_along_axis(split, target, groups, axis=2)
         places = split.reshape(pairs, -1)
-    return found
+    return concordant
 
 
 def _tied(values: NDArray[np.float64]) -> NDArray[np.float64]:

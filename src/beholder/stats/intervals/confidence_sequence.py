@@ -1,11 +1,11 @@
 """Confidence sequences: intervals that hold at every look at once, so that one may look daily and stop at will.
 
-The unit is the **person**: answers of one person are alike, so a person enters once, with their mean, in the
-order in which people finished. A plain 95 % interval that is looked at after every person misses the truth at
+The unit is the **rater**: answers of one rater are alike, so a rater enters once, with their mean, in the
+order in which raters finished. A plain 95 % interval that is looked at after every rater misses the true value at
 some time far more often than in 5 % of studies; these miss it at any time in at most 5 %.
 
-*Betting* (Waudby-Smith and Ramdas 2024), for means within known bounds, valid for any number of people. Scaled to
-[0, 1], a gambler who bets that the mean is not m has after t people the capital
+*Betting* (Waudby-Smith and Ramdas 2024), for means within known bounds, valid for any number of raters. Scaled to
+[0, 1], a gambler who bets that the mean is not m has after t raters the capital
 
     K_t(m) = ½ Π (1 + λᵢ⁺(m)(xᵢ − m)) + ½ Π (1 − λᵢ⁻(m)(xᵢ − m)),    λᵢ⁺ = min(λᵢ, c/m),  λᵢ⁻ = min(λᵢ, c/(1−m)),
     λᵢ = √(2 log(2/α) / (σ̂²ᵢ₋₁ i log(i+1))),
@@ -13,7 +13,7 @@ some time far more often than in 5 % of studies; these miss it at any time in at
 which is a martingale from 1 where m is the true mean: it ever reaches 1/α with a chance of at most α (Ville). The
 sequence holds all m that have not been bet away.
 
-*Asymptotic* (Waudby-Smith et al. 2021), for means without bounds, valid for many people:
+*Asymptotic* (Waudby-Smith et al. 2021), for means without bounds, valid for many raters:
 
     x̄_t ± σ̂_t √((2(tρ² + 1)/(t²ρ²)) log(√(tρ² + 1)/α)).
 """
@@ -28,16 +28,16 @@ from beholder.errors import StatisticsError
 
 _GRID = 1000  # candidate means between the bounds
 _CAUTION = 0.75  # c: the most of the capital that one bet may lose
-_LEAST = 50  # people before the asymptotic sequence says anything: with fewer, skewed scores miss too often
+_LEAST = 50  # raters before the asymptotic sequence says anything: with fewer, skewed scores miss too often
 
 
 @dataclass(frozen=True, eq=False)
 class ConfidenceSequence:
-    """An interval after each person; all of them hold the truth together with probability ``level``."""
+    """A confidence interval after each rater; all hold the true value together with probability ``level``."""
 
-    low: NDArray[np.float64]  # (people,) never falling
-    high: NDArray[np.float64]  # (people,) never rising
-    mean: NDArray[np.float64]  # (people,) of the people so far
+    low: NDArray[np.float64]  # (raters,) never falling
+    high: NDArray[np.float64]  # (raters,) never rising
+    mean: NDArray[np.float64]  # (raters,) of the raters so far
     level: float
     method: str
 
@@ -45,13 +45,13 @@ class ConfidenceSequence:
 def betting_sequence(
     scores: ArrayLike, *, bounds: tuple[float, float] = (0.0, 1.0), level: float = 0.95
 ) -> ConfidenceSequence:
-    """Return the sequence for the mean of ``scores`` (people,), one each, in order of arrival, within ``bounds``.
+    """Return the sequence for the mean of ``scores`` (raters,), one each, in order of arrival, within ``bounds``.
 
     Intervals are those of all looks so far intersected. Ends lie on a grid of 1,000 steps, rounded outwards.
     """
     unit, span = _scaled(scores, bounds, level)
     candidates = np.linspace(0, 1, _GRID + 1)
-    capital = log_capital(unit, candidates, level=level)  # (people, candidates)
+    capital = log_capital(unit, candidates, level=level)  # (raters, candidates)
     alive = np.maximum.accumulate(capital, axis=0) < np.log(1 / (1 - level))
     # The set of survivors is an interval; the first and last one, a step further out.
     any_left = alive.any(axis=1)
@@ -65,12 +65,12 @@ def betting_sequence(
 
 
 def asymptotic_sequence(scores: ArrayLike, *, level: float = 0.95, tightest_at: int = 100) -> ConfidenceSequence:
-    """Return the sequence for the mean of ``scores`` (people,) without bounds; infinite for the first 49 people.
+    """Return the sequence for the mean of ``scores`` (raters,) without bounds; infinite for the first 49 raters.
 
-    ρ is chosen so that the interval is narrowest after ``tightest_at`` people. Where all scores so far are equal
-    nothing is known of their spread, and the interval stays infinite.
+    ρ is chosen so that the confidence interval is narrowest after ``tightest_at`` raters. Where all scores so far
+    are equal nothing is known of their spread, and the interval stays infinite.
     """
-    score = _people(scores, level)
+    score = _rater_scores(scores, level)
     t = np.arange(1, len(score) + 1, dtype=np.float64)
     mean = np.cumsum(score) / t
     off = score - score[0]  # against cancellation
@@ -86,21 +86,22 @@ def asymptotic_sequence(scores: ArrayLike, *, level: float = 0.95, tightest_at: 
 def paired_differences(first: ArrayLike, second: ArrayLike, *, within: bool) -> NDArray[np.float64]:
     """Return the differences that a comparison of two generators rests on, in order of arrival.
 
-    ``within``: the same people judged both, row by row; people who lack either (nan) are left out. Otherwise
-    different people judged them, and the k-th person of one is set against the k-th of the other; whoever has no
+    ``within``: the same raters judged both, row by row; raters who lack either (nan) are left out. Otherwise
+    different raters judged them, and the k-th rater of one is set against the k-th of the other; whoever has no
     partner yet waits.
     """
-    one, two = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    if one.ndim != 1 or two.ndim != 1 or (within and len(one) != len(two)):
+    left, right = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    if left.ndim != 1 or right.ndim != 1 or (within and len(left) != len(right)):
         raise StatisticsError(
-            f"differences need one score a person, within people as many of both; found {one.shape}, {two.shape}"
+            "differences need one score per rater, within raters as many of both; found "
+            f"{left.shape}, {right.shape}"
         )
     if within:
-        known = ~np.isnan(one) & ~np.isnan(two)
-        return np.asarray(one[known] - two[known], np.float64)
-    one, two = one[~np.isnan(one)], two[~np.isnan(two)]
-    pairs = min(len(one), len(two))
-    return np.asarray(one[:pairs] - two[:pairs], np.float64)
+        complete = ~np.isnan(left) & ~np.isnan(right)
+        return np.asarray(left[complete] - right[complete], np.float64)
+    left, right = left[~np.isnan(left)], right[~np.isnan(right)]
+    pairs = min(len(left), len(right))
+    return np.asarray(left[:pairs] - right[:pairs], np.float64)
 
 
 def difference_sequence(
@@ -119,12 +120,12 @@ def difference_sequence(
 def log_capital(
     scores: NDArray[np.float64], candidates: NDArray[np.float64], *, level: float = 0.95
 ) -> NDArray[np.float64]:
-    """Return log K_t(m) after each person for each candidate mean m, as (people, candidates); scores in [0, 1]."""
+    """Return log K_t(m) after each rater for each candidate mean m, as (raters, candidates); scores in [0, 1]."""
     t = np.arange(1, len(scores) + 1)
     running = (0.5 + np.cumsum(scores)) / (t + 1)
     variance = (0.25 + np.cumsum((scores - running) ** 2)) / (t + 1)
-    known = np.concatenate([[0.25], variance[:-1]])  # before each person: a bet may not look ahead
-    bet = np.sqrt(2 * np.log(2 / (1 - level)) / (known * t * np.log(t + 1)))[:, None]
+    past_variance = np.concatenate([[0.25], variance[:-1]])  # before each rater: a bet may not look ahead
+    bet = np.sqrt(2 * np.log(2 / (1 - level)) / (past_variance * t * np.log(t + 1)))[:, None]
     with np.errstate(divide="ignore"):
         up = np.minimum(bet, _CAUTION / candidates)
         down = np.minimum(bet, _CAUTION / (1 - candidates))
@@ -133,11 +134,11 @@ def log_capital(
     return np.asarray(np.logaddexp(above, below) - np.log(2), np.float64)
 
 
-def _mixture_width(alpha: float, people: int) -> float:
-    """Return the ρ with the narrowest asymptotic interval after so many people."""
+def _mixture_width(alpha: float, rater_count: int) -> float:
+    """Return the ρ with the narrowest asymptotic confidence interval after so many raters."""
 
     def width(log_rho: float) -> float:
-        square = people * np.exp(2 * log_rho)
+        square = rater_count * np.exp(2 * log_rho)
         return float((square + 1) / square * np.log(np.sqrt(square + 1) / alpha))
 
     return float(np.exp(optimize.minimize_scalar(width, bounds=(-8.0, 4.0), method="bounded").x))
@@ -145,7 +146,7 @@ def _mixture_width(alpha: float, people: int) -> float:
 
 def _scaled(scores: ArrayLike, bounds: tuple[float, float], level: float) -> tuple[NDArray[np.float64], float]:
     """Return the scores on [0, 1], and the width of the bounds."""
-    score = _people(scores, level)
+    score = _rater_scores(scores, level)
     low, high = bounds
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise StatisticsError(f"bounds need to be finite and rising; found {bounds}")
@@ -154,12 +155,12 @@ def _scaled(scores: ArrayLike, bounds: tuple[float, float], level: float) -> tup
     return (score - low) / (high - low), high - low
 
 
-def _people(scores: ArrayLike, level: float) -> NDArray[np.float64]:
+def _rater_scores(scores: ArrayLike, level: float) -> NDArray[np.float64]:
     score = np.asarray(scores, np.float64)
     if score.ndim != 1 or not np.all(np.isfinite(score)):
-        raise StatisticsError(f"a confidence sequence needs one finite score a person; found {score.shape}")
+        raise StatisticsError(f"a confidence sequence needs one finite score per rater; found {score.shape}")
     if len(score) == 0:
-        raise StatisticsError("a confidence sequence needs at least one person; found none")
+        raise StatisticsError("a confidence sequence needs at least one rater; found none")
     if not 0 < level < 1:
         raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
     return score

@@ -1,7 +1,7 @@
-"""Intervals for a proportion of independent answers.
+"""Confidence intervals for a proportion of independent answers.
 
-These treat every answer as independent. Answers of one person are not (see
-:mod:`beholder.stats.intervals.bootstrap`), so they fit one answer a person, and little else.
+These treat every answer as independent. Answers of one rater are not (see
+:mod:`beholder.stats.intervals.bootstrap`), so they suit one answer per rater, and little else.
 """
 
 import numpy as np
@@ -14,16 +14,16 @@ from beholder.errors import StatisticsError
 def wilson(
     successes: ArrayLike, trials: ArrayLike, level: float = 0.95
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return Wilson's score interval (low, high); arrays broadcast, no trials gives nan.
+    """Return Wilson's score confidence interval (low, high); arrays broadcast, no trials gives nan.
 
     With p = k/n and z the normal quantile: (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n).
     """
     k, n = _counts(successes, trials, level)
     z = special.ndtri((1 + level) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = k / n
-        centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-        half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+        proportion = k / n
+        centre = (proportion + z**2 / (2 * n)) / (1 + z**2 / n)
+        half = z * np.sqrt(proportion * (1 - proportion) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     # At the ends the interval touches 0 or 1 exactly; rounding must not push it past.
     low = np.where(k == 0, 0.0, np.clip(centre - half, 0, 1))
     high = np.where(k == n, 1.0, np.clip(centre + half, 0, 1))
@@ -33,7 +33,7 @@ def wilson(
 def clopper_pearson(
     successes: ArrayLike, trials: ArrayLike, level: float = 0.95
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the exact binomial interval (low, high); arrays broadcast, no trials gives nan.
+    """Return the exact binomial confidence interval (low, high); arrays broadcast, no trials gives nan.
 
     low = Beta⁻¹(α/2; k, n−k+1), high = Beta⁻¹(1−α/2; k+1, n−k), with low = 0 at k = 0 and high = 1 at k = n.
     """

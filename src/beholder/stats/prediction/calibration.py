@@ -1,11 +1,11 @@
-"""What a difference of scores means: the chance that people prefer one image, and whether that chance is true.
+"""Calibration of scores: the probability that raters prefer one image, and how well it matches their choices.
 
-Two images whose scores differ by d are taken to be told apart by people as
+For two images whose scores differ by d, raters are taken to prefer the first with probability
 
     P(first preferred) = σ(k · d) = 1 / (1 + e^(−k d)),
 
-with one number k, the *scale*, fitted to choices of people by maximum likelihood. Chances are *calibrated* if of
-all pairs with a chance of 70 % people prefer the first in 70 %. How far they are off, on choices that the scale
+with one number k, the *scale*, fitted to choices of raters by maximum likelihood. Chances are *calibrated* if of
+all pairs with a chance of 70 % raters prefer the first in 70 %. How far they are off, on choices that the scale
 was not fitted to, is the expected calibration error (ECE).
 """
 
@@ -21,7 +21,7 @@ from beholder.stats.intervals.proportions import wilson
 
 BINS = 10
 FOLDS = 5
-CHANCE_DRAWS = 200
+CHANCE_REPLICATES = 200
 STEPS, TOLERANCE = 200, 1e-12
 
 Array = NDArray[np.float64]
@@ -29,15 +29,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """Chances of the image that the scorer prefers, ½ to 1 in bins of equal width, beside people's choices."""
+    """Chances of the image that the scorer prefers, ½ to 1 in bins of equal width, beside raters' choices."""
 
     chance: Array  # (bins,) mean chance given; nan where a bin is empty
-    observed: Array  # (bins,) share of people who preferred that image
+    observed: Array  # (bins,) proportion of raters who preferred that image
     low: Array  # (bins,) Wilson's interval of it, as if all choices were independent
     high: Array  # (bins,)
     pairs: NDArray[np.int64]  # (bins,)
     ece: float
-    """Σ over bins of |chance − observed| times the bin's share of choices."""
+    """Σ over bins of |chance − observed| times the bin's proportion of choices."""
     ece_by_chance: float
     """What true chances would have for an ECE with so few choices, on average: below it nothing can be told."""
 
@@ -60,39 +60,42 @@ def preference_chance(differences: ArrayLike, scale: float) -> Array:
 
 def percentile(values: ArrayLike, reference: ArrayLike) -> Array:
     """Return for each value the percentage of the reference that is lower, equal ones counting half: 0 to 100."""
-    known = np.sort(np.asarray(reference, np.float64))
-    if not known.size or not np.isfinite(known).all():
+    ordered = np.sort(np.asarray(reference, np.float64))
+    if not ordered.size or not np.isfinite(ordered).all():
         raise StatisticsError("a percentile needs a reference of finite scores, at least one")
-    asked = np.asarray(values, np.float64)
-    below, upto = np.searchsorted(known, asked, "left"), np.searchsorted(known, asked, "right")
-    return np.asarray(100.0 * (below + upto) / 2 / known.size)
+    scores = np.asarray(values, np.float64)
+    below, upto = np.searchsorted(ordered, scores, "left"), np.searchsorted(ordered, scores, "right")
+    return np.asarray(100.0 * (below + upto) / 2 / ordered.size)
 
 
 def chance_over(values: ArrayLike, reference: ArrayLike, scale: float) -> Array:
     """Return for each value the chance to be preferred over an image drawn from the reference: mean of σ."""
-    asked, known = np.asarray(values, np.float64), np.asarray(reference, np.float64)
-    if not known.size:
+    scores, reference_scores = np.asarray(values, np.float64), np.asarray(reference, np.float64)
+    if not reference_scores.size:
         raise StatisticsError("a chance to be preferred needs reference scores, at least one")
-    rows = [preference_chance(one - known, scale).mean() for one in asked]  # a row at a time: both may be long
+    rows = [
+        preference_chance(score - reference_scores, scale).mean() for score in scores
+    ]  # a row at a time: both may be long
     return np.asarray(rows, np.float64)
 
 
 def fit_scale(
     differences: ArrayLike,
-    shares: ArrayLike,
+    proportions: ArrayLike,
     *,
     answers: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Return the scale k under which people's choices are the likeliest.
+    """Return the scale k under which raters' choices are the likeliest.
 
-    ``shares`` p are those for the first of each pair, of ``answers`` w people (one by default; a tie is ½). Where
-    no choice contradicts the scores no finite scale is the likeliest; then, as Platt advises, shares are drawn to
-    ½ by the factor N/(N + 2), N the number of answers. The interval is normal with an error that lets answers
-    within a group (prompts, or people) hang together: √(G/(G − 1) Σ_groups (Σ w d (p − σ))²) / Σ w d² σ(1 − σ).
+    ``proportions`` p are those for the first of each pair, of ``answers`` w raters (one by default; a tie is ½).
+    Where no choice contradicts the scores no finite scale is the likeliest; then, as Platt advises, proportions
+    are drawn to ½ by the factor N/(N + 2), N the number of answers. The confidence interval is normal with an
+    error that lets answers within a group (prompts, or raters) hang together: √(G/(G − 1) Σ_groups (Σ w d (p −
+    σ))²) / Σ w d² σ(1 − σ).
     """
-    d, p, w, group = _checked(differences, shares, answers, groups)
+    d, p, w, group = _checked(differences, proportions, answers, groups)
     k = _likeliest(d, p, w)
     chance = special.expit(k * d)
     curvature = float(np.sum(w * d**2 * chance * (1 - chance)))
@@ -114,28 +117,28 @@ def fit_scale(
 
 def reliability(
     differences: ArrayLike,
-    shares: ArrayLike,
+    proportions: ArrayLike,
     chances: ArrayLike,
     *,
     answers: ArrayLike | None = None,
     bins: int = BINS,
     rng: np.random.Generator,
 ) -> Reliability:
-    """Hold chances for the first of each pair against people's choices.
+    """Hold chances for the first of each pair against raters' choices.
 
     Which image of a pair comes first is of no meaning, so each pair is turned to the image with the higher chance.
     """
-    _, p, w, _ = _checked(differences, shares, answers, None)
-    given = np.asarray(chances, np.float64)
-    if given.shape != p.shape or not np.all((given >= 0) & (given <= 1)):
+    _, p, w, _ = _checked(differences, proportions, answers, None)
+    chance_first = np.asarray(chances, np.float64)
+    if chance_first.shape != p.shape or not np.all((chance_first >= 0) & (chance_first <= 1)):
         raise StatisticsError(f"reliability needs a chance from 0 to 1 for each of {len(p)} pairs")
-    turned = given < 0.5
-    chance, agreeing = np.where(turned, 1 - given, given), np.where(turned, 1 - p, p)
+    turned = chance_first < 0.5
+    chance, agreeing = np.where(turned, 1 - chance_first, chance_first), np.where(turned, 1 - p, p)
     place = np.minimum(((chance - 0.5) * 2 * bins).astype(np.int64), bins - 1)
     total = np.bincount(place, w, bins)
     low, high = wilson(np.minimum(np.bincount(place, w * agreeing, bins), total), total)
     votes = np.maximum(np.rint(w), 1).astype(np.int64)
-    drawn = [rng.binomial(votes, chance) / votes for _ in range(CHANCE_DRAWS)]
+    drawn = [rng.binomial(votes, chance) / votes for _ in range(CHANCE_REPLICATES)]
     return Reliability(
         chance=_means(place, chance, w, bins),
         observed=_means(place, agreeing, w, bins),
@@ -143,13 +146,13 @@ def reliability(
         high=high,
         pairs=np.bincount(place, minlength=bins),
         ece=_ece(place, chance, agreeing, w, bins),
-        ece_by_chance=float(np.mean([_ece(place, chance, one, w, bins) for one in drawn])),
+        ece_by_chance=float(np.mean([_ece(place, chance, votes_drawn, w, bins) for votes_drawn in drawn])),
     )
 
 
 def calibrate(
     differences: ArrayLike,
-    shares: ArrayLike,
+    proportions: ArrayLike,
     *,
     answers: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -158,14 +161,14 @@ def calibrate(
     rng: np.random.Generator,
 ) -> Calibration:
     """Fit the scale to all choices, and judge it fold by fold on groups that it was not fitted to."""
-    d, p, w, group = _checked(differences, shares, answers, groups)
+    d, p, w, group = _checked(differences, proportions, answers, groups)
     count = int(group.max()) + 1
     if count < folds or folds < 2:
         raise StatisticsError(f"calibration in {folds} folds needs as many groups (prompts); found {count}")
     fold = rng.permutation(np.arange(count) % folds)[group]
     chances = np.empty(len(d))
-    for one in range(folds):
-        held = fold == one
+    for number in range(folds):
+        held = fold == number
         chances[held] = preference_chance(d[held], _likeliest(d[~held], p[~held], w[~held]))
     return Calibration(
         scale=fit_scale(d, p, answers=w, groups=group),
@@ -206,16 +209,16 @@ def _ece(place: NDArray[np.int64], chance: Array, agreeing: Array, w: Array, bin
 
 
 def _checked(
-    differences: ArrayLike, shares: ArrayLike, answers: ArrayLike | None, groups: ArrayLike | None
+    differences: ArrayLike, proportions: ArrayLike, answers: ArrayLike | None, groups: ArrayLike | None
 ) -> tuple[Array, Array, Array, NDArray[np.int64]]:
-    d, p = np.asarray(differences, np.float64), np.asarray(shares, np.float64)
+    d, p = np.asarray(differences, np.float64), np.asarray(proportions, np.float64)
     w = np.ones_like(p) if answers is None else np.asarray(answers, np.float64)
     group = np.arange(len(d)) if groups is None else np.asarray(groups)
     if d.ndim != 1 or not d.shape == p.shape == w.shape == group.shape or not len(d):
-        shapes = ", ".join(str(one.shape) for one in (d, p, w, group))
+        shapes = ", ".join(str(column.shape) for column in (d, p, w, group))
         raise StatisticsError(f"calibration needs columns of one length, not empty; found shapes {shapes}")
     if not np.all(np.isfinite(d)) or not np.all((p >= 0) & (p <= 1)) or not np.all((w > 0) & np.isfinite(w)):
-        raise StatisticsError("calibration needs finite differences, shares from 0 to 1 and answers above 0")
+        raise StatisticsError("calibration needs finite differences, proportions from 0 to 1 and answers above 0")
     if group.dtype.kind not in "iu" or group.min() < 0:
-        raise StatisticsError(f"groups need one integer index from 0 a pair; found {group.dtype}")
+        raise StatisticsError(f"groups need one integer index from 0 per pair; found {group.dtype}")
     return d, p, w, group.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Split-conformal intervals: how far a prediction may be off, from how far it was on cases kept aside."""
+"""Split-conformal prediction intervals: how far a prediction may be off, from its errors on held-out cases."""
 
 import math
 
@@ -17,7 +17,7 @@ def conformal_width(errors: ArrayLike, *, level: float = 0.95) -> float:
     """
     sizes = np.sort(np.abs(np.asarray(errors, np.float64)))
     if sizes.ndim != 1 or not len(sizes) or not np.all(np.isfinite(sizes)):
-        raise StatisticsError(f"a conformal width needs finite errors, one a case; found shape {sizes.shape}")
+        raise StatisticsError(f"a conformal width needs finite errors, one per case; found shape {sizes.shape}")
     if not 0 < level < 1:
         raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
     rank = math.ceil(level * (len(sizes) + 1) - 1e-9)  # level · (n + 1) may be whole but for rounding

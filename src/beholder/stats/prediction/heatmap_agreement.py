@@ -1,6 +1,6 @@
-"""How far a predicted heatmap agrees with people's: MSE, CC, KLD, SIM, NSS and AUC-Judd of each image.
+"""How far a predicted heatmap agrees with raters': MSE, CC, KLD, SIM, NSS and AUC-Judd of each image.
 
-With P the prediction, G what people marked, F the pixels that count as fixated and N the number of pixels:
+With P the prediction, G what raters marked, F the pixels that count as fixated and N the number of pixels:
 
 - MSE = mean of (P − G)²
 - CC = Pearson's r of P and G
@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from beholder.errors import StatisticsError
 
 Rule = Literal["any", "majority", "points"]
-"""Which pixels count as fixated: G > 0, G > ½, or the points that people clicked."""
+"""Which pixels count as fixated: G > 0, G > ½, or the points that raters clicked."""
 
 MEASURES = ("mse", "cc", "kld", "sim", "nss", "auc-judd")
 
@@ -43,8 +43,8 @@ class HeatmapAgreement:
 
     def means(self) -> dict[str, float]:
         """Mean over the images on which a measure is defined; the MSE also over the empty ones alone."""
-        found = {name: _mean(column) for name, column in self.values.items()}
-        return {"mse": found.pop("mse"), "mse-empty": _mean(self.values["mse"][self.empty]), **found}
+        means = {name: _mean(column) for name, column in self.values.items()}
+        return {"mse": means.pop("mse"), "mse-empty": _mean(self.values["mse"][self.empty]), **means}
 
 
 def heatmap_agreement(
@@ -57,19 +57,19 @@ def heatmap_agreement(
 ) -> HeatmapAgreement:
     """Compare maps (images, height, width), all finite and not below 0.
 
-    ``points`` (images, height, width) is true at the pixels that people clicked, for the rule ``points`` alone.
+    ``points`` (images, height, width) is true at the pixels that raters clicked, for the rule ``points`` alone.
     """
-    given, truth = np.asarray(predicted), np.asarray(marked)
-    _check_maps(given, truth)
-    fixated = _fixated(truth, rule, points)
+    model_maps, rater_maps = np.asarray(predicted), np.asarray(marked)
+    _check_maps(model_maps, rater_maps)
+    fixated = _fixated(rater_maps, rule, points)
     if threads == 1:
-        rows = list(map(_measures, given, truth, fixated))
+        rows = list(map(_measures, model_maps, rater_maps, fixated))
     else:
         with ThreadPoolExecutor(threads) as pool:
-            rows = list(pool.map(_measures, given, truth, fixated))
-    table = np.array(rows, np.float64).reshape(len(given), len(MEASURES))
+            rows = list(pool.map(_measures, model_maps, rater_maps, fixated))
+    table = np.array(rows, np.float64).reshape(len(model_maps), len(MEASURES))
     columns = {name: table[:, column] for column, name in enumerate(MEASURES)}
-    return HeatmapAgreement(MappingProxyType(columns), np.asarray(~truth.any(axis=(1, 2))), rule)
+    return HeatmapAgreement(MappingProxyType(columns), np.asarray(~rater_maps.any(axis=(1, 2))), rule)
 
 
 def auc_judd(at_fixations: ArrayLike, everywhere: ArrayLike) -> float:
@@ -97,50 +97,52 @@ def _auc(hit: NDArray[Any], ordered: NDArray[Any]) -> float:
     return float(np.trapezoid(y, x))
 
 
-def _measures(given: NDArray[Any], truth: NDArray[Any], fixated: NDArray[np.bool_]) -> tuple[float, ...]:
-    p, g = given.astype(np.float64).ravel(), truth.astype(np.float64).ravel()
+def _measures(model_map: NDArray[Any], rater_map: NDArray[Any], fixated: NDArray[np.bool_]) -> tuple[float, ...]:
+    p, g = model_map.astype(np.float64).ravel(), rater_map.astype(np.float64).ravel()
     away = p - g
     mse = float(away @ away / len(p))
     if not g.any():
         return (mse, *[float(np.nan)] * 5)
-    at = given.ravel()[fixated.ravel()]
-    centred, centred_truth = p - p.mean(), g - g.mean()
-    spread, spread_truth = np.sqrt(centred @ centred), np.sqrt(centred_truth @ centred_truth)
+    at = model_map.ravel()[fixated.ravel()]
+    centred, rater_centred = p - p.mean(), g - g.mean()
+    spread, rater_spread = np.sqrt(centred @ centred), np.sqrt(rater_centred @ rater_centred)
     flat = p.min() == p.max()
     cc = float(np.nan) if g.min() == g.max() else 0.0
     if not flat and not np.isnan(cc):
-        cc = float(centred @ centred_truth / (spread * spread_truth))
+        cc = float(centred @ rater_centred / (spread * rater_spread))
     nss = float(np.nan) if not len(at) else 0.0
     if not flat and len(at):
         nss = float((at.mean(dtype=np.float64) - p.mean()) / (spread / np.sqrt(len(p))))
     marked = np.flatnonzero(g)  # elsewhere G′ is 0, and so is every term of both sums
-    share = p[marked] / p.sum() if p.any() else np.full(len(marked), 1 / len(p))
-    share_truth = g[marked] / g.sum()
-    kld = float(share_truth @ np.log(EPSILON + share_truth / (share + EPSILON)))
-    sim = float(np.minimum(share, share_truth).sum())
-    return mse, cc, kld, sim, nss, _auc(np.sort(at), np.sort(given, axis=None))
+    density = p[marked] / p.sum() if p.any() else np.full(len(marked), 1 / len(p))
+    rater_density = g[marked] / g.sum()
+    kld = float(rater_density @ np.log(EPSILON + rater_density / (density + EPSILON)))
+    sim = float(np.minimum(density, rater_density).sum())
+    return mse, cc, kld, sim, nss, _auc(np.sort(at), np.sort(model_map, axis=None))
 
 
-def _fixated(truth: NDArray[Any], rule: Rule, points: ArrayLike | None) -> NDArray[np.bool_]:
+def _fixated(rater_maps: NDArray[Any], rule: Rule, points: ArrayLike | None) -> NDArray[np.bool_]:
     if rule == "points":
-        if points is None or np.shape(points) != truth.shape:
-            found = "none" if points is None else f"shape {np.shape(points)}"
-            raise StatisticsError(f"the rule 'points' needs points of shape {truth.shape}; found {found}")
+        if points is None or np.shape(points) != rater_maps.shape:
+            description = "none" if points is None else f"shape {np.shape(points)}"
+            raise StatisticsError(
+                f"the rule 'points' needs points of shape {rater_maps.shape}; found {description}"
+            )
         return np.asarray(points, np.bool_)
     if points is not None:
         raise StatisticsError(f"points belong to the rule 'points'; found the rule {rule!r}")
     if rule not in ("any", "majority"):
         raise StatisticsError(f"fixations are by the rule any, majority or points; found {rule!r}")
-    return np.asarray(truth > (0 if rule == "any" else 0.5))
+    return np.asarray(rater_maps > (0 if rule == "any" else 0.5))
 
 
-def _check_maps(given: NDArray[Any], truth: NDArray[Any]) -> None:
-    if given.ndim != 3 or given.shape != truth.shape or 0 in given.shape:
+def _check_maps(model_maps: NDArray[Any], rater_maps: NDArray[Any]) -> None:
+    if model_maps.ndim != 3 or model_maps.shape != rater_maps.shape or 0 in model_maps.shape:
         raise StatisticsError(
             "heatmaps are compared as two arrays (images, height, width) of one shape; "
-            f"found {given.shape} and {truth.shape}"
+            f"found {model_maps.shape} and {rater_maps.shape}"
         )
-    for name, maps in (("predicted", given), ("marked", truth)):
+    for name, maps in (("predicted", model_maps), ("marked", rater_maps)):
         if maps.dtype.kind not in "fiub" or not np.isfinite(maps.min()) or not np.isfinite(maps.max()):
             raise StatisticsError(f"the {name} heatmaps need finite numbers; found others")
         if maps.min() < 0:
@@ -148,5 +150,5 @@ def _check_maps(given: NDArray[Any], truth: NDArray[Any]) -> None:
 
 
 def _mean(column: NDArray[np.float64]) -> float:
-    known = column[~np.isnan(column)]
-    return float(known.mean()) if len(known) else float(np.nan)
+    defined = column[~np.isnan(column)]
+    return float(defined.mean()) if len(defined) else float(np.nan)

@@ -9,7 +9,7 @@ from scipy import ndimage
 from beholder.errors import StatisticsError
 
 NEAR = 0.9
-"""Summits reach this share of the highest value: a marked disk is level, and has no single highest pixel."""
+"""Summits reach this proportion of the highest value: a marked disk is level, and has no single highest pixel."""
 
 ROWS, COLUMNS = ("top", "", "bottom"), ("left", "", "right")
 
@@ -26,7 +26,7 @@ class HeatmapSummary:
     """The same from 0 at the top to 1 at the bottom."""
     mean: float
     above_half: float
-    """Share of the pixels above ½."""
+    """Proportion of the pixels above ½."""
 
     @property
     def where(self) -> str:

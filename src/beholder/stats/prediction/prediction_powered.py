@@ -1,4 +1,4 @@
-"""Prediction-powered inference: few labels from people and many automatic scores give a valid, narrower interval.
+"""Prediction-powered inference: valid, narrower confidence intervals from few labels and many automatic scores.
 
 With labels Y and predictions f on the n labelled rows, predictions f̃ on N further rows, and a weight λ,
 
@@ -8,15 +8,15 @@ V_Y, C_Yf, V_f being the variances and covariance of the labelled means and V_f�
 classical mean, λ = 1 is PPI (Angelopoulos et al. 2023, Science), and the λ that makes V least, C_Yf/(V_f + V_f̃)
 within [0, 1], is PPI++ (2023).
 
-A λ that is fitted makes θ a regression estimate, and few people say little about λ. With G clusters, p fitted λ
+A λ that is fitted makes θ a regression estimate, and few raters say little about λ. With G clusters, p fitted λ
 strictly between 0 and 1, V_R the variance of the labelled mean of Y − λf, and d = mean(f̃) − mean(f),
 
     V = V_R · (G−1)/(G−1−p) · (1 + dᵀ V_f⁻¹ d/(G−1)) + λ² V_f̃,    t with G−1−p degrees of freedom:
 
 residuals about a fitted line are too small, and an error of λ is carried over the distance d.
 
-Labels from several people or for the same items are not independent. ``clusters`` groups the labelled rows by
-person (few people, many answers each), by item (few items, many people each), or, with two columns, by both;
+Labels from several raters or for the same items are not independent. ``clusters`` groups the labelled rows by
+rater (few raters, many answers each), by item (few items, many raters each), or, with two columns, by both;
 variances then add up residuals within clusters first. The rows without labels must be drawn as the labelled ones
 were.
 """
@@ -87,7 +87,7 @@ def powered(
             f"clusters need one integer, or two, a label; found {group.dtype} {group.shape} for {len(label)}"
         )
     if any(len(np.unique(column)) < 2 for column in group.T):
-        raise StatisticsError("one person (or one item) has no interval: labels need at least two clusters")
+        raise StatisticsError("one rater (or one item) has no interval: labels need at least two clusters")
     return Powered(label, score, more, group.astype(np.int64))
 
 
@@ -109,14 +109,14 @@ def powered_proportion(
     level: float = 0.95,
     reference: Reference = "t",
 ) -> PoweredEstimate:
-    """The same for labels of 0 and 1; the interval is cut at 0 and 1."""
+    """The same for labels of 0 and 1; the confidence interval is cut at 0 and 1."""
     if not np.all(np.isin(data.labels, (0, 1))):
         raise StatisticsError("a proportion needs labels of 0 or 1; found others")
-    found = powered_mean(data, tuning=tuning, level=level, reference=reference)
+    estimate = powered_mean(data, tuning=tuning, level=level, reference=reference)
     value, low, high, plain_low, plain_high = np.clip(
-        [found.value, found.low, found.high, found.classical_low, found.classical_high], 0.0, 1.0
+        [estimate.value, estimate.low, estimate.high, estimate.classical_low, estimate.classical_high], 0.0, 1.0
     ).tolist()
-    return replace(found, value=value, low=low, high=high, classical_low=plain_low, classical_high=plain_high)
+    return replace(estimate, value=value, low=low, high=high, classical_low=plain_low, classical_high=plain_high)
 
 
 def powered_difference(
@@ -129,8 +129,8 @@ def powered_difference(
 ) -> PoweredEstimate:
     """Return the first generator's mean less the second's, each with its own λ, found together.
 
-    Clusters are matched by their numbers: person 3 of the first is person 3 of the second, and what they share
-    drops out of the difference. Give different people different numbers.
+    Clusters are matched by their numbers: rater 3 of the first is rater 3 of the second, and what they share
+    drops out of the difference. Give different raters different numbers.
     """
     if first.clusters.shape[1] != second.clusters.shape[1]:
         raise StatisticsError("a difference needs the same kinds of clusters for both generators")
@@ -140,7 +140,7 @@ def powered_difference(
 def best_tuning(*parts: Powered) -> list[float]:
     """Return the λ of each part, in [0, 1], that make the variance of their mean or difference least.
 
-    V(λ) is a quadratic function; for a difference whose people are shared it does not fall apart into the two.
+    V(λ) is a quadratic function; for a difference whose raters are shared it does not fall apart into the two.
     0 where predictions are constant.
     """
     moments = _moments(parts)
@@ -157,9 +157,9 @@ def _moments(parts: Sequence[Powered]) -> NDArray[np.float64]:
     begin = 0
     for column, (part, sign) in enumerate(zip(parts, SIGNS, strict=False), 1):
         rows = slice(begin, begin + len(part.labels))
-        share = sign * len(clusters) / len(part.labels)
-        pulls[rows, 0] = share * (part.labels - part.labels.mean())
-        pulls[rows, column] = share * (part.predictions - part.predictions.mean())
+        factor = sign * len(clusters) / len(part.labels)
+        pulls[rows, 0] = factor * (part.labels - part.labels.mean())
+        pulls[rows, column] = factor * (part.predictions - part.predictions.mean())
         begin += len(part.labels)
     return _covariance(pulls, clusters)
 
@@ -176,7 +176,7 @@ def _estimate(parts: list[Powered], tuning: float | None, level: float, referenc
     plain_reach = float(np.sqrt(plain_variance)) * _quantile(level, fewest - 1, reference)
     weights = best_tuning(*parts) if tuning is None else [float(tuning)] * len(parts)
     fitted = [tuning is None and 0 < weight < 1 for weight in weights]
-    if fewest - 1 <= sum(fitted):  # too few people to fit λ from
+    if fewest - 1 <= sum(fitted):  # too few raters to fit λ from
         weights, fitted = nothing, [False] * len(parts)
     spare = fewest - 1 - sum(fitted)
     value, rest, extra = _combine(parts, weights, clusters)

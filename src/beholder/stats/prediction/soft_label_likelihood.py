@@ -1,11 +1,11 @@
-"""How likely predicted shares make people's answers, against knowing no more than which generator made an image.
+"""The likelihood of raters' answers under predicted soft labels, and under each generator's mean.
 
-With k of n people saying yes to an image of predicted share p, the log-likelihood an answer is
+With k of n raters saying yes to an image of predicted proportion p, the log-likelihood per answer is
 
     Σ (k log p + (n − k) log(1 − p)) / Σ n,
 
-0 at best and −log 2 = −.693 for a coin. It is a proper score: nothing does better on average than the true share,
-so it asks for order and for calibration at once.
+0 at best and −log 2 = −.693 for a coin. It is a proper score: nothing does better on average than the true
+proportion, so it asks for order and for calibration at once.
 """
 
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from beholder.stats.prediction.beta_binomial import counts, log_likelihood
 Array = NDArray[np.float64]
 
 LEAST = 1e-6
-"""Predicted shares are kept this far from 0 and 1: one answer against certainty would outweigh all others."""
+"""Predicted proportions are kept this far from 0 and 1: one answer against certainty would outweigh all others."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShareLikelihood:
-    """Of the predictions, of the generators' shares, and by how much the first is larger."""
+class SoftLabelLikelihood:
+    """Of the predictions, of the generators' proportions, and by how much the first is larger."""
 
     predictions: Estimate
     generators: Estimate
@@ -34,41 +34,41 @@ class ShareLikelihood:
     """predictions − generators, answer for answer"""
 
 
-def share_likelihood(
+def soft_label_likelihood(
     predicted: ArrayLike,
-    said: ArrayLike,
-    asked: ArrayLike,
+    yes: ArrayLike,
+    answers: ArrayLike,
     generators: NDArray[np.int64],
     weights: NDArray[np.integer],
     *,
     clusters: NDArray[np.int64],
     level: float = 0.95,
-) -> ShareLikelihood:
-    """Compare predictions (images,) with :func:`generator_shares`, resampling ``clusters`` (prompts)."""
-    k, n = counts(said, asked)
-    mine = log_likelihood(k, n, np.clip(np.asarray(predicted, np.float64), LEAST, 1 - LEAST))
-    plain = log_likelihood(k, n, generator_shares(k, n, generators, clusters))
-    columns = np.stack([mine, plain, mine - plain], 1)
-    above = np.stack([np.bincount(clusters, one) for one in columns.T], 1)  # (clusters, 3)
+) -> SoftLabelLikelihood:
+    """Compare predictions (images,) with :func:`generator_proportions`, resampling ``clusters`` (prompts)."""
+    k, n = counts(yes, answers)
+    model = log_likelihood(k, n, np.clip(np.asarray(predicted, np.float64), LEAST, 1 - LEAST))
+    baseline = log_likelihood(k, n, generator_proportions(k, n, generators, clusters))
+    columns = np.stack([model, baseline, model - baseline], 1)
+    above = np.stack([np.bincount(clusters, column) for column in columns.T], 1)  # (clusters, 3)
     below = np.repeat(np.bincount(clusters, n)[:, None], 3, 1)
-    found = clustered_ratio(above, below, weights, level=level)
-    return ShareLikelihood(*found)
+    estimates = clustered_ratio(above, below, weights, level=level)
+    return SoftLabelLikelihood(*estimates)
 
 
-def generator_shares(
-    said: ArrayLike, asked: ArrayLike, generators: NDArray[np.int64], clusters: NDArray[np.int64]
+def generator_proportions(
+    yes: ArrayLike, answers: ArrayLike, generators: NDArray[np.int64], clusters: NDArray[np.int64]
 ) -> Array:
-    """Return for each image the share of answers *yes* to its generator's images of other prompts (images,).
+    """Return for each image the proportion of answers *yes* to its generator's images of other prompts (images,).
 
-    Prompts are cut into two halves (even and odd), and each half gets the shares of the other; a yes and a no are
-    added to every generator's answers, so that none is certain.
+    Prompts are cut into two halves (even and odd), and each half gets the proportions of the other; a yes and a no
+    are added to every generator's answers, so that none is certain.
     """
-    k, n = counts(said, asked)
+    k, n = counts(yes, answers)
     if generators.shape != k.shape or clusters.shape != k.shape:
         raise StatisticsError(f"each of {len(k)} images needs a generator and a prompt")
     size = int(generators.max()) + 1
-    found = np.empty(len(k))
-    for mine in (clusters % 2 == 0, clusters % 2 == 1):
-        yes, all_of = (np.bincount(generators[~mine], one[~mine], size) for one in (k, n))
-        found[mine] = ((yes + 1) / (all_of + 2))[generators[mine]]
-    return found
+    proportions = np.empty(len(k))
+    for half in (clusters % 2 == 0, clusters % 2 == 1):
+        yes_count, answer_count = (np.bincount(generators[~half], column[~half], size) for column in (k, n))
+        proportions[half] = ((yes_count + 1) / (answer_count + 2))[generators[half]]
+    return proportions

@@ -1,4 +1,4 @@
-"""Signal detection: how well people tell two kinds apart (d′, A′), and how they lean (criterion)."""
+"""Signal detection: sensitivity to the difference of two kinds of stimuli (d′, A′), and bias (criterion)."""
 
 from dataclasses import dataclass
 
@@ -11,16 +11,16 @@ from beholder.errors import StatisticsError
 
 @dataclass(frozen=True, eq=False)
 class Detection:
-    """One d′, criterion and A′ for each person or cell, and the standard errors of the first two."""
+    """One d′, criterion and A′ for each rater or cell, and the standard errors of the first two."""
 
-    d_prime: NDArray[np.float64]  # 0: cannot tell them apart
+    d_prime: NDArray[np.float64]  # 0: cannot distinguish them
     criterion: NDArray[np.float64]  # below 0: leans towards calling things a signal
-    a_prime: NDArray[np.float64]  # ½: cannot tell them apart, 1: always right
-    d_prime_error: NDArray[np.float64]  # of this person's trials; nan where there were none of a kind
+    a_prime: NDArray[np.float64]  # ½: cannot distinguish them, 1: always right
+    d_prime_error: NDArray[np.float64]  # of this rater's trials; nan where there were none of a kind
     criterion_error: NDArray[np.float64]
 
     def d_prime_interval(self, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return d′ ± z · its standard error: the uncertainty of these trials, not of a population of people."""
+        """Return d′ ± z · its standard error: the uncertainty of these trials, not of a population of raters."""
         if not 0 < level < 1:
             raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
         reach = special.ndtri((1 + level) / 2) * self.d_prime_error
@@ -30,13 +30,13 @@ class Detection:
 def detection(hits: ArrayLike, signals: ArrayLike, false_alarms: ArrayLike, noises: ArrayLike) -> Detection:
     """Return d′ = z(H) − z(F), c = −(z(H) + z(F))/2 and A′, with the log-linear correction; arrays broadcast.
 
-    H = (hits + ½)/(signals + 1) and F = (false alarms + ½)/(noises + 1), so that all-right and all-wrong people
+    H = (hits + ½)/(signals + 1) and F = (false alarms + ½)/(noises + 1), so that all-right and all-wrong raters
     stay finite (Hautus 1995). A′ = ½ + (H−F)(1+H−F)/(4H(1−F)) for H ≥ F, and 1 − the same with H and F exchanged
     otherwise (Grier 1971). For realism, a signal is a generated image, a hit is calling it generated, and a false
     alarm is calling a real image generated.
 
-    Standard errors are Gourevitch and Galanter's (1967): var z(H) = H(1−H)/(signals · φ(z(H))²). For an interval
-    over people, average over people and resample them:
+    Standard errors are Gourevitch and Galanter's (1967): var z(H) = H(1−H)/(signals · φ(z(H))²). For a confidence
+    interval over raters, average over raters and resample them:
     :func:`beholder.stats.intervals.bootstrap.clustered_ratio` with denominators of 1.
     """
     hit, signal, alarm, noise = (np.asarray(x, np.float64) for x in (hits, signals, false_alarms, noises))

@@ -1,5 +1,4 @@
-"""The psychometric function: the chance to be right against how strong a stimulus was (how long an image was
-shown).
+"""The psychometric function: the chance to be right against stimulus strength (such as exposure time).
 
     ψ(x) = γ + (1 − γ − λ) F(x),    γ the guess rate, λ the lapse rate,
 
@@ -66,11 +65,11 @@ class Psychometric:
         value, _ = _sigmoid(self.shape, _argument(self.shape, x, self._middle, np.log(self.width)))
         return np.asarray(self.guess + (1 - self.guess - self.lapse) * value, np.float64)
 
-    def level_at(self, share: float) -> float:
-        """Return the level at which ``share`` are right, such as .75; nan where the function does not pass it."""
+    def level_at(self, proportion: float) -> float:
+        """Return the level at which ``proportion`` are right, such as .75; nan where the function never is."""
         parameters = np.array([[self._middle, np.log(self.width)]])
         rates = np.array([self.guess]), np.array([self.lapse])
-        return float(_levels_at(self.shape, parameters, *rates, share)[0])
+        return float(_levels_at(self.shape, parameters, *rates, proportion)[0])
 
     @property
     def _middle(self) -> float:
@@ -106,9 +105,9 @@ def fit_psychometric(
     gamma, lam = _rates(fits[best : best + 1], fixed)
     low, high = _bounds(answers, fits.shape[1])
     beyond = not answers.levels[0] <= middle <= answers.levels[-1]
-    share = answers.right / answers.trials
+    proportion = answers.right / answers.trials
     saturated = np.sum(
-        special.xlogy(answers.right, share) + special.xlogy(answers.trials - answers.right, 1 - share)
+        special.xlogy(answers.right, proportion) + special.xlogy(answers.trials - answers.right, 1 - proportion)
     )
     return Psychometric(
         shape=shape,
@@ -124,19 +123,19 @@ def fit_psychometric(
     )
 
 
-def threshold_estimate(fit: Psychometric, share: float, *, level: float = 0.95) -> Estimate:
-    """Return the level at which ``share`` are right, with a profile likelihood interval.
+def threshold_estimate(fit: Psychometric, proportion: float, *, level: float = 0.95) -> Estimate:
+    """Return the level at which ``proportion`` are right, with a profile likelihood confidence interval.
 
     It holds the levels x at which 2 (L − max L(x)) is at most the quantile of χ² with one degree of freedom, L(x)
-    being the likelihood of all functions that pass ``share`` at x. How the levels were chosen does not matter, so
-    that it holds for staircases too. An end that the answers do not bound is 0 (for Weibull; else −inf) or inf.
-    That is the uncertainty of one person's trials; for a generator, average thresholds over people and resample
-    people.
+    being the likelihood of all functions that pass ``proportion`` at x. How the levels were chosen does not
+    matter, so that it holds for staircases too. An end that the answers do not bound is 0 (for Weibull; else −inf)
+    or inf. That is the uncertainty of one rater's trials; for a generator, average thresholds over raters and
+    resample raters.
     """
     if not 0 < level < 1:
         raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
-    value = fit.level_at(share)
-    low, high = _profile_ends(fit, share, value, level) if np.isfinite(value) else (np.nan, np.nan)
+    value = fit.level_at(proportion)
+    low, high = _profile_ends(fit, proportion, value, level) if np.isfinite(value) else (np.nan, np.nan)
     return Estimate(
         value=value,
         low=low,
@@ -148,24 +147,24 @@ def threshold_estimate(fit: Psychometric, share: float, *, level: float = 0.95) 
     )
 
 
-def _profile_ends(fit: Psychometric, share: float, value: float, level: float) -> tuple[float, float]:
+def _profile_ends(fit: Psychometric, proportion: float, value: float, level: float) -> tuple[float, float]:
     """Return where the profile likelihood falls below its bound on both sides of ``value``."""
     log = fit.shape == "weibull"
     centre = np.log(value) if log else value
     span = fit.answers.levels[-1] - fit.answers.levels[0]
-    best = max(fit.log_likelihood, float(_profile(fit, share, np.array([centre]))[0]))
+    best = max(fit.log_likelihood, float(_profile(fit, proportion, np.array([centre]))[0]))
     least = best - special.chdtri(1, 1 - level) / 2
     ends = []
     for side in (-1.0, 1.0):
         inner, outer = 0.0, np.inf  # distances from the centre: inside, and the first found outside
         for away in span * np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6]):
-            if _profile(fit, share, np.array([centre + side * away]))[0] < least:
+            if _profile(fit, proportion, np.array([centre + side * away]))[0] < least:
                 outer = away
                 break
             inner = away
         while np.isfinite(outer) and outer - inner > 1e-6 * span:
             between = np.linspace(inner, outer, 12)[1:-1]
-            outside = _profile(fit, share, centre + side * between) < least
+            outside = _profile(fit, proportion, centre + side * between) < least
             first = int(np.argmax(outside)) if outside.any() else len(between)
             inner, outer = np.append(inner, between)[first], np.append(between, outer)[first]
         ends.append(centre + side * (inner + outer) / 2)
@@ -173,23 +172,23 @@ def _profile_ends(fit: Psychometric, share: float, value: float, level: float) -
     return float(low), float(high)
 
 
-def _profile(fit: Psychometric, share: float, at: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the log-likelihood of the best function that passes ``share`` at each level (levels sought,)."""
+def _profile(fit: Psychometric, proportion: float, at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log-likelihood of the best function that passes ``proportion`` at each level (levels sought,)."""
     answers, steps = fit.answers, 161
     low, high = _bounds(answers, 2)
     widths = np.linspace(low[1], high[1], steps)
-    found = np.full(len(at), -np.inf)
+    profile = np.full(len(at), -np.inf)
     for gamma, lam in product(*(_tried(rate, free) for rate, free in _tries(fit))):
-        seen = (share - gamma) / (1 - gamma - lam)
-        if not 0 < seen < 1:
+        detected = (proportion - gamma) / (1 - gamma - lam)
+        if not 0 < detected < 1:
             continue
-        lead = (_inverse(fit.shape, seen) - _MIDDLE[fit.shape]) / _REACH[fit.shape]
+        lead = (_inverse(fit.shape, detected) - _MIDDLE[fit.shape]) / _REACH[fit.shape]
         middles = at[:, None] - np.exp(widths) * lead  # (levels sought, widths)
         argument = _argument(fit.shape, answers.levels, middles[..., None], widths[:, None])
         chance = np.clip(gamma + (1 - gamma - lam) * _sigmoid(fit.shape, argument)[0], 1e-12, 1 - 1e-12)
         likelihood = np.log(chance) @ answers.right + np.log1p(-chance) @ (answers.trials - answers.right)
-        found = np.maximum(found, _peak(likelihood))
-    return found
+        profile = np.maximum(profile, _peak(likelihood))
+    return profile
 
 
 def _peak(curves: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -286,11 +285,11 @@ def _maximise(
         damped[:, diagonal, diagonal] += 1e-9
         step = np.linalg.solve(damped, gradient[active, :, None])[:, :, 0]
         then = np.clip(best[active] + step, low, high)
-        found = _score(levels, right[active], trials, then, shape, fixed)
-        gain = found[0] - likelihood[active]
+        proposed = _score(levels, right[active], trials, then, shape, fixed)
+        gain = proposed[0] - likelihood[active]
         better = active[gain >= 0]
         best[better] = then[gain >= 0]
-        likelihood[better], gradient[better], information[better] = (part[gain >= 0] for part in found)
+        likelihood[better], gradient[better], information[better] = (part[gain >= 0] for part in proposed)
         damping[active] *= np.where(gain >= 0, 0.1, 10.0)
         going = np.where(gain >= 0, gain > 1e-9, damping[active] < 1e9)
         active = active[going]
@@ -349,10 +348,10 @@ def _sigmoid(shape: Shape, argument: NDArray[np.float64]) -> tuple[NDArray[np.fl
 
 def _inverse(shape: Shape, value: ArrayLike) -> NDArray[np.float64]:
     """Return the argument at which F has a value."""
-    seen = np.asarray(value, np.float64)
+    detected = np.asarray(value, np.float64)
     if shape == "logistic":
-        return np.asarray(special.logit(seen), np.float64)
-    return np.asarray(special.ndtri(seen) if shape == "gaussian" else np.log(-np.log1p(-seen)), np.float64)
+        return np.asarray(special.logit(detected), np.float64)
+    return np.asarray(special.ndtri(detected) if shape == "gaussian" else np.log(-np.log1p(-detected)), np.float64)
 
 
 def _levels_at(
@@ -360,12 +359,12 @@ def _levels_at(
     parameters: NDArray[np.float64],
     gamma: NDArray[np.float64],
     lam: NDArray[np.float64],
-    share: float,
+    proportion: float,
 ) -> NDArray[np.float64]:
-    """Return where ψ = share for each fit (fits,); nan where it never is."""
-    seen = (share - gamma) / (1 - gamma - lam)
-    passed = (seen > 0) & (seen < 1)
-    argument = _inverse(shape, np.where(passed, seen, 0.5))
+    """Return where ψ = proportion for each fit (fits,); nan where it never is."""
+    detected = (proportion - gamma) / (1 - gamma - lam)
+    passed = (detected > 0) & (detected < 1)
+    argument = _inverse(shape, np.where(passed, detected, 0.5))
     x = parameters[:, 0] + np.exp(parameters[:, 1]) * (argument - _MIDDLE[shape]) / _REACH[shape]
     return np.where(passed, np.exp(x) if shape == "weibull" else x, np.nan)
 

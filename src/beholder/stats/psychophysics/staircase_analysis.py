@@ -24,9 +24,9 @@ class StaircaseRun:
     mode: float  # the most frequent level (HYPE's own measure); of several, the lowest
     reversal_mean: float  # mean level at the reversals after the first ones; nan with fewer than two of them
     reversals: int
-    floor_share: float  # of trials at the lowest level allowed
-    ceiling_share: float  # of trials at the highest level allowed
-    share_right: float
+    floor_rate: float  # of trials at the lowest level allowed
+    ceiling_rate: float  # of trials at the highest level allowed
+    proportion_correct: float
     converged: bool  # at least six reversals, and at most half of the trials at a limit
     trials: int
 
@@ -35,58 +35,58 @@ class StaircaseRun:
 class Equilibrium:
     """Where a staircase spends its time after long."""
 
-    share_right: float
+    proportion_correct: float
     mean_level: float
     levels: NDArray[np.float64]  # (levels,)
-    distribution: NDArray[np.float64]  # (levels,) share of trials at each
+    distribution: NDArray[np.float64]  # (levels,) proportion of trials at each
 
 
 def summarise_staircase(
     levels: ArrayLike, right: ArrayLike, *, floor: float, ceiling: float, skip_reversals: int = 4
 ) -> StaircaseRun:
     """Sum up the ``levels`` (trials,) shown in one block and whether each answer was ``right`` (trials,)."""
-    shown, answer = np.asarray(levels, np.float64), np.asarray(right, np.float64)
-    if shown.ndim != 1 or shown.shape != answer.shape or len(shown) == 0:
+    level, answer = np.asarray(levels, np.float64), np.asarray(right, np.float64)
+    if level.ndim != 1 or level.shape != answer.shape or len(level) == 0:
         raise StatisticsError(
-            f"a staircase needs levels and answers of one length, not 0; found {shown.shape}, {answer.shape}"
+            f"a staircase needs levels and answers of one length, not 0; found {level.shape}, {answer.shape}"
         )
-    if not np.all(np.isfinite(shown)) or not np.all(np.isin(answer, (0, 1))):
+    if not np.all(np.isfinite(level)) or not np.all(np.isin(answer, (0, 1))):
         raise StatisticsError("a staircase needs finite levels and answers of 0 or 1; found others")
-    turns = reversals(shown)
-    late = shown[turns[skip_reversals:]]
-    at_floor, at_ceiling = float(np.mean(shown <= floor)), float(np.mean(shown >= ceiling))
+    turns = reversals(level)
+    late = level[turns[skip_reversals:]]
+    at_floor, at_ceiling = float(np.mean(level <= floor)), float(np.mean(level >= ceiling))
     return StaircaseRun(
-        mode=modal_level(shown),
+        mode=modal_level(level),
         reversal_mean=float(late.mean()) if len(late) >= 2 else float(np.nan),
         reversals=len(turns),
-        floor_share=at_floor,
-        ceiling_share=at_ceiling,
-        share_right=float(answer.mean()),
+        floor_rate=at_floor,
+        ceiling_rate=at_ceiling,
+        proportion_correct=float(answer.mean()),
         converged=len(turns) >= FEWEST_REVERSALS and max(at_floor, at_ceiling) <= MOST_AT_LIMIT,
-        trials=len(shown),
+        trials=len(level),
     )
 
 
 def reversals(levels: ArrayLike) -> NDArray[np.int64]:
     """Return the trials at which the staircase had gone as far as it did before turning; plateaus count once."""
-    shown = np.asarray(levels, np.float64)
-    change = np.diff(shown)
+    level = np.asarray(levels, np.float64)
+    change = np.diff(level)
     moves = np.flatnonzero(change)  # trial after which the level changed
     turned = np.sign(change[moves[1:]]) != np.sign(change[moves[:-1]])
     return np.asarray(moves[1:][turned], np.int64)
 
 
 def modal_level(levels: ArrayLike) -> float:
-    """Return the most frequent level; of several, the lowest. Levels are told apart to a thousandth."""
+    """Return the most frequent level; of several, the lowest. Levels are rounded to a thousandth."""
     values, counts = np.unique(np.round(np.asarray(levels, np.float64), 3), return_counts=True)
     return float(values[np.argmax(counts)])
 
 
-def balanced_share(*, down: float, up: float, right_in_a_row: int = 1) -> float:
-    """Return the share of right answers at which the staircase neither rises nor falls on average.
+def balanced_proportion(*, down: float, up: float, right_in_a_row: int = 1) -> float:
+    """Return the proportion of right answers at which the staircase neither rises nor falls on average.
 
     At a constant chance p, the right answers so far (0 … k − 1) are a Markov chain of their own; the level
-    drifts by up · (1 − p) − down · p · P(k − 1 so far) a trial, which is 0 at p = (up/(up + down))^(1/k).
+    drifts by up · (1 − p) − down · p · P(k − 1 so far) per trial, which is 0 at p = (up/(up + down))^(1/k).
     """
     _check_steps(down, up, right_in_a_row)
 
@@ -101,8 +101,7 @@ def balanced_share(*, down: float, up: float, right_in_a_row: int = 1) -> float:
 def equilibrium(
     chance: ArrayLike, levels: ArrayLike, *, down: int, up: int, right_in_a_row: int = 1
 ) -> Equilibrium:
-    """Return where a staircase spends its time, for an observer who is right with ``chance`` (levels,) at each
-    level.
+    """Return where a staircase spends its time, for an observer right with ``chance`` (levels,) at each level.
 
     ``levels`` (levels,) are evenly spaced and all there are: a step beyond the lowest or highest stops there.
     ``down`` and ``up`` are steps in numbers of levels.

@@ -1,7 +1,7 @@
 """Which of several groups differ, every pair compared: Tukey's HSD, and Games–Howell where spreads differ.
 
-Both refer |x̄ᵢ − x̄ⱼ| / SE to the studentised range of k means, so that the chance of any false difference among all
-pairs is at most 1 − level. The unit is the person: one number each, each person in one group.
+Both refer |x̄ᵢ − x̄ⱼ| / SE to the studentised range of k means, so that the chance of any false difference among
+all pairs is at most 1 − level. The unit is the rater: one number each, each rater in one group.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from beholder.stats.significance.studentised_range import range_cdf, range_quant
 
 @dataclass(frozen=True, eq=False)
 class GroupPairs:
-    """Every pair of groups; intervals and p-values already allow for all pairs."""
+    """Every pair of groups; confidence intervals and p-values already allow for all pairs."""
 
     first: NDArray[np.int64]  # (pairs,) group index
     second: NDArray[np.int64]  # (pairs,) group index, above ``first``
@@ -39,7 +39,7 @@ def tukey_hsd(values: ArrayLike, groups: ArrayLike, *, level: float = 0.95) -> G
     data = grouped(values, groups)
     spare = len(data.values) - data.k
     if spare < 1:
-        raise StatisticsError(f"Tukey's HSD needs more people than groups; found {len(data.values)} in {data.k}")
+        raise StatisticsError(f"Tukey's HSD needs more raters than groups; found {len(data.values)} in {data.k}")
     pooled = float(np.sum(data.residuals**2)) / spare
     first, second = np.triu_indices(data.k, k=1)
     error = np.sqrt(pooled * (1 / data.counts[first] + 1 / data.counts[second]))
@@ -55,13 +55,13 @@ def games_howell(values: ArrayLike, groups: ArrayLike, *, level: float = 0.95) -
     data = grouped(values, groups)
     if np.any(data.counts < 2):
         raise StatisticsError(
-            f"Games–Howell needs at least two people in every group; found {int(data.counts.min())} in group "
+            f"Games–Howell needs at least two raters in every group; found {int(data.counts.min())} in group "
             f"{int(np.argmin(data.counts))}"
         )
-    share = data.variances / data.counts  # (k,) variance of each mean
+    mean_variances = data.variances / data.counts  # (k,) variance of each mean
     first, second = np.triu_indices(data.k, k=1)
-    square = share[first] + share[second]
-    parts = share**2 / (data.counts - 1)
+    square = mean_variances[first] + mean_variances[second]
+    parts = mean_variances**2 / (data.counts - 1)
     below = parts[first] + parts[second]
     spare = data.counts[first] + data.counts[second] - 2.0
     degrees = np.where(below > 0, square**2 / np.where(below > 0, below, 1.0), spare)
@@ -77,7 +77,7 @@ def _pairs(
     level: float,
     method: str,
 ) -> GroupPairs:
-    """Refer each difference to the studentised range. Without any spread, p is 0 or 1 and the interval a point."""
+    """Refer each difference to the studentised range; with no spread, p is 0 or 1 and the interval a point."""
     if not 0 < level < 1:
         raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
     difference = data.means[first] - data.means[second]

@@ -1,7 +1,7 @@
 """Do several groups differ at all? One-way analysis of variance, Kruskal–Wallis, and Levene for their spread.
 
-The unit is the person: one number each. With k generators judged by n people altogether, each person judging one,
-the degrees of freedom are (k − 1, n − k), so (3, 116) for four generators and thirty people each. Published tables
+The unit is the rater: one number each. With k generators judged by n raters altogether, each rater judging one,
+the degrees of freedom are (k − 1, n − k), so (3, 116) for four generators and thirty raters each. Published tables
 print (3, 29), which is the analysis of something else.
 """
 
@@ -28,9 +28,9 @@ class Anova:
     between: int  # k − 1
     within: int  # n − k
     p_value: float
-    eta_squared: float  # share of the sum of squares that lies between groups
+    eta_squared: float  # proportion of the sum of squares that lies between groups
     groups: int
-    people: int
+    raters: int
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,18 @@ class KruskalWallis:
     degrees: int  # k − 1
     p_value: float
     groups: int
-    people: int
+    raters: int
 
 
 def one_way_anova(values: ArrayLike, groups: ArrayLike) -> Anova:
-    """Compare the means of groups: ``values`` (n,) one a person, ``groups`` (n,) indices from 0.
+    """Compare the means of groups: ``values`` (n,) one per rater, ``groups`` (n,) indices from 0.
 
     F = (Σ nᵢ (x̄ᵢ − x̄)² / (k−1)) / (Σ (x − x̄ᵢ)² / (n−k)).
     """
     data = grouped(values, groups)
     n, k = len(data.values), data.k
     if n <= k:
-        raise StatisticsError(f"an analysis of variance needs more people than groups; found {n} in {k} groups")
+        raise StatisticsError(f"an analysis of variance needs more raters than groups; found {n} in {k} groups")
     grand = data.values.mean()
     between = float(np.sum(data.counts * (data.means - grand) ** 2))
     within = float(np.sum(data.residuals**2))
@@ -68,7 +68,7 @@ def one_way_anova(values: ArrayLike, groups: ArrayLike) -> Anova:
         p_value=float(special.fdtrc(k - 1, n - k, f)) if np.isfinite(f) else (0.0 if between > 0 else np.nan),
         eta_squared=between / total if total > 0 else np.nan,
         groups=k,
-        people=n,
+        raters=n,
     )
 
 

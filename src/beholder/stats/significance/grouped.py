@@ -1,4 +1,4 @@
-"""Values in groups (one number a person, by the generator they judged): the check that group tests start with."""
+"""Values in groups (one number per rater, by the generator they judged): the check that group tests start with."""
 
 from dataclasses import dataclass
 

@@ -13,14 +13,14 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     adjusted value is at most α keeps the chance of any false rejection at most α, however the tests depend.
     """
     p = np.asarray(p_values, np.float64)
-    known = p[~np.isnan(p)]
-    if p.ndim != 1 or np.any((known < 0) | (known > 1)):
+    tested = p[~np.isnan(p)]
+    if p.ndim != 1 or np.any((tested < 0) | (tested > 1)):
         raise StatisticsError("Holm's adjustment needs a one-dimensional array of p-values in [0, 1]")
-    order = np.argsort(known, kind="stable")
-    factors = np.arange(len(known), 0, -1)  # m, m − 1, …, 1
-    stepped = np.maximum.accumulate(np.minimum(1.0, factors * known[order]))
+    order = np.argsort(tested, kind="stable")
+    factors = np.arange(len(tested), 0, -1)  # m, m − 1, …, 1
+    stepped = np.maximum.accumulate(np.minimum(1.0, factors * tested[order]))
     adjusted = np.full(p.shape, np.nan)
-    in_order = np.empty_like(known)
+    in_order = np.empty_like(tested)
     in_order[order] = stepped
     adjusted[~np.isnan(p)] = in_order
     return adjusted

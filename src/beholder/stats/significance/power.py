@@ -1,7 +1,7 @@
-"""How many independent answers a study needs, and what a given number can show.
+"""The number of independent answers that a study needs, and the power of a given number.
 
 Two-sided tests, normal approximation, the far tail left out (so sample size and power are exact inverses).
-Answers of one person are alike: multiply the answers by :func:`design_effect`.
+Answers of one rater are alike: multiply the answers by :func:`design_effect`.
 """
 
 import math
@@ -11,31 +11,31 @@ from scipy import special
 from beholder.errors import StatisticsError
 
 
-def preference_votes(share: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
-    """Return the votes needed to tell a preference of ``share`` from 50 %.
+def preference_votes(proportion: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
+    """Return the votes needed to distinguish a preference of ``proportion`` from 50 %.
 
     n = ((z₁₋α/₂ · ½ + z_power √(p(1−p))) / (p − ½))², rounded up.
     """
-    _check_shares(share)
-    _check_difference(share - 0.5)
-    spread = _quantile(alpha) * 0.5 + _power_quantile(power) * math.sqrt(share * (1 - share))
-    return _up((spread / (share - 0.5)) ** 2)
+    _check_proportions(proportion)
+    _check_difference(proportion - 0.5)
+    spread = _quantile(alpha) * 0.5 + _power_quantile(power) * math.sqrt(proportion * (1 - proportion))
+    return _up((spread / (proportion - 0.5)) ** 2)
 
 
-def preference_power(share: float, votes: float, *, alpha: float = 0.05) -> float:
-    """Return the power of ``votes`` to tell a preference of ``share`` from 50 %."""
-    _check_shares(share)
+def preference_power(proportion: float, votes: float, *, alpha: float = 0.05) -> float:
+    """Return the power of ``votes`` to distinguish a preference of ``proportion`` from 50 %."""
+    _check_proportions(proportion)
     _check_count(votes)
-    reach = abs(share - 0.5) * math.sqrt(votes) - _quantile(alpha) * 0.5
-    return float(special.ndtr(reach / math.sqrt(share * (1 - share))))
+    reach = abs(proportion - 0.5) * math.sqrt(votes) - _quantile(alpha) * 0.5
+    return float(special.ndtr(reach / math.sqrt(proportion * (1 - proportion))))
 
 
 def proportions_group(first: float, second: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
-    """Return the answers needed **a group** to tell two shares apart, such as two generators' fooling rates.
+    """Return the answers needed **per group** to distinguish two proportions, such as generators' fooling rates.
 
     n = ((z₁₋α/₂ √(2p̄(1−p̄)) + z_power √(p₁(1−p₁) + p₂(1−p₂))) / (p₁ − p₂))², p̄ the mean, rounded up.
     """
-    _check_shares(first, second)
+    _check_proportions(first, second)
     _check_difference(first - second)
     null, alternative = _spreads(first, second)
     spread = _quantile(alpha) * null + _power_quantile(power) * alternative
@@ -43,32 +43,32 @@ def proportions_group(first: float, second: float, *, alpha: float = 0.05, power
 
 
 def proportions_power(first: float, second: float, group: float, *, alpha: float = 0.05) -> float:
-    """Return the power of ``group`` answers in each of two groups to tell two shares apart."""
-    _check_shares(first, second)
+    """Return the power of ``group`` answers in each of two groups to distinguish two proportions."""
+    _check_proportions(first, second)
     _check_count(group)
     null, alternative = _spreads(first, second)
     return float(special.ndtr((abs(first - second) * math.sqrt(group) - _quantile(alpha) * null) / alternative))
 
 
 def means_group(difference: float, sd: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
-    """Return the ratings needed **a group** to tell two means apart: n = 2 sd² (z₁₋α/₂ + z_power)² / Δ²."""
+    """Return the ratings needed **per group** to distinguish two means: n = 2 sd² (z₁₋α/₂ + z_power)² / Δ²."""
     _check_difference(difference)
     _check_sd(sd)
     return _up(2 * (sd * (_quantile(alpha) + _power_quantile(power)) / difference) ** 2)
 
 
 def means_power(difference: float, sd: float, group: float, *, alpha: float = 0.05) -> float:
-    """Return the power of ``group`` ratings in each of two groups to tell two means apart."""
+    """Return the power of ``group`` ratings in each of two groups to distinguish two means."""
     _check_sd(sd)
     _check_count(group)
     return float(special.ndtr(abs(difference) * math.sqrt(group / 2) / sd - _quantile(alpha)))
 
 
 def design_effect(answers_each: float, correlation: float) -> float:
-    """Return 1 + (m−1)ρ: how many times more answers are needed when each person gives m, correlated by ρ."""
+    """Return 1 + (m−1)ρ: how many times more answers are needed when each rater gives m, correlated by ρ."""
     _check_count(answers_each)
     if not 0 <= correlation <= 1:
-        raise StatisticsError(f"the correlation of one person's answers must be in [0, 1]; found {correlation}")
+        raise StatisticsError(f"the correlation of one rater's answers must be in [0, 1]; found {correlation}")
     return 1 + (answers_each - 1) * correlation
 
 
@@ -94,9 +94,9 @@ def _up(size: float) -> int:
     return math.ceil(size - 1e-9)
 
 
-def _check_shares(*shares: float) -> None:
-    if not all(0 < share < 1 for share in shares):
-        raise StatisticsError(f"shares must lie between 0 and 1, ends left out; found {shares}")
+def _check_proportions(*proportions: float) -> None:
+    if not all(0 < proportion < 1 for proportion in proportions):
+        raise StatisticsError(f"proportions must lie strictly between 0 and 1; found {proportions}")
 
 
 def _check_difference(difference: float) -> None:

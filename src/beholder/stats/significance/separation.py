@@ -1,4 +1,4 @@
-"""Which cells (generators, say) people tell apart, and the range of ranks that leaves each of them."""
+"""Which pairs of cells (such as generators) differ significantly, and the rank range that leaves for each cell."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Separation:
     first: NDArray[np.int64]  # (pairs,) cell index
     second: NDArray[np.int64]  # (pairs,) cell index, above ``first``
     difference: NDArray[np.float64]  # (pairs,) first − second
-    low: NDArray[np.float64]  # (pairs,) interval of this one difference, not adjusted for the others
+    low: NDArray[np.float64]  # (pairs,) confidence interval of this one difference, not adjusted for the others
     high: NDArray[np.float64]  # (pairs,)
     p_value: NDArray[np.float64]  # (pairs,) two-sided
     p_holm: NDArray[np.float64]  # (pairs,) adjusted for all pairs
@@ -33,30 +33,32 @@ class Separation:
 
 def separate(
     values: ArrayLike,
-    draws: ArrayLike,
-    people: ArrayLike,
+    replicates: ArrayLike,
+    raters: ArrayLike,
     *,
     within: bool,
     level: float = 0.95,
     higher_is_better: bool = True,
 ) -> Separation:
-    """Compare every pair of cells from point estimates (cells,) and joint bootstrap draws (draws, cells).
+    """Compare every pair of cells, from point estimates and joint bootstrap replicates.
 
-    ``people`` is the number of people behind each cell (cells,), or one number for all. ``within`` says that the
-    same people judged all cells; the draws must then come from the same weights, so that differences keep the
-    people's habits out. Otherwise people are independent between cells (strata of the bootstrap).
+    ``values`` (cells,) are the estimates, ``replicates`` (replicates, cells) their joint replicates.
 
-    t = difference / SE, where SE is the standard deviation of the drawn differences with each cell's deviations
-    widened by √(n/(n−1)), as the bootstrap's variance is (n−1)/n of the unbiased one. Degrees of freedom are nₐ
-    + n_b − 2 between people and min(nₐ, n_b) − 1 within. The interval is the expanded percentile one
-    (:func:`beholder.stats.intervals.bootstrap_intervals.percentile_interval`) with the same SE and degrees of
+    ``raters`` is the number of raters behind each cell (cells,), or one number for all. ``within`` says that the
+    same raters judged all cells; the replicates must then come from the same weights, so that differences keep the
+    raters' habits out. Otherwise raters are independent between cells (strata of the bootstrap).
+
+    t = difference / SE, where SE is the standard deviation of the replicated differences, each cell's standard
+    deviation widened by √(n/(n−1)), as the bootstrap's variance is (n−1)/n of the unbiased one. Degrees of freedom
+    are nₐ + n_b − 2 between raters and min(nₐ, n_b) − 1 within. The confidence interval is the expanded percentile
+    one (:func:`beholder.stats.intervals.bootstrap_intervals.percentile_interval`) with the same SE and degrees of
     freedom.
 
     Ranks are those of :func:`beholder.stats.significance.rank_ranges.rank_ranges`; all of them hold together at
-    ``level``. A pair with more than 5 % undefined draws, or a cell of fewer than two people, has nan and is not
-    separated.
+    ``level``. A pair with more than 5 % undefined replicates, or a cell of fewer than two raters, has nan and is
+    not separated.
     """
-    point, samples, n = _checked(values, draws, people)
+    point, samples, n = _checked(values, replicates, raters)
     first, second = np.triu_indices(len(point), k=1)  # (pairs,)
     difference = point[first] - point[second]
     degrees = np.minimum(n[first], n[second]) - 1 if within else n[first] + n[second] - 2
@@ -90,17 +92,17 @@ def separate(
 
 
 def _checked(
-    values: ArrayLike, draws: ArrayLike, people: ArrayLike
+    values: ArrayLike, replicates: ArrayLike, raters: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    point, samples = np.asarray(values, np.float64), np.asarray(draws, np.float64)
+    point, samples = np.asarray(values, np.float64), np.asarray(replicates, np.float64)
     if point.ndim != 1 or samples.ndim != 2 or samples.shape[1:] != point.shape or len(samples) < 2:
         raise StatisticsError(
-            f"separation needs values (cells,) and at least two draws (draws, cells); found {point.shape} and "
-            f"{samples.shape}"
+            "separation needs values (cells,) and at least two replicates (replicates, cells); found "
+            f"{point.shape} and {samples.shape}"
         )
-    count = np.asarray(people, np.float64)
+    count = np.asarray(raters, np.float64)
     if count.shape not in ((), point.shape):
-        raise StatisticsError(f"people must be one number or {point.shape}; found shape {count.shape}")
+        raise StatisticsError(f"raters must be one number or {point.shape}; found shape {count.shape}")
     return point, samples, np.broadcast_to(count, point.shape)
 
 
@@ -115,13 +117,13 @@ def _intervals(
     """Return low, high and the widened standard error of each difference (pairs,), in blocks of pairs."""
     usable = np.where(np.isfinite(samples), samples, np.nan)
     mean = _column_means(usable)
-    widened = (usable - mean) * np.sqrt(np.maximum(n, 2) / np.maximum(n - 1, 1))  # (draws, cells)
+    widened = (usable - mean) * np.sqrt(np.maximum(n, 2) / np.maximum(n - 1, 1))  # (replicates, cells)
     low, high, error = (np.empty(len(first)) for _ in range(3))
     step = max(1, 4_000_000 // len(samples))
     for begin in range(0, len(first), step):
         part = slice(begin, begin + step)
         a, b = first[part], second[part]
-        drawn = usable[:, a] - usable[:, b]  # (draws, block)
+        drawn = usable[:, a] - usable[:, b]  # (replicates, block)
         error[part] = _column_sd(widened[:, a] - widened[:, b])
         plain = _column_sd(drawn)
         inflation = np.where(plain > 0, error[part] / np.where(plain > 0, plain, 1.0), 1.0)
@@ -131,7 +133,7 @@ def _intervals(
 
 
 def _column_means(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of the defined draws of each column; nan where too many are undefined."""
+    """Return the mean of the defined replicates of each column; nan where too many are undefined."""
     defined = ~np.isnan(samples)
     count = defined.sum(axis=0)
     enough = (count >= (1 - UNDEFINED_LIMIT) * len(samples)) & (count > 1)
@@ -140,7 +142,7 @@ def _column_means(samples: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _column_sd(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard deviation of the defined draws of each column, by the unbiased variance."""
+    """Return the standard deviation of the defined replicates of each column, by the unbiased variance."""
     squares = (samples - _column_means(samples)) ** 2
     count = np.maximum((~np.isnan(samples)).sum(axis=0), 2)
     return np.asarray(np.sqrt(_column_means(squares) * count / (count - 1)), np.float64)

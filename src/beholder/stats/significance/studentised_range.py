@@ -19,10 +19,10 @@ def range_cdf(q: ArrayLike, k: int, degrees: ArrayLike) -> NDArray[np.float64]:
     """Return P(range of k ≤ q) with ν ``degrees`` of freedom, to about 1e-10; q and degrees broadcast to (n,)."""
     reach, spare = np.broadcast_arrays(np.atleast_1d(np.asarray(q, np.float64)), np.asarray(degrees, np.float64))
     few = spare < _FEW
-    found = np.empty(reach.shape)
-    found[few] = _cdf(reach[few], k, spare[few], _FEW_STEPS)
-    found[~few] = _cdf(reach[~few], k, spare[~few], _STEPS)
-    return np.clip(found, 0.0, 1.0)
+    probability = np.empty(reach.shape)
+    probability[few] = _cdf(reach[few], k, spare[few], _FEW_STEPS)
+    probability[~few] = _cdf(reach[~few], k, spare[~few], _STEPS)
+    return np.clip(probability, 0.0, 1.0)
 
 
 def range_quantile(level: float, k: int, degrees: ArrayLike) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.stats.agreement.answers import long_answers
 
-STRAY_SHARE = 0.05  # reject only above this share of straying scores …
+STRAY_RATE = 0.05  # reject only above this proportion of straying scores …
 STRAY_BALANCE = 0.3  # … and only where they fall to both sides about equally
 
 
@@ -15,10 +15,10 @@ STRAY_BALANCE = 0.3  # … and only where they fall to both sides about equally
 class Bt500:
     """How often each rater strayed, and who is rejected."""
 
-    rejected: NDArray[np.bool_]  # (people,)
-    above: NDArray[np.int64]  # (people,) P: scores at or above mean + band
-    below: NDArray[np.int64]  # (people,) Q: scores at or below mean − band
-    judged: NDArray[np.int64]  # (people,) N
+    rejected: NDArray[np.bool_]  # (raters,)
+    above: NDArray[np.int64]  # (raters,) P: scores at or above mean + band
+    below: NDArray[np.int64]  # (raters,) Q: scores at or below mean − band
+    judged: NDArray[np.int64]  # (raters,) N
     spared: bool  # the rule would have rejected everyone, so it rejects nobody
 
 
@@ -45,11 +45,11 @@ def bt500(raters: ArrayLike, items: ArrayLike, scores: ArrayLike) -> Bt500:
 
     # A score exactly on the edge counts; a hair's breadth keeps rounding from deciding.
     edge = band * (1 - 1e-12)
-    above = np.bincount(answers.raters[off >= edge], minlength=answers.people)
-    below = np.bincount(answers.raters[off <= -edge], minlength=answers.people)
-    judged = np.bincount(answers.raters, minlength=answers.people)
+    above = np.bincount(answers.raters[off >= edge], minlength=answers.rater_count)
+    below = np.bincount(answers.raters[off <= -edge], minlength=answers.rater_count)
+    judged = np.bincount(answers.raters, minlength=answers.rater_count)
     stray = above + below
-    often = stray / np.maximum(judged, 1) > STRAY_SHARE
+    often = stray / np.maximum(judged, 1) > STRAY_RATE
     both_sides = np.abs(above - below) < STRAY_BALANCE * stray
     rejected = often & both_sides
     spared = bool(np.all(rejected[judged > 0]))

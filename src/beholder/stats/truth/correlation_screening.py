@@ -1,7 +1,7 @@
 """Screening of raters by correlation with the others, the worst one first.
 
 The post-experiment screening of Recommendation ITU-T P.913: a rater whose Pearson correlation with the mean
-opinion is below .75 is set aside, the lowest first, and all is computed again, since one careless rater lowers
+opinion is below .75 is excluded, the lowest first, and all is computed again, since one careless rater lowers
 everybody's. Here the mean leaves the rater out, who would else correlate with themselves.
 """
 
@@ -21,9 +21,9 @@ LEAST = 0.75  # the threshold of P.913
 class CorrelationScreening:
     """Who is rejected, and how everyone correlates with the others who are left."""
 
-    rejected: NDArray[np.bool_]  # (people,)
+    rejected: NDArray[np.bool_]  # (raters,)
     order: NDArray[np.int64]  # (rejected,) who went first, second …
-    correlation: NDArray[np.float64]  # (people,) of those rejected, when they were; nan where it is not defined
+    correlation: NDArray[np.float64]  # (raters,) of those rejected, when they were; nan where it is not defined
     threshold: float
 
 
@@ -38,20 +38,20 @@ def correlation_screening(
     if not -1 <= threshold <= 1:
         raise StatisticsError(f"a threshold of a correlation needs to be from −1 to 1; found {threshold}")
     answers = long_answers(raters, items, scores)
-    correlation = np.full(answers.people, np.nan)
-    rejected = np.zeros(answers.people, np.bool_)
+    correlation = np.full(answers.rater_count, np.nan)
+    rejected = np.zeros(answers.rater_count, np.bool_)
     order: list[int] = []
-    people = len(np.unique(answers.raters))
+    rater_count = len(np.unique(answers.raters))
     while True:
-        kept = ~rejected[answers.raters]
-        found = leave_one_out_correlation(
-            answers.raters[kept], answers.items[kept], answers.values[kept]
+        remaining = ~rejected[answers.raters]
+        correlations = leave_one_out_correlation(
+            answers.raters[remaining], answers.items[remaining], answers.values[remaining]
         ).correlation
-        now = np.full(answers.people, np.nan)
-        now[: len(found)] = found
+        now = np.full(answers.rater_count, np.nan)
+        now[: len(correlations)] = correlations
         correlation = np.where(rejected, correlation, now)
         below = ~rejected & (correlation < threshold)  # nan is not below
-        if not below.any() or people - len(order) <= 2:
+        if not below.any() or rater_count - len(order) <= 2:
             break
         worst = int(np.argmin(np.where(below, correlation, np.inf)))
         rejected[worst] = True

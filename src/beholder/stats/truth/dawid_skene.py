@@ -1,9 +1,9 @@
 """Dawid and Skene's model: the true label of each item and the confusion of each rater, from labels alone.
 
 An item is of class c with chance p(c), and rater r answers l to an item of class c with chance π_r(c, l),
-independently. The EM algorithm takes turns: the posterior of each item's class given p and π, T(c) ∝ p(c) Π
-π_r(c, l); then p as the mean posterior, and π_r(c, l) as r's expected share of answers l on items of class c. It
-begins with the shares of votes. Dawid and Skene, "Maximum likelihood estimation of observer error-rates using
+independently. The EM algorithm takes turns: the posterior of each item's class given p and π, T(c) ∝ p(c) Π π_r(c,
+l); then p as the mean posterior, and π_r(c, l) as r's expected proportion of answers l on items of class c. It
+begins with the proportions of votes. Dawid and Skene, "Maximum likelihood estimation of observer error-rates using
 the EM algorithm", Applied Statistics 28 (1979).
 """
 
@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.stats.truth.rater_labels import (
     FLOOR,
-    CrowdAnswers,
+    RaterLabels,
     check_turns,
-    crowd_answers,
     most_probable,
     posterior_of,
-    vote_shares,
+    rater_labels,
+    vote_proportions,
 )
 
 
@@ -29,7 +29,7 @@ class DawidSkene:
 
     posterior: NDArray[np.float64]  # (items, classes); nan for an item without answers
     prior: NDArray[np.float64]  # (classes,)
-    confusion: NDArray[np.float64]  # (people, true, answered); nan for someone without answers
+    confusion: NDArray[np.float64]  # (raters, true, answered); nan for someone without answers
     log_likelihood: float  # of all answers, under the last but one parameters: those the posterior is from
     iterations: int
     converged: bool
@@ -41,7 +41,7 @@ class DawidSkene:
 
     @property
     def accuracy(self) -> NDArray[np.float64]:
-        """The chance that each rater is right on an item drawn at random (people,)."""
+        """The chance that each rater is right on an item drawn at random (raters,)."""
         return np.asarray(np.einsum("c,rcc->r", self.prior, self.confusion), np.float64)
 
 
@@ -56,12 +56,12 @@ def dawid_skene(
 ) -> DawidSkene:
     """Fit the model to long labels (integers from 0).
 
-    It stops after ``iterations`` turns, or when the log-likelihood an answer grows by less than ``tolerance``.
+    It stops after ``iterations`` turns, or when the log-likelihood per answer grows by less than ``tolerance``.
     The likelihood can have several maxima; this finds the one near the majority vote.
     """
     check_turns(iterations, tolerance)
-    answers = crowd_answers(raters, items, labels, classes=classes)
-    posterior = np.nan_to_num(vote_shares(answers))
+    answers = rater_labels(raters, items, labels, classes=classes)
+    posterior = np.nan_to_num(vote_proportions(answers))
     likelihood, converged, turn = -np.inf, False, 0
     prior, confusion = _parameters(posterior, answers)
     while turn < iterations and not converged:
@@ -70,7 +70,7 @@ def dawid_skene(
         posterior, likelihood = posterior_of(np.log(np.maximum(prior, FLOOR)), np.log(confusion), answers)
         prior, confusion = _parameters(posterior, answers)
         converged = likelihood - before < tolerance * len(answers.items)
-    table = confusion.reshape(answers.people, answers.classes, answers.classes).transpose(0, 2, 1)
+    table = confusion.reshape(answers.rater_count, answers.classes, answers.classes).transpose(0, 2, 1)
     return DawidSkene(
         posterior=np.where(answers.judged[:, None], posterior, np.nan),
         prior=prior,
@@ -82,14 +82,14 @@ def dawid_skene(
 
 
 def _parameters(
-    posterior: NDArray[np.float64], answers: CrowdAnswers
+    posterior: NDArray[np.float64], answers: RaterLabels
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the prior (classes,) and the chances (people × answered, true).
+    """Return the prior (classes,) and the chances (raters × answered, true).
 
     An expected count of 0 is raised to 1e-10, so that no answer is ever impossible.
     """
     prior = posterior[answers.judged].mean(axis=0)
-    expected = np.maximum(answers.given @ posterior, FLOOR).reshape(
-        answers.people, answers.classes, answers.classes
+    expected = np.maximum(answers.indicator_transpose @ posterior, FLOOR).reshape(
+        answers.rater_count, answers.classes, answers.classes
     )
     return prior, (expected / expected.sum(axis=1, keepdims=True)).reshape(-1, answers.classes)

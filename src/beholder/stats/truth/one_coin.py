@@ -1,4 +1,4 @@
-"""The one-coin model: Dawid and Skene's with one number a rater, the chance to be right.
+"""The one-coin model: Dawid and Skene's with one number per rater, the chance to be right.
 
 Rater r is right with chance a_r, whatever the class, and else gives any of the other labels with the same
 chance. It needs far fewer answers than a whole confusion matrix. EM as in
@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.stats.truth.rater_labels import (
     FLOOR,
-    CrowdAnswers,
+    RaterLabels,
     check_turns,
-    crowd_answers,
     most_probable,
     posterior_of,
-    vote_shares,
+    rater_labels,
+    vote_proportions,
 )
 
 
@@ -28,7 +28,7 @@ class OneCoin:
 
     posterior: NDArray[np.float64]  # (items, classes); nan for an item without answers
     prior: NDArray[np.float64]  # (classes,)
-    accuracy: NDArray[np.float64]  # (people,) chance to be right; nan for someone without answers
+    accuracy: NDArray[np.float64]  # (raters,) chance to be right; nan for someone without answers
     log_likelihood: float  # of all answers, under the parameters the posterior is from
     iterations: int
     converged: bool
@@ -48,13 +48,13 @@ def one_coin(
     iterations: int = 100,
     tolerance: float = 1e-7,
 ) -> OneCoin:
-    """Fit the model to long labels (integers from 0), from the shares of votes.
+    """Fit the model to long labels (integers from 0), from the proportions of votes.
 
-    It stops after ``iterations`` turns, or when the log-likelihood an answer grows by less than ``tolerance``.
+    It stops after ``iterations`` turns, or when the log-likelihood per answer grows by less than ``tolerance``.
     """
     check_turns(iterations, tolerance)
-    answers = crowd_answers(raters, items, labels, classes=classes)
-    posterior = np.nan_to_num(vote_shares(answers))
+    answers = rater_labels(raters, items, labels, classes=classes)
+    posterior = np.nan_to_num(vote_proportions(answers))
     likelihood, converged, turn = -np.inf, False, 0
     prior, accuracy = _parameters(posterior, answers)
     while turn < iterations and not converged:
@@ -75,18 +75,18 @@ def one_coin(
 
 
 def _parameters(
-    posterior: NDArray[np.float64], answers: CrowdAnswers
+    posterior: NDArray[np.float64], answers: RaterLabels
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    right = np.bincount(answers.raters, posterior[answers.items, answers.labels], answers.people)
-    given = np.bincount(answers.raters, minlength=answers.people)
-    return posterior[answers.judged].mean(axis=0), right / np.where(given > 0, given, np.nan)
+    right = np.bincount(answers.raters, posterior[answers.items, answers.labels], answers.rater_count)
+    answer_counts = np.bincount(answers.raters, minlength=answers.rater_count)
+    return posterior[answers.judged].mean(axis=0), right / np.where(answer_counts > 0, answer_counts, np.nan)
 
 
 def _log_chances(accuracy: NDArray[np.float64], classes: int) -> NDArray[np.float64]:
-    """Return log chances (people × answered, true)."""
-    known = np.nan_to_num(accuracy, nan=1 / classes)
-    wrong = np.clip((1 - known) / (classes - 1), FLOOR, 1 - FLOOR)
+    """Return log chances (raters × answered, true)."""
+    right = np.nan_to_num(accuracy, nan=1 / classes)
+    wrong = np.clip((1 - right) / (classes - 1), FLOOR, 1 - FLOOR)
     table = np.tile(np.log(wrong)[:, None, None], (1, classes, classes))
     diagonal = np.arange(classes)
-    table[:, diagonal, diagonal] = np.log(np.clip(known, FLOOR, 1 - FLOOR))[:, None]
+    table[:, diagonal, diagonal] = np.log(np.clip(right, FLOOR, 1 - FLOOR))[:, None]
     return table.reshape(-1, classes)

@@ -1,15 +1,16 @@
 """Recovery of mean opinions by Recommendation ITU-T P.910: raters with a bias and an inconsistency of their own.
 
 The score of rater i for item j is ψⱼ + Δᵢ + υᵢ·noise: opinion, bias, inconsistency. The alternating projection
-takes turns: υᵢ is the deviation of i's residuals; ψⱼ the mean of scores less bias, weighted by 1/υᵢ²; Δᵢ the
-mean of scores less opinion; until ψ moves by less than 1e-8. Careless raters are not rejected but weigh little.
-Whoever gave one score only has a bias that explains it wholly, and weighs nothing; an item that only such people
-judged has the mean of its scores, and no error. Biases are shifted to a mean of 0. Li, Bampis, Krasula, Janowski
-and Katsavounidis, "A simple model for subject behavior in subjective experiments" (2020).
+takes turns: υᵢ is the standard deviation of i's residuals; ψⱼ the mean of scores less bias, weighted by 1/υᵢ²; Δᵢ
+the mean of scores less opinion; until ψ moves by less than 1e-8. Careless raters are not rejected but weigh
+little. Whoever gave one score only has a bias that explains it wholly, and weighs nothing; an item that only such
+raters judged has the mean of its scores, and no error. Biases are shifted to a mean of 0. Li, Bampis, Krasula,
+Janowski and Katsavounidis, "A simple model for subject behavior in subjective experiments" (2020).
 
 The Recommendation's standard error takes υ as known; ± 1.96 of it holds the truth in 90–93 % of cases instead of
-95 %. The interval here allows for it. A rater's n residuals are short of their true spread, υ̂² ≈ υ² (1 − h)(n −
-1)/n with h their share of an item's weight, and weights that were fitted to noise cost precision (Meier 1953):
+95 %. The confidence interval here allows for it. A rater's n residuals are short of their true spread, υ̂² ≈ υ² (1
+− h)(n − 1)/n with h their proportion of an item's weight, and weights that were fitted to noise cost precision
+(Meier 1953):
 
     υ̃² = υ̂² · n/(n − 1) / mean(1 − h),    V = 1/Συ̃⁻² · (1 + 4 Σ h (1 − h)/(n − 1)),
 
@@ -36,9 +37,9 @@ class P910:
     standard_error: NDArray[np.float64]  # (items,) 1/√Συᵢ⁻² over the item's raters
     low: NDArray[np.float64]  # (items,) of an interval with the fitted inconsistencies allowed for
     high: NDArray[np.float64]  # (items,)
-    residual_error: NDArray[np.float64]  # (items,) deviation of the item's residuals/√raters, as ITU's code prints
-    bias: NDArray[np.float64]  # (people,) Δ
-    inconsistency: NDArray[np.float64]  # (people,) υ
+    residual_error: NDArray[np.float64]  # (items,) SD of the item's residuals/√raters, as ITU's code prints
+    bias: NDArray[np.float64]  # (raters,) Δ
+    inconsistency: NDArray[np.float64]  # (raters,) υ
     level: float
     iterations: int
     converged: bool
@@ -58,7 +59,7 @@ def p910(
 
     With about a dozen raters or fewer, one who is a little more consistent than the others can draw the opinions
     to their own scores until nothing of theirs is left over: the likelihood has no bound there. ``collapsed``
-    says so; the opinions are then of one person, their errors near 0, and the plain mean is the better choice.
+    says so; the opinions are then of one rater, their errors near 0, and the plain mean is the better choice.
     """
     if not 0 < level < 1 or iterations < 1:
         raise StatisticsError(
@@ -66,14 +67,14 @@ def p910(
         )
     answers = long_answers(raters, items, scores)
     who, what, score = answers.raters, answers.items, answers.values
-    by_item, by_rater = np.bincount(what), np.bincount(who, minlength=answers.people)
+    by_item, by_rater = np.bincount(what), np.bincount(who, minlength=answers.rater_count)
     if by_item.max() < 2:
         raise StatisticsError("biases need at least one item with two answers; found none")
     judged, present = by_item > 0, by_rater > 0
-    telling = by_rater > 1  # (people,) whose inconsistency can be told
-    told = np.bincount(what, telling[who]) > 0  # (items,)
+    telling = by_rater > 1  # (raters,) whose inconsistency can be told
+    determined = np.bincount(what, telling[who]) > 0  # (items,)
     opinion = plain = np.bincount(what, score) / np.maximum(by_item, 1)
-    bias = np.bincount(who, score - opinion[what], answers.people) / np.maximum(by_rater, 1)
+    bias = np.bincount(who, score - opinion[what], answers.rater_count) / np.maximum(by_rater, 1)
     converged, turn = False, 0
     while turn < iterations and not converged:
         turn += 1
@@ -84,15 +85,15 @@ def p910(
         weighed = np.bincount(what, weight[who] * (score - bias[who])) / np.maximum(
             np.bincount(what, weight[who]), np.finfo(float).tiny
         )
-        opinion = np.where(told, weighed, plain)
-        bias = np.bincount(who, score - opinion[what], answers.people) / np.maximum(by_rater, 1)
+        opinion = np.where(determined, weighed, plain)
+        bias = np.bincount(who, score - opinion[what], answers.rater_count) / np.maximum(by_rater, 1)
         converged = bool(np.linalg.norm(opinion - before) < tolerance)
 
     shift = bias[present].mean()
     sure = np.where(telling, 1 / np.maximum(variance, np.finfo(float).tiny), 0.0)
     certainty = np.bincount(what, sure[who])
-    opinion = np.where(judged, np.where(told, opinion + shift, plain), np.nan)
-    error = np.where(told, 1 / np.sqrt(np.where(told, certainty, 1.0)), np.nan)
+    opinion = np.where(judged, np.where(determined, opinion + shift, plain), np.nan)
+    error = np.where(determined, 1 / np.sqrt(np.where(determined, certainty, 1.0)), np.nan)
     reach = _reach(who, what, variance, by_rater, level)
     spread = np.sqrt(_variance(residual, what, by_item) / np.maximum(by_item, 1))
     return P910(
@@ -117,23 +118,25 @@ def _reach(
     by_rater: NDArray[np.intp],
     level: float,
 ) -> NDArray[np.float64]:
-    """Return half the width of each item's interval (items,); see the head of this module."""
+    """Return half the width of each item's confidence interval (items,); see the head of this module."""
     spare = np.maximum(by_rater - 1, 1)
-    share = _shares(who, what, np.where(by_rater > 1, 1 / (variance + _LEAST_VARIANCE), 0.0))
-    kept = np.bincount(who, 1 - share, len(by_rater)) / np.maximum(by_rater, 1)
-    true = variance * by_rater / spare / np.maximum(kept, 1e-9)
+    fraction = _fractions(who, what, np.where(by_rater > 1, 1 / (variance + _LEAST_VARIANCE), 0.0))
+    retained = np.bincount(who, 1 - fraction, len(by_rater)) / np.maximum(by_rater, 1)
+    true = variance * by_rater / spare / np.maximum(retained, 1e-9)
     certain = np.where(by_rater > 1, 1 / np.maximum(true, np.finfo(float).tiny), 0.0)
     total = np.bincount(what, certain[who])
-    share = _shares(who, what, certain)
-    extra = 4 * np.bincount(what, share * (1 - share) / spare[who])
-    degrees = 1 / np.maximum(np.bincount(what, share**2 / spare[who]), np.finfo(float).tiny)
-    known = total > 0
-    error = np.where(known, np.sqrt((1 + extra) / np.where(known, total, 1.0)), np.nan)
+    fraction = _fractions(who, what, certain)
+    extra = 4 * np.bincount(what, fraction * (1 - fraction) / spare[who])
+    degrees = 1 / np.maximum(np.bincount(what, fraction**2 / spare[who]), np.finfo(float).tiny)
+    determined = total > 0
+    error = np.where(determined, np.sqrt((1 + extra) / np.where(determined, total, 1.0)), np.nan)
     return np.asarray(special.stdtrit(degrees, (1 + level) / 2) * error, np.float64)
 
 
-def _shares(who: NDArray[np.int64], what: NDArray[np.int64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each answer's share of the weight of its item (answers,)."""
+def _fractions(
+    who: NDArray[np.int64], what: NDArray[np.int64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return each answer's proportion of the weight of its item (answers,)."""
     total = np.bincount(what, weight[who])[what]
     return np.asarray(weight[who] / np.where(total > 0, total, 1.0), np.float64)
 
