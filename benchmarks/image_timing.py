@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from PIL import Image
 from served import SCREEN, fill
 
-from beholder.collect.api import create_app
-from beholder.collect.database import default_url
-from beholder.collect.rehearsal import listening
-from beholder.collect.service import Service
+from beholder.collect.database.schema import default_url
+from beholder.collect.server.application import create_app
+from beholder.collect.server.service import Service
+from beholder.collect.simulate.rehearsal import listening
 from beholder.design.stage import run as design
 from beholder.images.display import encode
 from beholder.study.kinds.realism import RealismQuestion

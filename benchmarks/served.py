@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from beholder.collect.cache import is_locked
-from beholder.collect.database import default_url
-from beholder.collect.load import load
+from beholder.collect.database.schema import default_url
+from beholder.collect.display.cache import is_locked
+from beholder.collect.exchange.load import load
 from beholder.design.new import make_study
 from beholder.design.stage import run as design
 from beholder.simulate.world import MANIFEST, World, paint_world

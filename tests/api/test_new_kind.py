@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from beholder.collect.consent import minutes
+from beholder.collect.session.consent import minutes
 from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design

@@ -20,12 +20,12 @@ import polars as pl
 import pytest
 from PIL import Image, PngImagePlugin
 
-from beholder.collect.api import create_app
-from beholder.collect.database import default_url
-from beholder.collect.load import load
-from beholder.collect.plausible import intended_exposure
-from beholder.collect.rehearsal import listening
-from beholder.collect.service import Service
+from beholder.collect.database.schema import default_url
+from beholder.collect.exchange.load import load
+from beholder.collect.server.application import create_app
+from beholder.collect.server.service import Service
+from beholder.collect.session.plausibility import intended_exposure
+from beholder.collect.simulate.rehearsal import listening
 from beholder.design.stage import run as design
 from beholder.study.collecting import Collecting
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import beholder
-from beholder.collect import consent
+from beholder.collect.session import consent
 from beholder.consolidate.labels import LABELLERS
 from beholder.design.checks import KNOWN_ITEMS
 from beholder.design.draw import DRAWN

@@ -26,8 +26,8 @@ WRITERS = {
     "formats/folder.py",  # the import
     "simulate/world.py",  # ground truth, in a room of its own
     "collect/stage.py",  # the same
-    "collect/export.py",  # the server's answers, as the collect step
-    "collect/forget.py",  # rewrites rows of its person away
+    "collect/exchange/export.py",  # the server's answers, as the collect step
+    "collect/exchange/forget.py",  # rewrites rows of its person away
     "learn/job.py",  # models beside each other, as the train step
     "collect/researcher/extend.py",  # adds trials that the design stage drew in a copy, under its record
 }
@@ -124,5 +124,5 @@ def _writes(node: ast.AST) -> bool:
 
 def test_every_step_computes_within_its_declaration() -> None:
     """Stages hand their work to ``perform``, or lend the store to the step themselves."""
-    for name in ("collect/export.py", "learn/job.py", "report/tables/inputs.py"):
+    for name in ("collect/exchange/export.py", "learn/job.py", "report/tables/inputs.py"):
         assert ".within(" in (SOURCE / name).read_text(encoding="utf-8")

@@ -40,9 +40,9 @@ def collect(
     researcher's page has to sign in again, also on a server that runs.
     """
     gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
-    from beholder.collect.rehearsed import clear_rehearsal
-    from beholder.collect.serve import is_ready, note_ready, prepare, run_child, serve
-    from beholder.collect.usable import usable_database
+    from beholder.collect.database.unavailable import usable_database
+    from beholder.collect.server.serve import is_ready, note_ready, prepare, run_child, serve
+    from beholder.collect.simulate.rehearsal_rows import clear_rehearsal
 
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
@@ -62,17 +62,17 @@ def collect(
         clear_rehearsal(url)
         serve(folder, url, host=host, port=port, processes=processes, say=click.echo)
     else:
-        from beholder.collect.rehearsal import rehearse
+        from beholder.collect.simulate.rehearsal import rehearse
 
         gc.enable()
         for line in rehearse(folder, url, people=people, bad=bad):
             click.echo(line)
-    click.echo(run_child("beholder.collect.export", folder, url=url))
+    click.echo(run_child("beholder.collect.exchange.export", folder, url=url))
 
 
 def _rotate(folder: Path, database: str | None, host: str, port: int) -> None:
     from beholder.collect.researcher.access import rotate_token
-    from beholder.collect.researcher.way_in import way_in
+    from beholder.collect.researcher.entrance import way_in
 
     url = existing_database_url(folder, database)
     rotate_token(url)

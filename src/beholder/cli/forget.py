@@ -8,8 +8,8 @@ import click
 
 from beholder.cli.options import database_options, existing_database_url
 from beholder.cli.output import show_json
-from beholder.collect.forget import ALL_IDENTITIES, Receipt, forget_identities, forget_person, person_of
-from beholder.collect.usable import usable_database
+from beholder.collect.database.unavailable import usable_database
+from beholder.collect.exchange.forget import ALL_IDENTITIES, Receipt, forget_identities, forget_person, person_of
 from beholder.tables.stages import writer_of
 
 

@@ -65,7 +65,7 @@ def database_options(command: Callable[..., None]) -> Callable[..., None]:
 def database_url(folder: Path, wanted: str | None) -> str:
     """The database of a study: SQLite in its folder, or PostgreSQL by an address as people write it."""
     if wanted is None:
-        from beholder.collect.database import default_url
+        from beholder.collect.database.schema import default_url
 
         return default_url(folder)
     for plain in ("postgresql://", "postgres://"):
@@ -76,7 +76,7 @@ def database_url(folder: Path, wanted: str | None) -> str:
 
 def existing_database_url(folder: Path, wanted: str | None) -> str:
     """As ``database_url``, for a command that works on what was collected; an error where nothing was."""
-    from beholder.collect.database import FILE_NAME
+    from beholder.collect.database.schema import FILE_NAME
 
     if wanted is None and not (folder / FILE_NAME).is_file():
         raise StageError(

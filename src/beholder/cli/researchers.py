@@ -13,8 +13,9 @@ from sqlalchemy import Connection
 
 from beholder.cli.options import database_options, database_url
 from beholder.cli.output import show_json, show_table
-from beholder.collect.database import FILE_NAME as DATABASE_FILE
-from beholder.collect.database import Database
+from beholder.collect.database.schema import FILE_NAME as DATABASE_FILE
+from beholder.collect.database.schema import Database
+from beholder.collect.database.unavailable import usable_database
 from beholder.collect.researcher.accounts import (
     MANAGE,
     ROLES,
@@ -27,7 +28,6 @@ from beholder.collect.researcher.accounts import (
     remove_account,
 )
 from beholder.collect.researcher.passwords import check_password, new_password
-from beholder.collect.usable import usable_database
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME
 

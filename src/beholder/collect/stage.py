@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from beholder.collect.simulated import Collected, collect_question
+from beholder.collect.simulate.sessions import Collected, collect_question
 from beholder.errors import StageError
 from beholder.simulate.expectation import planted_ratings
 from beholder.simulate.people import BAD, SUBTLE, Person, draw_people

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from beholder.collect.database import Database, logins, researchers, secrets
-from beholder.collect.identity import hash_of, new_token, opaque
+from beholder.collect.database.schema import Database, logins, researchers, secrets
 from beholder.collect.researcher.accounts import COMMAND, LINK, MANAGE, is_name
 from beholder.collect.researcher.actions import note
 from beholder.collect.researcher.passwords import LONGEST, is_password
+from beholder.collect.session.identity import hash_of, new_token, opaque
 from beholder.errors import RefusedError, StageError
 
 COOKIE = "beholder_researcher"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from beholder.collect.database import logins, researchers
+from beholder.collect.database.schema import logins, researchers
 from beholder.collect.researcher.actions import note
 from beholder.collect.researcher.passwords import check_password, hash_password
 from beholder.errors import StageError, UserError

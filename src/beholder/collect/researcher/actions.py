@@ -4,12 +4,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from beholder.collect.catalogue import Catalogue
-from beholder.collect.database import control, events, invitations, persons, sessions
-from beholder.collect.handover import hand_over
-from beholder.collect.identity import hash_of, new_token
-from beholder.collect.researcher.places import settle_places
-from beholder.collect.standing import PAUSED
+from beholder.collect.database.schema import control, events, invitations, persons, sessions
+from beholder.collect.researcher.slots import settle_places
+from beholder.collect.session.catalogue import Catalogue
+from beholder.collect.session.identity import hash_of, new_token
+from beholder.collect.session.progress import PAUSED
+from beholder.collect.session.slot_lending import hand_over
 from beholder.errors import RefusedError
 from beholder.study.study import Study
 

@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from beholder.collect.database import DATABASE
-from beholder.collect.export import collected
-from beholder.collect.researcher.children import failed
+from beholder.collect.database.schema import DATABASE
+from beholder.collect.exchange.export import collected
+from beholder.collect.researcher.child_processes import failed
 from beholder.errors import StageError, UserError
 from beholder.formats.catalogue import FORMATS
 from beholder.formats.format import Tables, Written

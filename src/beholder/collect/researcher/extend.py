@@ -19,13 +19,13 @@ import polars as pl
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from beholder.collect.clock import clock_in
-from beholder.collect.database import DATABASE, Database, control
-from beholder.collect.load import LOADED, append
+from beholder.collect.database.clock import clock_in
+from beholder.collect.database.schema import DATABASE, Database, control
+from beholder.collect.database.unavailable import usable_database
+from beholder.collect.exchange.load import LOADED, append
 from beholder.collect.researcher.actions import note
-from beholder.collect.researcher.children import failed
+from beholder.collect.researcher.child_processes import failed
 from beholder.collect.researcher.snapshot import run_stage, write_study
-from beholder.collect.usable import usable_database
 from beholder.errors import StageError, StudyError, TableError, UserError
 from beholder.study.faults import faults_of
 from beholder.study.question import Design

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI, Response
 
-from beholder.collect.service import COOKIE as RATER_COOKIE
+from beholder.collect.server.service import COOKIE as RATER_COOKIE
 
 SESSION_COOKIE = "beholder_preview_session"
 """Where the browser keeps the cookie of a preview's session: beside, not in place of, one of a real session."""

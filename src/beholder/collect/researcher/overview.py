@@ -5,13 +5,13 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, case, func, select
 
-from beholder.collect.catalogue import Catalogue
-from beholder.collect.database import comments, events, persons, responses, sessions, skips, slots
-from beholder.collect.disk import disk_of, warning
-from beholder.collect.pictures import ServedImages
+from beholder.collect.database.schema import comments, events, persons, responses, sessions, skips, slots
+from beholder.collect.display.served_images import ServedImages
 from beholder.collect.researcher.actions import KIND
-from beholder.collect.researcher.cells import cells
-from beholder.collect.standing import is_paused
+from beholder.collect.researcher.design_cells import cells
+from beholder.collect.server.disk import disk_of, warning
+from beholder.collect.session.catalogue import Catalogue
+from beholder.collect.session.progress import is_paused
 from beholder.study.study import Study
 
 Part = dict[str, Any]

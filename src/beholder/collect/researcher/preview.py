@@ -16,11 +16,11 @@ from pathlib import Path
 from fastapi import FastAPI
 from sqlalchemy import Connection, func, insert, select
 
-from beholder.collect.database import Database, invitations, pictures, questions, secrets, slots, trials
-from beholder.collect.identity import hash_of
-from beholder.collect.replies import handle_errors
+from beholder.collect.database.schema import Database, invitations, pictures, questions, secrets, slots, trials
 from beholder.collect.routes import images, rater
-from beholder.collect.service import Service
+from beholder.collect.server.error_replies import handle_errors
+from beholder.collect.server.service import Service
+from beholder.collect.session.identity import hash_of
 from beholder.errors import RefusedError
 
 COOKIE = "beholder_preview"

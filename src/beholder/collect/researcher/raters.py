@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select, true
 
-from beholder.collect.answering import TIMING
-from beholder.collect.catalogue import Catalogue
-from beholder.collect.codes import personal_code, session_of_code
-from beholder.collect.database import comments, events, persons, responses, sessions, skips, trials
+from beholder.collect.database.schema import comments, events, persons, responses, sessions, skips, trials
+from beholder.collect.session.answers import TIMING
+from beholder.collect.session.catalogue import Catalogue
+from beholder.collect.session.completion_codes import personal_code, session_of_code
 from beholder.judgements.conduct import CheckedAnswer, SkippedTrial, conduct_of, proportion, tally
 from beholder.judgements.rules import judge
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of

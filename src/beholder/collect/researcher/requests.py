@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from beholder.collect.messages import Message
+from beholder.collect.session.messages import Message
 
 LINES = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"
 """Text of several lines without other control characters; not every database takes those."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from beholder.collect.database import DATABASE
-from beholder.collect.researcher.children import failed
+from beholder.collect.database.schema import DATABASE
+from beholder.collect.researcher.child_processes import failed
 from beholder.collect.researcher.snapshot import run_stage, snapshot, write_study
 from beholder.errors import StageError, UserError
 from beholder.study.study import Study, load_study

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from beholder.collect.export import export
+from beholder.collect.exchange.export import export
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME, Study, dump_study, load_study
 from beholder.tables.room import room_on_disk

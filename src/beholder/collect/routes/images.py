@@ -6,9 +6,9 @@ from typing import Annotated
 from fastapi import APIRouter, Cookie, Header, Path, Response
 
 from beholder.collect.routes.rater import Serving
-from beholder.collect.service import COOKIE
-from beholder.collect.showing import window
-from beholder.collect.threads import ImageRoute
+from beholder.collect.server.service import COOKIE
+from beholder.collect.server.threads import ImageRoute
+from beholder.collect.session.trial_view import window
 from beholder.errors import RefusedError
 from beholder.images.display import MEDIA_TYPE
 

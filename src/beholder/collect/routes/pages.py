@@ -9,10 +9,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.responses import JSONResponse
 
-from beholder.collect.files import PageFiles, page_file
-from beholder.collect.readiness import Readiness
-from beholder.collect.replies import AGAIN
-from beholder.collect.threads import FILES
+from beholder.collect.server.error_replies import AGAIN
+from beholder.collect.server.readiness import Readiness
+from beholder.collect.server.static_files import PageFiles, page_file
+from beholder.collect.server.threads import FILES
 from beholder.errors import RefusedError
 
 HERE = Path(__file__).parent.parent

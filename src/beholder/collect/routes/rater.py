@@ -6,17 +6,17 @@ from fastapi import APIRouter, Cookie, Depends, Request, Response
 from sqlalchemy import Row, delete, insert
 from sqlalchemy.exc import IntegrityError
 
-from beholder.collect import messages
-from beholder.collect.answering import TIMING, take_answer
-from beholder.collect.consent import consent_hash, consent_text
-from beholder.collect.database import comments, events, responses, skips
-from beholder.collect.entering import Entered, arrive, enter
-from beholder.collect.handover import complete_finished
-from beholder.collect.leases import abandon_unfinished_blocks, reopen_places
-from beholder.collect.outcome import end_session
-from beholder.collect.service import COOKIE, Service
-from beholder.collect.skipping import SPOILED, skip_trial
-from beholder.collect.standing import change
+from beholder.collect.database.schema import comments, events, responses, skips
+from beholder.collect.server.service import COOKIE, Service
+from beholder.collect.session import messages
+from beholder.collect.session.admission import Entered, arrive, enter
+from beholder.collect.session.answers import TIMING, take_answer
+from beholder.collect.session.completion import end_session
+from beholder.collect.session.consent import consent_hash, consent_text
+from beholder.collect.session.leases import abandon_unfinished_blocks, reopen_places
+from beholder.collect.session.progress import change
+from beholder.collect.session.skips import SPOILED, skip_trial
+from beholder.collect.session.slot_lending import complete_finished
 from beholder.errors import RefusedError
 from beholder.study.kinds.catalogue import kind_of
 

@@ -9,15 +9,15 @@ from fastapi.responses import FileResponse
 from sqlalchemy import func, select
 from starlette.background import BackgroundTask
 
-from beholder.collect import messages
-from beholder.collect.database import persons, responses, sessions
+from beholder.collect.database.schema import persons, responses, sessions
 from beholder.collect.researcher import access, actions, requests
 from beholder.collect.researcher.access import Login
-from beholder.collect.researcher.children import Remembered, run_module
-from beholder.collect.researcher.nearby import is_nearby
+from beholder.collect.researcher.child_processes import Remembered, run_module
+from beholder.collect.researcher.local_requests import is_nearby
 from beholder.collect.researcher.overview import overview, warnings
 from beholder.collect.researcher.raters import comment_rows, rater_rows
 from beholder.collect.routes.rater import Serving
+from beholder.collect.session import messages
 from beholder.errors import RefusedError
 
 FORMATS = ("parquet", "csv", "layer6", "hpd", "imagereward", "pickapic", "agiqa", "aigciqa", "richhf", "jspsych")

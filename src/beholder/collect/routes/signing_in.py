@@ -14,14 +14,14 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from beholder.collect.identity import opaque
 from beholder.collect.researcher import access
 from beholder.collect.researcher.accounts import is_name
-from beholder.collect.researcher.attempts import Attempts
-from beholder.collect.researcher.nearby import is_nearby
+from beholder.collect.researcher.local_requests import is_nearby
+from beholder.collect.researcher.sign_in_attempts import Attempts
 from beholder.collect.routes.pages import PAGES
 from beholder.collect.routes.rater import Serving
-from beholder.collect.service import Service
+from beholder.collect.server.service import Service
+from beholder.collect.session.identity import opaque
 from beholder.errors import RefusedError, StorageError
 
 PLACE = "/researcher"

@@ -1,0 +1,1 @@
+"""The database of a running study: its schema, migrations, transactions and clock."""

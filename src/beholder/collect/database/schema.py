@@ -1,0 +1,351 @@
+"""The server's database: its tables, and transactions that never meet a locked file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    create_engine,
+    event,
+)
+from sqlalchemy.pool import NullPool, QueuePool
+
+from beholder.collect.database.group_commit import GroupCommit, end_with_its_transaction
+from beholder.collect.database.private_files import make_private
+from beholder.collect.database.schema_version import bring_up_to_date
+
+FILE_NAME = "collect.sqlite"
+DATABASE = "BEHOLDER_DATABASE"
+"""Variable of the environment that holds the address of the database, for processes of the server."""
+
+metadata = MetaData()
+
+secrets = Table(
+    "secrets", metadata, Column("name", String, primary_key=True), Column("value", String, nullable=False)
+)
+
+control = Table(
+    "control", metadata, Column("name", String, primary_key=True), Column("value", Text, nullable=False)
+)
+"""Whether the study is paused, and the hashes of what was loaded."""
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("question", String, primary_key=True),
+    Column("ordinal", Integer, nullable=False),
+    Column("settings", JSON, nullable=False),
+)
+
+pictures = Table(
+    "pictures",
+    metadata,
+    Column("image", String, primary_key=True),
+    Column("path", Text, nullable=False),
+    Column("sha256", String, nullable=False),
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("generator", String, nullable=False),
+    Column("real", Boolean, nullable=False),
+    Column("gold", Boolean, nullable=False),
+)
+"""The last three are for the researcher's eyes: they never reach a page of people who judge."""
+
+trials = Table(
+    "trials",
+    metadata,
+    Column("trial", String, primary_key=True),
+    Column("question", String, ForeignKey("questions.question"), nullable=False),
+    Column("slot", Integer, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("block", Integer, nullable=False),
+    Column("role", String, nullable=False),
+    Column("images", JSON, nullable=False),
+    Column("prompt", Text),
+    Column("expected", Text),
+    Column("repeats", String),
+    Index("trials_by_slot", "question", "slot", "position"),
+)
+
+persons = Table(
+    "persons",
+    metadata,
+    Column("person", String, primary_key=True),
+    Column("platform", String, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("excluded", Boolean, nullable=False, default=False),
+    Column("reason", Text),
+    Column("simulated", Boolean, nullable=False, default=False),
+)
+
+identities = Table(
+    "identities",
+    metadata,
+    Column("person", String, ForeignKey("persons.person"), primary_key=True),
+    Column("platform", String, nullable=False),
+    Column("identity", Text, nullable=False),
+)
+"""Who is behind a pseudonym, for paying them: the one table that names people. It may be emptied at any time."""
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("session", String, primary_key=True),
+    Column("person", String, ForeignKey("persons.person"), nullable=False),
+    Column("question", String, ForeignKey("questions.question"), nullable=False),
+    Column("slot", Integer),
+    Column("plan", JSON),
+    Column("status", String, nullable=False),
+    Column("token_hash", String, nullable=False, unique=True),
+    Column("resume_hash", String, nullable=False, unique=True),
+    Column("guest_hash", String, unique=True),
+    Column("proof_hash", String),
+    Column("parameters", JSON, nullable=False),
+    Column("language", String, nullable=False),
+    Column("consent_hash", String),
+    Column("consent_version", String),
+    Column("consented", Float),
+    Column("checked", Float),
+    Column("screen", JSON),
+    Column("frame_ms", Float),
+    Column("begun", Float),
+    Column("breaks", Integer, nullable=False, default=0),
+    Column("place", Integer, nullable=False, default=0),
+    Column("attempt", Integer, nullable=False, default=1),
+    Column("presented", Float),
+    Column("skipped", Integer, nullable=False, default=0, server_default="0"),
+    Column("debriefed", Float),
+    Column("started", Float, nullable=False),
+    Column("seen", Float, nullable=False),
+    Column("ended", Float),
+    Column("pay", Float),
+    UniqueConstraint("person", "question"),
+)
+"""``guest_hash``: of the cookie that an id alone gets on another device; ``proof_hash``: of what the platform put
+into the link besides the id; ``presented``: when the server first sent the current trial;
+``skipped``: how many trials were left unanswered."""
+
+slots = Table(
+    "slots",
+    metadata,
+    Column("question", String, ForeignKey("questions.question"), primary_key=True),
+    Column("slot", Integer, primary_key=True),
+    Column("session", String),
+    Column("lease_until", Float, nullable=False, default=0.0),
+    Column("done", Boolean, nullable=False, default=False),
+)
+
+responses = Table(
+    "responses",
+    metadata,
+    Column("session", String, ForeignKey("sessions.session"), primary_key=True),
+    Column("trial", String, ForeignKey("trials.trial"), primary_key=True),
+    Column("attempt", Integer, primary_key=True),
+    Column("key", String, nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("said", JSON, nullable=False),
+    Column("marks", JSON, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("intended_ms", Float),
+    Column("shown_ms", Float),
+    Column("dropped", Integer),
+    Column("exposure", JSON),
+    Column("valid", Boolean, nullable=False),
+    Column("right", Boolean),
+    Column("answered", Float, nullable=False),
+    UniqueConstraint("session", "key"),
+    Index("responses_by_trial", "trial"),
+)
+
+skips = Table(
+    "skips",
+    metadata,
+    Column("session", String, ForeignKey("sessions.session"), primary_key=True),
+    Column("trial", String, ForeignKey("trials.trial"), primary_key=True),
+    Column("place", Integer, nullable=False),
+    Column("reason", String, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+replacements = Table(
+    "replacements",
+    metadata,
+    Column("trial", String, ForeignKey("trials.trial"), primary_key=True),
+    Column("session", String, ForeignKey("sessions.session"), nullable=False),
+    Column("at", Float, nullable=False),
+    Index("replacements_by_session", "session"),
+)
+"""Trials of other slots that a running session has in its plan in place of skipped ones: nobody else is asked
+them. The rows go when the session ends."""
+
+comments = Table(
+    "comments",
+    metadata,
+    Column("session", String, ForeignKey("sessions.session"), primary_key=True),
+    Column("clear", Integer),
+    Column("fair", Integer),
+    Column("text", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("session", String),
+    Column("at", Float, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("detail", JSON, nullable=False),
+)
+"""What happened besides answers: leases lost, places handed over, refusals, changes by the researcher."""
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("invitation_hash", String, primary_key=True),
+    Column("note", Text, nullable=False),
+    Column("person", String),
+    Column("at", Float, nullable=False),
+)
+
+researchers = Table(
+    "researchers",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("role", String, nullable=False),
+    Column("password_hash", String, nullable=False),
+    Column("created", Float, nullable=False),
+)
+"""Accounts of researchers; the role is ``view`` or ``manage``."""
+
+logins = Table(
+    "logins",
+    metadata,
+    Column("token_hash", String, primary_key=True),
+    Column("researcher", String, nullable=False),
+    Column("role", String, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+)
+"""Researchers who are signed in; a row that is deleted ends its cookie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long work waits for the database, in seconds; ``None`` is without end."""
+
+    lock: float
+    turn: float
+    pool: float
+    connection: float
+    statement: float | None
+
+
+SERVING = Patience(lock=4, turn=5, pool=8, connection=4, statement=20)
+"""Of a request: a page that hears of a busy database soon sends the same again."""
+
+WORKING = Patience(lock=30, turn=30, pool=30, connection=10, statement=None)
+"""Of a command, which nobody would repeat by itself."""
+
+
+class Database:
+    """An engine, and the two kinds of transaction that the server makes."""
+
+    def __init__(self, url: str, patience: Patience = WORKING) -> None:
+        self.url = url
+        self.is_sqlite = url.startswith("sqlite")
+        if self.is_sqlite:
+            pool = {"pool_size": 16, "max_overflow": 48, "pool_timeout": patience.pool}
+            self.engine = _sqlite(url, patience, poolclass=QueuePool, **pool)
+            self._aside = _sqlite(url, patience, poolclass=NullPool)
+        else:
+            pool = {"pool_size": 10, "max_overflow": 10, "pool_timeout": patience.pool}
+            self.engine = _postgresql(url, patience, pool_pre_ping=True, **pool)
+            self._aside = _postgresql(url, patience, poolclass=NullPool)
+        self._together = GroupCommit(self.engine, patience=patience.turn)
+
+    def create(self) -> str:
+        """Make the tables, or bring those of an earlier version up to date; says what was done to those."""
+        return bring_up_to_date(self.engine, metadata)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that sees one moment of the database."""
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def reading_aside(self) -> Iterator[Connection]:
+        """As ``reading``, but within another transaction: it never waits for the pool that the other came from."""
+        with self._aside.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes; it is on the disk when the block ends, or nothing of it is.
+
+        SQLite has one writer: threads of this process take turns instead of finding the file locked, and share the
+        flush of the disk; a transaction takes the write lock at once, so that two processes queue and do not
+        deadlock.
+        """
+        with self._together.turn() if self.is_sqlite else self.engine.begin() as connection:
+            yield connection
+
+
+def default_url(folder: Path) -> str:
+    """The embedded database of a study folder."""
+    return f"sqlite:///{(folder / FILE_NAME).resolve()}"
+
+
+def _sqlite(url: str, patience: Patience, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings
+    engine = create_engine(url, connect_args={"timeout": patience.lock, "isolation_level": None}, **pool)
+
+    @event.listens_for(engine, "do_connect")
+    def keep_private(_: object, __: object, arguments: list[Any], ___: object) -> None:
+        make_private(Path(arguments[0]))
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: object, _: object) -> None:
+        cursor = connection.cursor()  # type: ignore[attr-defined]
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    event.listen(engine, "handle_error", end_with_its_transaction)
+    return engine
+
+
+def _postgresql(url: str, patience: Patience, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings
+    engine = create_engine(url, connect_args={"connect_timeout": round(patience.connection)}, **pool)
+
+    @event.listens_for(engine, "connect")
+    def limit(connection: Any, _: object) -> None:  # noqa: ANN401 - psycopg's own
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = {1000 * patience.lock:.0f}")
+            if patience.statement is not None:
+                cursor.execute(f"SET statement_timeout = {1000 * patience.statement:.0f}")
+        connection.commit()  # else a transaction that is rolled back takes them along
+
+    return engine

@@ -1,0 +1,74 @@
+"""Which version of the schema a database has, and bringing an earlier one up to date.
+
+An ordinary start asks one question in plain SQL. Alembic is loaded only where something is to be migrated.
+"""
+
+from sqlalchemy import Column, Connection, Engine, MetaData, String, Table, inspect, select, text
+from sqlalchemy.exc import DBAPIError
+
+from beholder.errors import StageError
+
+REVISIONS = ("1", "2")
+"""The revisions of ``migrations/versions``, the earliest first; a test compares the two."""
+
+BASELINE, CURRENT = REVISIONS[0], REVISIONS[-1]
+
+VERSIONS = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
+"""As Alembic makes it; not among the tables of the study, since Alembic looks after it."""
+
+UPGRADE_LOCK = 0x6265686F6C646572
+"""Any number that other programs will not use, so that processes on one PostgreSQL do not migrate at once."""
+
+
+def bring_up_to_date(engine: Engine, metadata: MetaData) -> str:
+    """Make the tables at the current version, or migrate those of an earlier one; says what was migrated."""
+    if is_current(engine):
+        return ""
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        _wait_for_others(connection)
+        version = _version(connection)
+        if version is None:
+            metadata.create_all(connection)
+            VERSIONS.create(connection)
+            connection.execute(VERSIONS.insert().values(version_num=CURRENT))
+            return ""
+    if version == CURRENT:
+        return ""
+    from beholder.collect.database.migrations.upgrade import upgrade  # noqa: PLC0415 - only here is Alembic worth its time
+
+    return upgrade(engine)
+
+
+def is_current(engine: Engine) -> bool:
+    """Whether the database has this program's version; an error where it has a later one."""
+    try:
+        with engine.connect() as connection, connection.begin():
+            version = connection.scalar(select(VERSIONS.c.version_num))
+    except DBAPIError as error:
+        if error.connection_invalidated or not _is_missing_table(error):
+            raise
+        return False
+    if version is not None and version not in REVISIONS:
+        raise StageError(
+            f"the database has version {version} of the schema, and this beholder knows {', '.join(REVISIONS)}: "
+            "it was made by a later one. Install that"
+        )
+    return version == CURRENT
+
+
+def _wait_for_others(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("select pg_advisory_xact_lock(:number)"), {"number": UPGRADE_LOCK})
+
+
+def _version(connection: Connection) -> str | None:
+    """The version; the first one for tables from before versions were noted, ``None`` for no tables."""
+    names = inspect(connection).get_table_names()
+    if VERSIONS.name in names:
+        return str(connection.scalar(select(VERSIONS.c.version_num)))
+    return BASELINE if "sessions" in names else None
+
+
+def _is_missing_table(error: DBAPIError) -> bool:
+    code = getattr(error.orig, "sqlstate", None)
+    return code == "42P01" if code is not None else "no such table" in str(error.orig)

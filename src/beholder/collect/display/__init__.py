@@ -1,0 +1,1 @@
+"""Images as raters see them: encoded once, before anyone asks for them."""

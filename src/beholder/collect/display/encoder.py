@@ -1,0 +1,53 @@
+"""A process that encodes images for the cache: a line of JSON in for each image, a line of JSON out.
+
+python -m beholder.collect.display.encoder
+
+It ends with its input, so it never outlives the server that started it. It imports next to nothing.
+"""
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from beholder.collect.display.cache import store
+from beholder.images.display import encode
+from beholder.images.formats import UndecodableError
+
+NICENESS = 10
+"""Raters' requests come first."""
+
+
+def answers(jobs: TextIO) -> Iterator[dict[str, str]]:
+    """For each job an empty answer, or why the image is ``broken`` or the file was ``unwritten``."""
+    for line in jobs:
+        job = json.loads(line)
+        try:
+            content = encode(Path(job["path"]), job["side"], job["quality"], job["background"])
+        except UndecodableError as error:
+            yield {"broken": str(error)}
+            continue
+        try:
+            store(Path(job["file"]), content)
+        except OSError as error:
+            yield {"unwritten": error.strerror or str(error)}
+        else:
+            yield {}
+
+
+def main() -> int:
+    """The command of this module."""
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    warnings.simplefilter("ignore")  # Pillow's, of files that are odd but can be shown
+    for answer in answers(sys.stdin):
+        sys.stdout.write(f"{json.dumps(answer)}\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Between the tables of the study and the database of the server."""

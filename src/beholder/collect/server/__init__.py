@@ -1,0 +1,1 @@
+"""The HTTP server: its application, what guards it, and how it starts."""

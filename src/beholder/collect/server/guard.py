@@ -1,0 +1,213 @@
+"""What stands before every request: a limit to bodies and to floods, and headers that keep the pages safe."""
+
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from ipaddress import IPv6Address, IPv6Network
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from beholder.collect.session.cookies import RESEARCHER_COOKIE, RESEARCHER_PASS, holder_of, researcher_pass
+
+POLICY = (
+    "default-src 'self'; img-src 'self' blob:; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self' https://*.mturk.com"
+)
+
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+
+LARGEST_BODY = 1_000_000
+PASS_SECONDS = 30 * 86_400
+
+ENTRIES, ENTRIES_A_SECOND = 600, 10.0
+"""How often one address may come in at once, and then from second to second: a whole class may share it."""
+
+RETURNS, RETURNS_A_SECOND = 60, 1.0
+"""How often one session may come in again, whatever others behind its address do."""
+
+SIGN_INS, SIGN_INS_A_SECOND = 60, 1.0
+"""The same for the researcher's page without a valid cookie: someone who guesses passwords asks more often."""
+
+FAULTS, FAULTS_A_SECOND = 200, 5.0
+"""The same for requests that are refused: a page makes few, someone who tries tokens makes many. They are counted
+for each session, and for each address those of everyone without a session."""
+
+ADDRESSES = 10_000
+
+ENTRY, RESEARCHER = "/api/enter", "/researcher"
+HARMLESS = ("/static/", "/api/texts/", "/api/health", "/q/", "/i/", "/r/")
+"""Pages that are the same for everybody: nothing can be guessed there, and who comes in needs them first."""
+
+
+class Buckets:
+    """A bucket of tokens for each address, refilled with time. Addresses are kept in memory alone, while busy."""
+
+    def __init__(self, size: float, a_second: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._size, self._rate, self._clock = size, a_second, clock
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def is_empty(self, address: str) -> bool:
+        """Whether the address has used up its share."""
+        return self._tokens(address) < 1
+
+    def take(self, address: str) -> None:
+        """Use a token."""
+        if len(self._left) >= ADDRESSES:
+            self._forget_full()
+        self._left[address] = (self._tokens(address) - 1, self._clock())
+
+    def _tokens(self, address: str) -> float:
+        left, at = self._left.get(address, (self._size, self._clock()))
+        return min(left + (self._clock() - at) * self._rate, self._size)
+
+    def _forget_full(self) -> None:
+        self._left = {address: kept for address, kept in self._left.items() if self._tokens(address) < self._size}
+        if len(self._left) >= ADDRESSES:
+            self._left.clear()
+
+
+class Guard:
+    """The middleware; a plain one, since it stands before every answer.
+
+    ``key`` is the study's secret by which cookies that were given out are told from invented ones: who has one is
+    never refused for what others behind the same address do.
+    """
+
+    def __init__(self, app: ASGIApp, *, key: str, limited: bool = True) -> None:
+        self._app, self._key, self._limited = app, key, limited
+        self._entries = Buckets(ENTRIES, ENTRIES_A_SECOND)
+        self._returns = Buckets(RETURNS, RETURNS_A_SECOND)
+        self._sign_ins = Buckets(SIGN_INS, SIGN_INS_A_SECOND)
+        self._faults = Buckets(FAULTS, FAULTS_A_SECOND)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or hand on with the body read and the headers to be added."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path, address = scope["path"], network_of(scope["client"][0] if scope.get("client") else "")
+        cookies = _cookies(scope)
+        holder = holder_of(self._key, cookies, researcher=_is_researchers(path))
+        culprit = f"session {holder}" if holder else f"address {address}"
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _add_headers(path, message)
+                if 400 <= message["status"] < 500 and message["status"] != 429:
+                    self._faults.take(culprit)
+                elif message["status"] < 300 and holder is None and path.startswith(f"{RESEARCHER}/api/"):
+                    self._give_pass(scope, cookies, message)
+            await send(message)
+
+        if self._limited and self._is_flooding(path, culprit, has_session=holder is not None):
+            who = "you" if holder else "this address"
+            await _refusal(429, "too-many", f"too many requests from {who}; try again in a moment")(
+                scope, receive, guarded
+            )
+            return
+        body = await _body(scope, receive)
+        if body is None:
+            refusal = _refusal(413, "too-large", f"a body of at most {LARGEST_BODY:,} bytes is taken")
+            await refusal(scope, receive, guarded)
+            return
+        await self._app(scope, _replay(body, receive), guarded)
+
+    def _is_flooding(self, path: str, culprit: str, *, has_session: bool) -> bool:
+        """Whether it is too much; coming in and signing in are counted apart from faults, of others."""
+        if path == "/" or path.startswith(HARMLESS):
+            return False
+        if path == ENTRY:
+            bucket = self._returns if has_session else self._entries
+        elif path == RESEARCHER and not has_session:
+            bucket = self._sign_ins
+        else:
+            return self._faults.is_empty(culprit)
+        if bucket.is_empty(culprit):
+            return True
+        bucket.take(culprit)
+        return False
+
+    def _give_pass(self, scope: Scope, cookies: dict[str, str], message: Message) -> None:
+        """The researcher's cookie has just opened something, so it is valid: let it be known next time."""
+        cookie = cookies.get(RESEARCHER_COOKIE)
+        if cookie:
+            secure = "; Secure" if scope.get("scheme") == "https" else ""
+            MutableHeaders(raw=message["headers"]).append(
+                "Set-Cookie",
+                f"{RESEARCHER_PASS}={researcher_pass(self._key, cookie)}; HttpOnly; SameSite=strict; "
+                f"Path={RESEARCHER}; Max-Age={PASS_SECONDS}{secure}",
+            )
+
+
+@lru_cache(ADDRESSES)
+def network_of(address: str) -> str:
+    """The address; of version 6, the network of 64 bits that a single subscriber has to choose from."""
+    if ":" not in address:
+        return address
+    try:
+        number = IPv6Address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return str(number.ipv4_mapped or IPv6Network((number, 64), strict=False))
+
+
+def _is_researchers(path: str) -> bool:
+    return path == RESEARCHER or path.startswith(f"{RESEARCHER}/")
+
+
+def _cookies(scope: Scope) -> dict[str, str]:
+    """The cookies of a request; of two with one name, the first, as the browser puts the more particular first."""
+    cookies: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        if name == b"cookie":
+            for part in value.decode("latin-1").split(";"):
+                label, _, content = part.strip().partition("=")
+                cookies.setdefault(label, content)
+    return cookies
+
+
+async def _body(scope: Scope, receive: Receive) -> bytes | None:
+    """The whole body; ``None`` for one that is too large, whether it says so or not."""
+    length = Headers(scope=scope).get("content-length", "0")
+    if not length.isdecimal() or int(length) > LARGEST_BODY:
+        return None
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return b""
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > LARGEST_BODY:
+            return None
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replay
+
+
+def _add_headers(path: str, message: Message) -> None:
+    headers = MutableHeaders(raw=message.setdefault("headers", []))
+    for name, value in HEADERS.items():
+        headers.setdefault(name, value)
+    if path.startswith("/api/"):
+        headers.setdefault("Cache-Control", "no-store")  # an image says otherwise, a refusal of one does not
+
+
+def _refusal(status: int, code: str, message: str) -> JSONResponse:
+    after = {"Retry-After": "1"} if status == 429 else {}
+    return JSONResponse({"detail": {"code": code, "message": message}}, status_code=status, headers=after)

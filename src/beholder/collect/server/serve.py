@@ -1,0 +1,170 @@
+"""Starting the server: load the database, print the links, serve."""
+
+import gc
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError, OperationalError
+from uvicorn.supervisors import Multiprocess
+
+from beholder import __version__
+from beholder.collect.database.clock import set_clock
+from beholder.collect.database.schema import DATABASE, Database, control
+from beholder.collect.database.schema_version import is_current
+from beholder.collect.display.fill_cache import filling
+from beholder.collect.display.served_images import ServedImages
+from beholder.collect.researcher.entrance import way_in
+from beholder.collect.server.application import create_app
+from beholder.collect.server.disk import watched
+from beholder.collect.server.service import Service
+from beholder.errors import StageError
+from beholder.study.study import FILE_NAME
+from beholder.tables.provenance import file_hash
+
+Say = Callable[[str], None]
+
+READY = "ready"
+GRACE_SECONDS = 10
+BACKLOG = 2048
+KEEP_ALIVE_SECONDS = 75
+"""Longer than someone looks at a trial, so that each answer does not need a connection of its own."""
+
+
+def run_child(*arguments: str | Path, url: str = "") -> str:
+    """Run ``python -m …`` and return what it prints: so work on the tables leaves the server small."""
+    done = subprocess.run(
+        [sys.executable, "-m", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {DATABASE: url},
+    )
+    if done.returncode == 2:
+        raise StageError(done.stderr.strip().removeprefix("error: "))
+    if done.returncode:
+        raise RuntimeError(f"{arguments[0]} failed:\n{done.stderr}")
+    return done.stdout.strip()
+
+
+def prepare(folder: Path, url: str) -> str:
+    """Fill the database from the tables of the study; what was done to a database of an earlier version."""
+    return run_child("beholder.collect.exchange.load", folder, url=url)
+
+
+def is_ready(folder: Path, url: str) -> bool:
+    """Whether the study, its images and trials are those that the database was made ready for, by this version."""
+    database = Database(url)
+    try:
+        if not is_current(database.engine):
+            return False
+        with database.reading() as connection:
+            known = connection.scalar(select(control.c.value).where(control.c.name == READY))
+    except OperationalError:
+        if not database.is_sqlite:
+            raise
+        return False  # there is no file yet
+    except DBAPIError:  # there are no tables yet
+        return False
+    finally:
+        database.engine.dispose()
+    return known is not None and known == _fingerprint(folder)
+
+
+def note_ready(folder: Path, url: str) -> None:
+    """Note that trials are drawn and the database is filled, so that the next start need not look again."""
+    database = Database(url)
+    with database.writing() as connection:
+        connection.execute(control.delete().where(control.c.name == READY))
+        connection.execute(control.insert().values(name=READY, value=_fingerprint(folder)))
+    database.engine.dispose()
+
+
+def _fingerprint(folder: Path) -> str:
+    tables = [folder / "tables" / f"{name}.parquet" for name in ("prompts", "images", "trials")]
+    hashes = [file_hash(path) if path.is_file() else "absent" for path in (folder / FILE_NAME, *tables)]
+    return " ".join([__version__, *hashes])
+
+
+def start_clock(url: str) -> None:
+    """Set the clock that all processes of this server, and commands beside it, go by."""
+    database = Database(url)
+    set_clock(database)
+    database.engine.dispose()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that waits for browsers; a port of 0 is any free one.
+
+    It says that it speaks TCP, since asyncio sends small packets at once only on such; else a browser that waits
+    to acknowledge would hold up every reply by 40 ms.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise StageError(
+            f"cannot listen on port {port} of {host}: {error.strerror or error}. Choose another with --port, "
+            "or 0 for any that is free"
+        ) from error
+    listening.set_inheritable(True)
+    return listening
+
+
+def address_of(listening: socket.socket) -> str:
+    """Where browsers find it; for all addresses of this machine, the one that others reach."""
+    host, port = listening.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(("192.0.2.1", 9))  # sends nothing: it only asks which way packets would leave
+                host = probe.getsockname()[0]
+            except OSError:
+                host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: Say) -> None:
+    """Serve until interrupted; several processes share one PostgreSQL database."""
+    if processes > 1 and url.startswith("sqlite"):
+        raise StageError("several processes need PostgreSQL: --database postgresql://…")
+    listening = listen(host, port)
+    start_clock(url)
+    address = address_of(listening)
+    say(f"people:     {address}/\nresearcher: {way_in(folder, url, address)}\nStop with Ctrl-C; nothing is lost.")
+    settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
+    settings |= {"ws": "none", "lifespan": "off"}
+    settings |= {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}
+    signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and what comes after it is still done
+    if processes == 1:
+        app = create_app(folder, url, fill=False)
+        gc.freeze()  # what is there now stays: looking through it for garbage would only hold up answers
+        gc.enable()
+        images: ServedImages = app.state.service.images
+        with filling(images), watched(folder), suppress(KeyboardInterrupt):  # uvicorn raises it at its end
+            uvicorn.Server(uvicorn.Config(app, **settings)).run(sockets=[listening])
+        return
+    os.environ["BEHOLDER_FOLDER"], os.environ[DATABASE] = str(folder), url
+    config = uvicorn.Config("beholder.collect.server.serve:worker", factory=True, workers=processes, **settings)
+    service = Service(folder, url)
+    service.database.engine.dispose()
+    with filling(service.images), watched(folder):
+        Multiprocess(config, sockets=[listening]).run()
+
+
+def worker() -> FastAPI:
+    """The application of one of several processes; the folder and database come through the environment."""
+    return create_app(Path(os.environ["BEHOLDER_FOLDER"]), os.environ[DATABASE], fill=False)

@@ -1,0 +1,96 @@
+"""What the routes share: the study, its database, the clock, and who is asking."""
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from beholder.collect.database.clock import clock_of
+from beholder.collect.database.schema import SERVING, Database
+from beholder.collect.display.served_images import ServedImages
+from beholder.collect.session.arrival import Proofs
+from beholder.collect.session.catalogue import Catalogue
+from beholder.collect.session.cookies import RATER_COOKIE as COOKIE
+from beholder.collect.session.cookies import token_of
+from beholder.collect.session.identity import hash_of, identity_of
+from beholder.collect.session.leases import keep_place
+from beholder.collect.session.progress import Standing, change, session_by, standing_of
+from beholder.collect.session.trial_view import State, state_of
+from beholder.errors import RefusedError
+from beholder.images.display import common_side
+from beholder.study.study import Study, load_study
+
+__all__ = ["COOKIE", "Service"]
+
+
+class Service:
+    """One study being collected. Holds no state of any session."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder = folder
+        self.study: Study = load_study(folder)
+        self.proofs = Proofs(folder, self.study.collect)
+        self.database = Database(url, SERVING)
+        self.database.create()
+        self.clock = clock_of(self.database)
+        self.catalogue = Catalogue(self.database)
+        sizes = [(picture.width, picture.height) for picture in self.catalogue.pictures.values()]
+        self.side = common_side(sizes, self.study.collect.image_side)
+        quality = self.study.collect.image_quality
+        background = self.study.images.background
+        self.images = ServedImages(
+            folder, self.catalogue.pictures, side=self.side, quality=quality, background=background
+        )
+
+    def now(self) -> float:
+        """Seconds since 1970, by a clock that never jumps."""
+        return self.clock.now()
+
+    def session(self, connection: Connection, cookie: str | None, *, locked: bool = True) -> Row[Any]:
+        """The session of a cookie, a guest's too, or a refusal."""
+        if cookie:
+            token_hash = hash_of(token_of(cookie))
+            for column in ("token_hash", "guest_hash"):
+                session = session_by(connection, locked=locked, **{column: token_hash})
+                if session is not None:
+                    return session
+        raise RefusedError(401, "no-session", "open the link of the study first")
+
+    def is_guest(self, session: Row[Any], cookie: str | None) -> bool:
+        """Whether the cookie is one that an id alone was given, on another device than the session's own."""
+        return cookie is not None and session.guest_hash == hash_of(token_of(cookie))
+
+    def require_owner(self, session: Row[Any], cookie: str | None) -> None:
+        """Refuse a guest what cannot be undone."""
+        if self.is_guest(session, cookie):
+            raise RefusedError(
+                403,
+                "other-device",
+                "this session began on another device: do this there, by the link that was saved there, or write "
+                "to the researcher",
+            )
+
+    def alive(self, connection: Connection, session: Row[Any], **values: object) -> Row[Any]:
+        """Note a sign of life, perhaps with other changes, and keep the place; the session as it then is."""
+        now = self.now()
+        self.keep_place(connection, session, now=now)
+        return change(connection, session.session, seen=now, **values)
+
+    def keep_place(self, connection: Connection, session: Row[Any], *, now: float) -> None:
+        """Keep the place of a session, given as it was before this sign of life."""
+        keep_place(connection, session, now=now, lease_seconds=self.study.collect.lease_minutes * 60)
+
+    def state(self, connection: Connection, session: Row[Any], *, guest: bool = False) -> State:
+        """What the page is to show now; a guest who comes back is told no code and sent nowhere."""
+        standing = self.standing(connection, session)
+        identity = identity_of(connection, session.person) if standing.step == "done" else ""
+        state = state_of(self.catalogue, standing, self.study, side=self.side, identity=identity)
+        if not guest:
+            return state
+        if "done" in state:
+            state["done"] |= {"code": None, "personal_code": None, "redirect": None, "message_key": "done.guest"}
+        return state | {"guest": True}
+
+    def standing(self, connection: Connection, session: Row[Any]) -> Standing:
+        """Where the session stands."""
+        return standing_of(connection, self.catalogue, session)

@@ -1,0 +1,61 @@
+"""Files of the pages, read in threads of their own: they are there also while the database is not."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from fastapi.staticfiles import StaticFiles
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, Response
+from starlette.staticfiles import NotModifiedResponse
+from starlette.types import Scope
+
+from beholder.collect.server.threads import FILES
+
+
+class PageFiles(StaticFiles):
+    """Scripts and styles. They are small: each is read at once."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(directory=folder)
+        self.config_checked = True  # the folder is part of the package
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file; not found for what is none, or lies outside."""
+        if scope["method"] not in ("GET", "HEAD"):
+            raise HTTPException(405, headers={"Allow": "GET, HEAD"})
+        try:
+            response = await FILES.run(self._read, path)
+        except ValueError as error:  # a NUL in the path
+            raise HTTPException(404) from error
+        except OSError as error:
+            if error.errno not in (errno.ENAMETOOLONG, errno.EACCES):
+                raise
+            raise HTTPException(404) from error
+        if response is None:
+            raise HTTPException(404)
+        if self.is_not_modified(response.headers, Headers(scope=scope)):
+            return NotModifiedResponse(response.headers)
+        return response
+
+    def _read(self, path: str) -> Response | None:
+        place, status = self.lookup_path(path)
+        if status is None or not stat.S_ISREG(status.st_mode):
+            return None
+        return _response(Path(place), status, {})
+
+
+async def page_file(path: Path, headers: dict[str, str]) -> Response:
+    """One page, with headers."""
+    return await FILES.run(lambda: _response(path, path.stat(), headers))
+
+
+def _response(path: Path, status: os.stat_result, headers: dict[str, str]) -> Response:
+    """The content, with the headers by which a browser asks whether it has changed."""
+    described = FileResponse(path, stat_result=status, headers=headers)
+    response = Response(path.read_bytes(), headers=headers, media_type=described.media_type)
+    for name in ("etag", "last-modified"):
+        response.headers[name] = described.headers[name]
+    return response

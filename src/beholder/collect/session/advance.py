@@ -1,0 +1,75 @@
+"""The session at its next trial, or at its end."""
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from beholder.collect.database.schema import responses, skips
+from beholder.collect.session.catalogue import Catalogue, Trial
+from beholder.collect.session.completion import end_session
+from beholder.collect.session.progress import Standing, change
+from beholder.collect.session.trial_view import trial_token
+from beholder.errors import RefusedError
+from beholder.study.study import Study
+
+
+def current_trial(catalogue: Catalogue, standing: Standing, token: str, attempt: int) -> Trial:
+    """The trial that the session is at, if that is the one meant."""
+    if standing.step != "trial" or standing.trial is None:
+        raise RefusedError(409, "no-trial", f"the session is at the step '{standing.step}', not at a trial")
+    key = catalogue.secret("token")
+    if token != trial_token(key, standing.session.session, standing.trial.trial):
+        raise RefusedError(409, "other-trial", "this is not the trial that the session is at")
+    if attempt != standing.attempt:
+        raise RefusedError(
+            409, "other-attempt", f"attempt {attempt} was sent; attempt {standing.attempt} is awaited"
+        )
+    return standing.trial
+
+
+def go_on(
+    connection: Connection,
+    catalogue: Catalogue,
+    study: Study,
+    standing: Standing,
+    trial: Trial,
+    *,
+    now: float,
+    **values: object,
+) -> Row[Any]:
+    """Leave a trial behind, perhaps with other changes of the session; the next is sent with the reply."""
+    after = change(
+        connection,
+        standing.session.session,
+        place=standing.place + 1,
+        attempt=1,
+        presented=now,
+        seen=now,
+        **values,
+    )
+    if trial.role == "qualification" and not _is_admitted(connection, catalogue, after):
+        return end_session(connection, study, after, "screened-out", now=now)
+    if after.place >= len(after.plan) and not study.collect.debrief:
+        return end_session(connection, study, after, "complete", now=now)
+    return after
+
+
+def _is_admitted(connection: Connection, catalogue: Catalogue, session: Row[Any]) -> bool:
+    """False, after the last qualification trial, for who was right too rarely on a class; a skip is not right."""
+    least = catalogue.questions[session.question].screening.min_qualification
+    known = catalogue.trials_of(session)
+    to_come = any(known[name].role == "qualification" for name in session.plan[session.place :])
+    if least is None or to_come:
+        return True
+    answered = connection.execute(
+        select(responses.c.trial, responses.c.right).where(
+            responses.c.session == session.session, responses.c.valid.is_(True)
+        )
+    ).all()
+    skipped = connection.scalars(select(skips.c.trial).where(skips.c.session == session.session)).all()
+    passed = [(row.trial, bool(row.right)) for row in answered] + [(name, False) for name in skipped]
+    by_class: dict[str | None, list[bool]] = {}
+    for name, right in passed:
+        if known[name].role == "qualification":
+            by_class.setdefault(known[name].expected, []).append(right)
+    return bool(by_class) and all(sum(right) / len(right) >= least for right in by_class.values())

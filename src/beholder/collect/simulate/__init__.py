@@ -1,0 +1,1 @@
+"""Simulated raters, with and without the server."""

@@ -1,0 +1,205 @@
+"""Made-up people who take part through the real HTTP interface, page by page, as a browser would.
+
+A page never learns which image it shows. A made-up person must, to see its planted flaws, so this module looks the
+session's tokens up in the database; everything it does to the study goes through HTTP.
+"""
+
+import asyncio
+import secrets as randomness
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import numpy as np
+from sqlalchemy import select
+
+from beholder.collect.database.schema import Database, sessions
+from beholder.collect.server.service import COOKIE
+from beholder.collect.session.admission import SIMULATED
+from beholder.collect.session.catalogue import Catalogue
+from beholder.collect.session.cookies import token_of
+from beholder.collect.session.identity import hash_of, opaque
+from beholder.collect.session.trial_view import image_token
+from beholder.simulate.answering import Answered, answer
+from beholder.simulate.people import Person
+from beholder.simulate.sight import View, sight_of
+
+FRAME_MS = 1000 / 60
+
+State = dict[str, Any]
+
+
+@dataclass
+class Tally:
+    """What a crowd did."""
+
+    outcomes: dict[str, int] = field(default_factory=dict)
+    answers: int = 0
+
+    def end(self, outcome: str) -> None:
+        """Count the end of a session."""
+        self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
+
+
+async def play(
+    address: str,
+    url: str,
+    question: str,
+    people: Sequence[Person],
+    views: Mapping[str, View],
+    *,
+    seed: Sequence[int],
+    at_once: int = 8,
+) -> Tally:
+    """Let everyone take part in a question, so many at once; who finds no free place is counted as turned away."""
+    database = Database(url)
+    catalogue, tally, gate = Catalogue(database), Tally(), asyncio.Semaphore(at_once)
+
+    async def one(number: int, person: Person) -> None:
+        async with gate, httpx.AsyncClient(base_url=address, timeout=60) as client:
+            player = _Player(client, database, catalogue, person, views, np.random.default_rng([*seed, number]))
+            await player.take_part(question, tally)
+
+    await asyncio.gather(*(one(number, person) for number, person in enumerate(people)))
+    database.engine.dispose()
+    return tally
+
+
+class _Player:
+    """One made-up person at their browser."""
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        database: Database,
+        catalogue: Catalogue,
+        person: Person,
+        views: Mapping[str, View],
+        rng: np.random.Generator,
+    ) -> None:
+        self._client, self._database, self._catalogue = client, database, catalogue
+        self._person, self._views, self._rng = person, views, rng
+        self._images: dict[str, str] = {}
+
+    async def take_part(self, question: str, tally: Tally) -> None:
+        """From the link to the last page."""
+        proof = opaque(self._catalogue.secret("token"), SIMULATED)
+        parameters = {"PROLIFIC_PID": self._person.rater, SIMULATED: proof}
+        body = {"parameters": parameters, "path": f"/q/{question}", "language": "en"}
+        entered = await self._client.post("/api/enter", json=body)
+        if entered.status_code == 409:
+            tally.end("turned away")
+            return
+        state = entered.raise_for_status().json()
+        self._learn_tokens()
+        while state["step"] != "done":
+            state = await self._step(question, state, tally)
+        tally.end(state["done"]["outcome"])
+
+    async def _step(self, question: str, state: State, tally: Tally) -> State:
+        step = state["step"]
+        if step == "trial":
+            tally.answers += 1
+            return await self._answer(question, state)
+        if step == "consent":
+            consent = state["consent"]
+            body = {name: consent[name] for name in ("hash", "version", "language")}
+            return await self._post("/api/consent", body | {"agreed": True})
+        if step == "check":
+            return await self._post("/api/check", _SCREEN)
+        if step == "instructions":
+            return await self._post("/api/begin", {})
+        if step == "break":
+            return await self._post("/api/break", {})
+        if step == "debrief":
+            return await self._post("/api/debrief", {"clear": 4, "fair": 4, "comment": ""})
+        raise RuntimeError(f"a made-up person does not know the step '{step}'")
+
+    async def _answer(self, question: str, state: State) -> State:
+        trial = state["trial"]
+        shown = sight_of([self._views[self._images[image["token"]]] for image in trial["images"]])
+        progress = state["progress"]["done"] / max(state["progress"]["total"], 1)
+        exposure = trial["exposure_ms"]
+        frames = None if exposure is None else max(round(exposure / FRAME_MS), 1)
+        answered = answer(
+            self._person,
+            self._catalogue.questions[question],
+            shown,
+            instruction=trial["instruction"],
+            progress=progress,
+            exposure_ms=None if frames is None else frames * FRAME_MS,
+            rng=self._rng,
+        )
+        reply = await self._post("/api/answer", _body(trial, answered, frames))
+        next_state: State = reply["state"]
+        return next_state
+
+    async def _post(self, path: str, body: Mapping[str, object]) -> State:
+        reply = await self._client.post(path, json=body)
+        if reply.status_code != 200:
+            raise RuntimeError(f"{path} answered {reply.status_code}: {reply.text}")
+        state: State = reply.json()
+        return state
+
+    def _learn_tokens(self) -> None:
+        """Which image stands behind each token of this session."""
+        token = token_of(self._client.cookies[COOKIE])
+        with self._database.reading() as connection:
+            row = connection.execute(select(sessions).where(sessions.c.token_hash == hash_of(token))).one()
+        key = self._catalogue.secret("token")
+        trials = self._catalogue.planned(row.question, row.slot, row.plan)
+        self._images = {
+            image_token(key, row.session, trial.trial, image): image for trial in trials for image in trial.images
+        }
+
+
+_SCREEN = {
+    "screen_width": 1920,
+    "screen_height": 1080,
+    "viewport_width": 1600,
+    "viewport_height": 900,
+    "pixel_ratio": 1,
+    "zoom": 1,
+    "frame_ms": FRAME_MS,
+    "touch": False,
+    "user_agent": "beholder",
+}
+
+
+def _body(trial: State, answered: Answered, frames: int | None) -> dict[str, object]:
+    said = [
+        {"aspect": s.aspect, "choice": s.choice, "value": s.value, "ranking": s.ranking}
+        for s in answered.response.said
+    ]
+    marks = [
+        {
+            "aspect": m.aspect,
+            "kind": m.kind,
+            "image": m.image,
+            "x": m.point[0] if m.point else None,
+            "y": m.point[1] if m.point else None,
+            "word": m.word,
+            "at_ms": m.at_ms,
+        }
+        for m in answered.response.marks
+    ]
+    exposure = None
+    if frames is not None:
+        exposure = {
+            "intended_ms": trial["exposure_ms"],
+            "intended_frames": frames,
+            "shown_ms": frames * FRAME_MS,
+            "shown_frames": frames,
+            "dropped_frames": 0,
+            "frame_ms": FRAME_MS,
+        }
+    return {
+        "trial": trial["trial"],
+        "attempt": trial["attempt"],
+        "key": randomness.token_urlsafe(12),
+        "said": said,
+        "marks": marks,
+        "seconds": round(answered.seconds, 3),
+        "exposure": exposure,
+    }
