@@ -6,26 +6,26 @@ BIN := .venv/bin
 TYPESCRIPT := 5.9.3
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install --no-compile --constraint constraints.txt
 
-# A virtual environment that was moved, half made, or whose Python has gone is made anew.
+# A virtual environment that was moved, half made, or whose Python has gone is made again.
 SOUND := $(shell grep -qF '$(CURDIR)/.venv/bin/python' $(BIN)/pip 2>/dev/null \
   && $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo yes)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test suite lint scripts format bench docs clean browser anew
+.PHONY: help demo test suite lint scripts format bench docs dist clean browser anew
 .SUFFIXES:
 
 help:  ## List what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 
-demo: .venv/.core  ## Run a whole made-up study into demo-study/
+demo: .venv/.core  ## Run a whole synthetic study into demo-study/
 	@$(BIN)/beholder demo --out demo-study
 
 test: .venv/.dev browser  ## Check style, types and imports, and run all tests
-	@$(MAKE) --no-print-directory --jobs=2 lint suite  # beside each other: alone, mypy leaves a core idle
+	@$(MAKE) --no-print-directory --jobs=2 lint suite  # side by side: alone, mypy leaves a core idle
 
 suite: .venv/.dev browser
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2  # a process a core: threads of their own would only wait
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2  # one process per core: threads of their own would only wait
 
 lint: .venv/.dev  ## Check style, types and imports
 	@$(BIN)/ruff check
@@ -48,9 +48,13 @@ format: .venv/.dev  ## Mend the style
 bench: .venv/.bench .venv/.peers  ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py
 
-docs: .venv/.core  ## Write the generated pages anew
+docs: .venv/.dev  ## Write the generated pages, and the outputs that the README shows
 	@$(BIN)/beholder tables --markdown > docs/tables.md.tmp
 	@mv docs/tables.md.tmp docs/tables.md
+	@$(BIN)/python -m tests.docs.consoles README.md
+
+dist: .venv/.core  ## Build the wheel and the source distribution into dist/
+	@$(BIN)/hatchling build
 
 clean:  ## Remove the set-up, the caches and the demo
 	@rm -rf .venv demo-study dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,94 @@
+"""What is published: a wheel with every file that the program reads, and a citation that is up to date."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from beholder import __version__
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "beholder"
+READ_AT_RUN_TIME = {".j2", ".js", ".css", ".html", ".json", ".toml", ".py", ".typed", ".svg", ".ico", ".woff2"}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("hatchling")
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        packed = set(archive.namelist())
+    files = {
+        f"beholder/{path.relative_to(SOURCE).as_posix()}"
+        for path in SOURCE.rglob("*")
+        if path.is_file() and path.suffix in READ_AT_RUN_TIME and "__pycache__" not in path.parts
+    }
+    assert files - packed == set()
+
+
+def test_the_wheel_requires_no_torch_without_an_extra(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(name for name in archive.namelist() if name.endswith("METADATA"))
+        metadata = archive.read(name).decode()
+    required = [
+        line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line
+    ]
+    assert required
+    assert not any("torch" in line or "transformers" in line for line in required)
+
+
+def test_the_citation_names_this_version() -> None:
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_the_container_copies_what_the_build_needs() -> None:
+    allowed = {
+        line[1:]
+        for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+        if line.startswith("!")
+    }
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    copied = {
+        part for line in lines if line.startswith("COPY ") and "--from" not in line for part in line.split()[1:-1]
+    }
+    assert {part.removeprefix("./") for part in copied} <= allowed
+    assert all((ROOT / part).exists() for part in copied)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_is_given_a_completion_script(shell: str) -> None:
+    environment = {**os.environ, "_BEHOLDER_COMPLETE": f"{shell}_source"}
+    done = subprocess.run(
+        [sys.executable, "-c", "from beholder.cli.main import main; main()"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "_BEHOLDER_COMPLETE" in done.stdout
+
+
+def test_commands_are_completed() -> None:
+    environment = {
+        **os.environ,
+        "_BEHOLDER_COMPLETE": "bash_complete",
+        "COMP_WORDS": "beholder cons",
+        "COMP_CWORD": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", "from beholder.cli.main import main; main()"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "plain,consolidate\n"
