@@ -1,17 +1,22 @@
 """AGIQA-3K and AIGCIQA2023: mean opinion scores by hand, there and back, and the real file."""
 
+import base64
 import os
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
+from openpyxl import Workbook
 from polars.testing import assert_frame_equal
+from scipy import io
 from tests.formats.conftest import Making, study_of
 
 from beholder.consolidate import stage as consolidate
 from beholder.errors import StudyError, TableError
 from beholder.formats import agiqa, aigciqa
+from beholder.formats.aigciqa_release import read_release
 from beholder.formats.folder import write_folder
 from beholder.rank import stage as rank
 from beholder.study.kinds.rating import RatingQuestion
@@ -21,6 +26,9 @@ from beholder.tables.store import Store
 SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "agiqa-3k"
 needs_release = pytest.mark.skipif(not SHARED.exists(), reason=f"AGIQA-3K is not at {SHARED}")
 
+SMALLEST_PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYGAAAAAEAAH2FzhVAAAAAElFTkSuQmCC"
+)
 AGIQA = ",".join(agiqa.LAYOUT.columns)
 AIGCIQA = ",".join(aigciqa.LAYOUT.columns)
 ASPECTS = {"quality": "Quality", "alignment": "Alignment", "authenticity": "Authenticity"}
@@ -138,6 +146,77 @@ def test_aigciqa_comes_back_but_for_the_class(tmp_path: Path) -> None:
     assert_frame_equal(aigciqa.read(written.files[0]), aigciqa.read(tmp_path / "in" / "a.csv"))
     part = aigciqa.read_study(rows_of(tmp_path / "part.csv", AIGCIQA, *rows[:5]))
     assert part.tables["images"]["generator"].unique().to_list() == ["unknown"]
+
+
+def write_release(folder: Path, prompts: int = 100, *, header: bool = False) -> pl.DataFrame:
+    """AIGCIQA2023 in its authors' layout with invented scores, and the rows of AAPMT's CSV file for it."""
+    rng = np.random.default_rng(0)
+    count = 6 * 4 * prompts
+    columns: dict[str, list[str] | list[float]] = {"name": [f"{n}.png" for n in range(count)]}
+    numbered = [n // 4 % prompts for n in range(count)]
+    columns |= {"prompt": [f"a cat, number {n}" for n in numbered], "style": [f"style {n % 5}" for n in numbered]}
+    for stem, variable, suffix in (("MOS/mosz", "MOSz", "mos"), ("STD/SD", "SD", "std")):
+        for number, aspect in enumerate(("quality", "authenticity", "correspondence"), start=1):
+            path = folder / "DATA" / f"{stem}{number}.mat"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            scores = rng.uniform(10, 90, (count, 1))
+            io.savemat(path, {variable: scores})
+            columns[f"{aspect}_{suffix}"] = scores.ravel().tolist()
+    book = Workbook()
+    sheet = book.active
+    if header:
+        sheet.append(["style", "class", "prompt", "object"])
+    for n in range(prompts):
+        sheet.append([f"style {n % 5}", "class", f"a cat, number {n}", None])
+    book.save(folder / "AIGCIQA2023_Prompts.xlsx")
+    return pl.DataFrame(columns)
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_aigciqa_is_read_as_its_authors_publish_it(tmp_path: Path, header: bool) -> None:
+    expected = write_release(tmp_path, header=header)
+    assert_frame_equal(read_release(tmp_path).drop("class").select(expected.columns), expected)
+    imported = aigciqa.read_study(tmp_path)
+    assert imported.tables["images"]["generator"].unique().sort().to_list() == [f"model-{n}" for n in range(1, 7)]
+    published = imported.tables["published"].filter(pl.col("aspect") == "alignment").sort("image")
+    by_name = expected.sort("name")
+    assert published["value"].to_list() == by_name["correspondence_mos"].to_list()
+    assert published["spread"].to_list() == by_name["correspondence_std"].to_list()
+
+
+def test_images_of_the_release_are_found_in_its_own_folder(tmp_path: Path) -> None:
+    write_release(tmp_path)
+    folder = tmp_path / "Image" / "allimg"
+    folder.mkdir(parents=True)
+    for n in range(2400):
+        (folder / f"{n}.png").write_bytes(SMALLEST_PNG)
+    images = aigciqa.read_study(tmp_path).tables["images"]
+    assert (images["width"] == 1).all()
+
+
+def test_all_faults_of_the_release_are_listed(tmp_path: Path) -> None:
+    write_release(tmp_path)
+    io.savemat(tmp_path / "DATA" / "MOS" / "mosz2.mat", {"other": np.ones(3)})
+    (tmp_path / "DATA" / "STD" / "SD1.mat").write_bytes(b"no MATLAB")
+    (tmp_path / "DATA" / "STD" / "SD3.mat").unlink()
+    (tmp_path / "AIGCIQA2023_Prompts.xlsx").write_bytes(b"no Excel")
+    with pytest.raises(TableError) as caught:
+        aigciqa.read_study(tmp_path)
+    message = str(caught.value)
+    for part in (
+        "MOSz was expected; found other",
+        "SD1.mat: not a MATLAB",
+        "SD3.mat: no such file",
+        "not an Excel",
+    ):
+        assert part in message
+
+
+def test_scores_of_other_numbers_of_images_are_refused(tmp_path: Path) -> None:
+    write_release(tmp_path)
+    io.savemat(tmp_path / "DATA" / "MOS" / "mosz1.mat", {"MOSz": np.full((2399, 1), 50.0)})
+    with pytest.raises(TableError, match="2399 numbers; 2400 were expected, 6 models × 100 prompts × 4 images"):
+        aigciqa.read_study(tmp_path)
 
 
 def making_empty(name: str) -> pl.DataFrame:

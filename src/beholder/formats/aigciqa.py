@@ -1,7 +1,8 @@
-"""AIGCIQA2023 as one CSV file: one row per image, the mean and the spread of 28 raters' scores from 0 to 100.
+"""AIGCIQA2023: one row per image, the mean and the standard deviation of 28 raters' scores from 0 to 100.
 
-The release has MATLAB and Excel files; this is the table that AAPMT made of them. It names no generator: images
-0 to 2399 are six blocks of 400, one for each model. ``class`` (of prompts) has no place in our tables.
+It is read as its authors publish it, a folder of MATLAB and Excel files, or as the CSV file that AAPMT made of
+them. Neither names the generators: images 0 to 2399 are six blocks of 400, one for each model. ``class`` (of
+prompts) has no column in our tables.
 """
 
 from pathlib import Path
@@ -11,7 +12,7 @@ import polars as pl
 from beholder.errors import TableError
 from beholder.formats.format import Imported, Tables, Written
 from beholder.formats.imported import UNKNOWN, ImageRecord
-from beholder.formats.opinions import Layout, read_means, study_from, write_means
+from beholder.formats.opinions import Layout, check_means, read_means, study_from, write_means
 from beholder.study.study import Study
 
 BLOCK, IMAGES = 400, 2400
@@ -42,7 +43,7 @@ LAYOUT = Layout(
 )
 
 NOTES = ("class, a kind of prompt, is left out.", "correspondence is called alignment, as elsewhere.")
-BLOCKS = "The file names no generators: its six blocks of 400 images are called model-1 to model-6."
+BLOCKS = "Nothing there names the generators: the six blocks of 400 images are called model-1 to model-6."
 NAMELESS = "The file names no generators, and is not the whole release of 2,400 images: nothing can be ranked."
 
 
@@ -63,9 +64,15 @@ def read(path: Path) -> pl.DataFrame:
 
 
 def read_study(source: Path, *, images: Path | None = None) -> Imported:
-    """A study from the file, or from the only CSV file of a folder."""
-    path = _only(source) if source.is_dir() else source
-    rows = read(path)
+    """A study from the release, from AAPMT's CSV file, or from the only CSV file of a folder."""
+    if source.is_dir() and (source / "DATA" / "MOS").is_dir():
+        from beholder.formats.aigciqa_release import read_release  # noqa: PLC0415 - Excel, MATLAB: seldom needed
+
+        rows = check_means(LAYOUT, str(source), read_release(source))
+        published_images = source / "Image" / "allimg"
+        images = published_images if images is None and published_images.is_dir() else images
+    else:
+        rows = read(_only(source) if source.is_dir() else source)
     names = rows["name"].to_list()
     complete = names == [f"{number}.png" for number in range(IMAGES)]
     records = {

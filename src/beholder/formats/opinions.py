@@ -38,10 +38,14 @@ class Layout:
 
 def read_means(layout: Layout, path: Path) -> pl.DataFrame:
     """The rows of a file; all its faults are raised at once."""
-    rows = read_csv(path, layout.columns)
+    return check_means(layout, str(path), read_csv(path, layout.columns))
+
+
+def check_means(layout: Layout, subject: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows themselves, if they are sound; else all their faults are raised at once."""
     faults = faults_in(layout, rows)
     if faults:
-        raise TableError(str(path), shortened(faults))
+        raise TableError(subject, shortened(faults))
     return rows
 
 
