@@ -2,8 +2,8 @@
 
 ``DATA/MOS/mosz1.mat`` to ``mosz3.mat`` hold the means (``MOSz``) of quality, authenticity and correspondence, and
 ``DATA/STD/SD1.mat`` to ``SD3.mat`` the standard deviations (``SD``), one number for each of the 2,400 images
-``Image/allimg/0.png`` to ``2399.png``. Image number 400 m + 4 p + k is the k-th one of model m for prompt p; prompts
-are rows of an Excel file without a header: style, class, prompt.
+``Image/allimg/0.png`` to ``2399.png``. Image number 400 m + 4 p + k is the k-th one of model m for prompt p;
+prompts are rows of an Excel file without a header: style, class, prompt.
 """
 
 from collections.abc import Sequence
