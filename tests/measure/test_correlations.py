@@ -234,7 +234,10 @@ def test_no_metric_agrees() -> None:
     rows = generator_rows(people, noise, QUICK)
     (verdict,) = verdicts(TABLES["correlations"].frame(rows.correlations), TABLES["metric_separations"].empty())
     assert verdict.trusted == ()
-    assert verdict.sentences[0] == "There is not enough evidence that any metric orders these 8 generators as raters do."
+    assert (
+        verdict.sentences[0]
+        == "There is not enough evidence that any metric orders these 8 generators as raters do."
+    )
 
 
 @pytest.mark.parametrize(("generators", "trusted"), [(4, False), (5, True)])
