@@ -25,7 +25,7 @@ def precision_chart(board: Board, precision: Precision, colour: dict[str, str], 
         for present in precision.now
     ]
     unit = "percentage points" if board.measure.unit == "%" else board.measure.unit
-    title = f"width of the confidence interval ({unit})" if unit else "width of the confidence interval"
+    title = f"CI width ({unit})" if unit else "CI width"
     x = alt.X(
         "raters:Q",
         scale=alt.Scale(type="log", nice=False),
