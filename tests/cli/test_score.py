@@ -56,7 +56,7 @@ def test_scores_with_their_meaning(run: Run, room: Path) -> None:
     assert np.all(np.diff([told[place]["chance"] for place in order]) >= 0)
 
 
-def test_a_table_for_people(run: Run, room: Path) -> None:
+def test_a_table(run: Run, room: Path) -> None:
     ran = run("score", room / "mine", *pick(room), "--reference", room / "known")
     assert ran.code == 0
     assert ran.out.split()[:4] == ["image", "pickscore", "percentile", "preferred"]
@@ -64,7 +64,7 @@ def test_a_table_for_people(run: Run, room: Path) -> None:
     assert "as it was trained, not calibrated" in ran.err
     plain = run("score", room / "mine", "--scorer", "brightness", "--reference", room / "known")
     assert "preferred" not in plain.out
-    assert "no chance to be preferred without --choices" in plain.err
+    assert "no probability to be preferred without --choices" in plain.err
 
 
 def test_calibrated_on_choices(run: Run, room: Path) -> None:
