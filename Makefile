@@ -6,26 +6,26 @@ BIN := .venv/bin
 TYPESCRIPT := 5.9.3
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install --no-compile --constraint constraints.txt
 
-# A virtual environment that was moved, half made, or whose Python has gone is made anew.
+# A virtual environment that was moved, half made, or whose Python has gone is made again.
 SOUND := $(shell grep -qF '$(CURDIR)/.venv/bin/python' $(BIN)/pip 2>/dev/null \
   && $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo yes)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test suite lint scripts format bench docs clean browser anew
+.PHONY: help demo test suite lint scripts format bench docs clean browser renew
 .SUFFIXES:
 
 help:  ## List what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 
-demo: .venv/.core  ## Run a whole made-up study into demo-study/
+demo: .venv/.core  ## Run a study of a synthetic world into demo-study/
 	@$(BIN)/beholder demo --out demo-study
 
 test: .venv/.dev browser  ## Check style, types and imports, and run all tests
-	@$(MAKE) --no-print-directory --jobs=2 lint suite  # beside each other: alone, mypy leaves a core idle
+	@$(MAKE) --no-print-directory --jobs=2 lint suite  # side by side: alone, mypy leaves a core idle
 
 suite: .venv/.dev browser
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2  # a process a core: threads of their own would only wait
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2  # one process per core: threads of their own would only wait
 
 lint: .venv/.dev  ## Check style, types and imports
 	@$(BIN)/ruff check
@@ -41,14 +41,14 @@ scripts:
 	  .venv/node/node_modules/.bin/tsc --project src/beholder/collect/pages/jsconfig.json; \
 	else echo "no npm here; going on without the types of the pages' scripts"; fi
 
-format: .venv/.dev  ## Mend the style
+format: .venv/.dev  ## Fix the style
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
 bench: .venv/.bench .venv/.peers  ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py
 
-docs: .venv/.core  ## Write the generated pages anew
+docs: .venv/.core  ## Write the generated pages again
 	@$(BIN)/beholder tables --markdown > docs/tables.md.tmp
 	@mv docs/tables.md.tmp docs/tables.md
 
@@ -78,14 +78,14 @@ clean:  ## Remove the set-up, the caches and the demo
 	@touch $@
 
 ifneq ($(SOUND),yes)
-.venv/.sound: anew
+.venv/.sound: renew
 endif
 
 .venv/.sound:
 	@$(if $(filter yes,$(SOUND)),:,$(MAKE_VENV))
 	@touch $@
 
-anew:
+renew:
 
 define MAKE_VENV
 command -v '$(PYTHON)' >/dev/null || { echo "'$(PYTHON)' was not found. Install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3" >&2; exit 1; }; \
