@@ -7,10 +7,10 @@ RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:3.12-slim
 COPY --from=build /wheels /wheels
-COPY constraints.txt /tmp/
+COPY constraints.txt /wheels/
 RUN wheel="$(ls /wheels/*.whl)" \
- && pip install --no-cache-dir --constraint /tmp/constraints.txt "beholder[scale] @ file://$wheel" \
- && rm -rf /wheels /tmp/constraints.txt \
+ && pip install --no-cache-dir --constraint /wheels/constraints.txt "beholder[scale] @ file://$wheel" \
+ && rm -rf /wheels \
  && useradd --create-home --uid 1000 beholder \
  && mkdir /study && chown beholder /study
 USER beholder

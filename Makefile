@@ -12,13 +12,13 @@ SOUND := $(shell grep -qF '$(CURDIR)/.venv/bin/python' $(BIN)/pip 2>/dev/null \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test suite lint scripts format bench docs dist clean browser anew
+.PHONY: help demo test suite lint scripts format bench docs dist clean browser renew
 .SUFFIXES:
 
 help:  ## List what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 
-demo: .venv/.core  ## Run a whole synthetic study into demo-study/
+demo: .venv/.core  ## Run a study of a synthetic world into demo-study/
 	@$(BIN)/beholder demo --out demo-study
 
 test: .venv/.dev browser  ## Check style, types and imports, and run all tests
@@ -41,7 +41,7 @@ scripts:
 	  .venv/node/node_modules/.bin/tsc --project src/beholder/collect/pages/jsconfig.json; \
 	else echo "no npm here; going on without the types of the pages' scripts"; fi
 
-format: .venv/.dev  ## Mend the style
+format: .venv/.dev  ## Fix the style
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
@@ -82,14 +82,14 @@ clean:  ## Remove the set-up, the caches and the demo
 	@touch $@
 
 ifneq ($(SOUND),yes)
-.venv/.sound: anew
+.venv/.sound: renew
 endif
 
 .venv/.sound:
 	@$(if $(filter yes,$(SOUND)),:,$(MAKE_VENV))
 	@touch $@
 
-anew:
+renew:
 
 define MAKE_VENV
 command -v '$(PYTHON)' >/dev/null || { echo "'$(PYTHON)' was not found. Install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3" >&2; exit 1; }; \

@@ -1,9 +1,9 @@
-"""A study from folders of images, rehearsed with made-up people, and its ratings read with Polars.
+"""A study from folders of images, rehearsed with simulated raters, and its ratings read with Polars.
 
     python examples/own_study.py my-example
 
-The folders would hold the images of your generators; here three made-up generators paint a few prompts. In a
-rehearsal with images of which nothing is known, the qualities are invented: the ratings show how a study would go,
+The folders would hold the images of your generators; here three synthetic generators paint a few prompts. In a
+rehearsal with images of which nothing is known, the qualities are drawn at random: the ratings show how a study would go,
 not how good the pictures are.
 """
 
@@ -24,11 +24,11 @@ PROMPTS = 20
 
 
 def main(folder: Path) -> pl.DataFrame:
-    """Paint, make the study, run the loop, and give back the ratings."""
+    """Paint, make the study, run the loop, and return the ratings."""
     pictures, study = folder / "pictures", folder / "study"
     generators = paint_folders(pictures)
 
-    # One folder a generator; prompts.csv in each says which prompt an image was made for.
+    # One folder per generator; prompts.csv in each says which prompt an image was made for.
     folders = [part for name in generators for part in ("--generated", f"{name}={pictures / name}")]
     call("new", "hpd-pairs", study, *folders, "--raters", 20, "--trials", 30)
     call("design", study)
@@ -41,7 +41,7 @@ def main(folder: Path) -> pl.DataFrame:
 
 
 def paint_folders(pictures: Path) -> list[str]:
-    """A folder of pictures with their prompts for each of three made-up generators."""
+    """Paint a folder of pictures with their prompts for each of three synthetic generators."""
     requests = draw_requests(PROMPTS, np.random.default_rng(0))
     policies = (GENERATORS[0], GENERATORS[2], GENERATORS[4])
     for which, policy in enumerate(policies):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from beholder.api.demo import Counted, leaderboards, prepare_demo, recovered
+from beholder.api.demo import Count, check_recovery, load_leaderboards, prepare_demo
 from beholder.cli.main import main
 from beholder.cli.verdict import print_boards, print_verdict
 from beholder.errors import StudyError
@@ -34,7 +34,7 @@ def judged(bare_study: Callable[..., Path]) -> Path:
     """Two leaderboards, the second in another order than the truth; four raters, one of them wrongly excluded."""
     folder = bare_study(PairQuestion(name="q"))
     store, truth = Store(folder), Store(folder, TRUTH_ROOM)
-    found = [
+    ratings = [
         *rows("bradley-terry", {"a": (1.0, 0.8, 1.2), "b": (0.5, 0.4, 0.6), "c": (0.1, 0.0, 0.2)}),
         *rows("mean-opinion", {"a": (4.0, 3.5, 4.5), "b": (4.2, 4.1, 4.3)}),
         *rows("real-error-rate", {"a": (0.0, -1.0, 1.0)}),  # no headline: it does not count
@@ -45,7 +45,7 @@ def judged(bare_study: Callable[..., Path]) -> Path:
         *rows("real-error-rate", {"a": (9.0, 0, 0)}),
     ]
     store.write(
-        {"ratings": TABLES["ratings"].frame(found), "separations": TABLES["separations"].empty()},
+        {"ratings": TABLES["ratings"].frame(ratings), "separations": TABLES["separations"].empty()},
         Provenance("rank", {}, 0, {}),
     )
     habits = {"r1": "careful", "r2": BAD[0], "r3": SUBTLE[0], "r4": "careful"}
@@ -62,35 +62,36 @@ def judged(bare_study: Callable[..., Path]) -> Path:
 
 
 def test_the_verdict_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    verdict = recovered(judged)
-    assert verdict.order == Counted(1, 2)
-    assert verdict.covered == Counted(4, 5)  # the ends count: c's .2 and b's 4.1
-    assert verdict.excluded == {"bad": Counted(1, 1), "subtly bad": Counted(0, 1), "honest": Counted(1, 2)}
+    verdict = check_recovery(judged)
+    assert verdict.order == Count(1, 2)
+    assert verdict.covered == Count(4, 5)  # the ends count: c's .2 and b's 4.1
+    assert verdict.excluded == {"bad": Count(1, 1), "subtly bad": Count(0, 1), "honest": Count(1, 2)}
     print_verdict(judged)
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "planted order recovered by 1 of 2 leaderboards; planted value within the 95 % interval in 4 of 5 cells",
-        "bad people set aside: 1 of 1 sessions",
-        "subtly bad people set aside: 0 of 1 sessions",
-        "honest people set aside: 1 of 2 sessions",
+        "true order recovered by 1 of 2 leaderboards; 95 % confidence interval contains the ground truth in 4 of "
+        "5 cells",
+        "bad raters excluded: 1 of 1 sessions",
+        "subtly bad raters excluded: 0 of 1 sessions",
+        "honest raters excluded: 1 of 2 sessions",
     ]
 
 
 def test_the_leaderboards_stand_beside_the_truth(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    boards = leaderboards(judged)
+    boards = load_leaderboards(judged)
     assert {board.method for board in boards} == {"bradley-terry", "mean-opinion"}
     print_boards(judged)
-    shown = capsys.readouterr().out
-    assert shown.index("a ") < shown.index("b ")
+    printed = capsys.readouterr().out
+    assert printed.index("a ") < printed.index("b ")
     for number in ("0.90", "0.70", "4.40"):  # of the truth
-        assert number in shown
+        assert number in printed
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """From painting to the verdict on a small world; the second time nothing is done again."""
     monkeypatch.setattr("beholder.cli.demo.World", lambda seed: World(24, 60, 32, seed))
-    monkeypatch.setattr("beholder.cli.demo.PEOPLE", 15)
-    monkeypatch.setattr("beholder.cli.demo.BAD_PEOPLE", 3)
-    monkeypatch.setattr("beholder.api.demo.PEOPLE", 15)
+    monkeypatch.setattr("beholder.cli.demo.RATERS", 15)
+    monkeypatch.setattr("beholder.cli.demo.BAD_RATERS", 3)
+    monkeypatch.setattr("beholder.api.demo.RATERS", 15)
     monkeypatch.setattr("beholder.api.demo.PROTOCOLS", ("mos",))
     monkeypatch.setattr("beholder.simulate.expectation.CROWD", 20)
     folder = tmp_path / "study"
@@ -104,13 +105,13 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         "rank",
         "report",
     ]
-    verdict = recovered(folder)
-    said = f"planted order recovered by {verdict.order.of_these} of {verdict.order.all} leaderboards"
-    assert any(line.startswith(said) for line in lines)
-    assert verdict.covered.all == 10  # five generators by two aspects
-    assert verdict.covered.of_these >= 8
-    assert verdict.excluded["bad"] == Counted(3, 3)
-    assert sum(part.all for part in verdict.excluded.values()) == 15
+    verdict = check_recovery(folder)
+    first_words = f"true order recovered by {verdict.order.cases} of {verdict.order.total} leaderboards"
+    assert any(line.startswith(first_words) for line in lines)
+    assert verdict.covered.total == 10  # five generators by two aspects
+    assert verdict.covered.cases >= 8
+    assert verdict.excluded["bad"] == Count(3, 3)
+    assert sum(part.total for part in verdict.excluded.values()) == 15
     assert (folder / "report.html").is_file()
     assert main(["demo", "--out", str(folder), "--seed", "3"]) == 0
     again = capsys.readouterr().out.splitlines()

@@ -30,33 +30,33 @@ def plain(folder: Path, files: list[Path], prompts: list[str]) -> list[float]:
     steps = {"size": {"shortest_edge": 32}, "crop_size": {"height": 32, "width": 32}, "resample": 3}
     processor = transformers.CLIPImageProcessorPil(**steps)
     tokens = {"a red cat": [320, 736, 2368], "two dogs": [1237, 3255], "the sea at night": [518, 2102, 536, 930]}
-    found = []
+    logits = []
     for file, prompt in zip(files, prompts, strict=True):
         pixels = processor(decode(file.read_bytes()), return_tensors="pt")["pixel_values"]
         ids = torch.tensor([[49406, *tokens[prompt], 49407]])
         with torch.inference_mode():
-            found.append(float(model(input_ids=ids, pixel_values=pixels).logits_per_image))
-    return found
+            logits.append(float(model(input_ids=ids, pixel_values=pixels).logits_per_image))
+    return logits
 
 
 class TestScores:
     def test_they_are_those_of_the_network_one_by_one(self, small_pickscore: Path, painted: Path) -> None:
         files = sorted(painted.iterdir())
         prompts = [PROMPTS[place % 3] for place in range(len(files))]
-        found = beholder.score(images=painted, prompts=prompts, scorer="pickscore", weights=small_pickscore)
-        assert found.names == tuple(map(str, files))
+        scored = beholder.score(images=painted, prompts=prompts, scorer="pickscore", weights=small_pickscore)
+        assert scored.names == tuple(map(str, files))
         expected = plain(small_pickscore, files, prompts)
-        assert found.scores == pytest.approx(expected, rel=2e-3)  # their resize rounds otherwise in some pixels
-        assert found.scorer.startswith("pickscore@")
+        assert scored.scores == pytest.approx(expected, rel=2e-3)  # their resize rounds otherwise in some pixels
+        assert scored.scorer.startswith("pickscore@")
 
     def test_neither_batches_nor_order_nor_threads_matter(self, small_pickscore: Path, painted: Path) -> None:
         files = sorted(painted.iterdir())[:21]
         prompts = [PROMPTS[place % 3] for place in range(21)]
-        found = beholder.score(images=files, prompts=prompts, scorer="pickscore", weights=small_pickscore)
+        scored = beholder.score(images=files, prompts=prompts, scorer="pickscore", weights=small_pickscore)
         turned = beholder.score(
             images=files[::-1], prompts=prompts[::-1], scorer="pickscore", weights=small_pickscore, workers=5
         )
-        assert turned.scores[::-1] == pytest.approx(found.scores, rel=1e-5)
+        assert turned.scores[::-1] == pytest.approx(scored.scores, rel=1e-5)
 
     def test_images_in_memory_and_one_prompt_for_all(self, small_pickscore: Path, painted: Path) -> None:
         files = sorted(painted.iterdir())[:2]
@@ -73,16 +73,16 @@ class TestScores:
     def test_prompts_by_name(self, small_pickscore: Path, painted: Path) -> None:
         files = sorted(painted.iterdir())[:2]
         by_name = {"00.png": PROMPTS[0], "01.png": PROMPTS[1]}
-        found = beholder.score(images=files, prompts=by_name, scorer="pickscore", weights=small_pickscore)
+        scored = beholder.score(images=files, prompts=by_name, scorer="pickscore", weights=small_pickscore)
         listed = beholder.score(images=files, prompts=PROMPTS[:2], scorer="pickscore", weights=small_pickscore)
-        assert found.scores.tolist() == listed.scores.tolist()
+        assert scored.scores.tolist() == listed.scores.tolist()
         with pytest.raises(UserError, match=r"no prompt for .*01\.png"):
             beholder.score(images=files, prompts={"00.png": "a"}, scorer="pickscore", weights=small_pickscore)
 
     def test_without_a_network(self, painted: Path) -> None:
-        found = beholder.score(images=painted, scorer="brightness")
-        assert found.scores.shape == (40,)
-        assert found.meaning is None
+        scored = beholder.score(images=painted, scorer="brightness")
+        assert scored.scores.shape == (40,)
+        assert scored.meaning is None
 
 
 class TestLoading:
@@ -130,11 +130,11 @@ class TestTrained:
         return tmp_path / "mine"
 
     def test_by_its_folder(self, trained: Path, painted: Path) -> None:
-        found = beholder.score(images=painted, prompts=PROMPTS[0], scorer=str(trained))
+        scored = beholder.score(images=painted, prompts=PROMPTS[0], scorer=str(trained))
         named = beholder.score(images=painted, prompts=PROMPTS[0], scorer=f"{trained}:overall")
-        assert found.scorer.startswith("mine@")
-        assert found.scores.tolist() == named.scores.tolist()
-        assert np.ptp(found.scores) > 0
+        assert scored.scorer.startswith("mine@")
+        assert scored.scores.tolist() == named.scores.tolist()
+        assert np.ptp(scored.scores) > 0
 
     def test_an_aspect_it_does_not_judge(self, trained: Path, painted: Path) -> None:
         with pytest.raises(UserError, match=r"aspect 'taste' is not known; name one of: .*mine:overall"):
@@ -165,7 +165,7 @@ class TestTrained:
 class TestMeaning:
     def test_percentiles_and_chances(self, small_pickscore: Path, painted: Path) -> None:
         files = sorted(painted.iterdir())
-        found = beholder.score(
+        scored = beholder.score(
             images=files[:5],
             prompts="two dogs",
             scorer="pickscore",
@@ -173,21 +173,21 @@ class TestMeaning:
             reference=files[5:],
         )
         rest = beholder.score(images=files[5:], prompts="two dogs", scorer="pickscore", weights=small_pickscore)
-        told = found.meaning
-        assert told is not None
-        assert told.chance is not None
-        assert (told.reference, told.scale, told.scale_from) == (35, 1.0, "training")
+        meaning = scored.meaning
+        assert meaning is not None
+        assert meaning.chance is not None
+        assert (meaning.reference, meaning.scale, meaning.scale_from) == (35, 1.0, "training")
         for place in range(5):
-            below = np.mean(rest.scores < found.scores[place])
-            assert told.percentile[place] == pytest.approx(100 * below)
-            chance = preference_chance(found.scores[place] - rest.scores, 1.0).mean()
-            assert told.chance[place] == pytest.approx(chance)
+            below = np.mean(rest.scores < scored.scores[place])
+            assert meaning.percentile[place] == pytest.approx(100 * below)
+            chance = preference_chance(scored.scores[place] - rest.scores, 1.0).mean()
+            assert meaning.chance[place] == pytest.approx(chance)
 
     def test_a_scorer_not_trained_on_choices_has_no_chances_of_its_own(self, painted: Path) -> None:
         files = sorted(painted.iterdir())
-        told = beholder.score(images=files[:5], scorer="brightness", reference=files[5:]).meaning
-        assert told is not None
-        assert (told.chance, told.scale, told.scale_from) == (None, None, "")
+        meaning = beholder.score(images=files[:5], scorer="brightness", reference=files[5:]).meaning
+        assert meaning is not None
+        assert (meaning.chance, meaning.scale, meaning.scale_from) == (None, None, "")
 
     def test_choices_calibrate_them(self, painted: Path) -> None:
         files = sorted(painted.iterdir())
@@ -203,12 +203,12 @@ class TestMeaning:
                 "answers": [9] * 600,
             }
         )
-        found = beholder.score(images=files, scorer="brightness", reference=files, choices=choices)
-        assert found.calibration is not None
-        assert found.calibration.scale.low < 50 < found.calibration.scale.high
-        assert found.calibration.reliability.ece < 0.05
-        assert found.meaning is not None
-        assert (found.meaning.scale, found.meaning.scale_from) == (found.calibration.scale.value, "choices")
+        scored = beholder.score(images=files, scorer="brightness", reference=files, choices=choices)
+        assert scored.calibration is not None
+        assert scored.calibration.scale.low < 50 < scored.calibration.scale.high
+        assert scored.calibration.reliability.ece < 0.05
+        assert scored.meaning is not None
+        assert (scored.meaning.scale, scored.meaning.scale_from) == (scored.calibration.scale.value, "choices")
 
     def test_the_labels_of_a_study_are_choices(self, painted: Path, tmp_path: Path) -> None:
         rows = [(i, j) for i in range(10) for j in range(10) if i != j]
@@ -221,9 +221,9 @@ class TestMeaning:
             }
         )
         labels.write_parquet(tmp_path / "labels.parquet")
-        found = beholder.score(images=painted, scorer="brightness", choices=tmp_path / "labels.parquet")
-        assert found.calibration is not None
-        assert (found.calibration.pairs, found.calibration.choices) == (90, 360)
+        scored = beholder.score(images=painted, scorer="brightness", choices=tmp_path / "labels.parquet")
+        assert scored.calibration is not None
+        assert (scored.calibration.pairs, scored.calibration.choices) == (90, 360)
         labels.rename({"value": "x"}).write_parquet(tmp_path / "other.parquet")
         with pytest.raises(TableError, match="the table labels is expected"):
             beholder.score(images=painted, scorer="brightness", choices=tmp_path / "other.parquet")
@@ -247,11 +247,11 @@ class TestFaults:
         call = {"prompts": "a", "scorer": "pickscore", "weights": small_pickscore}
         with pytest.raises(ImageError, match=r"b\.png: not an image"):
             beholder.score(images=places, **call)  # type: ignore[arg-type]
-        found = beholder.score(images=places, skip_broken=True, **call)  # type: ignore[arg-type]
-        assert [Path(name).name for name in found.names] == ["a.png", "c.png"]
-        assert [Path(one.name).name for one in found.broken] == ["b.png"]
+        scored = beholder.score(images=places, skip_broken=True, **call)  # type: ignore[arg-type]
+        assert [Path(name).name for name in scored.names] == ["a.png", "c.png"]
+        assert [Path(broken.name).name for broken in scored.broken] == ["b.png"]
         grey = beholder.score(images=Image.new("RGB", (9, 9), "#7f7f7f"), **call)  # type: ignore[arg-type]
-        assert found.scores[1] == pytest.approx(grey.scores[0])  # transparency lies on middle grey
+        assert scored.scores[1] == pytest.approx(grey.scores[0])  # transparency lies on middle grey
         white = beholder.score(images=Image.new("RGB", (9, 9), "white"), **call)  # type: ignore[arg-type]
         for clear in (tmp_path / "c.png", Image.open(tmp_path / "c.png")):  # a file, and an image in memory
             on_white = beholder.score(images=clear, background="#FFFFFF", **call)  # type: ignore[arg-type]
@@ -274,15 +274,15 @@ class TestFaults:
             beholder.score(images=painted, scorer="brightness", weights="here")
 
     def test_a_scorer_of_ones_own(self, painted: Path) -> None:
-        mine = by_pixels("width", lambda pixels: float(pixels.shape[1]))
-        assert set(beholder.score(images=painted, scorer=mine).scores) == {48.0}
+        scorer = by_pixels("width", lambda pixels: float(pixels.shape[1]))
+        assert set(beholder.score(images=painted, scorer=scorer).scores) == {48.0}
 
 
 def test_gradients(small_pickscore: Path) -> None:
     scores = beholder.differentiable_scores(scorer="pickscore", weights=small_pickscore)
     images = torch.rand(2, 3, 40, 32, requires_grad=True)
-    found = scores(images, ["a red cat", "two dogs"])
-    found.sum().backward()  # type: ignore[no-untyped-call]
+    values = scores(images, ["a red cat", "two dogs"])
+    values.sum().backward()  # type: ignore[no-untyped-call]
     assert images.grad is not None
     assert images.grad.abs().sum() > 0
     with pytest.raises(UserError, match="has no gradients"):

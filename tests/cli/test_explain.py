@@ -46,7 +46,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_table_for_people(run: Run, room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table(run: Run, room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     marks = np.array([0.2, 0.9, np.nan])
     monkeypatch.setattr(RichFeedbackModel, "_chances", lambda *_: (marks, marks))
     ran = run("explain", room / "one.png", room / "two.png", "--model", room / "m", "--prompt", "A cat, asleep.")
@@ -54,9 +54,9 @@ def test_a_table_for_people(run: Run, room: Path, monkeypatch: pytest.MonkeyPatc
     lines = [line.rstrip() for line in ran.out.splitlines()]
     assert lines[0].endswith("one.png")
     assert lines[1] == "prompt           A [cat], asleep."
-    found = dict(line.split(maxsplit=1) for line in lines[2:8])
-    assert list(found) == [*SCORES, *HEATMAPS]
-    value, interval = found["plausibility"].split("  ")
+    cells = dict(line.split(maxsplit=1) for line in lines[2:8])
+    assert list(cells) == [*SCORES, *HEATMAPS]
+    value, interval = cells["plausibility"].split("  ")
     low, high = map(float, interval.split(" to "))
     assert high - low == pytest.approx(0.4, abs=0.011)
     assert low < float(value) < high
@@ -67,9 +67,9 @@ def test_everything_but_pixels_as_json(run: Run, room: Path, tmp_path: Path) -> 
     page = tmp_path / "deep" / "page.html"
     ran = run("explain", room / "one.png", "--model", room / "m", "--prompt", "a cat", "--json", "--out", page)
     assert ran.code == 0
-    found = json.loads(ran.out)
-    assert found["models"][0]["within"] == {"plausibility": 0.2}
-    image = found["images"][0]
+    printed = json.loads(ran.out)
+    assert printed["models"][0]["within"] == {"plausibility": 0.2}
+    image = printed["images"][0]
     assert (image["prompt"], image["people"], image["note"]) == ("a cat", None, None)
     assert image["model"]["scores"]["plausibility"]["basis"] == "held-out"
     assert image["model"]["scores"]["overall"] == image["model"]["scores"]["overall"] | {
@@ -79,7 +79,7 @@ def test_everything_but_pixels_as_json(run: Run, room: Path, tmp_path: Path) -> 
     summary = image["model"]["heatmaps"]["misalignment"]
     assert set(summary) == {"peak", "x", "y", "mean", "above_half", "where"}
     assert [word["word"] for word in image["model"]["words"]] == ["a", "cat"]
-    assert found["page"] == str(page)
+    assert printed["page"] == str(page)
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 

@@ -15,7 +15,7 @@ Run = Callable[..., Ran]
 
 @pytest.fixture
 def release(tmp_path: Path) -> Path:
-    """A release of one set: two models, three people each, four answers a person."""
+    """A release of one set: two models, three raters each, four answers per rater."""
     folder = tmp_path / "release"
     (folder / "data").mkdir(parents=True)
     rows = [
@@ -75,8 +75,8 @@ def test_data_that_names_no_generators_still_runs(run: Run, tmp_path: Path) -> N
 
 
 def test_all_faults_are_told_and_nothing_is_written(run: Run, release: Path, tmp_path: Path) -> None:
-    people = release / "data" / "faces.csv"
-    people.write_text(people.read_text().replace("p1,", "p0,").replace("p2,good,2.0", "p2,good,2.5"))
+    by_rater = release / "data" / "faces.csv"
+    by_rater.write_text(by_rater.read_text().replace("p1,", "p0,").replace("p2,good,2.0", "p2,good,2.5"))
     refused = run("import", "layer6", release, tmp_path / "study")
     assert refused.code == 2
     assert "the id occurs twice: p0" in refused.err

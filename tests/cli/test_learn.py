@@ -14,31 +14,31 @@ Run = Callable[..., Any]
 __all__ = ["paired_study"]
 
 
-def asked(*more: str) -> list[str]:
+def arguments(*more: str) -> list[str]:
     changes = [part for change in (*SMALL, "training.steps=2") for part in ("--set", change)]
     return ["--recipe", "tiny-two-tower", *changes, *more]
 
 
 def test_figures_as_a_table_and_as_json(run: Run, paired_study: Path) -> None:
-    ran = run("learn", paired_study, *asked())
+    ran = run("learn", paired_study, *arguments())
     assert ran.code == 0
     assert "pair-accuracy-hpd-v2" in ran.out
     assert "any tie right" in ran.out
-    again = json.loads(run("learn", paired_study, *asked("--json")).out)
+    again = json.loads(run("learn", paired_study, *arguments("--json")).out)
     assert again["skipped"]
-    assert {one["statistic"] for one in again["figures"]} >= {"pair-accuracy-micro", "pair-accuracy-pickscore"}
+    assert {figure["statistic"] for figure in again["figures"]} >= {"pair-accuracy-micro", "pair-accuracy-pickscore"}
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("options", "message"),
     [
         (["--recipe", "hps-v9"], "none of: hps-v2"),
         (["--recipe", "tiny-two-tower", "--set", "training.step=3"], "did you mean 'steps'?"),
         (["--recipe", "tiny-two-tower", "--folds", "30"], "24 prompts; at least 30 are needed"),
     ],
 )
-def test_faults(run: Run, paired_study: Path, given: list[str], told: str) -> None:
-    ran = run("learn", paired_study, *given)
+def test_faults(run: Run, paired_study: Path, options: list[str], message: str) -> None:
+    ran = run("learn", paired_study, *options)
     assert ran.code == 2
-    assert told in ran.err
+    assert message in ran.err
     assert "Traceback" not in ran.err

@@ -36,10 +36,10 @@ class TestDistance:
         assert rows[0]["encoder"].startswith("pixel@")
         assert rows[0]["generated_images"] == rows[0]["real_images"] == 12
 
-    def test_a_table_for_people(self, run: Run, sets: Path) -> None:
+    def test_a_table(self, run: Run, sets: Path) -> None:
         ran = run("distance", sets / "real", sets / "far", "--encoder", "pixel", "--metric", "kernel")
         assert ran.code == 0
-        assert "95 % interval" in ran.out
+        assert "95 % CI" in ran.out
         assert "12 and 12" in ran.out
 
     def test_all_wrong_names_at_once(self, run: Run, sets: Path) -> None:
@@ -76,7 +76,7 @@ class TestDistance:
         assert "broken.png" in ran.err
         ran = run(*call, "--skip-broken")
         assert ran.code == 0
-        assert "left out: 1 generated" in ran.err
+        assert "skipped: 1 generated" in ran.err
 
 
 class TestScore:
@@ -90,7 +90,7 @@ class TestScore:
         assert [row["prompt-length"] for row in scores] == list(range(1, 13))
         assert all(90 / 255 < row["brightness"] < 210 / 255 for row in scores)
 
-    def test_a_table_for_people(self, run: Run, sets: Path) -> None:
+    def test_a_table(self, run: Run, sets: Path) -> None:
         ran = run("score", sets / "far" / "00.png", "--scorer", "contrast")
         assert ran.code == 0
         assert ran.out.split()[:2] == ["image", "contrast"]

@@ -26,7 +26,7 @@ def test_a_study_is_made_and_the_next_step_named(run: Callable[..., Any], tmp_pa
     )
     assert (ran.code, ran.err) == (0, "")
     assert "study 'my-study' with 6 images (2 real, 2 a, 2 b)" in ran.out
-    assert "realism: realism, 60 people × 100 trials" in ran.out
+    assert "realism: realism, 60 raters × 100 trials" in ran.out
     assert f"beholder collect {folder}" in ran.out
     study = load_study(folder)
     assert (study.name, study.title, study.seed) == ("my-study", "Which is real?", 3)
@@ -37,7 +37,7 @@ def test_numbers_and_manifest(run: Callable[..., Any], tmp_path: Path, sources: 
     (sources / "list.csv").write_text("path,generator,prompt\na/0.png,a,x\nb/0.png,b,x\n")
     ran = run("new", "mos", tmp_path / "s", "--manifest", sources / "list.csv", "--raters", "15", "--trials", "2")
     assert ran.code == 0
-    assert "15 people × 2 trials" in ran.out
+    assert "15 raters × 2 trials" in ran.out
     assert Store(tmp_path / "s").read("images")["path"].to_list() == ["../in/a/0.png", "../in/b/0.png"]
 
 

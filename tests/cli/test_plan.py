@@ -10,19 +10,19 @@ Run = Callable[..., Any]
 
 
 def test_the_table_and_the_formula(run: Run) -> None:
-    ran = run("plan", "hpd-pairs", "--difference", "0.1", "--people", "5,40", "--studies", "50", "--trials", "60")
+    ran = run("plan", "hpd-pairs", "--difference", "0.1", "--raters", "5,40", "--studies", "50", "--trials", "60")
     assert ran.code == 0
     lines = ran.out.splitlines()
-    assert lines[0] == "hpd-pairs: to tell two of 2 generators apart that differ by 10.0% of all answers"
-    assert lines[1].startswith("60 answers a person about the two; 100 images a generator; 5% of the variance")
+    assert lines[0] == "hpd-pairs: to separate two of 2 generators that differ by 10.0% of all answers"
+    assert lines[1].startswith("60 answers per rater about the two; 100 images per generator; 5% of the variance")
     header, few, many = (line.split() for line in lines[3:] if line and line[0] not in "─—-B")
-    assert header[:3] == ["people", "answers", "power"]
+    assert header[:3] == ["raters", "answers", "power"]
     assert (few[:2], many[:2]) == (["5", "300"], ["40", "2,400"])
     assert int(few[2].rstrip("%")) < int(many[2].rstrip("%"))
-    # 194 votes for 60 %; × 1 + 59 · .05 = 3.95: 766.3, so 767, of 13 people (12.8)
+    # 194 votes for 60 %; × 1 + 59 · .05 = 3.95: 766.3, so 767, of 13 raters (12.8)
     assert lines[-1] == (
-        "By formula, for a power of 80%: 194 answers if all were independent; × 3.95 because each person gives "
-        "several = 767, from 13 people."
+        "By formula, for a power of 80%: 194 answers if all were independent; × 3.95 because each rater gives "
+        "several = 767, from 13 raters."
     )
 
 
@@ -32,11 +32,11 @@ def test_as_json(run: Run) -> None:
         "mos",
         "--difference",
         "0.5",
-        "--people",
+        "--raters",
         "8",
         "--studies",
         "50",
-        "--people-share",
+        "--rater-share",
         "0",
         "--json",
     )
@@ -44,15 +44,15 @@ def test_as_json(run: Run) -> None:
     content = json.loads(ran.out)
     assert content["formula"]["independent_answers"] == 51
     assert content["formula"]["design_effect"] == 1
-    assert [point["people"] for point in content["power"]] == [8]
-    assert content["power"][0]["power"]["value"] == 1  # 8 people, 50 images of each
+    assert [point["raters"] for point in content["power"]] == [8]
+    assert content["power"][0]["power"]["value"] == 1  # 8 raters, 50 images of each
     assert json.loads(run(*call).out) == content
     assert json.loads(run(*call, "--seed", "1", "--difference", "0.05").out) != content
 
 
 def test_a_row_is_the_same_whatever_stands_beside_it(run: Run) -> None:
     alone, beside = (
-        json.loads(run("plan", "hpd-pairs", "--people", sizes, "--studies", "50", "--json").out)["power"]
+        json.loads(run("plan", "hpd-pairs", "--raters", sizes, "--studies", "50", "--json").out)["power"]
         for sizes in ("20", "10,20")
     )
     assert alone[0] == beside[1]
@@ -61,8 +61,8 @@ def test_a_row_is_the_same_whatever_stands_beside_it(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("hpd-pairs", "--people", "1,20"), "'1,20' is not a list of whole numbers from 2, such as 20,50,100"),
-        (("hpd-pairs", "--people", "many"), "'many' is not a list of whole numbers"),
+        (("hpd-pairs", "--raters", "1,20"), "'1,20' is not a list of whole numbers from 2, such as 20,50,100"),
+        (("hpd-pairs", "--raters", "many"), "'many' is not a list of whole numbers"),
         (("hpd-pairs", "--difference", "0.6"), "it must stay below 100 %"),
         (("hype-time",), "questions of kind timed-realism cannot be planned"),
         (("nothing",), "'nothing' is not one of"),

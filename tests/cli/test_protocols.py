@@ -30,11 +30,11 @@ def test_one_is_shown_with_all_its_settings(run: Callable[..., Any], name: str) 
         assert departure in ran.out
     for question in protocol.questions():
         assert f"Question '{question.name}' of kind {question.kind}" in ran.out
-        shown = {line.split()[0]: line for line in ran.out.splitlines() if line.strip()}
+        setting_lines = {line.split()[0]: line for line in ran.out.splitlines() if line.strip()}
         for part in ("design", "screening"):
             for key in type(getattr(question, part)).model_fields:
-                assert f"{part}.{key}" in shown
-        assert str(question.design.raters) in shown["design.raters"].split()
+                assert f"{part}.{key}" in setting_lines
+        assert str(question.design.raters) in setting_lines["design.raters"].split()
 
 
 def test_the_staircase_tells_its_target(run: Callable[..., Any]) -> None:
@@ -44,11 +44,11 @@ def test_the_staircase_tells_its_target(run: Callable[..., Any]) -> None:
 def test_json_holds_everything(run: Callable[..., Any]) -> None:
     listed = json.loads(run("protocols", "--json").out)
     assert [entry["name"] for entry in listed] == list(PROTOCOLS)
-    one = json.loads(run("protocols", "hype-time", "--json").out)
-    assert one in listed
-    assert one["questions"][0]["design"]["trials"] == 450
-    assert one["raters_per_generator"] == 30
-    assert len(one["notes"]) == 1
+    protocol = json.loads(run("protocols", "hype-time", "--json").out)
+    assert protocol in listed
+    assert protocol["questions"][0]["design"]["trials"] == 450
+    assert protocol["raters_per_generator"] == 30
+    assert len(protocol["notes"]) == 1
 
 
 def test_kinds(run: Callable[..., Any]) -> None:

@@ -47,16 +47,16 @@ def pick(room: Path) -> tuple[str, ...]:
 def test_scores_with_their_meaning(run: Run, room: Path) -> None:
     ran = run("score", room / "mine", *pick(room), "--reference", room / "known", "--json")
     assert ran.code == 0
-    found = json.loads(ran.out)
-    assert found["scorers"][0].startswith("pickscore@")
-    assert found["reference"]["pickscore"] == {"images": 9, "scale": 1.0, "scale_from": "training"}
-    told = [row["meaning"]["pickscore"] for row in found["scores"]]
-    assert all(0 <= one["percentile"] <= 100 and 0 < one["chance"] < 1 for one in told)
-    order = np.argsort([row["pickscore"] for row in found["scores"]])
-    assert np.all(np.diff([told[place]["chance"] for place in order]) >= 0)
+    printed = json.loads(ran.out)
+    assert printed["scorers"][0].startswith("pickscore@")
+    assert printed["reference"]["pickscore"] == {"images": 9, "scale": 1.0, "scale_from": "training"}
+    meanings = [row["meaning"]["pickscore"] for row in printed["scores"]]
+    assert all(0 <= meaning["percentile"] <= 100 and 0 < meaning["chance"] < 1 for meaning in meanings)
+    order = np.argsort([row["pickscore"] for row in printed["scores"]])
+    assert np.all(np.diff([meanings[place]["chance"] for place in order]) >= 0)
 
 
-def test_a_table_for_people(run: Run, room: Path) -> None:
+def test_a_table(run: Run, room: Path) -> None:
     ran = run("score", room / "mine", *pick(room), "--reference", room / "known")
     assert ran.code == 0
     assert ran.out.split()[:4] == ["image", "pickscore", "percentile", "preferred"]
@@ -64,23 +64,23 @@ def test_a_table_for_people(run: Run, room: Path) -> None:
     assert "as it was trained, not calibrated" in ran.err
     plain = run("score", room / "mine", "--scorer", "brightness", "--reference", room / "known")
     assert "preferred" not in plain.out
-    assert "no chance to be preferred without --choices" in plain.err
+    assert "no probability to be preferred without --choices" in plain.err
 
 
 def test_calibrated_on_choices(run: Run, room: Path) -> None:
     call = ("score", room / "mine", "--scorer", "brightness", "--choices", room / "choices.csv")
     ran = run(*call, "--reference", room / "known", "--json")
     assert ran.code == 0
-    found = json.loads(ran.out)
-    calibration = found["calibration"]["brightness"]
+    printed = json.loads(ran.out)
+    calibration = printed["calibration"]["brightness"]
     assert calibration["pairs"] == 32
     assert calibration["scale"]["value"] > 0
     assert sum(row["pairs"] for row in calibration["reliability"]) == 32
-    assert found["reference"]["brightness"]["scale_from"] == "choices"
-    assert found["reference"]["brightness"]["scale"] == pytest.approx(calibration["scale"]["value"])
-    told = run(*call)
-    assert "calibration error" in told.err
-    assert "would be chance" in told.err
+    assert printed["reference"]["brightness"]["scale_from"] == "choices"
+    assert printed["reference"]["brightness"]["scale"] == pytest.approx(calibration["scale"]["value"])
+    ran_again = run(*call)
+    assert "calibration error" in ran_again.err
+    assert "would be chance" in ran_again.err
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,10 @@ def judged(table: np.ndarray, value_kind: str) -> JudgedItems:
 
 
 def rows(table: np.ndarray, value_kind: str, used: set[str]) -> list[dict[str, object]]:
-    found = agreement_rows(
+    rows = agreement_rows(
         RealismQuestion(name="q"), judged(table, value_kind), used, 0.95, np.random.default_rng(0)
     )
-    return [row for row in found if str(row["statistic"]).startswith("krippendorff")]
+    return [row for row in rows if str(row["statistic"]).startswith("krippendorff")]
 
 
 @pytest.mark.parametrize(("value_kind", "scale", "most"), [("vote", "nominal", 1), ("rating", "ordinal", 5)])
@@ -38,15 +38,15 @@ def test_as_the_krippendorff_package(value_kind: str, scale: Scale, most: int) -
     everyone, used = rows(table, value_kind, {f"p{r}" for r in range(5)})
     assert everyone["value"] == pytest.approx(krippendorff.alpha(table, level_of_measurement=scale))
     assert used["value"] == pytest.approx(krippendorff.alpha(table[:5], level_of_measurement=scale))
-    for row, people in ((everyone, "all"), (used, "used")):
+    for row, raters in ((everyone, "all"), (used, "used")):
         assert row["statistic"] == f"krippendorff-alpha-{scale}"
-        assert row["people"] == people
+        assert row["people"] == raters
         assert row["low"] < row["value"] < row["high"]  # type: ignore[operator]
     assert (everyone["raters"], used["raters"]) == (7, 5)
 
 
 def test_hand_worked() -> None:
-    # Two people, two items: 0 0 and 0 1. Coincidences: (0,0) 2, (0,1) 1, (1,0) 1; n₀ = 3, n₁ = 1, n = 4.
+    # Two raters, two items: 0 0 and 0 1. Coincidences: (0,0) 2, (0,1) 1, (1,0) 1; n₀ = 3, n₁ = 1, n = 4.
     # Dₒ = 2/4, Dₑ = 2·3·1/(4·3) = ½; α = 1 − 1 = 0.
     everyone, _ = rows(np.asarray([[0, 0], [0, 1]], dtype=float), "detection", {"p0"})
     assert everyone["value"] == pytest.approx(0)
@@ -63,7 +63,7 @@ def test_nobody_used_leaves_it_empty() -> None:
 @pytest.mark.parametrize(
     "table",
     [
-        [[0.0, 1.0, 1.0]],  # one person
+        [[0.0, 1.0, 1.0]],  # one rater
         [[0.0, np.nan], [np.nan, 1.0]],  # no item with two answers
         [[1.0, 1.0], [1.0, 1.0]],  # everyone says the same
     ],

@@ -39,9 +39,9 @@ EVERY: tuple[AnyQuestion, ...] = (
 BY_HAND = Provenance("collect", {}, 0, {})
 
 
-def collected(folder: Path, people: int = 3) -> Store:
+def collected(folder: Path, raters: int = 3) -> Store:
     design(folder)
-    run_simulated(folder, people=people)
+    run_simulated(folder, people=raters)
     return Store(folder)
 
 
@@ -88,8 +88,8 @@ def test_a_missing_column_is_named(bare_study: Make) -> None:
 
 
 @pytest.mark.parametrize("question", EVERY, ids=lambda question: question.kind)
-def test_one_person(bare_study: Make, question: AnyQuestion) -> None:
-    store = collected(bare_study(question), people=1)
+def test_one_rater(bare_study: Make, question: AnyQuestion) -> None:
+    store = collected(bare_study(question), raters=1)
     run(store.folder)
     rank(store.folder)
     ratings = store.read("ratings")
@@ -105,7 +105,7 @@ def test_everybody_set_aside(bare_study: Make, question: AnyQuestion) -> None:
     run(store.folder)
     assert store.read("labels").is_empty()
     assert not store.read("raters")["used"].any()
-    with pytest.raises(StageError, match=r"no generator can be rated\. Of 3 people, the answers of 0 are used"):
+    with pytest.raises(StageError, match=r"no generator can be rated\. Of 3 raters, the answers of 0 are used"):
         rank(store.folder)
     assert not store.has("ratings")
 

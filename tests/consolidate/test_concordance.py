@@ -29,7 +29,7 @@ def test_the_order_on_the_screen_does_not_matter() -> None:
     assert everyone["value"] == pytest.approx(7 / 9)
     assert (everyone["items"], everyone["raters"], everyone["answers"]) == (1, 3, 9)
     assert used["value"] == pytest.approx(1)  # p and q agree
-    assert "low" not in used  # two people have no interval
+    assert "low" not in used  # two raters have no confidence interval
 
 
 def test_mean_over_sets_and_the_first_ranking_counts() -> None:

@@ -1,4 +1,4 @@
-"""Labels that are probably wrong."""
+"""Likely label errors."""
 
 import numpy as np
 import polars as pl
@@ -9,36 +9,36 @@ from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.realism import RealismQuestion
 
 
-def share(flags: pl.Series) -> float:
+def proportion(flags: pl.Series) -> float:
     return float(flags.to_numpy().mean())
 
 
-def test_careful_people_outvoted_by_guessers_are_right() -> None:
-    # Two careful people judge all of 200 images and slip on 3 %; of five who guess, three judge each image, so the
+def test_careful_raters_outvoted_by_guessers_are_right() -> None:
+    # Two careful raters judge all of 200 images and slip on 3 %; of five who guess, three judge each image, so the
     # majority goes against the careful ones now and then.
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 2, 200)
     rows = []
     for rater in range(7):
         careful = rater < 2
-        seen = range(200) if careful else rng.choice(200, 120, replace=False)
-        for image in seen:
-            said = truth[image] if careful else rng.integers(0, 2)
-            said = 1 - said if careful and rng.random() < 0.03 else said
-            rows.append((f"p{rater}", f"i{image:03d}", float(said)))
+        judged = range(200) if careful else rng.choice(200, 120, replace=False)
+        for image in judged:
+            answer = truth[image] if careful else rng.integers(0, 2)
+            answer = 1 - answer if careful and rng.random() < 0.03 else answer
+            rows.append((f"p{rater}", f"i{image:03d}", float(answer)))
     frame = pl.DataFrame(rows, schema=["rater", "image", "value"], orient="row").with_columns(item="image")
     labels = label(RealismQuestion(name="q"), JudgedItems("realism", "detection", frame), 0.95)
     words = pl.Series("truth", ["generated" if t else "real" for t in truth])
-    found = labels.sort("image").with_columns(words)
-    doubted = found.filter(pl.col("suggested").is_not_null())
+    labels_and_truth = labels.sort("image").with_columns(words)
+    doubted = labels_and_truth.filter(pl.col("suggested").is_not_null())
     assert doubted.height >= 5
-    assert share(doubted["suggested"] == doubted["truth"]) > 0.85
+    assert proportion(doubted["suggested"] == doubted["truth"]) > 0.85
     assert (doubted["doubt"] > 0.5).all()
     assert (doubted["suggested"] != doubted["choice"]).all()
-    wrong = found.filter(pl.col("choice") != pl.col("truth"))
-    assert share(wrong["suggested"].is_not_null()) > 0.7  # most wrong labels are listed
-    sure = found.filter(pl.col("choice").is_not_null() & (pl.col("choice") == pl.col("truth")))
-    assert share(sure["suggested"].is_null()) > 0.95
+    wrong = labels_and_truth.filter(pl.col("choice") != pl.col("truth"))
+    assert proportion(wrong["suggested"].is_not_null()) > 0.7  # most wrong labels are listed
+    sure = labels_and_truth.filter(pl.col("choice").is_not_null() & (pl.col("choice") == pl.col("truth")))
+    assert proportion(sure["suggested"].is_null()) > 0.95
 
 
 def test_means_have_no_doubt() -> None:

@@ -70,7 +70,7 @@ def test_ratings_by_aspect_in_their_order(answered: Answered) -> None:
     ]
 
 
-def test_of_a_persons_answers_to_an_item_the_first_counts(answered: Answered) -> None:
+def test_of_a_raters_answers_to_an_item_the_first_counts(answered: Answered) -> None:
     tests = answered(("ann", ["i"], "real"), ("bob", ["i"], "real"), ("ann", ["i"], "generated"))
     (judged,) = items(RealismQuestion(name="q"), tests)
     assert judged.frame.select("rater", "value").rows() == [("ann", 0.0), ("bob", 0.0)]

@@ -55,12 +55,12 @@ def test_z_means_take_peoples_habits_away(answered: Answered) -> None:
     tests = answered(*((rater, [image], value) for rater, image, value in rows), aspect="quality")
     question = RatingQuestion(name="q")
     labels = label(question, judged(question, tests), 0.95)
-    found = {(r["method"], r["image"]): r for r in labels.to_dicts()}
+    by_method = {(r["method"], r["image"]): r for r in labels.to_dicts()}
     half = 0.5**0.5  # two values a − b apart have SD (a − b)/√2, so z = ±1/√2
-    assert found["z-mean", "j"]["value"] == pytest.approx(half)
-    assert found["z-mean", "i"]["value"] == pytest.approx((-half - half + 0) / 3)
-    assert found["mean", "j"]["value"] == 3.0
-    assert {method for method, _ in found} == {"mean", "z-mean"}  # P.910 would follow ann alone
+    assert by_method["z-mean", "j"]["value"] == pytest.approx(half)
+    assert by_method["z-mean", "i"]["value"] == pytest.approx((-half - half + 0) / 3)
+    assert by_method["mean", "j"]["value"] == 3.0
+    assert {method for method, _ in by_method} == {"mean", "z-mean"}  # P.910 would follow ann alone
 
 
 def test_credits_of_a_sweep(answered: Answered) -> None:

@@ -1,4 +1,4 @@
-"""Labels: shares, preferences and means with their intervals."""
+"""Labels: proportions, preferences and means with their confidence intervals."""
 
 from collections.abc import Callable
 
@@ -28,10 +28,10 @@ def labels(question: AnyQuestion, tests: pl.DataFrame) -> list[dict[str, object]
     return label(question, judged, 0.95).rows(named=True)
 
 
-class TestShares:
+class TestProportions:
     def test_hand_worked(self, answered: Answered) -> None:
-        said = ["generated", "generated", "generated", "real"]
-        (row,) = labels(REALISM, answered(*[(f"p{n}", ["i"], s) for n, s in enumerate(said)]))
+        choices = ["generated", "generated", "generated", "real"]
+        (row,) = labels(REALISM, answered(*[(f"p{n}", ["i"], s) for n, s in enumerate(choices)]))
         # Wilson, k = 3, n = 4, z = 1.96: (.75 + .480 ± 1.96 √(.046875 + .0600))/(1 + .9604) = (.301, .954)
         assert row["value"] == 0.75
         assert (row["low"], row["high"]) == pytest.approx((0.3006, 0.9544), abs=1e-4)
@@ -73,8 +73,10 @@ class TestShares:
 
 class TestPreferences:
     def test_a_tie_counts_half(self, answered: Answered) -> None:
-        said = [(["x", "y"], "left"), (["y", "x"], "right"), (["x", "y"], "tie"), (["y", "x"], "left")]
-        (row,) = labels(PAIR, answered(*[(f"p{n}", i, s) for n, (i, s) in enumerate(said)], aspect="preference"))
+        choices = [(["x", "y"], "left"), (["y", "x"], "right"), (["x", "y"], "tie"), (["y", "x"], "left")]
+        (row,) = labels(
+            PAIR, answered(*[(f"p{n}", i, s) for n, (i, s) in enumerate(choices)], aspect="preference")
+        )
         # two for x, half for the tie, one for y: 2.5/4
         assert (row["image"], row["other"]) == ("x", "y")
         assert row["value"] == 0.625
@@ -121,19 +123,19 @@ class TestMeans:
         assert (row["low"], row["high"]) == pytest.approx(expected)
 
 
-def test_p910_that_follows_one_person_is_left_out_and_told() -> None:
+def test_p910_that_follows_one_rater_is_dropped_with_a_note() -> None:
     rng = np.random.default_rng(0)
     scores = np.clip(rng.uniform(1, 5, (60, 1)) + rng.normal(0, [0.2, 1, 1, 1], (60, 4)), 1, 5)
     rows = [(f"p{r}", f"i{i:02d}", float(scores[i, r])) for i in range(60) for r in range(4)]
     frame = pl.DataFrame(rows, schema=["rater", "image", "value"], orient="row").with_columns(item="image")
     question, judged = RatingQuestion(name="q"), JudgedItems("quality", "rating", frame)
     assert set(label(question, judged, 0.95)["method"]) == {"mean", "z-mean"}
-    told = p910_unfit(question, judged, 0.95)
-    assert told == (
-        "p910: no labels of quality: with 4 people the model collapsed onto p0, whose opinions it would repeat; "
+    note = p910_unfit(question, judged, 0.95)
+    assert note == (
+        "p910: no labels of quality: with 4 raters the model collapsed onto p0, whose opinions it would repeat; "
         "take the mean"
     )
-    # one answer an image: biases cannot be told from opinions
+    # one answer per image: biases cannot be separated from opinions
     alone = JudgedItems("quality", "rating", frame.unique("image", keep="first", maintain_order=True))
     assert "item with two answers" in str(p910_unfit(question, alone, 0.95))
     assert p910_unfit(RealismQuestion(name="q"), alone, 0.95) is None

@@ -1,4 +1,4 @@
-"""Marked places and words: disks, means over people, majorities."""
+"""Marked points and words: disks, means over raters, majorities."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,9 +21,9 @@ from beholder.tables.store import Store
 
 
 def test_a_disk_of_a_twentieth_of_the_height() -> None:
-    found = mean_map([[(0.5, 0.5)]], people=1, width=200, height=100, radius=1 / 20)
-    assert found.shape == (100, 200)
-    rows, columns = np.nonzero(found)
+    heatmap = mean_map([[(0.5, 0.5)]], raters=1, width=200, height=100, radius=1 / 20)
+    assert heatmap.shape == (100, 200)
+    rows, columns = np.nonzero(heatmap)
     # the disk has radius 5 pixels about (100, 50): every pixel whose centre is within
     centre = (np.hypot(rows + 0.5 - 50, columns + 0.5 - 100) <= 5).all()
     assert centre
@@ -32,16 +32,16 @@ def test_a_disk_of_a_twentieth_of_the_height() -> None:
     )
 
 
-def test_levels_are_shares_of_the_people_and_own_disks_do_not_add_up() -> None:
+def test_levels_are_proportions_of_the_raters_and_own_disks_do_not_add_up() -> None:
     same = [(0.5, 0.5), (0.5, 0.5)]
-    found = mean_map([same, [(0.5, 0.5)]], people=3, width=40, height=40, radius=0.1)
-    assert set(np.unique(found)) == {0.0, 2 / 3}
+    heatmap = mean_map([same, [(0.5, 0.5)]], raters=3, width=40, height=40, radius=0.1)
+    assert set(np.unique(heatmap)) == {0.0, 2 / 3}
 
 
 def test_a_point_at_the_edge_stays_within() -> None:
-    found = mean_map([[(0.0, 1.0)]], people=1, width=40, height=40, radius=0.1)
-    assert found[-1, 0] == 1.0
-    assert found.sum() < 4 * 4 * 1.01
+    heatmap = mean_map([[(0.0, 1.0)]], raters=1, width=40, height=40, radius=0.1)
+    assert heatmap[-1, 0] == 1.0
+    assert heatmap.sum() < 4 * 4 * 1.01
 
 
 def test_rows_hold_a_map_for_each_aspect_also_where_nobody_marked() -> None:

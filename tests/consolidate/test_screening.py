@@ -56,9 +56,9 @@ def judged(question: AnyQuestion, rows: pl.DataFrame) -> list[JudgedItems]:
 
 
 def reasons(question: AnyQuestion, *parts: pl.DataFrame) -> dict[str, list[str]]:
-    found = screened(question, *parts)
-    assert (found["used"] == (found["reasons"].list.len() == 0)).all()
-    return dict(found.select("rater", "reasons").iter_rows())
+    raters = screened(question, *parts)
+    assert (raters["used"] == (raters["reasons"].list.len() == 0)).all()
+    return dict(raters.select("rater", "reasons").iter_rows())
 
 
 def test_every_setting_is_a_rule_or_bt500() -> None:
@@ -66,10 +66,10 @@ def test_every_setting_is_a_rule_or_bt500() -> None:
 
 
 def test_rows_fit_the_raters_table(answered: Answered) -> None:
-    found = screened(realism(), answered(("ann", ["i"], "real")))
+    raters = screened(realism(), answered(("ann", ["i"], "real")))
     table = TABLES["raters"]
-    assert set(found.columns) == {column.name for column in table.columns}
-    assert all(found.schema[column.name] == column.dtype for column in table.columns)
+    assert set(raters.columns) == {column.name for column in table.columns}
+    assert all(raters.schema[column.name] == column.dtype for column in table.columns)
 
 
 def test_no_rules_use_everyone(answered: Answered) -> None:
@@ -119,7 +119,7 @@ def test_qualification_goes_by_the_worse_class(answered: Answered) -> None:
         return [
             answered(*[(who, [f"r{n}"], "real") for n in range(20)], role="qualification", expected="real"),
             answered(
-                *[(who, [f"f{n}"], said) for n, said in enumerate(fakes)],
+                *[(who, [f"f{n}"], choice) for n, choice in enumerate(fakes)],
                 role="qualification",
                 expected="generated",
             ),
@@ -135,8 +135,8 @@ def test_qualification_goes_by_the_worse_class(answered: Answered) -> None:
 
 def test_gold(answered: Answered) -> None:
     def golden(who: str, right: int) -> pl.DataFrame:
-        said = ["real"] * right + ["generated"] * (4 - right)
-        return answered(*[(who, [f"g{n}"], s) for n, s in enumerate(said)], role="gold", expected="real")
+        choices = ["real"] * right + ["generated"] * (4 - right)
+        return answered(*[(who, [f"g{n}"], s) for n, s in enumerate(choices)], role="gold", expected="real")
 
     tests = answered(("ann", ["t"], "real"), ("bob", ["t"], "real"), ("cat", ["t"], "real"))
     assert reasons(realism(min_gold=0.75), golden("ann", 3), golden("bob", 2), tests) == {
@@ -148,8 +148,8 @@ def test_gold(answered: Answered) -> None:
 
 def test_attention(answered: Answered) -> None:
     def heeds(who: str, missed: int) -> pl.DataFrame:
-        said = ["left"] * missed + ["tie"] * (4 - missed)
-        rows = [(who, ["x", "y"], s) for s in said]
+        choices = ["left"] * missed + ["tie"] * (4 - missed)
+        rows = [(who, ["x", "y"], s) for s in choices]
         return answered(*rows, role="attention", aspect="preference", expected="tie")
 
     tests = answered(("ann", ["x", "y"], "left"), ("bob", ["x", "y"], "left"), aspect="preference")
@@ -200,44 +200,46 @@ def test_repeated_ratings_may_differ_by_a_point(answered: Answered) -> None:
 
 def test_agreement_with_the_majority_must_beat_chance(answered: Answered) -> None:
     # three others agree on five images; ann with them on all five: p = 1/2⁵ = .031; bob on four: p = 6/32 = .19,
-    # and Wilson's interval of 4/5 ends at .96, below the median person's 1
+    # and Wilson's confidence interval of 4/5 ends at .96, below the median rater's 1
     items = "ijklm"
-    crowd = [(who, [i], "real") for who in ("c", "d", "e") for i in items]
+    others = [(who, [i], "real") for who in ("c", "d", "e") for i in items]
     ann = [("ann", [i], "real") for i in items]
     bob = [("bob", [i], "real") for i in items[:4]] + [("bob", ["m"], "generated")]
-    found = reasons(realism(above_chance=0.05), answered(*crowd, *ann, *bob))
-    assert found["ann"] == []
-    assert found["bob"] == ["agreement: 80% with the majority, less than is usual and no better than guessing"]
-    assert reasons(realism(above_chance=1 / 32), answered(*crowd, *ann))["ann"] == []  # just at the level
+    reasons_of = reasons(realism(above_chance=0.05), answered(*others, *ann, *bob))
+    assert reasons_of["ann"] == []
+    assert reasons_of["bob"] == [
+        "agreement: 80% with the majority, less than is usual and no better than guessing"
+    ]
+    assert reasons(realism(above_chance=1 / 32), answered(*others, *ann))["ann"] == []  # just at the level
 
 
-def test_nobody_is_set_aside_for_agreeing_as_often_as_the_median_person(answered: Answered) -> None:
+def test_nobody_is_excluded_for_agreeing_as_often_as_the_median_rater(answered: Answered) -> None:
     # Everyone differs from the others on one image of five, each on another, so each agrees on 4 of 5: p = .19,
     # which does not exceed chance, but nobody does better.
     items, names = "ijklm", "abcde"
     rows = [
-        (who, [item], "generated" if place == number else "real")
+        (who, [item], "generated" if position == number else "real")
         for number, who in enumerate(names)
-        for place, item in enumerate(items)
+        for position, item in enumerate(items)
     ]
-    assert all(not found for found in reasons(realism(above_chance=0.05), answered(*rows)).values())
+    assert all(not own_reasons for own_reasons in reasons(realism(above_chance=0.05), answered(*rows)).values())
 
 
 def test_ties_do_not_count_for_agreement(answered: Answered) -> None:
     rows = [(who, ["x", "y"], "left") for who in ("c", "d", "e")] + [("ann", ["x", "y"], "tie")]
-    found = screened(pair(above_chance=0.05), answered(*rows, aspect="preference"))
-    ann = found.row(by_predicate=pl.col("rater") == "ann", named=True)
+    raters = screened(pair(above_chance=0.05), answered(*rows, aspect="preference"))
+    ann = raters.row(by_predicate=pl.col("rater") == "ann", named=True)
     assert ann["agreement"] is None
     assert ann["used"]
 
 
 def test_correlation_with_the_others(answered: Answered) -> None:
     scores = {"c": (1, 2, 3, 4), "d": (1, 2, 3, 4), "bob": (4, 3, 2, 1), "lazy": (5, 5, 5, 5)}
-    rows = [(who, [i], float(v)) for who, given in scores.items() for i, v in zip("ijkl", given, strict=True)]
-    found = reasons(rating(min_correlation=0.3), answered(*rows, aspect="quality"))
-    assert found["c"] == found["d"] == []
-    assert found["bob"] == ["agreement: correlation -1.00 with the others, at least 0.3 expected"]
-    assert found["lazy"] == []  # not defined: the rule against the same answer is for this
+    rows = [(who, [i], float(v)) for who, ratings in scores.items() for i, v in zip("ijkl", ratings, strict=True)]
+    reasons_of = reasons(rating(min_correlation=0.3), answered(*rows, aspect="quality"))
+    assert reasons_of["c"] == reasons_of["d"] == []
+    assert reasons_of["bob"] == ["agreement: correlation -1.00 with the others, at least 0.3 expected"]
+    assert reasons_of["lazy"] == []  # not defined: the rule against the same answer is for this
 
 
 def test_of_several_aspects_the_best_counts(answered: Answered) -> None:
@@ -248,8 +250,8 @@ def test_of_several_aspects_the_best_counts(answered: Answered) -> None:
             answered(
                 *[
                     (who, [i], float(v))
-                    for who, given in scores.items()
-                    for i, v in zip("ijkl", given, strict=True)
+                    for who, ratings in scores.items()
+                    for i, v in zip("ijkl", ratings, strict=True)
                 ],
                 aspect=aspect,
             )
@@ -263,18 +265,18 @@ def test_the_rule_for_correlations_leaves_choices_alone(answered: Answered) -> N
 
 
 def test_bt500(answered: Answered) -> None:
-    # Ten people give 3 but one of them 2 or 4, so the band is about √20 SD or 2 SD; wild strays to both sides.
+    # Ten raters give 3 but one of them 2 or 4, so the band is about √20 SD or 2 SD; wild strays to both sides.
     items = [f"i{n}" for n in range(20)]
     rows = [(f"p{n}", [i], 3.0 + ((n + k) % 3 - 1)) for n in range(12) for k, i in enumerate(items)]
     wild = [("wild", [i], 30.0 if k % 2 else -30.0) for k, i in enumerate(items)]
-    found = reasons(rating(bt500=True), answered(*rows, *wild, aspect="quality"))
+    reasons_of = reasons(rating(bt500=True), answered(*rows, *wild, aspect="quality"))
     # of 13 scores one far out: kurtosis ≈ 11 > 4, band √20 SD = 4.47 SD; the outlier is at √12 = 3.46 SD: inside
-    assert all(against == [] for against in found.values())
+    assert all(against == [] for against in reasons_of.values())
     wild = [("wild", [i], 5.2 if k % 2 else 0.8) for k, i in enumerate(items)]
-    found = reasons(rating(bt500=True), answered(*rows, *wild, aspect="quality"))
+    reasons_of = reasons(rating(bt500=True), answered(*rows, *wild, aspect="quality"))
     # SD ≈ 1, kurtosis between 2 and 4: the band is 2 SD, and 2.2 points lie beyond it
-    assert found.pop("wild") == ["bt500: scores far from the others' in both directions"]
-    assert all(against == [] for against in found.values())
+    assert reasons_of.pop("wild") == ["bt500: scores far from the others' in both directions"]
+    assert all(against == [] for against in reasons_of.values())
 
 
 def test_someone_who_left_before_the_test_is_not_used(answered: Answered) -> None:
@@ -304,8 +306,8 @@ def test_conduct_hand_worked(answered: Answered) -> None:
         answered(("ann", ["g"], "real"), role="gold", expected="real"),
     ]
     rows = pl.concat(parts)
-    found = conduct_rows(realism(), rows, skips(), judged(realism(), rows))
-    row = found.row(0, named=True)
+    conduct = conduct_rows(realism(), rows, skips(), judged(realism(), rows))
+    row = conduct.row(0, named=True)
     assert row["answers"] == 3
     assert row["median_seconds"] == 2.0
     assert row["same_share"] == pytest.approx(2 / 3)
@@ -323,17 +325,17 @@ class TestSkipping:
             ("ann", ["i"], "real"), ("ann", ["j"], "real"), ("ann", ["k"], "real"), ("bob", ["i"], "real")
         )
         left = [("ann", "test", None), ("ann", "gold", "real"), ("bob", "test", None), ("bob", "test", None)]
-        found = screened(realism(max_skipped=0.25), tests, skipped=skips(*left))
-        assert found["skipped"].to_list() == pytest.approx([1 / 4, 2 / 3])
-        assert found["reasons"].to_list() == [[], ["skipped: 67% of the test trials, at most 25% expected"]]
+        raters = screened(realism(max_skipped=0.25), tests, skipped=skips(*left))
+        assert raters["skipped"].to_list() == pytest.approx([1 / 4, 2 / 3])
+        assert raters["reasons"].to_list() == [[], ["skipped: 67% of the test trials, at most 25% expected"]]
 
     def test_a_skipped_attention_check_is_missed(self, answered: Answered) -> None:
         tests = answered(("ann", ["i"], "real"))
-        found = screened(
+        rater = screened(
             realism(max_attention_failures=0), tests, skipped=skips(("ann", "attention", "real"))
         ).row(0, named=True)
-        assert found["attention_failures"] == 1
-        assert found["reasons"] == ["attention checks: 1 missed, at most 0 expected"]
+        assert rater["attention_failures"] == 1
+        assert rater["reasons"] == ["attention checks: 1 missed, at most 0 expected"]
 
     def test_a_skipped_qualification_trial_is_wrong_in_its_class(self, answered: Answered) -> None:
         """Of the generated ones both right; of the real ones one right and one skipped: a half."""
@@ -343,27 +345,27 @@ class TestSkipping:
             answered(("ann", ["b"], "generated"), role="qualification", expected="generated"),
             answered(("ann", ["c"], "real"), role="qualification", expected="real"),
         ]
-        found = screened(
+        rater = screened(
             realism(min_qualification=0.65), *parts, skipped=skips(("ann", "qualification", "real"))
         ).row(0, named=True)
-        assert found["qualification_share"] == 0.5
-        assert not found["used"]
+        assert rater["qualification_share"] == 0.5
+        assert not rater["used"]
 
     def test_who_only_skipped_is_listed_and_not_used(self, answered: Answered) -> None:
-        found = screened(realism(), answered(("ann", ["i"], "real")), skipped=skips(("bob", "test", None)))
-        rows = dict(found.select("rater", "skipped").iter_rows())
+        raters = screened(realism(), answered(("ann", ["i"], "real")), skipped=skips(("bob", "test", None)))
+        rows = dict(raters.select("rater", "skipped").iter_rows())
         assert rows == {"ann": 0.0, "bob": 1.0}
-        assert dict(found.select("rater", "used").iter_rows()) == {"ann": True, "bob": False}
+        assert dict(raters.select("rater", "used").iter_rows()) == {"ann": True, "bob": False}
 
 
 class TestRulesWithNothingToLookAt:
     def test_they_say_so_and_pass_nobody(self, answered: Answered) -> None:
         rules = {"min_gold": 0.5, "min_repeat": 0.5, "max_attention_failures": 0, "min_qualification": 0.5}
-        found = screened(realism(**rules, min_correlation=0.5), answered(("ann", ["i"], "real"))).row(
+        rater = screened(realism(**rules, min_correlation=0.5), answered(("ann", ["i"], "real"))).row(
             0, named=True
         )
-        assert found["used"]
-        assert found["notes"] == [
+        assert rater["used"]
+        assert rater["notes"] == [
             "min_qualification: not applicable: no qualification trial was answered",
             "min_gold: not applicable: no gold trial was answered",
             "max_attention_failures: not applicable: no attention check was answered",
@@ -373,8 +375,8 @@ class TestRulesWithNothingToLookAt:
 
     def test_bt500_is_for_ratings(self, answered: Answered) -> None:
         question = RealismQuestion(name="q", screening=Screening(bt500=True))
-        found = screened(question, answered(("ann", ["i"], "real"))).row(0, named=True)
-        assert found["notes"] == ["bt500: not applicable: it is for ratings, and these are choices"]
+        rater = screened(question, answered(("ann", ["i"], "real"))).row(0, named=True)
+        assert rater["notes"] == ["bt500: not applicable: it is for ratings, and these are choices"]
 
     def test_rules_left_out_leave_no_note(self, answered: Answered) -> None:
         assert screened(realism(), answered(("ann", ["i"], "real"))).row(0, named=True)["notes"] == []

@@ -33,9 +33,9 @@ THREE: tuple[AnyQuestion, ...] = (
 )
 
 
-def collected(folder: Path, people: int = 4) -> Store:
+def collected(folder: Path, raters: int = 4) -> Store:
     design(folder)
-    run_simulated(folder, people=people)
+    run_simulated(folder, people=raters)
     return Store(folder)
 
 
@@ -62,14 +62,14 @@ def test_three_kinds(bare_study: Make) -> None:
     ]
     alpha = agreement.filter(pl.col("statistic").str.starts_with("krippendorff"))
     assert alpha.select("question", "aspect", "people").rows() == [
-        (question, aspect, people)
+        (question, aspect, raters)
         for question, aspect in (
             ("real", "realism"),
             ("pref", "preference"),
             ("mos", "alignment"),
             ("mos", "quality"),
         )
-        for people in ("all", "used")
+        for raters in ("all", "used")
     ]
     assert run(folder).skipped
 
@@ -86,8 +86,8 @@ def test_judgements_of_every_valid_answer_and_whose_are_used(bare_study: Make) -
     judgements, answers = store.read("judgements"), store.read("answers")
     key = ["question", "trial", "session", "aspect", "attempt"]
     tests = store.read("trials").filter(pl.col("role") == "test").select("trial")
-    asked = answers.filter("valid").join(tests, on="trial", how="semi", maintain_order="left")
-    assert judgements.select(key).sort(key).equals(asked.select(key).sort(key))
+    test_answers = answers.filter("valid").join(tests, on="trial", how="semi", maintain_order="left")
+    assert judgements.select(key).sort(key).equals(test_answers.select(key).sort(key))
     out = judgements.filter(~pl.col("used"))
     assert out.select("question", "rater").unique().rows() == [("pref", slow)]
     assert set(out["reason"]) == {"fast: median 0.10 s, at least 1 s expected"}
@@ -128,9 +128,9 @@ def test_nobody_left(bare_study: Make) -> None:
 
 
 @pytest.mark.parametrize("question", THREE, ids=lambda question: question.kind)
-def test_one_person(bare_study: Make, question: AnyQuestion) -> None:
+def test_one_rater(bare_study: Make, question: AnyQuestion) -> None:
     folder = bare_study(question)
-    store = collected(folder, people=1)
+    store = collected(folder, raters=1)
     run(folder)
     assert store.read("raters").height == 1
     assert set(store.read("labels")["answers"]) == {1}
@@ -140,7 +140,7 @@ def test_one_person(bare_study: Make, question: AnyQuestion) -> None:
 def test_one_item(bare_study: Make) -> None:
     question = PairQuestion(name="q", design=Design(raters=5, trials=1))
     folder = bare_study(question, generators=("a", "b"), prompts=1)
-    store = collected(folder, people=5)
+    store = collected(folder, raters=5)
     run(folder)
     (label,) = store.read("labels").rows(named=True)
     assert (label["image"], label["other"], label["answers"]) == ("a/00", "b/00", 5)
@@ -183,10 +183,10 @@ def test_nothing_that_comes_after_it_makes_it_stale(bare_study: Make) -> None:
     before = store.read("labels")
     against = {"real": 0.9, "generated": 0.1}
     decided = before.filter(pl.col("choice").is_not_null()).select("image", "aspect", "choice")
-    said = decided.select("image", "aspect", score=pl.col("choice").replace_strict(against)).with_columns(
+    predictions = decided.select("image", "aspect", score=pl.col("choice").replace_strict(against)).with_columns(
         model=pl.lit("tower"), fold=pl.lit(0, pl.Int64), better=pl.lit("lower"), held_out=pl.lit(value=True)
     )
-    store.write({"predictions": said}, Provenance("learn", {}, 0, {}))
+    store.write({"predictions": predictions}, Provenance("learn", {}, 0, {}))
     assert run(folder).skipped
     run(folder, force=True)
     assert store.read("labels").equals(before)
@@ -201,9 +201,9 @@ def test_rankings_have_a_w(bare_study: Make) -> None:
     assert ((rows["value"] > 0) & (rows["value"] <= 1)).all()
 
 
-def test_why_there_is_no_p910_stands_beside_the_people(bare_study: Make) -> None:
+def test_why_there_is_no_p910_stands_with_the_raters(bare_study: Make) -> None:
     folder = bare_study(RatingQuestion(name="mos", design=Design(raters=1, trials=8)))
-    store = collected(folder, people=1)
+    store = collected(folder, raters=1)
     run(folder)
     (notes,) = store.read("raters")["notes"].to_list()
     assert any("p910: no labels of" in note and "take the mean" in note for note in notes)

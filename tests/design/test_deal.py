@@ -36,8 +36,8 @@ def test_strata_of_one_size_are_even_in_every_hand_and_every_run_of_it(
     start = data.draw(st.integers(0, each - 1))
     for hand in deal(groups, slots, each, np.random.default_rng(seed)):
         for run in (hand, hand[start:]):
-            seen = np.bincount(groups[run], minlength=strata)
-            assert seen.max() - seen.min() <= 1
+            counted = np.bincount(groups[run], minlength=strata)
+            assert counted.max() - counted.min() <= 1
 
 
 @given(counts=sizes, slots=st.integers(1, 9), share=st.floats(0.01, 1), seed=seeds)
@@ -45,8 +45,8 @@ def test_strata_of_any_size_stay_near_their_share(counts: list[int], slots: int,
     strata = strata_of(counts)
     each = max(1, round(share * len(strata)))
     for hand in deal(strata, slots, each, np.random.default_rng(seed)):
-        seen = np.bincount(strata[hand], minlength=len(counts))
-        assert np.abs(seen - each * np.asarray(counts) / len(strata)).max() < 1 + len(counts) / 2
+        counted = np.bincount(strata[hand], minlength=len(counts))
+        assert np.abs(counted - each * np.asarray(counts) / len(strata)).max() < 1 + len(counts) / 2
 
 
 def test_whole_passes_deal_every_item_equally_often() -> None:
@@ -71,7 +71,7 @@ def test_each_item_is_as_likely_as_any_other() -> None:
 
 
 def test_refuses_more_than_there_is() -> None:
-    with pytest.raises(ValueError, match="5 items a slot from only 4"):
+    with pytest.raises(ValueError, match="5 items per slot from only 4"):
         deal(strata_of([4]), 1, 5, np.random.default_rng(0))
 
 

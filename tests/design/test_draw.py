@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from beholder.design.draw import draw_question
-from beholder.design.drawn import Drawn
-from beholder.design.items import Image, Pools
+from beholder.design.items import DrawnTrial, Image, Pools
 from beholder.errors import StudyError
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
@@ -33,7 +32,7 @@ def world(generators: str = "abc", each: int = 20, reals: int = 60, gold: int = 
     )
 
 
-def draw(question: AnyQuestion, pools: Pools, seed: int = 0) -> list[list[Drawn]]:
+def draw(question: AnyQuestion, pools: Pools, seed: int = 0) -> list[list[DrawnTrial]]:
     return draw_question(question, pools, np.random.default_rng(seed))
 
 
@@ -41,7 +40,7 @@ def realism(**settings: object) -> RealismQuestion:
     return RealismQuestion(name="q", design=Design.model_validate(settings))
 
 
-def only_tests(slot: list[Drawn]) -> list[Drawn]:
+def only_tests(slot: list[DrawnTrial]) -> list[DrawnTrial]:
     return [drawn for drawn in slot if drawn.role == "test"]
 
 
@@ -66,10 +65,12 @@ class TestRealAndGenerated:
 
     def test_nobody_sees_an_image_twice_and_images_are_shown_equally_often(self) -> None:
         slots = draw(realism(raters=7, trials=40), world())
-        shown = Counter(drawn.item.images[0] for slot in slots for drawn in slot)
+        showings = Counter(drawn.item.images[0] for slot in slots for drawn in slot)
         assert all(len({drawn.item.images for drawn in slot}) == 40 for slot in slots)
         for expected in ("real", "generated"):
-            counts = [shown[image.image] for image in (world().real if expected == "real" else world().generated)]
+            counts = [
+                showings[image.image] for image in (world().real if expected == "real" else world().generated)
+            ]
             assert max(counts) - min(counts) <= 1
 
     def test_generators_are_even_in_each_slot(self) -> None:
@@ -77,20 +78,20 @@ class TestRealAndGenerated:
             counts = Counter(drawn.item.stratum for drawn in slot if drawn.item.expected == "generated")
             assert sorted(counts.values()) == [6, 7, 7]  # 20 of three generators
 
-    def test_between_people_see_one_generator_each_and_slots_are_even(self) -> None:
+    def test_between_raters_see_one_generator_each_and_slots_are_even(self) -> None:
         slots = draw(realism(raters=8, trials=20, between=True), world())
-        seen: list[str] = []
+        generators_of_slots: list[str] = []
         for slot in slots:
             generators = {drawn.item.stratum for drawn in slot if drawn.item.expected == "generated"}
             assert len(generators) == 1
-            seen += generators
-        assert Counter(seen) == {"a": 3, "b": 3, "c": 2}
+            generators_of_slots += generators
+        assert Counter(generators_of_slots) == {"a": 3, "b": 3, "c": 2}
 
     def test_exactly_k_answers_an_item(self) -> None:
         slots = draw(realism(raters=6, trials=20, raters_per_item=3), world())
-        shown = Counter(d.item.images for slot in slots for d in slot if d.item.expected == "generated")
-        assert set(shown.values()) == {3}
-        assert len(shown) == 6 * 10 // 3
+        showings = Counter(d.item.images for slot in slots for d in slot if d.item.expected == "generated")
+        assert set(showings.values()) == {3}
+        assert len(showings) == 6 * 10 // 3
 
     def test_propensity_is_the_share_of_the_pool(self) -> None:
         slot = draw(realism(raters=1, trials=40), world())[0]
@@ -103,10 +104,10 @@ class TestRealAndGenerated:
 
 
 class TestOrderCannotBeForetold:
-    """A person who knows the share must gain nothing from what came before."""
+    """A rater who knows the proportion must gain nothing from what came before."""
 
     def lag_one(self, slots: list[list[int]]) -> float:
-        """Share of neighbours that are of one class."""
+        """Proportion of neighbours that are of one class."""
         alike = [a == b for slot in slots for a, b in pairwise(slot)]
         return float(np.mean(alike))
 
@@ -156,9 +157,9 @@ class TestPairs:
     def test_exactly_k_answers_a_pair(self) -> None:
         design = Design(raters=6, trials=10, raters_per_item=4)
         slots = draw(PairQuestion(name="q", design=design), world())
-        shown = Counter(frozenset(drawn.item.images) for slot in slots for drawn in slot)
-        assert set(shown.values()) == {4}
-        assert len(shown) == 15
+        showings = Counter(frozenset(drawn.item.images) for slot in slots for drawn in slot)
+        assert set(showings.values()) == {4}
+        assert len(showings) == 15
 
 
 class TestChecks:
@@ -185,15 +186,15 @@ class TestChecks:
         assert len(held) > 25  # the same for everyone would be 4 positions
 
     def test_an_attention_check_shows_the_trial_before_and_asks_for_one_of_the_options(self) -> None:
-        asked = set()
+        instructed = set()
         for slot in draw(PairQuestion(name="q", design=Design(raters=20, trials=10, attention_every=2)), world()):
             for before, drawn in pairwise(slot):
                 if drawn.role == "attention":
                     assert drawn.item.images == before.item.images
-                    asked.add(drawn.item.expected)
-        assert asked == {"left", "tie", "right"}
+                    instructed.add(drawn.item.expected)
+        assert instructed == {"left", "tie", "right"}
 
-    def test_gold_images_check_people_and_are_never_tested(self) -> None:
+    def test_gold_images_check_raters_and_are_never_tested(self) -> None:
         question = realism(raters=3, trials=20, qualification=6, training=2, gold_every=5)
         for slot in draw(question, world(gold=10, gold_real=10)):
             for drawn in slot:
@@ -213,8 +214,8 @@ class TestChecks:
     def test_no_image_is_seen_twice_where_there_are_enough(self, gold: int) -> None:
         question = realism(raters=12, trials=20, training=4, qualification=10, gold_every=5, between=True)
         for slot in draw(question, world(gold=gold)):
-            shown = [drawn.item.images for drawn in slot]
-            assert len(set(shown)) == len(shown)
+            images = [drawn.item.images for drawn in slot]
+            assert len(set(images)) == len(images)
 
     def test_repeats_point_at_an_earlier_trial_with_the_sides_flipped(self) -> None:
         for seed in range(10):
@@ -252,16 +253,16 @@ class TestSweep:
 
 class TestRefusals:
     def test_all_faults_come_in_one_list(self) -> None:
-        found = faults_of(realism(raters=2, trials=100, qualification=30, between=True), world())
+        faults = faults_of(realism(raters=2, trials=100, qualification=30, between=True), world())
         checks = " and 15 in training, qualification and gold trials, none twice"
-        assert found.splitlines() == [
+        assert faults.splitlines() == [
             "question 'q'",
-            "60 real images, but each person sees 50 in the test" + checks,
-            "60 generated images, but each person sees 50 in the test" + checks,
-            "20 images of a, but each person sees 50, none twice",
-            "20 images of b, but each person sees 50, none twice",
-            "20 images of c, but each person sees 50, none twice",
-            "2 raters for 3 generators, but each person judges one",
+            "60 real images, but each rater sees 50 in the test" + checks,
+            "60 generated images, but each rater sees 50 in the test" + checks,
+            "20 images of a, but each rater sees 50, none twice",
+            "20 images of b, but each rater sees 50, none twice",
+            "20 images of c, but each rater sees 50, none twice",
+            "2 raters for 3 generators, but each rater judges one",
         ]
 
     def test_just_enough_is_enough(self) -> None:
@@ -275,7 +276,7 @@ class TestRefusals:
     def test_checks_on_generated_images_count(self) -> None:
         # 30 in the test and 31 to qualify, of 60 in all
         question = realism(raters=3, trials=60, qualification=62)
-        assert "60 generated images, but each person sees 30 in the test and 31 in training" in faults_of(
+        assert "60 generated images, but each rater sees 30 in the test and 31 in training" in faults_of(
             question, world(reals=100)
         )
 
@@ -302,24 +303,24 @@ class TestRefusals:
 
     def test_too_few_items(self) -> None:
         question = PairQuestion(name="q", design=Design(raters=2, trials=61))
-        assert "60 items to judge, but each person judges 61 without repetition" in faults_of(question, world())
+        assert "60 items to judge, but each rater judges 61 without repetition" in faults_of(question, world())
 
     def test_k_that_needs_more_items_than_there_are(self) -> None:
         question = PairQuestion(name="q", design=Design(raters=10, trials=50, raters_per_item=5))
-        assert "10 people × 50 trials at 5 answers an item need 100 items; there are 60" in faults_of(
+        assert "10 raters × 50 trials at 5 answers per item need 100 items; there are 60" in faults_of(
             question, world()
         )
 
     def test_k_that_the_generated_share_does_not_divide(self) -> None:
-        # 4 people × 6 trials = 24 is a multiple of 4, but a generator has 2, 1 and 1 people × 3 generated images
+        # 4 raters × 6 trials = 24 is a multiple of 4, but a generator has 2, 1 and 1 raters × 3 generated images
         question = realism(raters=4, trials=6, raters_per_item=4, between=True)
-        assert "2 people × 3 generated images is not a multiple of raters_per_item (4)" in faults_of(
+        assert "2 raters × 3 generated images is not a multiple of raters_per_item (4)" in faults_of(
             question, world()
         )
 
-    def test_k_above_the_people_of_a_generator(self) -> None:
+    def test_k_above_the_raters_of_a_generator(self) -> None:
         question = realism(raters=6, trials=12, raters_per_item=4, between=True)
-        assert "2 people × 6 generated images at 4 answers an item, but a person judges an item once" in faults_of(
+        assert "2 raters × 6 generated images at 4 answers per item, but a rater judges an item once" in faults_of(
             question, world()
         )
 

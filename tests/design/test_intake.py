@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from beholder.design.intake import Sources, prompt_id, take_in
+from beholder.design.intake import Sources, gather_images, prompt_id
 from beholder.images.inspection import UnusableFile, UsableFile, inspect_files
 from beholder.tables.catalogue import TABLES
 from beholder.tables.check import faults_in, reference_faults
@@ -86,15 +86,19 @@ def test_every_mode_and_format_is_read(tmp_path: Path, mode: str, suffix: str) -
 
 
 @pytest.mark.parametrize("suffix", [".jpg", ".png", ".webp", ".tif"])
-@pytest.mark.parametrize(("orientation", "shown"), [(1, (12, 9)), (3, (12, 9)), (6, (9, 12)), (8, (9, 12))])
-def test_size_is_as_displayed(tmp_path: Path, suffix: str, orientation: int, shown: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("orientation", "displayed_size"), [(1, (12, 9)), (3, (12, 9)), (6, (9, 12)), (8, (9, 12))]
+)
+def test_size_is_as_displayed(
+    tmp_path: Path, suffix: str, orientation: int, displayed_size: tuple[int, int]
+) -> None:
     exif = Image.Exif()
     exif[0x0112] = orientation
     file = tmp_path / f"a{suffix}"
     noise(1).save(file, exif=exif)
     outcome = only(file)
     assert isinstance(outcome, UsableFile)
-    assert (outcome.width, outcome.height) == shown
+    assert (outcome.width, outcome.height) == displayed_size
 
 
 def test_damaged_exif_does_not_matter(tmp_path: Path) -> None:
@@ -108,8 +112,8 @@ def test_damaged_exif_does_not_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".jpg", ".png", ".webp", ".bmp", ".gif", ".avif", ".tif"])
 def test_cut_short_is_noticed(tmp_path: Path, suffix: str) -> None:
     file = paint(tmp_path / f"a{suffix}", size=(64, 64))
-    whole = file.read_bytes()
-    file.write_bytes(whole[: int(len(whole) * 0.7)])
+    content = file.read_bytes()
+    file.write_bytes(content[: int(len(content) * 0.7)])
     assert reason(file)
 
 
@@ -165,10 +169,10 @@ def test_a_postscript_file_in_disguise_is_not_run(tmp_path: Path) -> None:
 
 def test_results_are_in_order_and_progress_is_told(tmp_path: Path) -> None:
     files = [paint(tmp_path / f"{i}.png", i, (5 + i, 5)) for i in range(20)]
-    told: list[tuple[int, int]] = []
-    outcomes = inspect_files(files, lambda done, total: told.append((done, total)))
+    calls: list[tuple[int, int]] = []
+    outcomes = inspect_files(files, lambda done, total: calls.append((done, total)))
     assert [o.width for o in outcomes if isinstance(o, UsableFile)] == list(range(5, 25))
-    assert told == [(i, 20) for i in range(1, 21)]
+    assert calls == [(i, 20) for i in range(1, 21)]
 
 
 # Folders
@@ -185,7 +189,7 @@ def test_folders_become_tables(tmp_path: Path) -> None:
         generated=(("sdxl", tmp_path / "in/sdxl"),),
         gold=(("bad", tmp_path / "in/bad"),),
     )
-    intake = take_in(sources, tmp_path / "study")
+    intake = gather_images(sources, tmp_path / "study")
     assert intake.faults == ()
     assert intake.images.drop("sha256").rows() == [
         ("real/deep/one", "../in/photos/deep/one.JPG", "real", True, False, None, None, 12, 9),
@@ -210,9 +214,9 @@ def test_prompts_csv_goes_before_text_files(tmp_path: Path) -> None:
         paint(tmp_path / f"g/{name}.png", ord(name[-1]))
         (tmp_path / f"g/{name}.txt").write_text("from the text file")
     (tmp_path / "g/prompts.csv").write_text('file,prompt,style\na.png,"a cat, asleep",photo\nsub/b.png,a dog,\n')
-    intake = take_in(Sources(generated=(("g", tmp_path / "g"),)), tmp_path / "study")
+    intake = gather_images(Sources(generated=(("g", tmp_path / "g"),)), tmp_path / "study")
     assert intake.faults == ()
-    assert [(o.image, o.prompt, o.style) for o in intake.found] == [
+    assert [(entry.image, entry.prompt, entry.style) for entry in intake.entries] == [
         ("g/a", "a cat, asleep", "photo"),
         ("g/c", "from the text file", None),
         ("g/sub/b", "a dog", None),
@@ -233,7 +237,7 @@ def test_prompts_csv_goes_before_text_files(tmp_path: Path) -> None:
 def test_faults_of_prompts_csv(tmp_path: Path, content: str, expected: str) -> None:
     paint(tmp_path / "g/a.png")
     (tmp_path / "g/prompts.csv").write_text(content)
-    (fault,) = take_in(Sources(generated=(("g", tmp_path / "g"),)), tmp_path / "study").faults
+    (fault,) = gather_images(Sources(generated=(("g", tmp_path / "g"),)), tmp_path / "study").faults
     assert expected in fault
 
 
@@ -258,7 +262,7 @@ def test_all_faults_of_folders_are_in_one_list(tmp_path: Path) -> None:
             ("../out", tmp_path / "g"),
         ),
     )
-    intake = take_in(sources, tmp_path / "study")
+    intake = gather_images(sources, tmp_path / "study")
     text = "\n".join(intake.faults)
     for expected in (
         "generator 'g' is named 2 times",
@@ -279,31 +283,31 @@ def test_all_faults_of_folders_are_in_one_list(tmp_path: Path) -> None:
 
 
 def test_nothing_given_and_nothing_to_judge(tmp_path: Path) -> None:
-    assert take_in(Sources(), tmp_path).faults == (
+    assert gather_images(Sources(), tmp_path).faults == (
         "no images were given: name folders (generated, real) or a manifest",
     )
     paint(tmp_path / "r/a.png")
-    (fault,) = take_in(Sources(real=(tmp_path / "r",)), tmp_path / "study").faults
+    (fault,) = gather_images(Sources(real=(tmp_path / "r",)), tmp_path / "study").faults
     assert "no generated images to be judged" in fault
 
 
-def test_notes_tell_what_was_left_aside_and_what_is_shared(tmp_path: Path) -> None:
+def test_notes_tell_what_was_ignored_and_what_is_shared(tmp_path: Path) -> None:
     paint(tmp_path / "a/x.png", 1)
     paint(tmp_path / "b/x.png", 1)
     for name in ("meta.json", "more.json", "README"):
         (tmp_path / "a" / name).write_text("{}")
-    intake = take_in(Sources(generated=(("a", tmp_path / "a"), ("b", tmp_path / "b"))), tmp_path / "study")
+    intake = gather_images(Sources(generated=(("a", tmp_path / "a"), ("b", tmp_path / "b"))), tmp_path / "study")
     assert intake.faults == ()
-    aside, shared = intake.notes
-    assert aside.endswith("left aside what is no image (2 .json, 1 no suffix)")
+    ignored, shared = intake.notes
+    assert ignored.endswith("ignored what is no image (2 .json, 1 no suffix)")
     assert shared == "1 files are the same, byte for byte, under a and b"
 
 
 def test_a_link_to_a_folder_is_told_and_not_followed(tmp_path: Path) -> None:
     paint(tmp_path / "g/a.png", 1)
     (tmp_path / "g/up").symlink_to(tmp_path)
-    intake = take_in(Sources(generated=(("g", tmp_path / "g"),)), tmp_path / "study")
-    assert [one.image for one in intake.found] == ["g/a"]
+    intake = gather_images(Sources(generated=(("g", tmp_path / "g"),)), tmp_path / "study")
+    assert [entry.image for entry in intake.entries] == ["g/a"]
     assert intake.notes == (f"{tmp_path}/g/up: a link to a folder is not followed",)
 
 
@@ -312,7 +316,7 @@ def test_a_folder_that_cannot_be_searched_is_a_fault(tmp_path: Path, monkeypatch
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr("os.scandir", refuse)
-    (fault,) = take_in(Sources(generated=(("g", tmp_path),)), tmp_path / "study").faults
+    (fault,) = gather_images(Sources(generated=(("g", tmp_path),)), tmp_path / "study").faults
     assert "cannot be searched" in fault
     assert "Permission denied" in fault
 
@@ -323,14 +327,14 @@ def test_names_that_are_not_unicode_are_faults(tmp_path: Path) -> None:
         (tmp_path / "g/ok.png").rename(Path(f"{tmp_path}/g/caf\udce9.png"))
     except OSError:
         pytest.skip("the file system takes only UTF-8 names")
-    (fault,) = take_in(Sources(generated=(("g", tmp_path / "g"),)), tmp_path / "study").faults
+    (fault,) = gather_images(Sources(generated=(("g", tmp_path / "g"),)), tmp_path / "study").faults
     assert fault.endswith("the name is not valid UTF-8")
     fault.encode()
 
 
 def test_copies_go_below_the_generator(tmp_path: Path) -> None:
     paint(tmp_path / "g/deep/a.png")
-    intake = take_in(Sources(generated=(("org/model", tmp_path / "g"),)), tmp_path / "study", copy=True)
+    intake = gather_images(Sources(generated=(("org/model", tmp_path / "g"),)), tmp_path / "study", copy=True)
     assert intake.images["path"].to_list() == ["images/org/model/deep/a.png"]
     assert intake.copies == {"images/org/model/deep/a.png": tmp_path / "g/deep/a.png"}
 
@@ -339,7 +343,7 @@ def test_stored_paths_hold_through_a_linked_study_folder(tmp_path: Path) -> None
     paint(tmp_path / "g/a.png")
     (tmp_path / "far/away/study").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "far/away/study")
-    intake = take_in(Sources(generated=(("g", tmp_path / "g"),)), tmp_path / "link")
+    intake = gather_images(Sources(generated=(("g", tmp_path / "g"),)), tmp_path / "link")
     assert (tmp_path / "link" / intake.images["path"][0]).samefile(tmp_path / "g/a.png")
 
 
@@ -362,12 +366,12 @@ def test_a_manifest_in_csv_and_in_parquet(tmp_path: Path) -> None:
         "c.png,coco,,,,TRUE,yes\n"
         f"{tmp_path}/in/d.png,flux,,a cat,,0,false\n"
     )
-    by_csv = take_in(Sources(manifest=manifest(tmp_path / "in", text)), tmp_path / "study")
+    by_csv = gather_images(Sources(manifest=manifest(tmp_path / "in", text)), tmp_path / "study")
     frame = pl.read_csv(tmp_path / "in/list.csv").with_columns(
         gold=pl.Series([None, False, True, False]), real=pl.Series([None, None, True, False])
     )
     frame.write_parquet(tmp_path / "in/list.parquet")
-    by_parquet = take_in(Sources(manifest=tmp_path / "in/list.parquet"), tmp_path / "study")
+    by_parquet = gather_images(Sources(manifest=tmp_path / "in/list.parquet"), tmp_path / "study")
     assert by_csv.faults == by_parquet.faults == ()
     assert by_csv.images.equals(by_parquet.images)
     assert by_csv.images.select("image", "path", "generator", "real", "gold", "style").rows() == [
@@ -400,7 +404,7 @@ def test_all_faults_of_a_manifest_are_in_one_list(tmp_path: Path) -> None:
         "a.png,real,,false",
     ]
     path = manifest(home, "path,generator,image,real\n" + "\n".join(rows) + "\n")
-    faults = take_in(Sources(manifest=path), tmp_path / "study").faults
+    faults = gather_images(Sources(manifest=path), tmp_path / "study").faults
     text = "\n".join(faults)
     for expected in (
         "the same id 'same': ",
@@ -437,11 +441,11 @@ def test_all_faults_of_a_manifest_are_in_one_list(tmp_path: Path) -> None:
 def test_a_manifest_that_is_none(tmp_path: Path, name: str, content: str, expected: str) -> None:
     paint(tmp_path / "a.png")
     (tmp_path / name).write_text(content)
-    assert expected in "\n".join(take_in(Sources(manifest=tmp_path / name), tmp_path / "study").faults)
+    assert expected in "\n".join(gather_images(Sources(manifest=tmp_path / name), tmp_path / "study").faults)
 
 
 def test_a_missing_manifest(tmp_path: Path) -> None:
-    (fault,) = take_in(Sources(manifest=tmp_path / "gone.csv"), tmp_path / "study").faults
+    (fault,) = gather_images(Sources(manifest=tmp_path / "gone.csv"), tmp_path / "study").faults
     assert "gone.csv: cannot be read" in fault
 
 
@@ -450,7 +454,7 @@ def test_a_generator_in_a_folder_and_in_the_manifest(tmp_path: Path) -> None:
     paint(tmp_path / "g/b.png", 2)
     path = manifest(tmp_path / "in", "path,generator\na.png,g\n")
     sources = Sources(generated=(("g", tmp_path / "g"),), manifest=path)
-    (fault,) = take_in(sources, tmp_path / "study").faults
+    (fault,) = gather_images(sources, tmp_path / "study").faults
     assert "generator 'g' is named 2 times" in fault
 
 
@@ -458,6 +462,6 @@ def test_two_images_for_one_place_of_the_copy(tmp_path: Path) -> None:
     paint(tmp_path / "in/b/c.png", 1)
     paint(tmp_path / "in/c.png", 2)
     path = manifest(tmp_path / "in", "path,generator,image\nb/c.png,a,one\nc.png,a/b,two\n")
-    assert take_in(Sources(manifest=path), tmp_path / "study").faults == ()
-    (fault,) = take_in(Sources(manifest=path), tmp_path / "study", copy=True).faults
+    assert gather_images(Sources(manifest=path), tmp_path / "study").faults == ()
+    (fault,) = gather_images(Sources(manifest=path), tmp_path / "study", copy=True).faults
     assert fault == "the same place for the copy 'images/a/b/c.png': one, two"

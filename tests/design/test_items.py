@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from beholder.design.items import Image, Item, Pools, generated_items, pools_of, single
+from beholder.design.items import Image, Item, Pools, generated_items, pool_images, single_item
 from beholder.study.kinds.catalogue import KINDS, kind_of
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.ranking import RankingQuestion
@@ -18,7 +18,7 @@ from beholder.tables.catalogue import TABLES
 RNG = np.random.default_rng(0)
 
 
-def made(generator: str, prompt: str | None, number: int = 0) -> Image:
+def image_of(generator: str, prompt: str | None, number: int = 0) -> Image:
     return Image(f"{generator}-{prompt}-{number}", generator, real=False, gold=False, prompt=prompt)
 
 
@@ -27,24 +27,26 @@ def pools(*images: Image) -> Pools:
 
 
 def frame(rows: list[tuple[str, bool, bool]]) -> pl.DataFrame:
-    known = {"path": "x", "generator": "g", "width": 1, "height": 1, "sha256": "x"}
-    return TABLES["images"].frame([known | {"image": i, "real": r, "gold": g} for i, r, g in rows])
+    common_columns = {"path": "x", "generator": "g", "width": 1, "height": 1, "sha256": "x"}
+    return TABLES["images"].frame([common_columns | {"image": i, "real": r, "gold": g} for i, r, g in rows])
 
 
 def test_pools_keep_gold_apart_and_are_in_the_order_of_ids() -> None:
-    found = pools_of(
+    pools_by_use = pool_images(
         frame(
             [("z", False, False), ("a", False, False), ("r", True, False), ("k", False, True), ("l", True, True)]
         )
     )
-    assert [image.image for image in found.generated] == ["a", "z"]
-    assert [image.image for image in found.real] == ["r"]
-    assert [image.image for image in found.gold] == ["k", "l"]
-    assert found.generators == ("g",)
+    assert [image.image for image in pools_by_use.generated] == ["a", "z"]
+    assert [image.image for image in pools_by_use.real] == ["r"]
+    assert [image.image for image in pools_by_use.gold] == ["k", "l"]
+    assert pools_by_use.generators == ("g",)
 
 
 def test_pairs_are_of_one_prompt_and_two_generators() -> None:
-    images = pools(made("b", "p"), made("a", "p"), made("a", "p", 1), made("b", "q"), made("b", None))
+    images = pools(
+        image_of("b", "p"), image_of("a", "p"), image_of("a", "p", 1), image_of("b", "q"), image_of("b", None)
+    )
     assert generated_items(PairQuestion(name="q"), images, RNG) == (
         Item(("a-p-0", "b-p-0"), "a × b", "p"),
         Item(("a-p-1", "b-p-0"), "a × b", "p"),
@@ -55,20 +57,20 @@ def test_pairs_are_of_one_prompt_and_two_generators() -> None:
 
 
 def test_rows_take_as_many_generators_as_there_are() -> None:
-    images = pools(*(made(g, "p", n) for g in "abc" for n in range(4)), made("a", "q"), made("b", "q"))
+    images = pools(*(image_of(g, "p", n) for g in "abc" for n in range(4)), image_of("a", "q"), image_of("b", "q"))
     for seed in range(20):
         rows = generated_items(RankingQuestion(name="q", images=4), images, np.random.default_rng(seed))
         assert len(rows) == 1  # q has two images only
-        shown = [image.split("-")[0] for image in rows[0].images]
-        assert sorted(shown)[0] == "a"
-        assert set(shown) == {"a", "b", "c"}
+        generators = [image.split("-")[0] for image in rows[0].images]
+        assert sorted(generators)[0] == "a"
+        assert set(generators) == {"a", "b", "c"}
         assert len(set(rows[0].images)) == 4
 
 
 def test_single_images_know_whether_they_are_real() -> None:
-    assert single(Image("x", "real", real=True, gold=False, prompt=None)).expected == "real"
-    assert single(made("a", "p")) == Item(("a-p-0",), "a", "p", "generated")
-    singles = generated_items(RatingQuestion(name="q"), pools(made("a", "p"), made("b", None)), RNG)
+    assert single_item(Image("x", "real", real=True, gold=False, prompt=None)).expected == "real"
+    assert single_item(image_of("a", "p")) == Item(("a-p-0",), "a", "p", "generated")
+    singles = generated_items(RatingQuestion(name="q"), pools(image_of("a", "p"), image_of("b", None)), RNG)
     assert [item.images for item in singles] == [("a-p-0",), ("b-None-0",)]
 
 

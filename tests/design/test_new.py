@@ -1,4 +1,4 @@
-"""Making a study: whole or not at all."""
+"""Making a study: complete or not at all."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ def tree(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
-def make_whole(
+def make_complete(
     protocols: list[str],
     folder: Path,
     sources: Path,
@@ -57,12 +57,12 @@ def make_whole(
 
 @pytest.mark.parametrize("protocol", list(PROTOCOLS))
 def test_every_protocol_makes_a_study(tmp_path: Path, sources: Path, protocol: str) -> None:
-    made = make_whole([protocol], tmp_path / "My Study!", sources, seed=7)
+    new_study = make_complete([protocol], tmp_path / "My Study!", sources, seed=7)
     study = load_study(tmp_path / "My Study!")
-    assert study == made.study
+    assert study == new_study.study
     assert (study.name, study.title, study.seed) == ("my-study", "My study", 7)
     assert [q.protocol for q in study.questions] == [protocol]
-    assert made.images == {"real": 3, "a": 3, "b": 3, "bad": 3}
+    assert new_study.images == {"real": 3, "a": 3, "b": 3, "bad": 3}
     store = Store(tmp_path / "My Study!")
     images = store.read("images")
     assert images.height == 12
@@ -80,26 +80,28 @@ def test_every_protocol_makes_a_study(tmp_path: Path, sources: Path, protocol: s
     ]
 
 
-def test_people_for_each_generator_that_is_judged(tmp_path: Path, sources: Path) -> None:
+def test_raters_for_each_generator_that_is_judged(tmp_path: Path, sources: Path) -> None:
     """30 a generator in HYPE, 25 in Layer 6; two generators are judged, gold and real ones are not."""
-    made = make_whole(["hype-infinity", "mos"], tmp_path / "s", sources)
-    assert [(q.name, q.design.raters) for q in made.study.questions] == [("realism", 60), ("opinion", 30)]
-    one = make_study(["layer6-realism"], tmp_path / "t", real=[sources / "real"], generated=[("a", sources / "a")])
-    assert one.study.questions[0].design.raters == 25
-    own = make_whole(["hype-infinity"], tmp_path / "u", sources, raters=12, trials=8)
+    new_study = make_complete(["hype-infinity", "mos"], tmp_path / "s", sources)
+    assert [(q.name, q.design.raters) for q in new_study.study.questions] == [("realism", 60), ("opinion", 30)]
+    single_generator = make_study(
+        ["layer6-realism"], tmp_path / "t", real=[sources / "real"], generated=[("a", sources / "a")]
+    )
+    assert single_generator.study.questions[0].design.raters == 25
+    own = make_complete(["hype-infinity"], tmp_path / "u", sources, raters=12, trials=8)
     assert (own.study.questions[0].design.raters, own.study.questions[0].design.trials) == (12, 8)
 
 
 def test_questions_of_one_name_are_told_apart(tmp_path: Path, sources: Path) -> None:
     protocols = ["hype-infinity", "layer6-realism", "hpd-pairs"]
-    made = make_whole(protocols, tmp_path / "s", sources)
-    names = [q.name for q in made.study.questions]
+    new_study = make_complete(protocols, tmp_path / "s", sources)
+    names = [q.name for q in new_study.study.questions]
     assert names == ["realism-hype-infinity", "realism-layer6-realism", "preference"]
 
 
 def test_notes_name_the_target_of_the_staircase(tmp_path: Path, sources: Path) -> None:
-    made = make_whole(["hype-time"], tmp_path / "s", sources)
-    assert any("settles where 75% of the answers are right" in note for note in made.notes)
+    new_study = make_complete(["hype-time"], tmp_path / "s", sources)
+    assert any("settles where 75% of the answers are right" in note for note in new_study.notes)
 
 
 def test_copies_make_the_folder_stand_alone(tmp_path: Path, sources: Path) -> None:
@@ -127,16 +129,16 @@ def test_the_same_call_makes_the_same_bytes(tmp_path: Path, sources: Path) -> No
 
 
 def test_a_study_is_never_overwritten(tmp_path: Path, sources: Path) -> None:
-    given = [("a", sources / "a")]
-    make_study(["mos"], tmp_path / "s", generated=given)
+    generated = [("a", sources / "a")]
+    make_study(["mos"], tmp_path / "s", generated=generated)
     before = (tmp_path / "s/study.toml").read_bytes()
     with pytest.raises(StudyError, match="there is a study here already"):
-        make_study(["rich-feedback"], tmp_path / "s", generated=given)
+        make_study(["rich-feedback"], tmp_path / "s", generated=generated)
     assert (tmp_path / "s/study.toml").read_bytes() == before
     with pytest.raises(StudyError, match="not empty; a study needs a folder of its own"):
-        make_study(["mos"], sources, generated=given)
+        make_study(["mos"], sources, generated=generated)
     with pytest.raises(StudyError, match="a file; a study needs a folder of its own"):
-        make_study(["mos"], sources / "a/0.png", generated=given)
+        make_study(["mos"], sources / "a/0.png", generated=generated)
 
 
 def test_an_empty_folder_will_do_and_parents_are_made(tmp_path: Path, sources: Path) -> None:

@@ -7,16 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beholder.design.deal import deal
-from beholder.design.drawn import Drawn
-from beholder.design.items import Item
+from beholder.design.items import DrawnTrial, Item
 from beholder.design.sides import counterbalance
 
 
-def dealt(pairs: int, strata: int, slots: int, each: int, seed: int) -> list[list[Drawn]]:
+def dealt(pairs: int, strata: int, slots: int, each: int, seed: int) -> list[list[DrawnTrial]]:
     items = [Item((f"a{i}", f"b{i}"), f"stratum {i % strata}") for i in range(pairs)]
     numbers = np.asarray([i % strata for i in range(pairs)], dtype=np.int64)
     hands = deal(numbers, slots, min(each, pairs), np.random.default_rng(seed))
-    return [[Drawn(items[int(i)], "test", 1.0) for i in hand] for hand in hands]
+    return [[DrawnTrial(items[int(i)], "test", 1.0) for i in hand] for hand in hands]
 
 
 @given(
@@ -47,7 +46,7 @@ def test_the_first_showing_may_be_either_way() -> None:
 
 
 def test_more_images_come_in_every_order() -> None:
-    hand = [[Drawn(Item(("x", "y", "z"), "all"), "test", 1.0)] for _ in range(600)]
+    hand = [[DrawnTrial(Item(("x", "y", "z"), "all"), "test", 1.0)] for _ in range(600)]
     rng = np.random.default_rng(0)
     orders = Counter(drawn[0].item.images for drawn in counterbalance(hand, rng))
     # six orders of 100 each on average; SD = √(600 · 1/6 · 5/6) = 9.1
@@ -56,11 +55,11 @@ def test_more_images_come_in_every_order() -> None:
 
 
 def test_single_images_are_left_alone() -> None:
-    hand = [[Drawn(Item(("x",), "all"), "test", 0.5)]]
+    hand = [[DrawnTrial(Item(("x",), "all"), "test", 0.5)]]
     assert counterbalance(hand, np.random.default_rng(0)) == hand
 
 
-def test_a_person_does_not_see_a_generator_on_one_side_only() -> None:
+def test_a_rater_does_not_see_a_generator_on_one_side_only() -> None:
     sided = counterbalance(dealt(60, 1, 10, 20, 3), np.random.default_rng(3))
     left: dict[int, int] = defaultdict(int)
     for slot, hand in enumerate(sided):

@@ -36,7 +36,7 @@ PRESETS: dict[str, dict[str, object]] = {
     "rich-feedback": {"raters": 3, "trials": 20},
     "side-by-side": {"raters": 4, "trials": 30},
 }
-"""The published designs with fewer people and trials."""
+"""The published designs with fewer raters and trials."""
 
 
 def test_every_protocol_has_a_preset() -> None:
@@ -50,12 +50,12 @@ def test_every_protocol_draws_valid_trials(protocol: str, bare_study: Make) -> N
     run(folder)
     trials = Store(folder).read("trials")  # checked as it is read
     for question in questions:
-        mine = trials.filter(pl.col("question") == question.name)
-        tests = mine.filter(pl.col("role") == "test")
-        assert mine["slot"].n_unique() == question.design.raters
+        own_trials = trials.filter(pl.col("question") == question.name)
+        tests = own_trials.filter(pl.col("role") == "test")
+        assert own_trials["slot"].n_unique() == question.design.raters
         assert tests.height == question.design.raters * question.design.trials
-        assert set(mine["images"].list.len()) == {KINDS[question.kind].shows(question)}
-        for _, slot in mine.group_by("slot"):
+        assert set(own_trials["images"].list.len()) == {KINDS[question.kind].shows(question)}
+        for _, slot in own_trials.group_by("slot"):
             assert slot.sort("position")["position"].to_list() == list(range(slot.height))
 
 
@@ -107,17 +107,17 @@ def test_faults_of_all_questions_come_in_one_list(bare_study: Make) -> None:
     )
     with pytest.raises(StudyError) as caught:
         run(folder)
-    found = caught.value.faults
-    assert [fault.split(":")[0] for fault in found] == [
+    faults = caught.value.faults
+    assert [fault.split(":")[0] for fault in faults] == [
         "question 'one'",
         "question 'one'",
         "question 'two'",
         "question 'three'",
     ]
-    assert "16 real images" in found[0]
-    assert "24 generated images" in found[1]
-    assert "need gold images" in found[2]
-    assert "need 40 items; there are 24" in found[3]
+    assert "16 real images" in faults[0]
+    assert "24 generated images" in faults[1]
+    assert "need gold images" in faults[2]
+    assert "need 40 items; there are 24" in faults[3]
     assert not Store(folder).has("trials")
 
 

@@ -16,5 +16,7 @@ def test_every_attack_has_a_test_that_exists() -> None:
         named = NAMED.findall(row)
         assert named, row
         for file, test in named:
-            content = (ROOT / "tests" / "collect" / file).read_text(encoding="utf-8")
+            path = next((ROOT / "tests" / "collect").rglob(file), None)
+            assert path is not None, f"{file}: {row}"
+            content = path.read_text(encoding="utf-8")
             assert re.search(rf"^ *(async )?def {test}\(", content, re.MULTILINE), row

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from beholder.design.intake import Sources, take_in
+from beholder.design.intake import Sources, gather_images
 from beholder.images import decode as decoding
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.display import encode as encode_for_display
@@ -130,7 +130,7 @@ def test_scorer_encoder_and_trainer_agree_to_the_last_bit(files: Path) -> None:
 
 
 def test_the_intake_takes_what_can_be_shown(files: Path, tmp_path: Path) -> None:
-    taken = take_in(Sources(generated=(("g", files),)), tmp_path / "study")
+    taken = gather_images(Sources(generated=(("g", files),)), tmp_path / "study")
     assert not taken.faults
     assert taken.images["width"].to_list() == [SIDE] * len(KINDS)
 

@@ -21,7 +21,7 @@ from beholder.study.question import Design, Screening
 from beholder.tables.store import Store
 
 
-def test_mean_and_error_over_people_and_the_effect_of_screening(bare_study: Callable[..., Path]) -> None:
+def test_mean_and_error_over_raters_and_the_effect_of_screening(bare_study: Callable[..., Path]) -> None:
     screening = Screening(max_same_share=0.7)
     folder = bare_study(RealismQuestion(name="q", design=Design(raters=12, trials=16), screening=screening))
     design(folder)
@@ -41,15 +41,15 @@ def test_mean_and_error_over_people_and_the_effect_of_screening(bare_study: Call
         .agg(pl.col("wrong").mean())
     )
     for row in ratings.filter(pl.col("method") == "fake-error-rate").to_dicts():
-        mine = fakes.filter(pl.col("generator") == row["generator"])
-        kept = mine.join(used, on="rater", how="semi")["wrong"].to_numpy()
-        assert row["rating"] == pytest.approx(kept.mean())
-        assert row["se"] == pytest.approx(stats.sem(kept))
-        assert row["rating_all"] == pytest.approx(mine["wrong"].to_numpy().mean())
-        assert (row["raters"], row["raters_all"]) == (len(kept), mine.height)
+        of_generator = fakes.filter(pl.col("generator") == row["generator"])
+        used_rates = of_generator.join(used, on="rater", how="semi")["wrong"].to_numpy()
+        assert row["rating"] == pytest.approx(used_rates.mean())
+        assert row["se"] == pytest.approx(stats.sem(used_rates))
+        assert row["rating_all"] == pytest.approx(of_generator["wrong"].to_numpy().mean())
+        assert (row["raters"], row["raters_all"]) == (len(used_rates), of_generator.height)
 
     head, *rows = published_table(ratings, "layer6")
-    assert head == ["question", "generator", "people", "error rate", "fake", "real"]
+    assert head == ["question", "generator", "raters", "error rate", "fake", "real"]
     best = ratings.filter(pl.col("method") == "error-rate").sort("rating", descending=True).row(0, named=True)
     assert rows[0][1] == best["generator"]
     assert rows[0][3] == f"{best['rating']:.2f} ± {best['se']:.2f}"

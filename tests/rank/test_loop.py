@@ -1,4 +1,4 @@
-"""The whole loop on a small painted world: what was planted is found again, and bad people are found out."""
+"""The loop on a small synthetic world: the ground truth is recovered, and bad raters are excluded."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -43,33 +43,35 @@ def test_the_loop(painted_study: Callable[..., Path]) -> None:
         consolidate(folder)
         rank(folder)
         store, truth = Store(folder), Store(folder, TRUTH_ROOM)
-        planted = truth.read("ratings").select(*CELL, planted="rating")
-        whole = store.read("ratings").filter((pl.col("slice") == "all") & (pl.col("method") != "d-prime"))
-        ratings.append(whole.join(planted, on=CELL, how="full", coalesce=True).with_columns(seed=pl.lit(seed)))
+        ground_truth = truth.read("ratings").select(*CELL, ground_truth="rating")
+        overall = store.read("ratings").filter((pl.col("slice") == "all") & (pl.col("method") != "d-prime"))
+        ratings.append(
+            overall.join(ground_truth, on=CELL, how="full", coalesce=True).with_columns(seed=pl.lit(seed))
+        )
         habits = truth.read("raters").select("question", "rater", habit=pl.col("reasons").list.first())
         raters.append(store.read("raters").join(habits, on=["question", "rater"]).with_columns(seed=pl.lit(seed)))
-    found, people = pl.concat(ratings), pl.concat(raters)
+    ratings_and_truth, all_raters = pl.concat(ratings), pl.concat(raters)
 
-    assert found.height == 30 * len(SEEDS)
-    assert found["rating"].null_count() == found["planted"].null_count() == 0
-    bad_people_are_found_out(people)
-    planted_order_is_recovered(found)
-    intervals_cover(found)
+    assert ratings_and_truth.height == 30 * len(SEEDS)
+    assert ratings_and_truth["rating"].null_count() == ratings_and_truth["ground_truth"].null_count() == 0
+    bad_raters_are_excluded(all_raters)
+    true_order_is_recovered(ratings_and_truth)
+    intervals_cover(ratings_and_truth)
 
 
-def bad_people_are_found_out(people: pl.DataFrame) -> None:
-    used = people.filter("used")
+def bad_raters_are_excluded(raters: pl.DataFrame) -> None:
+    used = raters.filter("used")
     passed = used.filter(pl.col("habit").is_in(BAD))
     assert passed.is_empty(), passed.select("seed", "question", "rater", "habit")
-    honest = people.filter(~pl.col("habit").is_in([*BAD, *SUBTLE]))
+    honest = raters.filter(~pl.col("habit").is_in([*BAD, *SUBTLE]))
     by_question = honest.group_by("question").agg(pl.col("used").mean())
-    # BT.500, attention checks and the qualification set aside some honest people too, but few
+    # BT.500, attention checks and the qualification exclude some honest raters too, but few
     assert (by_question["used"] > 0.85).all(), by_question
 
 
-def planted_order_is_recovered(found: pl.DataFrame) -> None:
+def true_order_is_recovered(ratings_and_truth: pl.DataFrame) -> None:
     order = [policy.name for policy in GENERATORS]
-    for (seed, aspect, method), part in found.filter(pl.col("method").is_in(HEADLINES)).group_by(
+    for (seed, aspect, method), part in ratings_and_truth.filter(pl.col("method").is_in(HEADLINES)).group_by(
         "seed", "aspect", "method"
     ):
         rating = dict(part.select("generator", "rating").iter_rows())
@@ -77,12 +79,12 @@ def planted_order_is_recovered(found: pl.DataFrame) -> None:
         assert tau > 0.79, (seed, aspect, method, rating)
 
 
-def intervals_cover(found: pl.DataFrame) -> None:
-    inside = pl.col("planted").is_between("low", "high")
-    covered = found.group_by("method").agg(inside=inside.sum(), cells=pl.len()).sort("method")
+def intervals_cover(ratings_and_truth: pl.DataFrame) -> None:
+    inside = pl.col("ground_truth").is_between("low", "high")
+    covered = ratings_and_truth.group_by("method").agg(inside=inside.sum(), cells=pl.len()).sort("method")
     cells, hits = sum(covered["cells"].to_list()), sum(covered["inside"].to_list())
     low, high = binom.interval(0.999, cells, 0.95)
     assert low <= hits <= high, covered
-    differing = found.filter(pl.col("method") == "real-error-rate")  # by everyone's own criterion
+    differing = ratings_and_truth.filter(pl.col("method") == "real-error-rate")  # by everyone's own criterion
     narrower = (differing["naive_high"] - differing["naive_low"]) < (differing["high"] - differing["low"])
     assert sum(narrower.to_list()) > 0.8 * len(narrower)

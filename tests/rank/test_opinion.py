@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from beholder.rank.opinion import mean_opinions
-from beholder.rank.rated import Rated
+from beholder.rank.opinion import rate_by_mean_opinion
+from beholder.rank.ratings import GeneratorRatings
 from beholder.study.study import Analysis
 from beholder.tables.catalogue import TABLES
 
@@ -13,7 +13,7 @@ Score = tuple[str, str, float]
 """Who, which image (its first letter is the generator), and the score."""
 
 
-def rated(*scores: Score, aspect: str = "quality") -> list[Rated]:
+def rated(*scores: Score, aspect: str = "quality") -> list[GeneratorRatings]:
     names = sorted({image for _, image, _ in scores})
     images = TABLES["images"].frame(
         [
@@ -23,39 +23,39 @@ def rated(*scores: Score, aspect: str = "quality") -> list[Rated]:
         ]
     )
     rows = [{"rater": rater, "image": image, "value": value, "aspect": aspect} for rater, image, value in scores]
-    return list(mean_opinions(pl.DataFrame(rows), images, Analysis(draws=500), np.random.default_rng(0)))
+    return list(rate_by_mean_opinion(pl.DataFrame(rows), images, Analysis(draws=500), np.random.default_rng(0)))
 
 
 def test_hand_worked() -> None:
     # a: 5, 4, 3 by ann and 2 by bob: 14/4; b: 1 and 2
-    (found,) = rated(
+    (rating,) = rated(
         *(("ann", "a0", 5.0), ("ann", "a1", 4.0), ("ann", "a2", 3.0), ("ann", "b0", 1.0)),
         *(("bob", "a0", 2.0), ("bob", "b0", 2.0)),
     )
-    assert (found.aspect, found.method, found.generators) == ("quality", "mean-opinion", ("a", "b"))
-    assert found.estimates.value == pytest.approx([3.5, 1.5])
-    assert found.answers.tolist() == [4, 2]
-    assert found.images.tolist() == [3, 1]
-    assert found.estimates.raters.tolist() == [2, 2]
+    assert (rating.aspect, rating.method, rating.generators) == ("quality", "mean-opinion", ("a", "b"))
+    assert rating.estimates.value == pytest.approx([3.5, 1.5])
+    assert rating.answers.tolist() == [4, 2]
+    assert rating.images.tolist() == [3, 1]
+    assert rating.estimates.raters.tolist() == [2, 2]
     # naive: SD of 5, 4, 3, 2 is √(5/3), over √4: ± 1.96 · .6455
-    assert found.naive[0][0] == pytest.approx(3.5 - 1.95996 * np.sqrt(5 / 3) / 2, abs=1e-4)
+    assert rating.naive[0][0] == pytest.approx(3.5 - 1.95996 * np.sqrt(5 / 3) / 2, abs=1e-4)
 
 
-def test_draws_weigh_people_by_their_answers() -> None:
-    (found,) = rated(("ann", "a0", 5.0), ("ann", "a1", 5.0), ("bob", "a0", 2.0))
+def test_replicates_weigh_raters_by_their_answers() -> None:
+    (rating,) = rated(("ann", "a0", 5.0), ("ann", "a1", 5.0), ("bob", "a0", 2.0))
     # ann twice: 5; bob twice: 2; one each: 12/3 = 4
-    assert set(np.round(found.draws[:, 0], 12)) == {5.0, 2.0, 4.0}
+    assert set(np.round(rating.replicates[:, 0], 12)) == {5.0, 2.0, 4.0}
 
 
 def test_one_answer_has_no_naive_interval() -> None:
-    (found,) = rated(("ann", "a0", 5.0))
-    assert np.isnan(found.naive[0][0])
+    (rating,) = rated(("ann", "a0", 5.0))
+    assert np.isnan(rating.naive[0][0])
 
 
-def test_the_naive_interval_is_narrower_where_people_differ() -> None:
+def test_the_naive_interval_is_narrower_where_raters_differ() -> None:
     scores = [(f"p{n}", f"a{i}", 1.0 if n % 2 else 5.0) for n in range(20) for i in range(10)]
-    (found,) = rated(*scores)
-    assert found.naive[1] - found.naive[0] < 0.5 * (found.estimates.high - found.estimates.low)
+    (rating,) = rated(*scores)
+    assert rating.naive[1] - rating.naive[0] < 0.5 * (rating.estimates.high - rating.estimates.low)
 
 
 def test_aspects_apart_and_nothing_from_nothing() -> None:
@@ -74,6 +74,6 @@ def test_aspects_apart_and_nothing_from_nothing() -> None:
         ]
     )
     rng = np.random.default_rng(0)
-    found = list(mean_opinions(tests, images, Analysis(draws=200), rng))
-    assert [(r.aspect, r.estimates.value[0]) for r in found] == [("alignment", 5.0), ("quality", 1.0)]
-    assert list(mean_opinions(tests.clear(), images, Analysis(draws=200), rng)) == []
+    ratings = list(rate_by_mean_opinion(tests, images, Analysis(draws=200), rng))
+    assert [(r.aspect, r.estimates.value[0]) for r in ratings] == [("alignment", 5.0), ("quality", 1.0)]
+    assert list(rate_by_mean_opinion(tests.clear(), images, Analysis(draws=200), rng)) == []

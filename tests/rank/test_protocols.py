@@ -1,4 +1,4 @@
-"""Every protocol from its design to its report, with made-up people: the planted order is found again."""
+"""Every protocol from its design to its report, with simulated raters: the true order is recovered."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -46,13 +46,13 @@ HEADLINES = {
 def questions(protocol: str) -> list[AnyQuestion]:
     if protocol == "sweep":  # a kind without a protocol
         return [SweepQuestion(name="sweep", images=20, design=Design(raters=16, trials=4))]
-    found = []
+    smaller = []
     for question in PROTOCOLS[protocol].questions():
         changed: dict[str, object] = {"design": question.design.model_copy(update=FEWER[protocol])}
         if protocol == "hpd-ranking":
             changed["images"] = 5
-        found.append(question.model_copy(update=changed))
-    return found
+        smaller.append(question.model_copy(update=changed))
+    return smaller
 
 
 def test_every_protocol_and_kind_is_here() -> None:
@@ -61,10 +61,10 @@ def test_every_protocol_and_kind_is_here() -> None:
 
 
 @pytest.mark.parametrize("protocol", HEADLINES)
-def test_the_planted_order_is_found(
+def test_the_true_order_is_recovered(
     painted_study: Callable[..., Path], protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expectation, "CROWD", 50)  # for speed: planted values are compared elsewhere
+    monkeypatch.setattr(expectation, "CROWD", 50)  # for speed: true values are compared elsewhere
     folder = painted_study(*questions(protocol), seed=3, draws=200)
     design(folder)
     run_simulated(folder, people=60)

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from beholder.rank.published import published_means
+from beholder.rank.published import rate_by_published_labels
 from beholder.study.study import Analysis
 from beholder.tables.catalogue import TABLES
 
@@ -17,9 +17,15 @@ def tables(
     """Published labels and images of rows (image, generator, prompt, style, value)."""
     common: dict[str, object] = {"question": "q", "aspect": "quality", "method": "published-mean", "raters": 20}
     published = TABLES["published"].frame([common | {"image": row[0], "value": row[4]} for row in rows])
-    known: dict[str, object] = {"real": False, "gold": False, "width": 1, "height": 1, "sha256": "unknown"}
+    common_columns: dict[str, object] = {
+        "real": False,
+        "gold": False,
+        "width": 1,
+        "height": 1,
+        "sha256": "unknown",
+    }
     images = [
-        known | {"image": image, "path": image, "generator": generator, "prompt": prompt, "style": style}
+        common_columns | {"image": image, "path": image, "generator": generator, "prompt": prompt, "style": style}
         for image, generator, prompt, style, _ in rows
     ]
     return published, TABLES["images"].frame(images)
@@ -34,14 +40,18 @@ def test_means_by_hand() -> None:
         ("b1", "b", "p", None, 4.0),
         ("b2", "b", "q", None, 6.0),
     )
-    ((piece, rated),) = published_means(published, images, ANALYSIS, np.random.default_rng(0))
-    assert (piece, rated.generators, rated.method) == ("all", ("a", "b"), "published-mean")
+    ((slice_name, rated),) = rate_by_published_labels(published, images, ANALYSIS, np.random.default_rng(0))
+    assert (slice_name, rated.generators, rated.method) == ("all", ("a", "b"), "published-mean")
     assert rated.estimates.value.tolist() == [3.0, 5.0]
-    assert rated.people is not None
-    assert (rated.people.tolist(), rated.answers.tolist(), rated.images.tolist()) == ([20, 20], [60, 40], [3, 2])
-    # a draw takes two prompts: p twice, q twice, or one each
-    drawn = {tuple(np.round(draw, 9)) for draw in rated.draws}
-    assert drawn == {(1.5, 4.0), (6.0, 6.0), (3.0, 5.0)}
+    assert rated.rater_counts is not None
+    assert (rated.rater_counts.tolist(), rated.answers.tolist(), rated.images.tolist()) == (
+        [20, 20],
+        [60, 40],
+        [3, 2],
+    )
+    # a replicate takes two prompts: p twice, q twice, or one each
+    replicates = {tuple(np.round(replicate, 9)) for replicate in rated.replicates}
+    assert replicates == {(1.5, 4.0), (6.0, 6.0), (3.0, 5.0)}
 
 
 def test_the_interval_is_that_of_a_mean_over_prompts() -> None:
@@ -49,7 +59,7 @@ def test_the_interval_is_that_of_a_mean_over_prompts() -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(3, 1, 60)
     published, images = tables(*((f"i{n}", "a", f"p{n}", None, float(v)) for n, v in enumerate(values)))
-    ((_, rated),) = published_means(published, images, Analysis(draws=20_000), rng)
+    ((_, rated),) = rate_by_published_labels(published, images, Analysis(draws=20_000), rng)
     half = (rated.estimates.high[0] - rated.estimates.low[0]) / 2
     assert half == pytest.approx(2.000995 * values.std(ddof=1) / np.sqrt(60), rel=0.05)
 
@@ -59,8 +69,8 @@ def test_styles_have_ratings_of_their_own_and_real_images_none() -> None:
         ("a1", "a", None, "anime", 1.0), ("a2", "a", None, "photo", 3.0), ("r", "real", None, None, 5.0)
     )
     images = images.with_columns(real=pl.col("generator") == "real")
-    found = dict(published_means(published, images, ANALYSIS, np.random.default_rng(0)))
-    assert {piece: rated.estimates.value.tolist() for piece, rated in found.items()} == {
+    by_slice = dict(rate_by_published_labels(published, images, ANALYSIS, np.random.default_rng(0)))
+    assert {slice_name: rated.estimates.value.tolist() for slice_name, rated in by_slice.items()} == {
         "all": [2.0],
         "anime": [1.0],
         "photo": [3.0],
@@ -71,4 +81,6 @@ def test_other_labels_and_words_do_not_count() -> None:
     published, images = tables(("a1", "a", "p", None, 1.0))
     word = published.with_columns(word=pl.lit(0, dtype=pl.Int64))
     share = published.with_columns(method=pl.lit("share"))
-    assert list(published_means(pl.concat([word, share]), images, ANALYSIS, np.random.default_rng(0))) == []
+    assert (
+        list(rate_by_published_labels(pl.concat([word, share]), images, ANALYSIS, np.random.default_rng(0))) == []
+    )

@@ -28,14 +28,14 @@ RATING = RatingQuestion(name="mos", design=Design(raters=6, trials=16))
 BY_HAND = Provenance("collect", {}, 0, {})
 
 
-def consolidated(folder: Path, people: int = 6) -> Store:
+def consolidated(folder: Path, raters: int = 6) -> Store:
     design(folder)
-    run_simulated(folder, people=people)
+    run_simulated(folder, people=raters)
     consolidate(folder)
     return Store(folder)
 
 
-def whole(store: Store) -> pl.DataFrame:
+def overall(store: Store) -> pl.DataFrame:
     return store.read("ratings").filter(pl.col("slice") == "all")
 
 
@@ -43,8 +43,8 @@ def test_three_kinds(bare_study: Make) -> None:
     folder = bare_study(REALISM, PAIR, RATING)
     store = consolidated(folder)
     run(folder)
-    found = whole(store).group_by("question", "method", maintain_order=True).agg("generator")
-    assert found.rows() == [
+    ratings = overall(store).group_by("question", "method", maintain_order=True).agg("generator")
+    assert ratings.rows() == [
         ("real", "error-rate", ["a", "b", "c"]),
         ("real", "fake-error-rate", ["a", "b", "c"]),
         ("real", "real-error-rate", ["a", "b", "c"]),
@@ -53,8 +53,8 @@ def test_three_kinds(bare_study: Make) -> None:
         ("mos", "mean-opinion", ["a", "b", "c"]),
     ]
     assert store.read("separations").height == 6 * 3
-    assert whole(store)["ties"].null_count() == 15  # only votes have a rule for ties
-    assert set(whole(store)["draws"]) == {200}
+    assert overall(store)["ties"].null_count() == 15  # only votes have a rule for ties
+    assert set(overall(store)["draws"]) == {200}
     assert run(folder).skipped
     assert not run(folder, force=True).skipped
 
@@ -83,9 +83,9 @@ def test_mean_opinion_is_the_mean_of_the_used_answers(bare_study: Make) -> None:
         .agg(pl.col("value").mean(), pl.len())
         .sort("generator")
     )
-    found = whole(store).sort("generator")
-    assert found["rating"].to_list() == pytest.approx(means["value"].to_list())
-    assert found["answers"].to_list() == means["len"].to_list()
+    ratings = overall(store).sort("generator")
+    assert ratings["rating"].to_list() == pytest.approx(means["value"].to_list())
+    assert ratings["answers"].to_list() == means["len"].to_list()
 
 
 class TestSlices:
@@ -165,21 +165,21 @@ def test_nobody_left_says_so(bare_study: Make) -> None:
     question = REALISM.model_copy(update={"screening": Screening(min_seconds=1000)})
     folder = bare_study(question)
     store = consolidated(folder)
-    with pytest.raises(StageError, match=r"no generator can be rated\. Of 6 people, the answers of 0 are used"):
+    with pytest.raises(StageError, match=r"no generator can be rated\. Of 6 raters, the answers of 0 are used"):
         run(folder)
     assert not store.has("ratings")
 
 
 @pytest.mark.parametrize("question", [REALISM, PAIR, RATING], ids=lambda question: question.kind)
-def test_one_person_has_ratings_without_intervals(bare_study: Make, question: AnyQuestion) -> None:
+def test_one_rater_has_ratings_without_intervals(bare_study: Make, question: AnyQuestion) -> None:
     folder = bare_study(question)
-    store = consolidated(folder, people=1)
+    store = consolidated(folder, raters=1)
     run(folder)
-    found = whole(store)
-    assert found.height > 0
-    assert found["low"].null_count() == found.height
-    assert (found["rank_low"] == 1).all()
-    assert (found["rank_high"] == 3).all()
+    ratings = overall(store)
+    assert ratings.height > 0
+    assert ratings["low"].null_count() == ratings.height
+    assert (ratings["rank_low"] == 1).all()
+    assert (ratings["rank_high"] == 3).all()
     assert not store.read("separations")["separated"].any()
 
 
@@ -189,19 +189,19 @@ def test_all_ties(bare_study: Make) -> None:
     store.write({"answers": store.read("answers").with_columns(choice=pl.lit("tie"))}, BY_HAND)
     consolidate(folder)
     run(folder)
-    assert whole(store)["rating"].to_list() == pytest.approx([0, 0, 0], abs=1e-6)
+    assert overall(store)["rating"].to_list() == pytest.approx([0, 0, 0], abs=1e-6)
     assert not store.read("separations")["separated"].any()
 
 
 def test_within_and_between(bare_study: Make) -> None:
-    people = []
+    raters = []
     for between in (False, True):
         question = RealismQuestion(name="q", design=Design(raters=6, trials=12, between=between))
         folder = bare_study(question, name=f"between-{between}")
         store = consolidated(folder)
         run(folder)
-        people.append(whole(store).filter(pl.col("method") == "error-rate")["raters"].to_list())
-    assert people == [[6, 6, 6], [2, 2, 2]]
+        raters.append(overall(store).filter(pl.col("method") == "error-rate")["raters"].to_list())
+    assert raters == [[6, 6, 6], [2, 2, 2]]
 
 
 def test_every_kind_has_a_method() -> None:
@@ -218,12 +218,12 @@ def test_it_needs_judgements(bare_study: Make) -> None:
         run(folder)
 
 
-def test_images_of_unknown_generators_are_not_ranked_and_it_is_told(bare_study: Make) -> None:
+def test_images_of_unknown_generators_are_not_ranked_with_a_note(bare_study: Make) -> None:
     folder = bare_study(PAIR)
     store = consolidated(folder)
     assert run(folder).note == ""
     store.write({"images": store.read("images").with_columns(generator=pl.lit(UNKNOWN))}, BY_HAND)
-    told = run(folder)
-    assert whole(store).is_empty()
-    assert "does not say which generator made which image" in str(told)
+    outcome = run(folder)
+    assert overall(store).is_empty()
+    assert "does not say which generator made which image" in str(outcome)
     assert "which generator" in str(run(folder))  # also where nothing had to be done

@@ -39,8 +39,8 @@ def test_killed_at_any_step(bare_study: Callable[..., Path], tmp_path: Path) -> 
         assert len(runs) >= 4
         for run in runs:
             check_tables(run / "killed")
-            for name, found in content(run / "killed").items():
-                assert found in (old.get(name, new[name]), new[name]), (run, name)
+            for name, content_now in content(run / "killed").items():
+                assert content_now in (old.get(name, new[name]), new[name]), (run, name)
             assert content(run / "rerun") == undisturbed, run
             assert not list((run / "rerun").rglob("*.tmp")), run
 

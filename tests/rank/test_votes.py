@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 from beholder.rank.comparisons import comparison_rows
-from beholder.rank.ranking import rankings
-from beholder.rank.rated import rows_of
-from beholder.rank.side_by_side import leanings
+from beholder.rank.ranking import rate_by_plackett_luce
+from beholder.rank.ratings import table_rows
+from beholder.rank.side_by_side import rate_by_mean_preference
 from beholder.stats.comparisons.plackett_luce import plackett_luce
 from beholder.study.study import Analysis
 from beholder.tables.catalogue import TABLES
@@ -17,12 +17,12 @@ ANALYSIS = Analysis(draws=200)
 VALUES = {"left-much": 2.0, "left": 1.0, "same": 0.0, "tie": 0.0, "right": -1.0, "right-much": -2.0}
 
 
-def votes(*said: tuple[str, str, str, str]) -> pl.DataFrame:
-    graded = any(choice in ("same", "left-much", "right-much") for *_, choice in said)
+def votes(*choices: tuple[str, str, str, str]) -> pl.DataFrame:
+    graded = any(choice in ("same", "left-much", "right-much") for *_, choice in choices)
     rows: list[dict[str, object]] = [
         {"rater": rater, "image": left, "other": right, "value": VALUES[choice]}
         | {"value_kind": "graded-vote" if graded else "vote"}
-        for rater, left, right, choice in said
+        for rater, left, right, choice in choices
     ]
     return TABLES["judgements"].frame(rows)
 
@@ -56,11 +56,11 @@ def test_one_voter_has_shares_without_intervals() -> None:
 
 
 def test_alike_votes_of_one_person_widen_the_interval() -> None:
-    people = [f"p{n}" for n in range(10)]
+    raters = [f"p{n}" for n in range(10)]
     alike = votes(
-        *[(p, "a/1", "b/1", "left" if n < 5 else "right") for n, p in enumerate(people) for _ in range(20)]
+        *[(p, "a/1", "b/1", "left" if n < 5 else "right") for n, p in enumerate(raters) for _ in range(20)]
     )
-    mixed = votes(*[(p, "a/1", "b/1", "left" if k < 10 else "right") for p in people for k in range(20)])
+    mixed = votes(*[(p, "a/1", "b/1", "left" if k < 10 else "right") for p in raters for k in range(20)])
     width = [
         float((r["high"] - r["low"])[0])
         for r in (comparison_rows("q", "all", v, IMAGES, level=0.95) for v in (alike, mixed))
@@ -70,15 +70,15 @@ def test_alike_votes_of_one_person_widen_the_interval() -> None:
 
 def test_mean_preference_is_antisymmetric_for_two() -> None:
     tests = votes(
-        *[(f"p{n}", "a/1", "b/1", said) for n, said in enumerate(("left-much", "left", "same", "right"))],
-        *[(f"p{n}", "b/2", "a/2", said) for n, said in enumerate(("right", "same", "left", "right-much"))],
+        *[(f"p{n}", "a/1", "b/1", choice) for n, choice in enumerate(("left-much", "left", "same", "right"))],
+        *[(f"p{n}", "b/2", "a/2", choice) for n, choice in enumerate(("right", "same", "left", "right-much"))],
     )
-    strength, mean = leanings(tests, IMAGES, ANALYSIS, np.random.default_rng(0))
+    strength, mean = rate_by_mean_preference(tests, IMAGES, ANALYSIS, np.random.default_rng(0))
     assert (strength.method, mean.method) == ("bradley-terry", "mean-preference")
     # a: 2, 1, 0, −1 and 1, 0, −1, 2: mean 4/8
     assert mean.estimates.value == pytest.approx([0.5, -0.5])
     assert strength.prior_used is False
-    ratings, _ = rows_of("q", "all", strength, 0.95)
+    ratings, _ = table_rows("q", "all", strength, 0.95)
     assert [row["prior_used"] for row in ratings] == [False, False]
 
 
@@ -95,11 +95,11 @@ def ranks(orders: list[list[int]]) -> pl.DataFrame:
 
 def test_rankings_by_plackett_luce_and_with_ties_by_bradley_terry() -> None:
     orders = [[1, 2, 3], [2, 1, 3], [3, 1, 2], [1, 3, 2]]
-    (rated,) = rankings(ranks(orders), IMAGES, ANALYSIS, np.random.default_rng(0))
+    (rated,) = rate_by_plackett_luce(ranks(orders), IMAGES, ANALYSIS, np.random.default_rng(0))
     expected = plackett_luce(
         np.arange(4), np.asarray([[0, 1, 2], [1, 0, 2], [1, 2, 0], [0, 2, 1]]), items=3
     ).ratings
     assert rated.method == "plackett-luce"
     assert rated.estimates.value == pytest.approx(expected)
-    (other,) = rankings(ranks([[1, 1, 3], *orders[1:]]), IMAGES, ANALYSIS, np.random.default_rng(0))
+    (other,) = rate_by_plackett_luce(ranks([[1, 1, 3], *orders[1:]]), IMAGES, ANALYSIS, np.random.default_rng(0))
     assert other.method == "bradley-terry"

@@ -10,7 +10,7 @@ import beholder
 from beholder.collect.session import consent
 from beholder.consolidate.labels import LABELLERS
 from beholder.design.checks import KNOWN_ITEMS
-from beholder.design.draw import DRAWN
+from beholder.design.draw import DRAW_TRIALS
 from beholder.design.items import GENERATED_ITEMS
 from beholder.design.plan import POWER_MODELS, Plan
 from beholder.rank.methods import METHODS
@@ -78,7 +78,7 @@ def test_what_a_kind_names_is_there(name: str) -> None:
     assert kind.settings.model_fields["kind"].default == name
     assert traits.rated_by in METHODS
     assert set(traits.labelled_by) <= set(LABELLERS)
-    assert traits.items in DRAWN
+    assert traits.items in DRAW_TRIALS
     assert traits.items in GENERATED_ITEMS
     assert traits.gold is None or traits.gold in KNOWN_ITEMS
     assert traits.power_model is None or traits.power_model in POWER_MODELS

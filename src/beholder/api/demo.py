@@ -16,9 +16,9 @@ from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.store import TRUTH_ROOM, Store
 
 NAME = "beholder-demo"
-TITLE = "Five made-up generators, judged by sixty made-up people"
+TITLE = "Five synthetic generators, judged by sixty simulated raters"
 PROTOCOLS = ("hype-infinity", "hpd-pairs", "mos")
-PEOPLE, BAD_PEOPLE = 60, 12
+RATERS, BAD_RATERS = 60, 12
 
 KEY = ["question", "aspect", "method", "slice", "generator"]
 HEADLINES = ["error-rate", "bradley-terry", "mean-opinion"]
@@ -27,29 +27,29 @@ GROUPS = {"bad": BAD, "subtly bad": SUBTLE, "honest": None}
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """So many of so many."""
+class Count:
+    """A number of cases out of all."""
 
-    of_these: int
-    all: int
+    cases: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
-class Recovered:
+class Recovery:
     """How far the loop recovers the ground truth."""
 
-    order: Counted
+    order: Count
     """Leaderboards with the generators in their true order."""
-    covered: Counted
-    """Ratings whose confidence interval holds the true value."""
-    excluded: dict[str, Counted]
+    covered: Count
+    """Ratings whose confidence interval contains the true value."""
+    excluded: dict[str, Count]
     """Of each group of raters (``GROUPS``): sessions that screening excluded."""
 
 
 def prepare_demo(folder: Path, world: World, progress: Callable[[int, int], None] | None) -> dict[str, int] | None:
-    """Paint the world and make the study: its images by generator; ``None`` where this very one is there."""
-    there = (folder / FILE_NAME).is_file()
-    if there:
+    """Paint the world and make the study; return its images by generator, ``None`` where it exists already."""
+    exists = (folder / FILE_NAME).is_file()
+    if exists:
         study = load_study(folder)
         if (study.name, study.seed) != (NAME, world.seed):
             raise StudyError(
@@ -57,14 +57,14 @@ def prepare_demo(folder: Path, world: World, progress: Callable[[int, int], None
                 [f"holds the study '{study.name}' with seed {study.seed}"],
                 advice=f"Choose another folder: beholder demo --out OTHER --seed {world.seed}",
             )
-    if there and Store(folder, TRUTH_ROOM).has("scores"):
+    if exists and Store(folder, TRUTH_ROOM).has("scores"):
         return None
     folder.parent.mkdir(parents=True, exist_ok=True)
     images = None
     with tempfile.TemporaryDirectory(prefix=".beholder-world-", dir=folder.parent) as scratch:
         painted = paint_world(world, Path(scratch), progress=progress)
-        if not there:
-            study_made = make_study(
+        if not exists:
+            new_study = make_study(
                 PROTOCOLS,
                 folder,
                 manifest=Path(scratch) / MANIFEST,
@@ -72,42 +72,42 @@ def prepare_demo(folder: Path, world: World, progress: Callable[[int, int], None
                 title=TITLE,
                 seed=world.seed,
                 copy=True,
-                raters=PEOPLE,
+                raters=RATERS,
             )
-            images = dict(study_made.images)
+            images = dict(new_study.images)
         write_truth(Store(folder), world, painted)
     return images
 
 
-def leaderboards(folder: Path) -> tuple[Board, ...]:
-    """The leaderboard of every question, beside the ground truth."""
+def load_leaderboards(folder: Path) -> tuple[Board, ...]:
+    """Return the leaderboard of every question, with the ground truth."""
     ratings, separations = (Store(folder).read(name) for name in ("ratings", "separations"))
     return select_headlines(build_boards(ratings, separations, Store(folder, TRUTH_ROOM).read_or_empty("ratings")))
 
 
-def recovered(folder: Path) -> Recovered:
-    """Order, coverage and screening against the ground truth."""
-    ratings = _beside_truth(folder)
+def check_recovery(folder: Path) -> Recovery:
+    """Compare order, coverage and screening with the ground truth."""
+    ratings = _with_truth(folder)
     ordered = [
         part.sort("rating")["generator"].to_list() == part.sort("true_rating")["generator"].to_list()
         for part in ratings.partition_by("question", "aspect", "method")
     ]
     inside = ratings.filter(pl.col("true_rating").is_between(pl.col("low"), pl.col("high"))).height
-    raters = {name: _with_habits(folder, habits)["used"] for name, habits in GROUPS.items()}
-    return Recovered(
-        order=Counted(sum(ordered), len(ordered)),
-        covered=Counted(inside, ratings.height),
-        excluded={name: Counted(int((~used).sum()), len(used)) for name, used in raters.items()},
+    raters = {name: _raters_with(folder, habits)["used"] for name, habits in GROUPS.items()}
+    return Recovery(
+        order=Count(sum(ordered), len(ordered)),
+        covered=Count(inside, ratings.height),
+        excluded={name: Count(int((~used).sum()), len(used)) for name, used in raters.items()},
     )
 
 
-def _beside_truth(folder: Path) -> pl.DataFrame:
+def _with_truth(folder: Path) -> pl.DataFrame:
     truth = Store(folder, TRUTH_ROOM).read("ratings").select(*KEY, true_rating="rating")
     ratings = Store(folder).read("ratings").filter(pl.col("method").is_in(HEADLINES))
     return ratings.join(truth, on=KEY)
 
 
-def _with_habits(folder: Path, habits: tuple[str, ...] | None) -> pl.DataFrame:
+def _raters_with(folder: Path, habits: tuple[str, ...] | None) -> pl.DataFrame:
     truth = Store(folder, TRUTH_ROOM).read("raters")
     habit_of = truth.select("question", "rater", habit=pl.col("reasons").list.first())
     raters = Store(folder).read("raters").join(habit_of, on=["question", "rater"])

@@ -14,7 +14,7 @@ from beholder.measure.rich.people import open_people
 from beholder.study.study import load_study
 
 Models: TypeAlias = str | Path | Member | Sequence[str | Path | Member]
-"""Folders of trained models, models that were loaded, or several of these, which speak together."""
+"""Folders of trained models, models that were loaded, or several of these, whose outputs are averaged."""
 
 
 def explain(
@@ -29,23 +29,23 @@ def explain(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Explanations:
-    """What models of rich feedback say of images: scores with intervals, heatmaps, and the words that were missed.
+    """Predict rich feedback on images: scores with confidence intervals, heatmaps, and misaligned keywords.
 
-    With a ``study``, what its people said stands beside it, and prompts may be left out: those of the study are
-    taken. Images that are missing or broken stop the run, all listed, unless ``skip_broken``. Transparent images
+    With a ``study``, the feedback of its raters is added, and prompts may be left out: those of the study are
+    used. Images that are missing or broken stop the run, all listed, unless ``skip_broken``. Transparent images
     are flattened on the ``background`` (#rrggbb); left out, on that of the study, else on middle grey.
     """
-    place = None if study is None else Path(study)
-    background = background_of(place, background)
+    study_folder = None if study is None else Path(study)
+    background = background_of(study_folder, background)
     several = [model] if isinstance(model, str | Path | Member) else list(model)
-    loaded = load_members([Path(one) for one in several if not isinstance(one, Member)], device)
-    members = [one for one in several if isinstance(one, Member)] + loaded
+    loaded = load_members([Path(entry) for entry in several if not isinstance(entry, Member)], device)
+    members = [entry for entry in several if isinstance(entry, Member)] + loaded
     pictures = sources_of(images, background)
     return explain_by(
         members,
         pictures,
         prompts_of(prompts, pictures),
-        study=place,
+        study=study_folder,
         background=background,
         skip_broken=skip_broken,
         workers=workers,
@@ -64,7 +64,7 @@ def explain_by(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Explanations:
-    """The same by models that were loaded, of pictures that were looked up."""
+    """Predict the same by loaded models, for images that were looked up."""
     return explain_all(
         pictures,
         prompts,
@@ -78,7 +78,7 @@ def explain_by(
 
 
 def background_of(study: Path | None, background: str | None) -> str:
-    """What transparent images are flattened on: as asked for, or as the study says, or middle grey."""
+    """Return what transparent images are flattened on: the given colour, that of the study, or middle grey."""
     if background is not None:
         return checked_background(background)
     return DEFAULT_BACKGROUND if study is None else load_study(study).images.background

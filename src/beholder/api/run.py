@@ -20,20 +20,20 @@ Bar = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 def steps(
     folder: Path,
     *,
-    people: int | None = None,
+    raters: int | None = None,
     bad: int = 0,
     measured: Bar | None = None,
     force: bool = False,
 ) -> Iterator[Step]:
-    """The stages in order, each ready to be called.
+    """Yield the stages in order, each ready to be called.
 
-    Raters are simulated where ``people`` are asked for; collecting is left out where the answers are there
-    already. No model is trained, but what trained ones predict is held against the labels. Metrics take minutes
+    With ``raters``, so many are simulated; collecting is left out where the answers exist already. No model is
+    trained, but the predictions of trained ones are compared with the labels. Metrics take minutes
     for every thousand images: they are computed only where a progress bar is given for them, ``measured``.
     """
     yield partial(load_stage("design").run, folder, force=force)
-    if people is not None or not Store(folder).has("answers"):
-        yield partial(collect.run, folder, people=people, bad=bad, force=force)
+    if raters is not None or not Store(folder).has("answers"):
+        yield partial(collect.run, folder, people=raters, bad=bad, force=force)
     yield partial(load_stage("consolidate").run, folder, force=force)
     yield partial(load_stage("rank").run, folder, force=force)
     if Store(folder).has("predictions"):

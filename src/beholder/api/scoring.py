@@ -22,7 +22,7 @@ from beholder.measure.scorers.scorer import Differentiable, Scorer
 from beholder.stats.prediction.calibration import Calibration
 
 Images = str | Path | Image.Image | NDArray[np.uint8] | Sequence[str | Path | Image.Image | NDArray[np.uint8]]
-"""Places (files, folders, globs, manifests, tar files, arrays on disk), images in memory, or several of these."""
+"""Paths (files, folders, globs, manifests, tar files, arrays on disk), images in memory, or several of these."""
 
 Prompts = str | Sequence[str] | Mapping[str, str] | None
 """One for all images; one for each, in order; by the name of the image; or none."""
@@ -30,7 +30,7 @@ Prompts = str | Sequence[str] | Mapping[str, str] | None
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores of images by one scorer, in the order of the names, and what they mean."""
+    """Scores of images by one scorer, in the order of the names, with their calibration."""
 
     name: str
     """Of the scorer."""
@@ -39,9 +39,9 @@ class Scored:
     names: tuple[str, ...]
     scores: NDArray[np.float64]  # (images,)
     meaning: Meaning | None
-    """Beside the reference set; ``None`` where none was given."""
+    """Relative to the reference set; ``None`` where none was given."""
     calibration: Calibration | None
-    """On people's choices; ``None`` where none were given."""
+    """On raters' choices; ``None`` where none were given."""
     broken: tuple[BrokenImage, ...]
     """What was skipped; always empty unless that was asked for."""
 
@@ -64,28 +64,30 @@ def score(
     """Score images by a scorer: its name, the folder of a trained model, or one that was loaded.
 
     ``weights`` is a folder, file or hub name for the scorer's network, or several by name. With ``reference``
-    images, scores come with their percentile among them and the chance to be preferred over one of them; with
-    ``choices`` of people (columns ``first``, ``second``, ``share``, maybe ``answers``; names of the images scored)
-    that chance is calibrated. Images that are missing or broken stop the run, all listed, unless ``skip_broken``.
-    Transparent images are flattened on the ``background`` (#rrggbb).
+    images, scores come with their percentile among them and the probability to be preferred over one of them; with
+    ``choices`` of raters (columns ``first``, ``second``, ``share``, maybe ``answers``; names of the images scored)
+    that probability is calibrated. Images that are missing or broken stop the run, all listed, unless
+    ``skip_broken``. Transparent images are flattened on the ``background`` (#rrggbb).
     """
     background = checked_background(background)
-    judge = scorer if isinstance(scorer, Scorer) else _loaded(scorer, weights, device)
+    loaded = scorer if isinstance(scorer, Scorer) else _loaded(scorer, weights, device)
     pictures = sources_of(images, background)
     texts = prompts_of(prompts, pictures)
-    beside: list[ImageSource] = []
-    beside_texts: list[str | None] = []
+    reference_sources: list[ImageSource] = []
+    reference_texts: list[str | None] = []
     if reference is not None:
-        beside = sources_of(reference, background)
-        beside_texts = prompts_of(prompts if reference_prompts is None else reference_prompts, beside)
-    if isinstance(scorer, str) and "prompt" in recipe_of(scorer).needs and None in (*texts, *beside_texts):
+        reference_sources = sources_of(reference, background)
+        reference_texts = prompts_of(
+            prompts if reference_prompts is None else reference_prompts, reference_sources
+        )
+    if isinstance(scorer, str) and "prompt" in recipe_of(scorer).needs and None in (*texts, *reference_texts):
         raise UserError(f"scorer '{scorer}' needs prompts: one for all images, or one for each")
     return score_by(
-        [judge],
+        [loaded],
         pictures,
         texts,
-        reference=beside,
-        reference_prompts=beside_texts,
+        reference=reference_sources,
+        reference_prompts=reference_texts,
         choices=choices if choices is None or isinstance(choices, pl.DataFrame) else read_choices(Path(choices)),
         background=background,
         skip_broken=skip_broken,
@@ -107,7 +109,7 @@ def score_by(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> list[Scored]:
-    """The same by several scorers, in their order: each image is decoded once for all of them."""
+    """Score images by several scorers, in their order: each image is decoded once for all of them."""
 
     def scored(images: Sequence[ImageSource], texts: Sequence[str | None]) -> Scores:
         return score_all(
@@ -124,44 +126,48 @@ def score_by(
     skipped = {broken.name for broken in scores.broken}
     texts = [text for picture, text in zip(pictures, prompts, strict=True) if picture.name not in skipped]
     chosen = None if choices is None else choices_of(choices, scores.names, texts)
-    beside = scored(reference, reference_prompts) if reference else None
-    return [_scored(scorer, scores, beside, chosen) for scorer in scorers]
+    reference_scores = scored(reference, reference_prompts) if reference else None
+    return [_scored(scorer, scores, reference_scores, chosen) for scorer in scorers]
 
 
-def _scored(scorer: Scorer, scores: Scores, beside: Scores | None, chosen: Choices | None) -> Scored:
+def _scored(scorer: Scorer, scores: Scores, reference_scores: Scores | None, chosen: Choices | None) -> Scored:
     values = scores.values[scorer.name]
     calibration = None if chosen is None else chosen.calibration(values)
-    read = None if beside is None else meaning(values, beside.values[scorer.name], scorer, calibration)
+    read = (
+        None
+        if reference_scores is None
+        else meaning(values, reference_scores.values[scorer.name], scorer, calibration)
+    )
     return Scored(scorer.name, scorer.identity, scores.names, values, read, calibration, scores.broken)
 
 
 def sources_of(images: Images, background: str = DEFAULT_BACKGROUND) -> list[ImageSource]:
-    """Sources of places and of images in memory; these are called ``image 1`` and so on."""
+    """Return the sources of files and folders and of images in memory, which are called ``image 1`` and so on."""
     several = images if isinstance(images, Sequence) and not isinstance(images, str) else [images]
-    found: list[ImageSource] = []
-    places: list[str | Path] = []
-    for one in several:
-        if isinstance(one, str | Path):
-            places.append(one)
+    sources: list[ImageSource] = []
+    paths: list[str | Path] = []
+    for image in several:
+        if isinstance(image, str | Path):
+            paths.append(image)
             continue
-        found += find_images(*places) if places else []
-        places = []
-        pixels = one if isinstance(one, np.ndarray) else np.asarray(flatten(one, background))
-        found.append(ArrayImage(f"image {len(found) + 1}", pixels))
-    return found + (find_images(*places) if places or not several else [])
+        sources += find_images(*paths) if paths else []
+        paths = []
+        pixels = image if isinstance(image, np.ndarray) else np.asarray(flatten(image, background))
+        sources.append(ArrayImage(f"image {len(sources) + 1}", pixels))
+    return sources + (find_images(*paths) if paths or not several else [])
 
 
 def prompts_of(prompts: Prompts, pictures: Sequence[ImageSource]) -> list[str | None]:
-    """The prompt of each picture."""
+    """Return the prompt of each picture."""
     if prompts is None or isinstance(prompts, str):
         return [prompts] * len(pictures)
     if isinstance(prompts, Mapping):
-        found = [prompts.get(one.name, prompts.get(Path(one.name).name)) for one in pictures]
-        lost = [one.name for one, text in zip(pictures, found, strict=True) if text is None]
-        if lost:
-            more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
-            raise UserError(f"no prompt for {', '.join(lost[:5])}{more}")
-        return list(found)
+        texts = [prompts.get(picture.name, prompts.get(Path(picture.name).name)) for picture in pictures]
+        missing = [picture.name for picture, text in zip(pictures, texts, strict=True) if text is None]
+        if missing:
+            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+            raise UserError(f"no prompt for {', '.join(missing[:5])}{more}")
+        return texts
     if len(prompts) != len(pictures):
         raise UserError(f"{len(prompts)} prompts for {len(pictures)} images; give one for all, or one for each")
     return list(prompts)
@@ -179,8 +185,8 @@ def _loaded(scorer: str, weights: Mapping[str, str] | str | Path | None, device:
 def differentiable_scores(
     *, scorer: str, weights: Mapping[str, str] | str | Path | None = None, device: str | None = None
 ) -> Differentiable:
-    """A function from images as a tensor (n, 3, height, width) of 0 to 1 and prompts to scores with gradients."""
-    found = _loaded(scorer, weights, device).differentiable
-    if found is None:
+    """Return a function from images (n, 3, height, width) in 0 to 1 and prompts to scores with gradients."""
+    differentiable = _loaded(scorer, weights, device).differentiable
+    if differentiable is None:
         raise UserError(f"scorer '{scorer}' has no gradients; preference models do, such as hps-v2")
-    return found
+    return differentiable

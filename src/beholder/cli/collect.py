@@ -1,4 +1,4 @@
-"""``beholder collect``: the study server, or a rehearsal of it with made-up people."""
+"""``beholder collect``: the study server, or a rehearsal of it with simulated raters."""
 
 import gc
 from pathlib import Path
@@ -14,7 +14,7 @@ from beholder.cli.options import database_options, database_url, existing_databa
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @database_options
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="With PostgreSQL.")
-@click.option("--simulate", "people", type=click.IntRange(min=1), metavar="N", help="Play so many made-up people.")
+@click.option("--simulate", "people", type=click.IntRange(min=1), metavar="N", help="Simulate so many raters.")
 @click.option("--bad", type=click.IntRange(min=0), default=0, show_default=True, help="Of them, with bad habits.")
 @click.option("--rotate-token", is_flag=True, help="Replace the researcher's link, end all cookies, and stop.")
 def collect(
@@ -28,13 +28,13 @@ def collect(
     *,
     rotate_token: bool,
 ) -> None:
-    """Ask people: serve the pages on which they judge.
+    """Ask raters: serve the pages on which they judge images.
 
-    Draws the trials if that was not done, starts the server, and prints the link for people and the one for the
+    Draws the trials if that was not done, starts the server, and prints the link for raters and the one for the
     researcher. An answer is on the disk before it is acknowledged. When the server stops, the answers are written
     to the tables of FOLDER.
 
-    With --simulate, made-up people go through the pages' own interface instead, and the server stops after them.
+    With --simulate, simulated raters use the pages' own interface instead, and the server stops after them.
 
     With --rotate-token nothing is served: the researcher's link gets a new token, and whoever is signed in on the
     researcher's page has to sign in again, also on a server that runs.
@@ -48,7 +48,7 @@ def collect(
         _rotate(folder.resolve(), database, host, port)
         return
     if people is not None and bad > people:
-        raise click.BadParameter(f"{bad} of {people} people cannot be bad", param_hint="--bad")
+        raise click.BadParameter(f"{bad} of {people} raters cannot be bad", param_hint="--bad")
     folder, url = folder.resolve(), database_url(folder, database)
     with usable_database():
         ready = is_ready(folder, url)

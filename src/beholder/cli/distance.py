@@ -35,7 +35,7 @@ USUAL = ("frechet", "kernel", "precision", "recall", "density", "coverage")
     "--features", type=click.Path(path_type=Path), help="Folder in which features are kept for next time."
 )
 @background_option()
-@click.option("--seed", default=0, show_default=True, help="Of metrics that draw subsets.")
+@click.option("--seed", default=0, show_default=True, help="Of metrics that sample subsets.")
 @click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def distance(
@@ -53,10 +53,10 @@ def distance(
     skip_broken: bool,
     as_json: bool,
 ) -> None:
-    """How far sets of generated images are from real ones.
+    """Measure distances between sets of generated images and real ones.
 
-    Each set GENERATED is compared with REAL. Every figure has a 95 % interval for the chance in which images were
-    drawn. Compare only figures of one encoder and of equal numbers of images.
+    Each set GENERATED is compared with REAL. Every figure has a 95 % confidence interval over the sampling
+    of images. Compare only figures of one encoder and of equal numbers of images.
     """
     names = list(metrics or USUAL)
     _check(names, encoder, train, logits)
@@ -74,26 +74,26 @@ def distance(
                 progress=progress,
             ).features
 
-    find_images(real, *generated, *([train] if train else []))  # all places that are wrong, at once
-    reference, known = encoded(real, network)[0], encoded(train, network)[0] if train else None
+    find_images(real, *generated, *([train] if train else []))  # reports all wrong paths at once
+    reference, training = encoded(real, network)[0], encoded(train, network)[0] if train else None
     rows: list[dict[str, object]] = []
     for place in generated:
         vectors = encoded(place, network, *([scores] if scores else []))
         sets = Sets(
             reference.vectors,
             vectors[0].vectors,
-            train=known.vectors if known else None,
+            train=training.vectors if training else None,
             logits=vectors[1].vectors if scores else None,
             seed=seed,
         )
         common = {"real": real, "generated": place, "encoder": vectors[0].encoder}
         common |= {"preprocessing": vectors[0].preprocessing, "background": background}
         skipped = {"skipped_real": len(reference.broken), "skipped_generated": len(vectors[0].broken)}
-        for name, one in measured(names, sets).items():
-            found = asdict(one)
-            counted = {"real_images": found.pop("real"), "generated_images": found.pop("generated")}
+        for name, estimate in measured(names, sets).items():
+            figure = asdict(estimate)
+            counted = {"real_images": figure.pop("real"), "generated_images": figure.pop("generated")}
             better = {"better": DISTANCES[name].better, "few_images": DISTANCES[name].bias}
-            rows.append({**common, **found, **counted, **better, **skipped})
+            rows.append({**common, **figure, **counted, **better, **skipped})
     _show(rows, as_json=as_json)
 
 
@@ -107,8 +107,10 @@ def _check(names: Sequence[str], encoder: str, train: str | None, logits: str | 
     faults += [
         f"metric '{name}' is not known; known: {', '.join(DISTANCES)}" for name in names if name not in DISTANCES
     ]
-    for need, given in (("train", train), ("logits", logits)):
-        lacking = [name for name in names if name in DISTANCES and need in DISTANCES[name].needs and given is None]
+    for need, option in (("train", train), ("logits", logits)):
+        lacking = [
+            name for name in names if name in DISTANCES and need in DISTANCES[name].needs and option is None
+        ]
         faults += [f"metric '{name}' needs --{need}" for name in lacking]
     if faults:
         raise UserError("\n".join(faults))
@@ -118,7 +120,7 @@ def _show(rows: list[dict[str, object]], *, as_json: bool) -> None:
     if as_json:
         show_json(rows)
         return
-    heads = ("generated", "metric", "value", "95 % interval", "better", "images")
+    heads = ("generated", "metric", "value", "95 % CI", "better", "images")
     show_table(
         heads,
         [
@@ -136,7 +138,7 @@ def _show(rows: list[dict[str, object]], *, as_json: bool) -> None:
     for row in {str(row["generated"]): row for row in rows}.values():
         if row["skipped_real"] or row["skipped_generated"]:
             click.echo(
-                f"{row['generated']}: broken images were left out: {row['skipped_generated']} generated, "
+                f"{row['generated']}: broken images were skipped: {row['skipped_generated']} generated, "
                 f"{row['skipped_real']} real",
                 err=True,
             )

@@ -41,11 +41,11 @@ DRAWS = 2000
 def evaluate(
     folder: Path, models: tuple[str, ...], together: tuple[str, ...], csv_file: Path | None, *, as_json: bool
 ) -> None:
-    """Compare models that learnt rich feedback: the paper's tables.
+    """Compare models trained on rich feedback: the paper's tables.
 
     Prints four tables for the models below FOLDER/models (or folders elsewhere): scores, implausibility heatmaps,
-    misalignment heatmaps, keywords; always on the images that a model was not trained on, which must be the same
-    for all. A study of the made-up world has a row `truth`: what knowing everything is worth against its people.
+    misalignment heatmaps, keywords; always on held-out images, which must be the same for all models. A study of
+    the synthetic world has a row `truth`: how well the ground truth agrees with its raters.
     """
     groups, study = _groups(models, together), load_study(folder)
     try:

@@ -1,4 +1,4 @@
-"""``beholder explain``: where images are wrong, what they missed, and how people would rate them, in full."""
+"""``beholder explain``: predicted rich feedback on images: heatmaps, misaligned keywords and scores."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -35,18 +35,18 @@ from beholder.study.words import split_words
     multiple=True,
     required=True,
     type=click.Path(path_type=Path),
-    help="The folder of a trained model of rich feedback; several speak as one.",
+    help="The folder of a trained model of rich feedback; several are averaged.",
 )
 @click.option("--prompt", help="One prompt for all images.")
 @click.option(
     "--prompts",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="CSV with the columns `image` (name or path) and `prompt`; or a text file, a line an image in order.",
+    help="CSV with the columns `image` (name or path) and `prompt`; or a text file, one line per image in order.",
 )
 @click.option(
     "--study",
     type=click.Path(path_type=Path, file_okay=False),
-    help="A study whose people judged some of the images: their feedback stands beside, its prompts are taken.",
+    help="A study whose raters judged some of the images: their feedback is added, its prompts are used.",
 )
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write a page (HTML) with pictures.")
 @background_option(None)
@@ -66,7 +66,7 @@ def explain_images(
     skip_broken: bool,
     as_json: bool,
 ) -> None:
-    """What is wrong with an image, and where: a trained model.
+    """Predict what is wrong with an image, and where, by a trained model.
 
     IMAGES are files, folders, globs, manifests, tar files or arrays.
     """
@@ -79,96 +79,97 @@ def explain_images(
     members = load_members(models, device)
     with progress_bar("images") as progress:
         ground = background_of(study, background)
-        found = explain_by(
+        explanations = explain_by(
             members, pictures, texts, study=study, background=ground, skip_broken=skip_broken, progress=progress
         )
     if out:
-        write_page(out, found.explained, [member.identity for member in members], ground)
+        write_page(out, explanations.explained, [member.identity for member in members], ground)
     if as_json:
-        _show_json(found, members, out)
+        _show_json(explanations, members, out)
         return
-    for one in found.explained:
-        _show(one)
-    if found.broken:
-        click.echo(f"{count(len(found.broken), 'broken image')} left out", err=True)
+    for explained in explanations.explained:
+        _show(explained)
+    if explanations.broken:
+        click.echo(f"{count(len(explanations.broken), 'broken image')} left out", err=True)
     if out:
-        click.echo(f"{out}: {count(len(found.explained), 'image')}", err=True)
+        click.echo(f"{out}: {count(len(explanations.explained), 'image')}", err=True)
 
 
-def _show_json(found: Explanations, members: Sequence[Member], out: Path | None) -> None:
+def _show_json(explanations: Explanations, members: Sequence[Member], out: Path | None) -> None:
     show_json(
         {
             "models": [
-                {"folder": one.name, "identity": one.identity, "within": dict(one.within) or None}
-                for one in members
+                {"folder": member.name, "identity": member.identity, "within": dict(member.within) or None}
+                for member in members
             ],
             "images": [
                 {
-                    "image": one.picture.name,
-                    "prompt": one.prompt,
-                    "model": _plain(one.model, one.prompt),
-                    "people": one.people and {**_plain(one.people, one.prompt), "number": one.people.people},
-                    "note": one.note or None,
+                    "image": image.picture.name,
+                    "prompt": image.prompt,
+                    "model": _plain(image.model, image.prompt),
+                    "people": image.people
+                    and {**_plain(image.people, image.prompt), "number": image.people.people},
+                    "note": image.note or None,
                 }
-                for one in found.explained
+                for image in explanations.explained
             ],
-            "skipped": [{"image": one.name, "reason": one.reason} for one in found.broken],
+            "skipped": [{"image": image.name, "reason": image.reason} for image in explanations.broken],
             "page": str(out) if out else None,
         }
     )
 
 
-def _plain(said: ImageFeedback, prompt: str) -> dict[str, object]:
-    maps = {aspect: heatmap_summary(heatmap) for aspect, heatmap in said.heatmaps.items()}
+def _plain(feedback: ImageFeedback, prompt: str) -> dict[str, object]:
+    maps = {aspect: heatmap_summary(heatmap) for aspect, heatmap in feedback.heatmaps.items()}
     return {
-        "scores": {aspect: asdict(score) for aspect, score in said.scores.items()},
-        "heatmaps": {aspect: asdict(one) | {"where": one.where} for aspect, one in maps.items()},
-        "words": _words(said, prompt),
+        "scores": {aspect: asdict(score) for aspect, score in feedback.scores.items()},
+        "heatmaps": {aspect: asdict(summary) | {"where": summary.where} for aspect, summary in maps.items()},
+        "words": _words(feedback, prompt),
     }
 
 
-def _words(said: ImageFeedback, prompt: str) -> list[dict[str, object]] | None:
-    if said.missed is None:
+def _words(feedback: ImageFeedback, prompt: str) -> list[dict[str, object]] | None:
+    if feedback.missed is None:
         return None
     return [
-        {"word": word, "share": None if np.isnan(share) else float(share), "missed": bool(share > MISSED)}
-        for word, share in zip(split_words(prompt), said.missed, strict=True)
+        {"word": word, "share": None if np.isnan(rate) else float(rate), "missed": bool(rate > MISSED)}
+        for word, rate in zip(split_words(prompt), feedback.missed, strict=True)
     ]
 
 
-def _show(one: Explained) -> None:
-    """A small table: what the model says, and what people said in a column of its own."""
+def _show(explained: Explained) -> None:
+    """Print a small table: the model's feedback and, in a column of its own, the raters'."""
     console = Console(width=None if Console().is_terminal else WIDE, markup=False, highlight=False, emoji=False)
-    console.print(Text(one.picture.name, style="bold"))
-    heads = ["", "model", *([count_raters(one.people.people)] if one.people else [])]
+    console.print(Text(explained.picture.name, style="bold"))
+    heads = ["", "model", *([count_raters(explained.people.people)] if explained.people else [])]
     table = Table(*heads, box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
-    table.show_header = one.people is not None
-    both = [said for said in (one.model, one.people) if said is not None]
-    if any(said.missed is not None for said in both):
-        table.add_row("prompt", *(_marked(said, one.prompt, console) for said in both))
+    table.show_header = explained.people is not None
+    both = [feedback for feedback in (explained.model, explained.people) if feedback is not None]
+    if any(feedback.missed is not None for feedback in both):
+        table.add_row("prompt", *(_marked(feedback, explained.prompt, console) for feedback in both))
     else:
-        table.add_row("prompt", one.prompt)
-    for aspect in dict.fromkeys(aspect for said in both for aspect in said.scores):
-        table.add_row(aspect, *(_score(said.scores.get(aspect)) for said in both))
-    maps = [{aspect: heatmap_summary(each) for aspect, each in said.heatmaps.items()} for said in both]
+        table.add_row("prompt", explained.prompt)
+    for aspect in dict.fromkeys(aspect for feedback in both for aspect in feedback.scores):
+        table.add_row(aspect, *(_score(feedback.scores.get(aspect)) for feedback in both))
+    maps = [{aspect: heatmap_summary(each) for aspect, each in feedback.heatmaps.items()} for feedback in both]
     for aspect in dict.fromkeys(aspect for each in maps for aspect in each):
         table.add_row(aspect, *(_place(each.get(aspect)) for each in maps))
     console.print(table)
-    if one.note:
-        console.print(one.note)
+    if explained.note:
+        console.print(explained.note)
     console.print()
 
 
-def _marked(said: ImageFeedback, prompt: str, console: Console) -> Text:
-    """The prompt with missed words struck through, or in brackets where nothing can be struck through."""
-    if said.missed is None:
+def _marked(feedback: ImageFeedback, prompt: str, console: Console) -> Text:
+    """Return the prompt with misaligned keywords struck through, or in brackets on a plain terminal."""
+    if feedback.missed is None:
         return Text("–")
     strikes = console.is_terminal and not console.is_dumb_terminal and not console.no_color
     text, end = Text(), 0
-    for word, share in zip(split_words(prompt), said.missed, strict=True):
+    for word, rate in zip(split_words(prompt), feedback.missed, strict=True):
         start = prompt.index(word, end)
         text.append(prompt[end:start])
-        if share > MISSED:
+        if rate > MISSED:
             text.append(word if strikes else f"[{word}]", style="strike red" if strikes else "")
         else:
             text.append(word)
@@ -184,9 +185,9 @@ def _score(score: AspectScore | None) -> str:
     return f"{score.value:.2f}  {score.low:.2f} to {score.high:.2f}"
 
 
-def _place(found: HeatmapSummary | None) -> str:
-    if found is None:
+def _place(summary: HeatmapSummary | None) -> str:
+    if summary is None:
         return "–"
-    if not found.above_half:
-        return f"nothing above a half; at most {found.peak:.2f}, {found.where}" if found.peak else "nothing"
-    return f"{percent(found.above_half)} of the image, {found.where}"
+    if not summary.above_half:
+        return f"nothing above a half; at most {summary.peak:.2f}, {summary.where}" if summary.peak else "nothing"
+    return f"{percent(summary.above_half)} of the image, {summary.where}"

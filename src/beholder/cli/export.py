@@ -1,4 +1,4 @@
-"""``beholder export``: the study in other people's formats."""
+"""``beholder export``: the study in the formats of other tools."""
 
 from pathlib import Path
 
@@ -23,12 +23,12 @@ def export(
     """Write the answers of a study in another format.
 
     Without FOLDER: the formats there are. The answers are those that the study server holds now or, where there
-    was none, those of the tables. People whom you left out are in none of them; those who did not consent only in
-    `parquet` and `csv`, which hold our tables row for row, and in `jspsych`. What people who withdrew did not ask
+    was none, those of the tables. Raters whom you excluded are in none of them; those who did not consent only in
+    `parquet` and `csv`, which hold our tables row for row, and in `jspsych`. What raters who withdrew did not ask
     to have deleted is in all of them, as it counts in the results.
     """
     if folder is None:
-        show_table(("format", "holds"), [(known, form.about) for known, form in FORMATS.items()])
+        show_table(("format", "holds"), [(format_name, form.about) for format_name, form in FORMATS.items()])
         return
     if name is None or out is None:
         raise click.UsageError("--format and --out are needed: what to write, and where")

@@ -1,4 +1,4 @@
-"""``beholder forget``: delete what names a person, and what they answered."""
+"""``beholder forget``: delete what identifies a rater, and what they answered."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -15,8 +15,8 @@ from beholder.tables.stages import writer_of
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--rater", metavar="PSEUDONYM", help="The person, as the tables call them.")
-@click.option("--platform", help="Where the person came from: prolific, mturk, panel.")
+@click.option("--rater", metavar="PSEUDONYM", help="The rater, as the tables name them.")
+@click.option("--platform", help="Where the rater came from: prolific, mturk, panel.")
 @click.option("--id", "identity", help="Their id on that platform.")
 @click.option("--keep-answers", is_flag=True, help="Delete only who they are.")
 @click.option("--all-identities", is_flag=True, help="Delete who everyone is; answers stay.")
@@ -33,12 +33,12 @@ def forget(
     all_identities: bool,
     as_json: bool,
 ) -> None:
-    """Delete a person's name and answers, and give a receipt.
+    """Delete a rater's identity and answers, and print a receipt.
 
-    The person is named by --rater, or by --platform and --id. What names them goes, and with it their sessions,
-    answers, marks and comments, in the database and in the tables of FOLDER; their places open again for someone
-    else. With --keep-answers only what names them goes. Tables that were made from the answers are listed, with
-    the command that makes them again. Copies that you exported before are yours to delete.
+    The rater is named by --rater, or by --platform and --id. What identifies them is deleted with their sessions,
+    answers, marks and comments, in the database and in the tables of FOLDER; their slots open again for someone
+    else. With --keep-answers only what identifies them is deleted. Tables that were made from the answers are
+    listed, with the command that makes them again. Copies that you exported before are yours to delete.
     """
     by_id = platform is not None and identity is not None
     if (platform is None) != (identity is None):
@@ -78,7 +78,7 @@ def _words(receipt: Receipt) -> str:
         f"  sessions deleted    {receipt.sessions}",
         f"  answers deleted     {receipt.answers}",
         f"  marks deleted       {receipt.marks}",
-        f"  places open again   {receipt.places_opened}",
+        f"  slots open again    {receipt.places_opened}",
         f"  tables rewritten    {', '.join(receipt.tables) or 'none'}",
         f"  receipt             {receipt.hash}",
     ]

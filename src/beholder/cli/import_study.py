@@ -1,4 +1,4 @@
-"""``beholder import``: a study from other people's data."""
+"""``beholder import``: a study from published data."""
 
 from pathlib import Path
 
@@ -18,15 +18,15 @@ from beholder.formats.folder import NOTES, require_new, write_folder
 @click.option(
     "--images",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where the image files lie, if they are at hand.",
+    help="Where the image files lie, if you have them.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 def import_study(form: str, source: Path, folder: Path, images: Path | None, *, as_json: bool) -> None:
-    """Make a study from other people's data.
+    """Make a study from published data.
 
     Reads SOURCE, a file or folder in FORMAT, and makes the study FOLDER, which `beholder run FOLDER` carries to a
-    report. What the data does not tell and what does not add up in it is printed and written to import.md there.
-    A fault in SOURCE is told with all others, and nothing is written.
+    report. What the data lacks and what is inconsistent in it is printed and written to import.md there.
+    All faults of SOURCE are listed at once, and nothing is written.
     """
     require_new(folder)
     imported = READABLE[form](source, images=images)

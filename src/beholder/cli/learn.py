@@ -40,7 +40,7 @@ def learn(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Train a model to judge images as people do, and test it.
+    """Train a model to predict raters' judgements, and test it.
 
     Reads the labels and images of FOLDER, trains by a recipe, and tests on images whose prompts (or generators)
     the model has not seen. Writes models/NAME with its card, and the tables `training`, `predictions` (of images

@@ -15,33 +15,39 @@ from beholder.errors import UserError
 from beholder.tables.full import is_full
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("beholder.cli.demo:demo", "Run the whole loop on a made-up world, and compare with its truth."),
-    "plan": ("beholder.cli.plan:plan", "Simulate a study to see how many people it needs, at what cost."),
+    "demo": ("beholder.cli.demo:demo", "Run the loop on a synthetic world, and compare with its ground truth."),
+    "plan": ("beholder.cli.plan:plan", "Simulate a study to see how many raters it needs, at what cost."),
     "new": ("beholder.cli.new:new", "Make a study from a protocol and your images."),
-    "import": ("beholder.cli.import_study:import_study", "Make a study from other people's data."),
-    "design": ("beholder.cli.stages:design", "Draw the trials: who is to be shown what."),
-    "collect": ("beholder.cli.collect:collect", "Ask people: serve the pages on which they judge."),
-    "consolidate": ("beholder.cli.stages:consolidate", "Turn many people's answers into labels with intervals."),
-    "rank": ("beholder.cli.stages:rank", "Rate the generators and say which of them differ."),
-    "learn": ("beholder.cli.learn:learn", "Train a model to judge images as people do, and test it."),
+    "import": ("beholder.cli.import_study:import_study", "Make a study from published data."),
+    "design": ("beholder.cli.stages:design", "Draw the trials: which rater is shown what."),
+    "collect": ("beholder.cli.collect:collect", "Ask raters: serve the pages on which they judge images."),
+    "consolidate": ("beholder.cli.stages:consolidate", "Turn answers into labels with confidence intervals."),
+    "rank": ("beholder.cli.stages:rank", "Rate the generators and say which differ significantly."),
+    "learn": ("beholder.cli.learn:learn", "Train a model to predict raters' judgements, and test it."),
     "evaluate": (
         "beholder.cli.evaluate:evaluate",
-        "Compare models that learnt rich feedback: the paper's tables.",
+        "Compare models trained on rich feedback: the paper's tables.",
     ),
     "measure": (
         "beholder.cli.measure:measure",
-        "Compute metrics of the images, and see which agree with people.",
+        "Compute metrics of the images, and see which agree with raters.",
     ),
-    "distance": ("beholder.cli.distance:distance", "How far sets of generated images are from real ones."),
-    "score": ("beholder.cli.score:score_images", "What automatic judges say of single images."),
-    "explain": ("beholder.cli.explain:explain_images", "What is wrong with an image, and where: a trained model."),
+    "distance": (
+        "beholder.cli.distance:distance",
+        "Measure distances between sets of generated images and real ones.",
+    ),
+    "score": ("beholder.cli.score:score_images", "Score single images by automatic scorers."),
+    "explain": (
+        "beholder.cli.explain:explain_images",
+        "Predict what is wrong with an image, and where, by a trained model.",
+    ),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
     "researchers": (
         "beholder.cli.researchers:researchers",
         "List, add or remove accounts for the researcher's page.",
     ),
-    "forget": ("beholder.cli.forget:forget", "Delete a person's name and answers, and give a receipt."),
+    "forget": ("beholder.cli.forget:forget", "Delete a rater's identity and answers, and print a receipt."),
     "run": ("beholder.cli.run:run", "Run the stages that have something to do, from design to report."),
     "protocols": ("beholder.cli.protocols:protocols", "List the protocols, or show one with all its settings."),
     "tables": ("beholder.cli.tables:tables", "Describe the tables, or check those of a study."),
@@ -71,7 +77,7 @@ class LazyGroup(click.Group):
 
 
 def load_command(place: str) -> click.Command:
-    """The command at ``module:attribute``."""
+    """Import the command at ``module:attribute``."""
     module, attribute = place.split(":")
     command = getattr(import_module(module), attribute)
     if not isinstance(command, click.Command):
@@ -83,7 +89,7 @@ def load_command(place: str) -> click.Command:
 @click.version_option(__version__, prog_name="beholder", message="%(prog)s %(version)s")
 @click.option("-v", "--verbose", count=True, help="Say on stderr what is being done; twice: in detail.")
 def beholder(verbose: int) -> None:
-    """Ask people about generated images, and turn their answers into numbers with intervals."""
+    """Ask raters about generated images, and turn their answers into ratings with confidence intervals."""
     if verbose:
         import logging
 

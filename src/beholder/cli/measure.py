@@ -1,4 +1,4 @@
-"""``beholder measure``: the stage, and what it says of the metrics in words."""
+"""``beholder measure``: the stage, and its verdicts on the metrics in words."""
 
 import logging
 from dataclasses import asdict
@@ -51,14 +51,14 @@ def measure(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Compute metrics of the images, and see which agree with people.
+    """Compute metrics of the images, and see which agree with raters.
 
     Reads the images, labels and ratings of FOLDER, scores the images and takes distances to the real ones, writes
     the tables `scores`, `features`, `distances`, `correlations` and `metric_separations`, and says which metric to
     trust for this study.
     """
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
-    wanted = Measuring(
+    settings = Measuring(
         encoder=encoder,
         encoder_weights=encoder_weights,
         distances=distances or SIMPLE,
@@ -68,14 +68,14 @@ def measure(
         skip_broken=skip_broken,
     )
     with progress_bar("images") as progress:
-        outcome = run(folder, force=force, measuring=wanted, progress=progress)
+        outcome = run(folder, force=force, measuring=settings, progress=progress)
     store = Store(folder)
-    found = verdicts(store.read("correlations"), store.read("metric_separations"))
+    metric_verdicts = verdicts(store.read("correlations"), store.read("metric_separations"))
     if as_json:
-        show_json(asdict(outcome) | {"verdicts": [asdict(one) for one in found]})
+        show_json(asdict(outcome) | {"verdicts": [asdict(verdict) for verdict in metric_verdicts]})
         return
     click.echo(str(outcome))
-    for one in found:
-        click.echo(f"\n{one}")
-    if not found:
-        click.echo(f"No ratings to hold metrics against yet: beholder rank {folder}")
+    for verdict in metric_verdicts:
+        click.echo(f"\n{verdict}")
+    if not metric_verdicts:
+        click.echo(f"No ratings to compare metrics with yet: beholder rank {folder}")

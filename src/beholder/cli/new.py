@@ -34,15 +34,17 @@ class NamedFolder(click.ParamType[tuple[str, Path]]):
     "--generated", multiple=True, type=NamedFolder(), help="A generator and its images. Repeat for each."
 )
 @click.option("--real", multiple=True, type=FOLDER, metavar="DIR", help="Real images.")
-@click.option("--gold", multiple=True, type=NamedFolder(), help="Images that serve only to check people.")
+@click.option("--gold", multiple=True, type=NamedFolder(), help="Images that serve only to check raters.")
 @click.option(
     "--manifest", type=click.Path(path_type=Path), metavar="FILE", help="A CSV or Parquet list of images."
 )
 @click.option("--name", help="Name of the study. [default: from FOLDER]")
-@click.option("--title", help="Title that people see. [default: from the name]")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Reproduces every draw.")
-@click.option("--raters", type=click.IntRange(min=1), help="People a question. [default: the protocol's]")
-@click.option("--trials", type=click.IntRange(min=1), help="Trials a person. [default: the protocol's]")
+@click.option("--title", help="Title that participants see. [default: from the name]")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Makes all random draws reproducible."
+)
+@click.option("--raters", type=click.IntRange(min=1), help="Raters per question. [default: the protocol's]")
+@click.option("--trials", type=click.IntRange(min=1), help="Trials per rater. [default: the protocol's]")
 @click.option("--copy", is_flag=True, help="Copy the images into FOLDER/images.")
 def new(
     protocol: str,
@@ -64,13 +66,13 @@ def new(
     PROTOCOL is one of `beholder protocols`, or several with commas between; FOLDER must be new or empty.
 
     Folders of images are searched with their subfolders. Prompts come from DIR/prompts.csv (columns file, prompt,
-    style) or from a text file beside each image (cat.png, cat.txt). A manifest has the columns path and generator
-    and, if wanted, image, prompt, style, gold and real; its paths are relative to its own folder.
+    style) or from a text file next to each image (cat.png, cat.txt). A manifest has the columns path and generator
+    and, optionally, image, prompt, style, gold and real; its paths are relative to its own folder.
 
     Every image is opened; if anything is wrong, all of it is listed and nothing is written.
     """
     with progress_bar("images") as progress:
-        made = make_study(
+        new_study = make_study(
             [part.strip() for part in protocol.split(",") if part.strip()],
             folder,
             real=real,
@@ -85,16 +87,18 @@ def new(
             trials=trials,
             progress=progress,
         )
-    _say(made, folder)
+    _print(new_study, folder)
 
 
-def _say(made: NewStudy, folder: Path) -> None:
-    counts = ", ".join(f"{count:,} {generator}" for generator, count in made.images.items())
-    click.echo(f"{folder}: study '{made.study.name}' with {sum(made.images.values()):,} images ({counts})")
-    for question in made.study.questions:
+def _print(new_study: NewStudy, folder: Path) -> None:
+    counts = ", ".join(f"{count:,} {generator}" for generator, count in new_study.images.items())
+    click.echo(
+        f"{folder}: study '{new_study.study.name}' with {sum(new_study.images.values()):,} images ({counts})"
+    )
+    for question in new_study.study.questions:
         design = question.design
-        click.echo(f"  {question.name}: {question.kind}, {design.raters} people × {design.trials} trials")
-    for note in made.notes:
+        click.echo(f"  {question.name}: {question.kind}, {design.raters} raters × {design.trials} trials")
+    for note in new_study.notes:
         click.echo(f"note: {note}")
     click.echo(
         f"Next:\n  edit {folder / 'study.toml'} if the defaults do not suit you\n  beholder collect {folder}"

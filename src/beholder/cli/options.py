@@ -19,7 +19,7 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def background_option(default: str | None = DEFAULT_BACKGROUND) -> Decorator:
-    """The option by which a command without a study is told its background; ``None``: that of a study."""
+    """Return the option for the background of a command without a study; ``None``: that of a study."""
     return click.option(
         "--background",
         metavar="COLOUR",
@@ -31,7 +31,7 @@ def background_option(default: str | None = DEFAULT_BACKGROUND) -> Decorator:
 
 
 def database_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Options by which a command is told its database; it gets the address as ``database``, or ``None``."""
+    """Add the options for the database of a command, which gets its address as ``database``, or ``None``."""
 
     @click.option(
         "--database",
@@ -46,7 +46,7 @@ def database_options(command: Callable[..., None]) -> Callable[..., None]:
         help="A file that holds this address, which keeps its password out of the process list.",
     )
     @functools.wraps(command)
-    def told(*, database: str | None, database_file: Path | None, **others: Any) -> None:  # noqa: ANN401 - click's
+    def with_address(*, database: str | None, database_file: Path | None, **others: Any) -> None:  # noqa: ANN401 - click's
         typed = click.get_current_context().get_parameter_source("database") is ParameterSource.COMMANDLINE
         if typed and database_file is not None:
             raise click.UsageError("name one: --database or --database-file")
@@ -59,35 +59,35 @@ def database_options(command: Callable[..., None]) -> Callable[..., None]:
             )
         command(database=address, **others)
 
-    return told
+    return with_address
 
 
-def database_url(folder: Path, wanted: str | None) -> str:
-    """The database of a study: SQLite in its folder, or PostgreSQL by an address as people write it."""
-    if wanted is None:
+def database_url(folder: Path, address: str | None) -> str:
+    """Return the database of a study: SQLite in its folder, or PostgreSQL by an address as users write it."""
+    if address is None:
         from beholder.collect.database.schema import default_url
 
         return default_url(folder)
     for plain in ("postgresql://", "postgres://"):
-        if wanted.startswith(plain):
-            return "postgresql+psycopg://" + wanted.removeprefix(plain)
-    return wanted
+        if address.startswith(plain):
+            return "postgresql+psycopg://" + address.removeprefix(plain)
+    return address
 
 
-def existing_database_url(folder: Path, wanted: str | None) -> str:
-    """As ``database_url``, for a command that works on what was collected; an error where nothing was."""
+def existing_database_url(folder: Path, address: str | None) -> str:
+    """Return ``database_url`` for a command that works on collected answers; an error where there are none."""
     from beholder.collect.database.schema import FILE_NAME
 
-    if wanted is None and not (folder / FILE_NAME).is_file():
+    if address is None and not (folder / FILE_NAME).is_file():
         raise StageError(
             f"{folder} has no {FILE_NAME}. If the answers are kept elsewhere, say where: --database-file FILE, "
             f"{VARIABLE} or --database URL"
         )
-    return database_url(folder, wanted)
+    return database_url(folder, address)
 
 
 def has_password(address: str) -> bool:
-    """Whether an address of a database holds a password, before the host or among the parameters."""
+    """Say whether an address of a database holds a password, before the host or among the parameters."""
     before, _, parameters = address.partition("?")
     user, at, _ = before.partition("://")[2].rpartition("@")
     return bool(at and ":" in user) or "password=" in parameters

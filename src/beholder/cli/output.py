@@ -1,4 +1,4 @@
-"""What commands print: aligned tables for people, JSON for programs; both to stdout."""
+"""What commands print: aligned tables for readers, JSON for programs; both to stdout."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ WIDE = 160
 
 
 def show_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table without lines; long cells are folded to the width of the terminal."""
+    """Print a table without lines; long cells are folded to the width of the terminal."""
     table = Table(*heads, box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for row in rows:
         table.add_row(*row)
@@ -22,5 +22,5 @@ def show_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def show_json(content: object) -> None:
-    """One JSON document."""
+    """Print one JSON document."""
     click.echo(json.dumps(content, ensure_ascii=False, indent=2))

@@ -1,4 +1,4 @@
-"""``beholder plan``: how many people a study needs, and what they cost."""
+"""``beholder plan``: how many raters a study needs, and what they cost."""
 
 from dataclasses import asdict
 
@@ -12,7 +12,7 @@ from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.protocols.catalogue import PROTOCOLS
 
 DIFFERENCE = 0.05
-"""What is to be found where neither the command nor the kind's power model says."""
+"""The difference to be detected where neither the command nor the kind's power model has one."""
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
@@ -35,16 +35,20 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 @click.command()
 @click.argument("protocol", type=click.Choice(list(PROTOCOLS)))
 @click.option(
-    "--difference", type=float, help="To be found: a share, or points of the scale. [default: .05 or .2]"
+    "--difference", type=float, help="To be detected: a proportion, or points of the scale. [default: .05 or .2]"
 )
 @click.option("--generators", type=click.IntRange(min=2), default=2, show_default=True, help="All are compared.")
-@click.option("--people", "sizes", type=Numbers(), default="10,20,30,60,100,200", show_default=True)
-@click.option("--trials", type=click.IntRange(min=1), help="A person's trials. [default: the protocol's]")
+@click.option("--raters", "sizes", type=Numbers(), default="10,20,30,60,100,200", show_default=True)
+@click.option("--trials", type=click.IntRange(min=1), help="Trials per rater. [default: the protocol's]")
 @click.option("--images", type=click.IntRange(min=2), default=100, show_default=True, help="Of each generator.")
-@click.option("--people-share", type=float, default=0.05, show_default=True, help="Variance that lies in people.")
-@click.option("--image-share", type=float, default=0.05, show_default=True, help="Variance that lies in images.")
+@click.option(
+    "--rater-share", type=float, default=0.05, show_default=True, help="Proportion of variance between raters."
+)
+@click.option(
+    "--image-share", type=float, default=0.05, show_default=True, help="Proportion of variance between images."
+)
 @click.option("--baseline", type=float, default=0.5, show_default=True, help="Error rate of the better generator.")
-@click.option("--wage", type=click.FloatRange(min=0), default=12.0, show_default=True, help="Pay an hour.")
+@click.option("--wage", type=click.FloatRange(min=0), default=12.0, show_default=True, help="Pay per hour.")
 @click.option(
     "--studies", type=click.IntRange(min=50), default=400, show_default=True, help="To simulate for each."
 )
@@ -57,7 +61,7 @@ def plan(
     sizes: tuple[int, ...],
     trials: int | None,
     images: int,
-    people_share: float,
+    rater_share: float,
     image_share: float,
     baseline: float,
     wage: float,
@@ -66,34 +70,34 @@ def plan(
     *,
     as_json: bool,
 ) -> None:
-    """Simulate a study to see how many people it needs, at what cost.
+    """Simulate a study to see how many raters it needs, at what cost.
 
-    Studies of PROTOCOL with two generators that differ are simulated, people and images varying, and each is
-    analysed as the ratings are. Power is the share of them that tell the two apart at a level that allows for all
-    pairs of generators. With --people-share 0 the answers are independent, and the formula's numbers come out.
+    Studies of PROTOCOL with two generators that differ are simulated, with varying raters and images, and each is
+    analysed as the ratings are. Power is the proportion of them with a significant difference, at a level
+    corrected for all pairs of generators. With --rater-share 0 the answers are independent.
     """
     question = _question(protocol, trials)
-    wanted = Plan(
+    study_plan = Plan(
         question,
         _default_difference(question) if difference is None else difference,
         generators=generators,
         images=images,
-        people_share=people_share,
+        rater_share=rater_share,
         image_share=image_share,
         baseline=baseline,
         hourly_wage=wage,
     )
-    formula = closed_form(wanted)
+    formula = closed_form(study_plan)
     points: list[PowerAt] = []
     with progress_bar("studies") as progress:
         for number, size in enumerate(sizes):
             rng = np.random.default_rng([seed, size])
-            points += power_curve(wanted, [size], studies=studies, rng=rng)
+            points += power_curve(study_plan, [size], studies=studies, rng=rng)
             progress(number + 1, len(sizes))
     if as_json:
         show_json({"formula": asdict(formula), "power": [asdict(point) for point in points]})
         return
-    _say(protocol, wanted, formula, points)
+    _say(protocol, study_plan, formula, points)
 
 
 def _question(protocol: str, trials: int | None) -> AnyQuestion:
@@ -108,16 +112,16 @@ def _default_difference(question: AnyQuestion) -> float:
     return DIFFERENCE if model is None else POWER_MODELS[model].difference
 
 
-def _say(protocol: str, wanted: Plan, formula: ClosedForm, points: list[PowerAt]) -> None:
-    size = "" if wanted.model is None else wanted.model.size(wanted.difference)
+def _say(protocol: str, study_plan: Plan, formula: ClosedForm, points: list[PowerAt]) -> None:
+    size = "" if study_plan.model is None else study_plan.model.size(study_plan.difference)
     click.echo(
-        f"{protocol}: to tell two of {wanted.generators} generators apart that differ by {size}\n"
-        f"{wanted.answers_each} answers a person about the two; {wanted.images} images a generator; "
-        f"{wanted.people_share:.0%} of the variance lies in people\n"
+        f"{protocol}: to separate two of {study_plan.generators} generators that differ by {size}\n"
+        f"{study_plan.answers_each} answers per rater about the two; {study_plan.images} images per generator; "
+        f"{study_plan.rater_share:.0%} of the variance lies between raters\n"
     )
     rows = [
         (
-            f"{point.people:,}",
+            f"{point.raters:,}",
             f"{point.answers:,}",
             f"{point.power.value:.0%}",
             f"{point.power.low:.0%}–{point.power.high:.0%}",
@@ -126,9 +130,9 @@ def _say(protocol: str, wanted: Plan, formula: ClosedForm, points: list[PowerAt]
         )
         for point in points
     ]
-    show_table(["people", "answers", "power", "95 % interval", "hours", "cost"], rows)
+    show_table(["raters", "answers", "power", "95 % CI", "hours", "cost"], rows)
     click.echo(
-        f"\nBy formula, for a power of {wanted.power:.0%}: {formula.independent_answers:,} answers if all were "
-        f"independent; × {formula.design_effect:.2f} because each person gives several = {formula.answers:,}, "
-        f"from {formula.people:,} people."
+        f"\nBy formula, for a power of {study_plan.power:.0%}: {formula.independent_answers:,} answers if all "
+        f"were independent; × {formula.design_effect:.2f} because each rater gives several = {formula.answers:,}, "
+        f"from {formula.raters:,} raters."
     )

@@ -1,4 +1,4 @@
-"""The prompts of images, as commands take them: one for all, a file with a line an image, or a table by name."""
+"""The prompts of images on the command line: one for all, a file with one line per image, or a table by name."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,25 +9,27 @@ from beholder.errors import UserError
 from beholder.images.sources import ImageSource
 
 
-def read_prompts(path: Path | None, one: str | None, pictures: Sequence[ImageSource]) -> list[str | None]:
-    """The prompt of each picture; an error lists the pictures without one."""
+def read_prompts(path: Path | None, common: str | None, pictures: Sequence[ImageSource]) -> list[str | None]:
+    """Return the prompt of each picture; an error lists the pictures without one."""
     if path is None:
-        return [one] * len(pictures)
+        return [common] * len(pictures)
     try:
         if path.suffix.lower() != ".csv":
             lines = path.read_text(encoding="utf-8-sig").splitlines()
             if len(lines) != len(pictures):
-                raise UserError(f"{path}: {len(lines)} lines for {len(pictures)} images; one a line is expected")
+                raise UserError(
+                    f"{path}: {len(lines)} lines for {len(pictures)} images; one line per image is expected"
+                )
             return list(lines)
         table = pl.read_csv(path, infer_schema=False)
     except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
     if not {"image", "prompt"} <= set(table.columns):
         raise UserError(f"{path}: columns 'image' and 'prompt' are expected; found: {', '.join(table.columns)}")
-    known = dict(table.select("image", "prompt").drop_nulls().iter_rows())
-    found = [known.get(one.name, known.get(Path(one.name).name)) for one in pictures]
-    lost = [one.name for one, text in zip(pictures, found, strict=True) if text is None]
-    if lost:
-        more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
-        raise UserError(f"{path}: no prompt for {', '.join(lost[:5])}{more}")
-    return found
+    by_name = dict(table.select("image", "prompt").drop_nulls().iter_rows())
+    prompts = [by_name.get(picture.name, by_name.get(Path(picture.name).name)) for picture in pictures]
+    missing = [picture.name for picture, text in zip(pictures, prompts, strict=True) if text is None]
+    if missing:
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        raise UserError(f"{path}: no prompt for {', '.join(missing[:5])}{more}")
+    return prompts

@@ -59,7 +59,7 @@ def _show(protocol: Protocol) -> None:
     click.echo(f"{protocol.name}: {protocol.summary}\nSource: {protocol.source}")
     click.echo(f"Needs: generated images{''.join(f', {need}' for need in needs)}")
     if protocol.raters_per_generator:
-        click.echo(f"People: {protocol.raters_per_generator} for each generator")
+        click.echo(f"Raters: {protocol.raters_per_generator} for each generator")
     for question in protocol.questions():
         click.echo(f"\nQuestion '{question.name}' of kind {question.kind}\n")
         show_table(("setting", "value", "meaning"), list(_settings(question)))
@@ -73,10 +73,10 @@ def _settings(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, str, st
         if isinstance(value, BaseModel):
             yield from _settings(value, f"{prefix}{key}.")
         elif key not in ("name", "kind", "protocol"):
-            yield f"{prefix}{key}", _shown(value), field.description or ""
+            yield f"{prefix}{key}", _format(value), field.description or ""
 
 
-def _shown(value: object) -> str:
+def _format(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):

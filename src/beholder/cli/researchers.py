@@ -147,7 +147,12 @@ def _show(accounts: list[Account], as_json: bool) -> None:
         click.echo("no accounts; add one with --add NAME --role view|manage")
     else:
         rows = [
-            (one.name, one.role, datetime.fromtimestamp(one.created, UTC).strftime("%Y-%m-%d"), str(one.signed_in))
-            for one in accounts
+            (
+                account.name,
+                account.role,
+                datetime.fromtimestamp(account.created, UTC).strftime("%Y-%m-%d"),
+                str(account.signed_in),
+            )
+            for account in accounts
         ]
         show_table(("name", "role", "since", "browsers signed in"), rows)

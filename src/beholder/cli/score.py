@@ -1,4 +1,4 @@
-"""``beholder score``: what automatic judges say of single images, and what that means, without a study."""
+"""``beholder score``: scores of single images and their calibration, without a study."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +20,7 @@ from beholder.stats.prediction.calibration import Calibration
 
 
 @click.command(
-    "score", epilog="Scorers: " + "; ".join(f"{name}, {one.about}" for name, one in SCORERS.items()) + "."
+    "score", epilog="Scorers: " + "; ".join(f"{name}, {scorer.about}" for name, scorer in SCORERS.items()) + "."
 )
 @click.argument("images", nargs=-1, required=True)
 @click.option(
@@ -33,13 +33,13 @@ from beholder.stats.prediction.calibration import Calibration
 @click.option(
     "--prompts",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="CSV with the columns `image` (name or path) and `prompt`; or a text file, a line an image in order.",
+    help="CSV with the columns `image` (name or path) and `prompt`; or a text file, one line per image in order.",
 )
 @click.option("--prompt", help="One prompt for all images, in place of a file.")
 @click.option(
     "--weights", multiple=True, metavar="NAME=PLACE", help="Weights: clip=folder, aesthetic=file, hps-v2=file …"
 )
-@click.option("--reference", help="Images beside which scores are put: percentile, and chance to be preferred.")
+@click.option("--reference", help="Images to compare scores with: percentile, and probability to be preferred.")
 @click.option(
     "--reference-prompts",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -48,8 +48,8 @@ from beholder.stats.prediction.calibration import Calibration
 @click.option(
     "--choices",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="People's choices, which calibrate chances: CSV with `first`, `second`, `share`, maybe `answers`; or the "
-    "table `labels` of a study.",
+    help="Raters' choices, which calibrate probabilities: CSV with `first`, `second`, `share`, maybe `answers`; "
+    "or the table `labels` of a study.",
 )
 @background_option()
 @click.option("--device", help="Where networks run: cpu, cuda, mps. Left out: the fastest there is.")
@@ -70,30 +70,32 @@ def score_images(
     skip_broken: bool,
     as_json: bool,
 ) -> None:
-    """What automatic judges say of single images.
+    """Score single images by automatic scorers.
 
     IMAGES are files, folders, globs, manifests, tar files or arrays.
     """
-    names, given = list(dict.fromkeys(scorers)), named_weights(weights)
-    check_names(names, given, trained=True)
+    names, named = list(dict.fromkeys(scorers)), named_weights(weights)
+    check_names(names, named, trained=True)
     needing = [name for name in names if "prompt" in recipe_of(name).needs]
     if needing and prompts is None and prompt is None:
         raise UserError(f"{', '.join(needing)} needs prompts: give a file with --prompts, or one with --prompt")
     if prompts and prompt:
         raise click.UsageError("give either --prompts or --prompt")
     pictures = find_images(*images)
-    beside = find_images(reference) if reference else []
+    reference_images = find_images(reference) if reference else []
     texts = read_prompts(prompts, prompt, pictures)
-    beside_texts = read_prompts(reference_prompts or prompts, prompt, beside) if beside else []
+    reference_texts = (
+        read_prompts(reference_prompts or prompts, prompt, reference_images) if reference_images else []
+    )
     table = read_choices(choices) if choices else None
-    loaded = [load_scorer(name, given, device) for name in names]
+    loaded = [load_scorer(name, named, device) for name in names]
     with progress_bar("images") as progress:
         scored = score_by(
             loaded,
             pictures,
             texts,
-            reference=beside,
-            reference_prompts=beside_texts,
+            reference=reference_images,
+            reference_prompts=reference_texts,
             choices=table,
             background=background,
             skip_broken=skip_broken,
@@ -178,26 +180,30 @@ def _show(scored: list[Scored]) -> None:
     show_table(heads, list(zip(*columns, strict=True)))
     for scores in scored:
         if scores.meaning:
-            click.echo(_told(scores.name, scores.meaning), err=True)
+            click.echo(_describe_meaning(scores.name, scores.meaning), err=True)
     for scores in scored:
         if scores.calibration:
-            click.echo(_checked(scores.name, scores.calibration), err=True)
+            click.echo(_describe_calibration(scores.name, scores.calibration), err=True)
     if scored[0].broken:
-        click.echo(f"{len(scored[0].broken)} broken images were left out", err=True)
+        click.echo(f"{len(scored[0].broken)} broken images were skipped", err=True)
 
 
-def _told(name: str, told: Meaning) -> str:
-    among = f"{name}: percentile among {told.reference} reference images"
-    if told.scale is None:
-        return f"{among}; it was not trained on choices, so there is no chance to be preferred without --choices"
-    source = "fitted to people's choices" if told.scale_from == "choices" else "as it was trained, not calibrated"
-    return f"{among}; preferred: chance over one of them, σ({told.scale:.4g} · difference), {source}"
+def _describe_meaning(name: str, meaning: Meaning) -> str:
+    among = f"{name}: percentile among {meaning.reference} reference images"
+    if meaning.scale is None:
+        return (
+            f"{among}; it was not trained on choices, so there is no probability to be preferred without --choices"
+        )
+    source = (
+        "fitted to raters' choices" if meaning.scale_from == "choices" else "as it was trained, not calibrated"
+    )
+    return f"{among}; preferred: probability over one of them, σ({meaning.scale:.4g} · difference), {source}"
 
 
-def _checked(name: str, found: Calibration) -> str:
-    told = found.reliability
+def _describe_calibration(name: str, calibration: Calibration) -> str:
+    scale, reliability = calibration.scale, calibration.reliability
     return (
-        f"{name}: {found.pairs} pairs, {found.choices:.0f} choices: scale {found.scale.value:.4g} "
-        f"[{found.scale.low:.4g}, {found.scale.high:.4g}]; calibration error {told.ece:.3f} on choices held out "
-        f"({told.ece_by_chance:.3f} would be chance)"
+        f"{name}: {calibration.pairs} pairs, {calibration.choices:.0f} choices: scale {scale.value:.4g} "
+        f"[{scale.low:.4g}, {scale.high:.4g}]; calibration error {reliability.ece:.3f} on choices held out "
+        f"({reliability.ece_by_chance:.3f} would be chance)"
     )

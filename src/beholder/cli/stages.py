@@ -10,7 +10,7 @@ logger = logging.getLogger(__name__)
 
 
 def stage_command(verb: str, about: str) -> click.Command:
-    """The command for the ``run(folder, force=…)`` of a stage, which is imported when it is called."""
+    """Return the command for the ``run(folder, force=…)`` of a stage, which is imported when it is called."""
 
     @click.command(verb, help=about)
     @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
@@ -32,7 +32,7 @@ def stage_command(verb: str, about: str) -> click.Command:
 
 design = stage_command(
     "design",
-    """Draw the trials: who is to be shown what.
+    """Draw the trials: which rater is shown what.
 
     Reads study.toml and the images of FOLDER and writes the table `trials`. The same seed draws the same trials.
     """,
@@ -40,16 +40,16 @@ design = stage_command(
 
 consolidate = stage_command(
     "consolidate",
-    """Turn many people's answers into labels with intervals.
+    """Turn answers into labels with confidence intervals.
 
-    Reads the answers of FOLDER, sets people aside by the study's screening rules, and writes the tables `raters`,
+    Reads the answers of FOLDER, excludes raters by the study's screening rules, and writes the tables `raters`,
     `judgements`, `labels`, `regions`, `thresholds` and `agreement`.
     """,
 )
 
 _rank = stage_command(
     "rank",
-    """Rate the generators and say which of them differ.
+    """Rate the generators and say which differ significantly.
 
     Reads the judgements of FOLDER and writes the tables `ratings`, `separations` and `comparisons`.
     """,
@@ -61,9 +61,9 @@ _rank = stage_command(
     "--like", "form", type=click.Choice(["hype", "layer6"]), help="Print the ratings as published there."
 )
 @click.pass_context
-def rank(context: click.Context, /, form: str | None, **given: object) -> None:
-    """The stage, and its ratings in the form of a published table where one is asked for."""
-    context.invoke(_rank, **given)
+def rank(context: click.Context, /, form: str | None, **options: object) -> None:
+    """Run the stage, and print its ratings in the form of a published table where one is asked for."""
+    context.invoke(_rank, **options)
     if form:
         from beholder.rank.as_published import published_table
         from beholder.tables.store import Store

@@ -20,7 +20,7 @@ from beholder.tables.store import Store
 def tables(folder: Path | None, *, as_markdown: bool, as_json: bool) -> None:
     """Describe the tables, or check those of a study.
 
-    Without FOLDER: every table there is, and what a row of it stands for. With FOLDER: each table found there, the
+    Without FOLDER: every table there is, and what one row of it is. With FOLDER: each table there, the
     stage, seed and version it came from, and whether it passes its check; a table that does not gives exit code 2.
     """
     if as_markdown and (folder or as_json):
@@ -30,7 +30,7 @@ def tables(folder: Path | None, *, as_markdown: bool, as_json: bool) -> None:
     elif folder is None:
         _list_all(as_json=as_json)
     else:
-        _list_found(folder, as_json=as_json)
+        _list_tables(folder, as_json=as_json)
 
 
 def _list_all(*, as_json: bool) -> None:
@@ -42,8 +42,8 @@ def _list_all(*, as_json: bool) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A table of a study; what is not known of it is ``None``."""
+class StudyTable:
+    """A table of a study; what is unknown about it is ``None``."""
 
     table: str
     rows: int | None
@@ -53,25 +53,25 @@ class Found:
     faults: tuple[str, ...]
 
 
-def _list_found(folder: Path, *, as_json: bool) -> None:
+def _list_tables(folder: Path, *, as_json: bool) -> None:
     store = Store(folder)
-    found = [_look_at(store, name) for name in TABLES if store.has(name)]
-    if not found:
+    study_tables = [_inspect(store, name) for name in TABLES if store.has(name)]
+    if not study_tables:
         raise StageError(
             f"{folder} has no tables. Make a study with: beholder new PROTOCOL {folder} …"
             if folder.is_dir()
             else f"{folder} does not exist."
         )
     if as_json:
-        show_json([asdict(one) for one in found])
+        show_json([asdict(table) for table in study_tables])
     else:
-        show_table(("table", "rows", "stage", "seed", "version", "check"), [_row(one) for one in found])
-    faults = [f"{one.table}: {fault}" for one in found for fault in one.faults]
+        show_table(("table", "rows", "stage", "seed", "version", "check"), [_row(table) for table in study_tables])
+    faults = [f"{table.table}: {fault}" for table in study_tables for fault in table.faults]
     if faults:
         raise TableError(str(folder), faults)
 
 
-def _look_at(store: Store, name: str) -> Found:
+def _inspect(store: Store, name: str) -> StudyTable:
     faults: tuple[str, ...] = ()
     try:
         store.read(name)
@@ -80,8 +80,8 @@ def _look_at(store: Store, name: str) -> Found:
     rows = _count(store.path(name))
     record = store.provenance(name)
     if record is None:
-        return Found(name, rows, None, None, None, faults)
-    return Found(name, rows, record.stage, record.seed, record.version, faults)
+        return StudyTable(name, rows, None, None, None, faults)
+    return StudyTable(name, rows, record.stage, record.seed, record.version, faults)
 
 
 def _count(path: Path) -> int | None:
@@ -91,10 +91,10 @@ def _count(path: Path) -> int | None:
         return None
 
 
-def _row(found: Found) -> tuple[str, ...]:
-    rows = None if found.rows is None else f"{found.rows:,}"
-    known = (rows, found.stage, found.seed, found.version)
+def _row(table: StudyTable) -> tuple[str, ...]:
+    rows = None if table.rows is None else f"{table.rows:,}"
+    cells = (rows, table.stage, table.seed, table.version)
     check = (
-        "passes" if not found.faults else "1 fault" if len(found.faults) == 1 else f"{len(found.faults)} faults"
+        "passes" if not table.faults else "1 fault" if len(table.faults) == 1 else f"{len(table.faults)} faults"
     )
-    return (found.table, *("?" if value is None else str(value) for value in known), check)
+    return (table.table, *("?" if value is None else str(value) for value in cells), check)

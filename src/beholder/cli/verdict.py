@@ -1,25 +1,26 @@
-"""What the demo prints: the leaderboards beside the ground truth, and whether the loop recovered it."""
+"""What the demo prints: the leaderboards with the ground truth, and whether the loop recovered it."""
 
 from pathlib import Path
 
 import click
 
-from beholder.api.demo import leaderboards, recovered
+from beholder.api.demo import check_recovery, load_leaderboards
 from beholder.report.tables.leaderboard import format_board
 
 
 def print_boards(folder: Path) -> None:
-    """The leaderboard of every question."""
-    for board in leaderboards(folder):
+    """Print the leaderboard of every question."""
+    for board in load_leaderboards(folder):
         click.echo("\n" + format_board(board))
 
 
 def print_verdict(folder: Path) -> None:
-    """Order, coverage and screening against what was planted."""
-    verdict = recovered(folder)
+    """Print how far order, coverage and screening agree with the ground truth."""
+    recovery = check_recovery(folder)
+    order, covered = recovery.order, recovery.covered
     click.echo(
-        f"\nplanted order recovered by {verdict.order.of_these} of {verdict.order.all} leaderboards; "
-        f"planted value within the 95 % interval in {verdict.covered.of_these} of {verdict.covered.all} cells"
+        f"\ntrue order recovered by {order.cases} of {order.total} leaderboards; "
+        f"95 % confidence interval contains the ground truth in {covered.cases} of {covered.total} cells"
     )
-    for name, excluded in verdict.excluded.items():
-        click.echo(f"{name} people set aside: {excluded.of_these} of {excluded.all} sessions")
+    for name, excluded in recovery.excluded.items():
+        click.echo(f"{name} raters excluded: {excluded.cases} of {excluded.total} sessions")

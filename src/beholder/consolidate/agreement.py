@@ -1,4 +1,4 @@
-"""How far people agree, before and after screening."""
+"""Inter-rater agreement, before and after screening."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,21 +16,21 @@ from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
-FEWEST_DRAWS, MOST_DRAWS = 200, 1000
-DRAWN_ANSWERS = 100_000_000
-"""Of large studies fewer draws are made, so many answers in all: thousands of people hardly differ."""
+FEWEST_REPLICATES, MOST_REPLICATES = 200, 1000
+RESAMPLED_ANSWERS = 100_000_000
+"""Answers resampled in all: a large study gets fewer bootstrap replicates, for thousands of raters need fewer."""
 
 LEVELS = 20
-"""Into so many steps a continuous scale is cut before α: its distances go by ranks, and steps are fine enough."""
+"""Steps into which a continuous scale is cut before α, whose ordinal distances go by ranks."""
 
 CREDITS: dict[str, tuple[str, Credit]] = {
     "nominal": ("gwet-ac1", "identity"),
     "ordinal": ("gwet-ac2-quadratic", "quadratic"),
 }
-"""Gwet's measure for each scale, and what it gives to a pair of different answers."""
+"""Gwet's coefficient for each scale, and the partial credit it gives to two different answers."""
 
 MOST_RESAMPLED = 100_000
-"""Beyond so many answers Gwet's AC has no interval: its draws would take longer than all the rest."""
+"""Beyond so many answers Gwet's AC has no confidence interval: its bootstrap would take longer than the rest."""
 
 Row = dict[str, object]
 
@@ -38,34 +38,33 @@ Row = dict[str, object]
 def agreement_rows(
     question: AnyQuestion, judged: JudgedItems, used: set[str], level: float, rng: np.random.Generator
 ) -> list[Row]:
-    """The ``agreement`` rows of one aspect, of all people and of those used; empty values where not defined."""
+    """Return the ``agreement`` rows of one aspect, of all raters and of those used, empty where undefined."""
     common: Row = {"question": question.name, "aspect": judged.aspect}
     everyone = list(_measures(question, judged, level, rng))
-    kept = judged.of(used)
-    same = kept.frame.height == judged.frame.height
-    after = everyone if same else list(_measures(question, kept, level, rng))
-    return [
-        common | {"people": people} | row for people, rows in (("all", everyone), ("used", after)) for row in rows
-    ]
+    screened = judged.of(used)
+    same = screened.frame.height == judged.frame.height
+    after = everyone if same else list(_measures(question, screened, level, rng))
+    by_raters = (("all", everyone), ("used", after))
+    return [common | {"people": raters} | row for raters, rows in by_raters for row in rows]
 
 
 def _measures(question: AnyQuestion, judged: JudgedItems, level: float, rng: np.random.Generator) -> Iterator[Row]:
-    """α of every kind; beside it what fits the kind and the design."""
+    """Yield α for every kind of question, and the other coefficients that fit the kind and the design."""
     stepped = _stepped(question, judged)
     also = kind_of(question).traits.agreement
     if judged.frame.is_empty():
         yield {"statistic": f"krippendorff-alpha-{judged.scale}"} | _counts(judged)
     else:
         who, what, code, names = stepped.arrays()
-        draws = int(np.clip(DRAWN_ANSWERS // len(who), FEWEST_DRAWS, MOST_DRAWS))
-        weights = rater_weights(np.zeros(len(names), dtype=np.int64), draws, rng)
+        replicates = int(np.clip(RESAMPLED_ANSWERS // len(who), FEWEST_REPLICATES, MOST_REPLICATES))
+        weights = rater_weights(np.zeros(len(names), dtype=np.int64), replicates, rng)
         alpha = partial(krippendorff_alpha, who, what, code, weights, scale=judged.scale, level=level)
         yield _row(f"krippendorff-alpha-{judged.scale}", alpha, judged)
         if judged.scale in CREDITS:
             statistic, credit = CREDITS[judged.scale]
             few = judged.frame.height <= MOST_RESAMPLED
-            drawn = weights if few else np.ones((1, len(names)), dtype=np.int32)
-            ac = _row(statistic, partial(gwet_ac, who, what, code, drawn, credit=credit, level=level), judged)
+            ac_weights = weights if few else np.ones((1, len(names)), dtype=np.int32)
+            ac = _row(statistic, partial(gwet_ac, who, what, code, ac_weights, credit=credit, level=level), judged)
             yield ac if few else ac | {"low": None, "high": None}
         if "intraclass" in also and len(who) == len(names) * (what.max() + 1):
             scores = judged.frame["value"].to_numpy()
@@ -76,32 +75,32 @@ def _measures(question: AnyQuestion, judged: JudgedItems, level: float, rng: np.
 
 
 def _row(statistic: str, measure: Callable[[], Estimate], judged: JudgedItems) -> Row:
-    """A measure with its interval; its value stays empty where it is not defined."""
+    """Return a coefficient with its confidence interval; its value stays empty where it is not defined."""
     row: Row = {"statistic": statistic}
     try:
-        found = measure()
+        estimate = measure()
     except StatisticsError:
         return row | _counts(judged)
-    numbers = {"value": found.value, "low": found.low, "high": found.high}
-    known = {name: None if np.isnan(number) else number for name, number in numbers.items()}
-    return row | known | {"answers": found.answers, "items": found.items, "raters": found.raters}
+    numbers = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+    defined = {name: None if np.isnan(number) else number for name, number in numbers.items()}
+    return row | defined | {"answers": estimate.answers, "items": estimate.items, "raters": estimate.raters}
 
 
 def _max_diffs(question: AnyQuestion, judged: JudgedItems) -> Iterator[Row]:
-    """The histogram of max_diff, cumulated: the share of images up to each difference.
+    """Yield the cumulative histogram of max_diff: the proportion of images up to each difference.
 
     max_diff is the highest less the lowest score of an image on a scale from 0 to 1 (Liang et al., 2024: about a
     quarter of the images have 0, and 85 % at most .25).
     """
     low, high = _ends(question)
-    apart = (
+    differences = (
         judged.frame.group_by("item")
-        .agg(apart=(pl.col("value").max() - pl.col("value").min()) / (high - low), people=pl.len())
-        .filter(pl.col("people") >= 2)["apart"]
+        .agg(difference=(pl.col("value").max() - pl.col("value").min()) / (high - low), raters=pl.len())
+        .filter(pl.col("raters") >= 2)["difference"]
     )
     for edge in (0.0, 0.25, 0.5, 0.75, 1.0):
-        share = float((apart <= edge + 1e-9).to_numpy().mean()) if len(apart) else None
-        yield {"statistic": f"max-diff-at-most-{edge:g}", "value": share} | _counts(judged)
+        proportion = float((differences <= edge + 1e-9).to_numpy().mean()) if len(differences) else None
+        yield {"statistic": f"max-diff-at-most-{edge:g}", "value": proportion} | _counts(judged)
 
 
 def _counts(judged: JudgedItems) -> Row:
@@ -113,7 +112,7 @@ def _counts(judged: JudgedItems) -> Row:
 
 
 def _stepped(question: AnyQuestion, judged: JudgedItems) -> JudgedItems:
-    """Values of a scale with very many points, in steps."""
+    """Round the values of a scale with very many points to steps."""
     scale = kind_of(question).scale(question)
     few_points = scale is not None and 0 < scale.points <= LEVELS + 1
     if few_points or (scale is None and judged.scale != "interval"):
@@ -125,6 +124,6 @@ def _stepped(question: AnyQuestion, judged: JudgedItems) -> JudgedItems:
 
 
 def _ends(question: AnyQuestion) -> tuple[float, float]:
-    """Lowest and highest value; from 0 to 1 where a question has no scale."""
+    """Return the lowest and highest value; 0 and 1 where a question has no scale."""
     scale = kind_of(question).scale(question)
     return (0.0, 1.0) if scale is None else scale.ends

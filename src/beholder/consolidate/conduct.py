@@ -1,4 +1,4 @@
-"""Everyone's conduct on a question, as rows: what their answers tell, and how far they agree with the others."""
+"""Each rater's conduct on a question, as rows: what the answers show, and the agreement with the other raters."""
 
 from dataclasses import asdict
 
@@ -27,10 +27,10 @@ SCHEMA: dict[str, type[pl.DataType]] = {
 def conduct_rows(
     question: AnyQuestion, answered: pl.DataFrame, skipped: pl.DataFrame, judged: list[JudgedItems]
 ) -> pl.DataFrame:
-    """One row per rater with the columns of ``raters`` that describe conduct, with ``agreement_p`` and
-    ``agreement_typical``.
+    """Return one row per rater with the columns of ``raters`` that describe conduct.
 
-    ``skipped`` has one row per trial that was left unanswered, with ``rater``, ``role`` and ``expected``.
+    ``agreement_p`` and ``agreement_typical`` are added for the screening rules. ``skipped`` has one row per trial
+    that was left unanswered, with ``rater``, ``role`` and ``expected``.
     """
     counted = tallies(question, answered, skipped)
     rows = [{"rater": rater, **asdict(conduct_of(counts))} for rater, counts in counted.items()]
@@ -39,11 +39,11 @@ def conduct_rows(
 
 
 def _agreement(judged: list[JudgedItems]) -> pl.DataFrame:
-    """Agreement with the others: of choices the share with their majority, of numbers the correlation.
+    """Return agreement with the other raters: how often choices follow the majority, or the correlation of values.
 
-    Of several aspects the best counts: someone who follows one scale well is paying attention.
-    ``agreement_p`` is the chance that someone who guesses agrees as often; ``agreement_typical`` says whether the
-    share may be as high as the median person's (95 % Wilson interval); only choices have them.
+    Of several aspects the best counts: a rater who follows one scale well is paying attention.
+    ``agreement_p`` is the probability that a rater who guesses agrees as often; ``agreement_typical`` says whether
+    the 95 % confidence interval (Wilson) of the rate reaches the median rater's; only choices have them.
     """
     parts = [_agreement_on(aspect) for aspect in judged if not aspect.decided().frame.is_empty()]
     schema = {"rater": pl.String, "agreement": pl.Float64, "agreement_kind": pl.String}
@@ -64,14 +64,16 @@ def _agreement_on(aspect: JudgedItems) -> pl.DataFrame:
     if aspect.scale != "nominal":
         values = leave_one_out_correlation(who, what, code).correlation
         return pl.DataFrame({"rater": names, "agreement": values, "agreement_kind": CORRELATION})
-    found = leave_one_out_agreement(who, what, code)
-    typical = found.high >= np.nanmedian(found.rate) if np.isfinite(found.rate).any() else found.high > 1
+    agreement = leave_one_out_agreement(who, what, code)
+    typical = (
+        agreement.high >= np.nanmedian(agreement.rate) if np.isfinite(agreement.rate).any() else agreement.high > 1
+    )
     return pl.DataFrame(
         {
             "rater": names,
-            "agreement": found.rate,
+            "agreement": agreement.rate,
             "agreement_kind": SHARE,
-            "agreement_p": found.p_value,
+            "agreement_p": agreement.p_value,
             "agreement_typical": typical.astype(np.float64),
         }
     )

@@ -24,29 +24,29 @@ class JudgedItems:
 
     @property
     def scale(self) -> Scale:
-        """What distances between the values mean."""
+        """The scale of measurement: what distances between the values mean."""
         return SCALES[self.value_kind]
 
     def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], list[str]]:
-        """Rater numbers, item numbers, values, and the raters' names in the order of their numbers.
+        """Return rater indices, item indices, values, and the raters' names in the order of their indices.
 
-        Values that are names, not numbers, become the numbers of their classes (``CLASSES``).
+        Values that are names, not numbers, become the indices of their classes (``CLASSES``).
         """
         names = self.frame["rater"].unique().sort()
         items = self.frame["item"].unique().sort()
         return (
-            _numbered(self.frame["rater"], names),
-            _numbered(self.frame["item"], items),
+            _indices(self.frame["rater"], names),
+            _indices(self.frame["item"], items),
             self._codes(),
             names.to_list(),
         )
 
     def of(self, raters: set[str]) -> "JudgedItems":
-        """The judgements of these people alone."""
+        """Return the judgements of these raters alone."""
         return replace(self, frame=self.frame.filter(pl.col("rater").is_in(list(raters))))
 
     def decided(self) -> "JudgedItems":
-        """Without ties, where values are names; of numbers all."""
+        """Return the judgements without ties, where values are votes; otherwise all of them."""
         if self.value_kind != "vote":
             return self
         return replace(self, frame=self.frame.filter(pl.col("value") != 0))
@@ -60,9 +60,9 @@ class JudgedItems:
 
 
 def by_aspect(question: AnyQuestion, judgements: pl.DataFrame) -> Iterator[JudgedItems]:
-    """The judgements of a question, aspect by aspect; of a person's judgements of an item, the first.
+    """Yield the judgements of a question, aspect by aspect; of a rater's judgements of an item, the first.
 
-    A person has several only where they took part twice. Rankings are the votes that they imply; the item of a
+    A rater has several only after taking part twice. Rankings are the votes that they imply; the item of a
     vote is the pair of images, whichever side they stood on. A question without judgements has empty aspects.
     """
     kind = KINDS[question.kind]
@@ -80,7 +80,7 @@ def by_aspect(question: AnyQuestion, judgements: pl.DataFrame) -> Iterator[Judge
         yield JudgedItems(aspect, "vote" if value_kind == RANK else value_kind, once)
 
 
-def _numbered(values: pl.Series, names: pl.Series) -> NDArray[np.int64]:
-    """The place of each value among the sorted names."""
-    order = pl.DataFrame({"name": names, "place": np.arange(len(names))})
-    return values.to_frame("name").join(order, on="name", maintain_order="left")["place"].to_numpy()
+def _indices(values: pl.Series, names: pl.Series) -> NDArray[np.int64]:
+    """Return the index of each value among the sorted names."""
+    order = pl.DataFrame({"name": names, "index": np.arange(len(names))})
+    return values.to_frame("name").join(order, on="name", maintain_order="left")["index"].to_numpy()

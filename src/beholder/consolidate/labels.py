@@ -1,4 +1,4 @@
-"""Labels of images and pairs, each with an interval and the number of people behind it."""
+"""Labels of images and pairs, each with a confidence interval and the number of raters behind it."""
 
 from collections.abc import Callable
 
@@ -15,14 +15,14 @@ from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 
 def label(question: AnyQuestion, judged: JudgedItems, level: float) -> pl.DataFrame:
-    """The ``labels`` rows of one aspect, by every method that its kind declares."""
+    """Return the ``labels`` rows of one aspect, by every method that its kind declares."""
     rows = [LABELLERS[name](judged, level) for name in kind_of(question).traits.labelled_by]
-    found = with_doubt(pl.concat(rows, how="diagonal"), judged)
-    return found.with_columns(question=pl.lit(question.name), aspect=pl.lit(judged.aspect))
+    labels = with_doubt(pl.concat(rows, how="diagonal"), judged)
+    return labels.with_columns(question=pl.lit(question.name), aspect=pl.lit(judged.aspect))
 
 
-def _shares(judged: JudgedItems, level: float) -> pl.DataFrame:
-    """Share of people who called the image generated (Layer 6's soft label), Wilson's interval, the majority."""
+def _proportions(judged: JudgedItems, level: float) -> pl.DataFrame:
+    """Proportion of raters who called the image generated (Layer 6's soft label), with Wilson's interval."""
     rows = judged.frame.group_by("image").agg(
         value=pl.col("value").mean(),
         answers=pl.len().cast(pl.Int64),
@@ -35,9 +35,9 @@ def _shares(judged: JudgedItems, level: float) -> pl.DataFrame:
 
 
 def _preferences(judged: JudgedItems, level: float) -> pl.DataFrame:
-    """Share of votes for ``image`` over ``other``, a tie counting half; the hard label is the larger share.
+    """Proportion of votes for ``image`` over ``other``, a tie counting half; the hard label is the majority.
 
-    Of five answers, much better and better count alike.
+    Of five answers, much better and better count the same.
     """
     first, tie = (pl.col("value") > 0).cast(pl.Float64), (pl.col("value") == 0).cast(pl.Float64)
     rows = judged.frame.group_by("image", "other").agg(
@@ -59,24 +59,24 @@ def _preferences(judged: JudgedItems, level: float) -> pl.DataFrame:
 
 
 def _means(judged: JudgedItems, level: float) -> pl.DataFrame:
-    """Mean opinion with a t interval over people; one answer alone has no interval."""
+    """Mean opinion with a t confidence interval over raters; one answer alone has none."""
     return _mean_of(judged.frame, "mean", level)
 
 
 def _mean_preferences(judged: JudgedItems, level: float) -> pl.DataFrame:
-    """Mean of how far the answers lean to ``image``, from −2 to 2."""
+    """Mean preference for ``image`` over ``other``, from −2 to 2."""
     return _mean_of(judged.frame, "mean-preference", level)
 
 
 def _credits(judged: JudgedItems, level: float) -> pl.DataFrame:
-    """Mean credit from the presses: the higher, the more people pressed for the image."""
+    """Mean credit from the presses: the higher, the more raters pressed for the image."""
     return _mean_of(judged.frame, "credit", level)
 
 
 def _z_means(judged: JudgedItems, level: float) -> pl.DataFrame:
-    """Mean of the ratings, each person's own put to mean 0 and standard deviation 1 first.
+    """Mean of the ratings, those of each rater first standardised to mean 0 and standard deviation 1.
 
-    A person who gave the same value throughout, or one value only, tells images apart in nothing: 0.
+    A rater who gave the same value throughout, or one value only, does not discriminate between images: 0.
     """
     own = pl.col("value")
     spread = own.std().over("rater")
@@ -85,45 +85,45 @@ def _z_means(judged: JudgedItems, level: float) -> pl.DataFrame:
 
 
 def _p910(judged: JudgedItems, level: float) -> pl.DataFrame:
-    """Opinions by ITU-T P.910: people differ in bias and inconsistency, and the careless weigh little.
+    """Opinions by ITU-T P.910: raters differ in bias and inconsistency, and careless ones weigh little.
 
     No rows where the model does not hold (:func:`p910_unfit` says why).
     """
-    found = _fitted(judged, level)
-    if isinstance(found, str):
+    fit = _fit(judged, level)
+    if isinstance(fit, str):
         return pl.DataFrame(schema={"image": pl.String, "value": pl.Float64, "method": pl.String})
     rows = judged.frame.group_by("image").agg(
         answers=pl.len().cast(pl.Int64), raters=pl.col("rater").n_unique().cast(pl.Int64)
     )
     return rows.sort("image").with_columns(
-        value=pl.Series(found.opinion),
-        low=pl.Series(found.low).fill_nan(None),
-        high=pl.Series(found.high).fill_nan(None),
+        value=pl.Series(fit.opinion),
+        low=pl.Series(fit.low).fill_nan(None),
+        high=pl.Series(fit.high).fill_nan(None),
         method=pl.lit("p910"),
     )
 
 
 def p910_unfit(question: AnyQuestion, judged: JudgedItems, level: float) -> str | None:
-    """Why an aspect of a question that is rated has no labels by P.910; nothing where it has them."""
+    """Say why an aspect of a rated question has no labels by P.910; ``None`` where it has them."""
     if "p910" not in kind_of(question).traits.labelled_by or judged.frame.is_empty():
         return None
-    found = _fitted(judged, level)
-    return f"p910: no labels of {judged.aspect}: {found}; take the mean" if isinstance(found, str) else None
+    fit = _fit(judged, level)
+    return f"p910: no labels of {judged.aspect}: {fit}; take the mean" if isinstance(fit, str) else None
 
 
-def _fitted(judged: JudgedItems, level: float) -> P910 | str:
-    """The model, or why it does not hold."""
+def _fit(judged: JudgedItems, level: float) -> P910 | str:
+    """Return the fitted model, or why it does not hold."""
     who, what, scores, names = judged.arrays()
     try:
-        found = p910(who, what, scores, level=level)
+        fit = p910(who, what, scores, level=level)
     except StatisticsError as error:
         return str(error)
-    if found.collapsed:
-        alone = names[int(np.nanargmin(found.inconsistency))]
-        return f"with {len(names)} people the model collapsed onto {alone}, whose opinions it would repeat"
-    if not found.converged:
-        return f"the fit did not settle in {found.iterations:,} turns"
-    return found
+    if fit.collapsed:
+        lone_rater = names[int(np.nanargmin(fit.inconsistency))]
+        return f"with {len(names)} raters the model collapsed onto {lone_rater}, whose opinions it would repeat"
+    if not fit.converged:
+        return f"the fit did not converge in {fit.iterations:,} iterations"
+    return fit
 
 
 def _mean_of(frame: pl.DataFrame, method: str, level: float) -> pl.DataFrame:
@@ -154,7 +154,7 @@ def _with_wilson(rows: pl.DataFrame, level: float) -> pl.DataFrame:
 Labeller = Callable[[JudgedItems, float], pl.DataFrame]
 
 LABELLERS: dict[str, Labeller] = {
-    "share": _shares,
+    "share": _proportions,
     "preference": _preferences,
     "mean-preference": _mean_preferences,
     "mean": _means,
@@ -162,4 +162,4 @@ LABELLERS: dict[str, Labeller] = {
     "p910": _p910,
     "credit": _credits,
 }
-"""The labels by name; a question kind declares which are made of its judgements."""
+"""The labelling methods by name; a question kind declares which apply to its judgements."""

@@ -1,4 +1,4 @@
-"""Marked places as heatmaps: points become disks, disks one map a person, and maps their mean over people."""
+"""Marked points as heatmaps: points become disks, disks one map per rater, and the heatmap is their mean."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -14,15 +14,15 @@ from beholder.study.kinds.traits import MarkedQuestion
 from beholder.tables.catalogue import TABLES
 
 LONGEST_SIDE = 512
-"""Maps of larger images are drawn smaller, in proportion: RichHF-18K's have this size."""
+"""Heatmaps of larger images are drawn smaller, in proportion: RichHF-18K's have this size."""
 
 
 def region_rows(
     question: MarkedQuestion, judged: pl.DataFrame, marks: pl.DataFrame, images: pl.DataFrame
 ) -> pl.DataFrame:
-    """The ``regions`` rows of a question: a map for each image and aspect, an empty one where nobody marked.
+    """Return the ``regions`` rows of a question: one heatmap per image and aspect, empty where nobody marked.
 
-    ``judged`` has a row for each person and image they judged (``rater``, ``image``, ``trial``, ``session``).
+    ``judged`` has one row per rater and image judged (``rater``, ``image``, ``trial``, ``session``).
     """
     points = marks.filter(pl.col("kind") == "point").join(
         judged.select("rater", "trial", "session"), on=["trial", "session"], maintain_order="left"
@@ -31,23 +31,23 @@ def region_rows(
     by_map: dict[tuple[str, str], list[list[Point]]] = {}
     for aspect, image, _, x, y in placed.iter_rows():
         by_map.setdefault((aspect, image), []).append(list(zip(x, y, strict=True)))
-    people = judged.group_by("image").agg(raters=pl.col("rater").n_unique())
-    sized = people.join(images.select("image", "width", "height"), on="image").sort("image")
+    rater_counts = judged.group_by("image").agg(raters=pl.col("rater").n_unique())
+    sized = rater_counts.join(images.select("image", "width", "height"), on="image").sort("image")
     return TABLES["regions"].frame(list(_rows(question, sized, by_map)))
 
 
 def mean_map(
-    points: Sequence[Sequence[Point]], *, people: int, width: int, height: int, radius: float
+    points: Sequence[Sequence[Point]], *, raters: int, width: int, height: int, radius: float
 ) -> NDArray[np.float64]:
-    """The share of ``people`` whose disks cover each pixel, as (height, width).
+    """Return the proportion of ``raters`` whose disks cover each pixel, as (height, width).
 
-    ``points`` holds each person's points, as shares of width and height; ``radius`` is a share of the height. A
-    pixel is covered if its centre is at most that far from a point.
+    ``points`` holds each rater's points, as fractions of width and height; ``radius`` is a fraction of the height.
+    A pixel is covered if its centre is at most that far from a point.
     """
     total = np.zeros((height, width))
     for own in points:
         total += _covered(own, width, height, radius * height)
-    return total / people
+    return total / raters
 
 
 def _rows(
@@ -56,15 +56,15 @@ def _rows(
     blank: dict[tuple[int, int], bytes] = {}
     for aspect in MARKED:
         for image, raters, width, height in sized.iter_rows():
-            wide, high = _within(width, height)
+            wide, high = _heatmap_size(width, height)
             points = by_map.get((aspect, image))
             if points is None:
                 if (wide, high) not in blank:
                     blank[wide, high] = encode_heatmap(np.zeros((high, wide)))
                 png = blank[wide, high]
             else:
-                found = mean_map(points, people=raters, width=wide, height=high, radius=question.radius)
-                png = encode_heatmap(found)
+                heatmap = mean_map(points, raters=raters, width=wide, height=high, radius=question.radius)
+                png = encode_heatmap(heatmap)
             yield {
                 "question": question.name,
                 "aspect": aspect,
@@ -77,7 +77,7 @@ def _rows(
 
 
 def _covered(points: Sequence[Point], width: int, height: int, radius: float) -> NDArray[np.bool_]:
-    """Where one person's disks lie, as (height, width)."""
+    """Return the pixels that one rater's disks cover, as (height, width)."""
     mask = np.zeros((height, width), dtype=np.bool_)
     for x, y in points:
         across, down = x * width, y * height
@@ -89,7 +89,7 @@ def _covered(points: Sequence[Point], width: int, height: int, radius: float) ->
     return mask
 
 
-def _within(width: int, height: int) -> tuple[int, int]:
-    """The size of a map: that of the image, or in proportion with the longest side at its limit."""
+def _heatmap_size(width: int, height: int) -> tuple[int, int]:
+    """Return the size of a heatmap: the image's, or in proportion with the longest side at its limit."""
     shrink = min(1.0, LONGEST_SIDE / max(width, height))
     return max(round(width * shrink), 1), max(round(height * shrink), 1)

@@ -1,4 +1,4 @@
-"""Words of the prompt that people clicked as missed: a label for every word, by majority."""
+"""Misaligned keywords: one label per word of the prompt, by the majority of the raters."""
 
 import polars as pl
 
@@ -6,18 +6,18 @@ from beholder.stats.intervals.proportions import wilson
 from beholder.study.words import split_words
 
 ASPECT = "misalignment"
-MISSED, MET = "misaligned", "aligned"
+MISALIGNED, ALIGNED = "misaligned", "aligned"
 
 
 def word_labels(judged: pl.DataFrame, marks: pl.DataFrame, prompts: pl.DataFrame, level: float) -> pl.DataFrame:
-    """The ``labels`` rows but for the question: the share of people who clicked each word, and the majority.
+    """Return the ``labels`` rows without the question: the proportion who clicked each word, and the majority.
 
-    ``judged`` has a row for each person and image they judged (``rater``, ``image``, ``trial``, ``session``,
+    ``judged`` has one row per rater and image judged (``rater``, ``image``, ``trial``, ``session``,
     ``prompt``). A word that nobody clicked has the label 0.
     """
     texts = prompts.select("prompt", pl.col("text").map_elements(_positions, return_dtype=pl.List(pl.Int64)))
     words = texts.rename({"text": "word"}).explode("word").drop_nulls()
-    people = judged.group_by("image", "prompt").agg(raters=pl.col("rater").n_unique().cast(pl.Int64))
+    rater_counts = judged.group_by("image", "prompt").agg(raters=pl.col("rater").n_unique().cast(pl.Int64))
     clicks = (
         marks.filter(pl.col("word").is_not_null())
         .join(judged.select("rater", "image", "trial", "session"), on=["trial", "session"], suffix="_judged")
@@ -25,14 +25,16 @@ def word_labels(judged: pl.DataFrame, marks: pl.DataFrame, prompts: pl.DataFrame
         .agg(clicked=pl.col("rater").n_unique())
     )
     rows = (
-        people.join(words, on="prompt")
+        rater_counts.join(words, on="prompt")
         .join(clicks, on=["image", "word"], how="left")
         .with_columns(pl.col("clicked").fill_null(0))
         .with_columns(value=pl.col("clicked") / pl.col("raters"), answers="raters")
         .sort("image", "word")
     )
     low, high = wilson(rows["clicked"].to_numpy(), rows["raters"].to_numpy(), level)
-    majority = pl.when(pl.col("value") > 0.5).then(pl.lit(MISSED)).when(pl.col("value") < 0.5).then(pl.lit(MET))
+    majority = (
+        pl.when(pl.col("value") > 0.5).then(pl.lit(MISALIGNED)).when(pl.col("value") < 0.5).then(pl.lit(ALIGNED))
+    )
     return rows.select(
         "image",
         "word",

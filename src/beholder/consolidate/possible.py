@@ -1,21 +1,21 @@
-"""Answers that nobody can have given: all of them are named before anything is computed."""
+"""Answers that the question does not allow: all of them are named before anything is computed."""
 
 import polars as pl
 
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
-SHOWN = 5
-"""So many answers of one fault are named; the rest are counted."""
+NAMED = 5
+"""Answers named for each fault; the rest are counted."""
 
 
 def faults_of_answers(question: AnyQuestion, answered: pl.DataFrame) -> list[str]:
-    """All faults of the answers to a question: unknown aspects, and answers outside of what it asks for."""
+    """Return all faults of the answers to a question: unknown aspects, and answers that it does not allow."""
     aspects = kind_of(question).aspects(question)
     images = pl.col("images").list.len()
     faults = []
     for wrong, words in (
         (~pl.col("aspect").is_in(list(aspects)), f"aspect must be {_either(aspects)}"),
-        (images != _shown(question, images), f"{_count(question)} images are asked about"),
+        (images != _image_count(question, images), f"{_count(question)} images are asked about"),
         _outside(question),
     ):
         bad = answered.filter(wrong.fill_null(value=True))
@@ -25,7 +25,7 @@ def faults_of_answers(question: AnyQuestion, answered: pl.DataFrame) -> list[str
 
 
 def _outside(question: AnyQuestion) -> tuple[pl.Expr, str]:
-    """What is wrong with an answer, by the column that holds it, and the words for it."""
+    """Return which answers are not allowed, by the column that holds them, and the words for it."""
     kind = kind_of(question)
     if "choice" in kind.columns:
         options = kind.options(question)
@@ -43,8 +43,8 @@ def _outside(question: AnyQuestion) -> tuple[pl.Expr, str]:
     )
 
 
-def _shown(question: AnyQuestion, images: pl.Expr) -> pl.Expr:
-    """How many images a trial shows; rankings and sweeps of imported data may have other lengths."""
+def _image_count(question: AnyQuestion, images: pl.Expr) -> pl.Expr:
+    """Return how many images a trial shows; rankings and sweeps of imported data may have other lengths."""
     return images.clip(lower_bound=2) if _any_number(question) else pl.lit(kind_of(question).shows(question))
 
 
@@ -61,8 +61,8 @@ def _either(words: tuple[str, ...]) -> str:
 
 
 def _named(bad: pl.DataFrame) -> str:
-    """``found 'left' in trial t1 and '9' in trial t2 and 3 more``."""
-    rows = bad.select(pl.col("said").fill_null("nothing"), "trial", "rater").head(SHOWN).iter_rows()
-    shown = [f"{said!r} in trial {trial} by {rater}" for said, trial, rater in rows]
-    more = f" and {bad.height - len(shown):,} more" if bad.height > len(shown) else ""
-    return f"found {', '.join(shown)}{more}"
+    """Say ``found 'left' in trial t1 and '9' in trial t2 and 3 more``."""
+    rows = bad.select(pl.col("said").fill_null("nothing"), "trial", "rater").head(NAMED).iter_rows()
+    examples = [f"{answer!r} in trial {trial} by {rater}" for answer, trial, rater in rows]
+    more = f" and {bad.height - len(examples):,} more" if bad.height > len(examples) else ""
+    return f"found {', '.join(examples)}{more}"

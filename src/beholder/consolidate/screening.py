@@ -1,4 +1,4 @@
-"""Whose answers are used: the rules of the study applied to everyone's conduct."""
+"""Which raters' answers are used: the rules of the study applied to each rater's conduct."""
 
 import polars as pl
 
@@ -12,9 +12,9 @@ from beholder.study.kinds.catalogue import AnyQuestion
 def screen(
     question: AnyQuestion, answered: pl.DataFrame, skipped: pl.DataFrame, judged: list[JudgedItems]
 ) -> pl.DataFrame:
-    """The ``raters`` rows of a question: conduct, the reasons against each person, and who is used.
+    """Return the ``raters`` rows of a question: conduct, the reasons to exclude a rater, and who is used.
 
-    ``notes`` name the rules of the study that could not be applied to a person: they have passed nobody.
+    ``notes`` name the rules of the study that could not be applied to a rater: that is not a pass.
     """
     conduct = conduct_rows(question, answered, skipped, judged)
     rated = [aspect for aspect in judged if aspect.scale != "nominal"]
@@ -39,7 +39,7 @@ def screen(
 
 
 def _bt500_outliers(judged: list[JudgedItems]) -> set[str]:
-    """People whom BT.500 rejects on any aspect."""
+    """Return the raters whom BT.500 rejects on any aspect."""
     rejected: set[str] = set()
     for aspect in judged:
         if aspect.frame.is_empty():

@@ -31,18 +31,18 @@ STAGE = STAGES["consolidate"]
 
 
 def run(folder: Path, *, force: bool = False) -> Outcome:
-    """Screen people, label items and measure agreement, for every question of the study."""
+    """Screen raters, label items and measure agreement, for every question of the study."""
     study, store = load_study(folder), Store(folder)
-    heeded: dict[str, Plain] = {
+    relevant_settings: dict[str, Plain] = {
         q.name: q.model_dump(mode="json", exclude={"text", "design", "protocol"}) for q in study.questions
     }
-    work = Work(CONSOLIDATE, {"level": study.analysis.level, "questions": heeded}, study.seed)
+    work = Work(CONSOLIDATE, {"level": study.analysis.level, "questions": relevant_settings}, study.seed)
     return perform(store, work, lambda tables: _consolidate(tables, study), force=force)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What the questions give, part by part, for each table."""
+class _Parts:
+    """The rows of each table, question by question."""
 
     raters: list[pl.DataFrame] = field(default_factory=list)
     judgements: list[pl.DataFrame] = field(default_factory=list)
@@ -67,24 +67,24 @@ def _consolidate(store: Store, study: Study) -> dict[str, pl.DataFrame]:
             faults,
             advice="Nothing was written. Mend the answers, or mark them as not valid.",
         )
-    found = _Found()
+    parts = _Parts()
     for number, question in enumerate(study.questions):
-        _take_over(store, study, question, found)
-        mine = by_question.pop(question.name)
-        if not mine.is_empty():
-            _from_answers(store, study, question, mine, np.random.default_rng([study.seed, number]), found)
-    return found.tables()
+        _from_published(store, study, question, parts)
+        own_answers = by_question.pop(question.name)
+        if not own_answers.is_empty():
+            _from_answers(store, study, question, own_answers, np.random.default_rng([study.seed, number]), parts)
+    return parts.tables()
 
 
-def _take_over(store: Store, study: Study, question: AnyQuestion, found: _Found) -> None:
-    """What imported data brought in place of answers."""
-    mine = pl.col("question") == question.name
-    published = store.read_or_empty("published").filter(mine)
-    people = screen_totals(store.read_or_empty("totals").filter(mine), question.screening)
-    found.raters.append(people)
-    found.labels.append(published_labels(published, study.analysis.level))
-    found.regions.append(store.read_or_empty("published_regions").filter(mine))
-    found.agreement.append(TABLES["agreement"].frame(published_agreement(published, people)))
+def _from_published(store: Store, study: Study, question: AnyQuestion, parts: _Parts) -> None:
+    """Add what imported data has in place of answers."""
+    of_question = pl.col("question") == question.name
+    published = store.read_or_empty("published").filter(of_question)
+    raters = screen_totals(store.read_or_empty("totals").filter(of_question), question.screening)
+    parts.raters.append(raters)
+    parts.labels.append(published_labels(published, study.analysis.level))
+    parts.regions.append(store.read_or_empty("published_regions").filter(of_question))
+    parts.agreement.append(TABLES["agreement"].frame(published_agreement(published, raters)))
 
 
 def _from_answers(
@@ -93,48 +93,48 @@ def _from_answers(
     question: AnyQuestion,
     answered: pl.DataFrame,
     rng: np.random.Generator,
-    found: _Found,
+    parts: _Parts,
 ) -> None:
     level = study.analysis.level
     tests, marks = answered.filter(pl.col("role") == "test"), store.read_or_empty("marks")
     judgements = judgements_of(question, tests, marks)
     judged = list(by_aspect(question, judgements))
     screened = screen(question, answered, skipped_trials(store, question.name), judged)
-    found.judgements.append(_with_use(judgements, screened))
+    parts.judgements.append(_with_use(judgements, screened))
     used = set(screened.filter(pl.col("used"))["rater"])
     unfit = []
     for aspect in judged:
-        found.agreement.append(TABLES["agreement"].frame(agreement_rows(question, aspect, used, level, rng)))
-        kept = aspect.of(used)
-        if not kept.frame.is_empty():
-            found.labels.append(label(question, kept, level))
-            if "p910" not in found.labels[-1]["method"]:
-                unfit.append(p910_unfit(question, kept, level))
+        parts.agreement.append(TABLES["agreement"].frame(agreement_rows(question, aspect, used, level, rng)))
+        screened_items = aspect.of(used)
+        if not screened_items.frame.is_empty():
+            parts.labels.append(label(question, screened_items, level))
+            if "p910" not in parts.labels[-1]["method"]:
+                unfit.append(p910_unfit(question, screened_items, level))
     why = pl.lit([note for note in unfit if note], dtype=pl.List(pl.String))
-    found.raters.append(screened.with_columns(notes=pl.concat_list("notes", why)))
+    parts.raters.append(screened.with_columns(notes=pl.concat_list("notes", why)))
     kind = kind_of(question)
     if "kendall-w" in kind.traits.agreement:
         rows = concordance_rows(question, judgements, used, level)
-        found.agreement.append(TABLES["agreement"].frame(rows))
+        parts.agreement.append(TABLES["agreement"].frame(rows))
     adaptive, marked = kind.adaptive(question), kind.marked(question)
     if adaptive is not None and not tests.is_empty():
-        found.thresholds.append(threshold_rows(adaptive, tests, store.read("images")))
+        parts.thresholds.append(threshold_rows(adaptive, tests, store.read("images")))
     if marked is not None:
         viewed = _judged(tests, used)
-        found.regions.append(region_rows(marked, viewed, marks, store.read("images")))
+        parts.regions.append(region_rows(marked, viewed, marks, store.read("images")))
         words = word_labels(viewed, marks, store.read_or_empty("prompts"), level)
-        found.labels.append(words.with_columns(question=pl.lit(question.name)))
+        parts.labels.append(words.with_columns(question=pl.lit(question.name)))
 
 
 def _with_use(judgements: pl.DataFrame, raters: pl.DataFrame) -> pl.DataFrame:
-    """The judgements of a question with whether they are used and, where not, why."""
+    """Add to the judgements of a question whether they are used and, where not, why."""
     reason = pl.when(~pl.col("used")).then(pl.col("reasons").list.join("; "))
     use = raters.select("rater", "question", "used", reason=reason)
     return judgements.join(use, on="rater", how="left", maintain_order="left")
 
 
 def _judged(tests: pl.DataFrame, used: set[str]) -> pl.DataFrame:
-    """A row for each person used and image they judged; of several, the first."""
+    """Return one row per used rater and image judged; of several, the first."""
     return (
         tests.filter(pl.col("rater").is_in(list(used)))
         .select("rater", "trial", "session", "prompt", image=pl.col("images").list.first())

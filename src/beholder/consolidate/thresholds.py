@@ -1,4 +1,4 @@
-"""Where each person's staircase settled, block by block: HYPE_time's modal exposure and what stands beside it."""
+"""Where each rater's staircase settled, block by block: HYPE_time's modal exposure and other thresholds."""
 
 import numpy as np
 import polars as pl
@@ -10,60 +10,60 @@ from beholder.study.kinds.traits import AdaptiveQuestion
 from beholder.tables.catalogue import TABLES
 
 LAPSE = 0.02
-"""Share of slips that the likelihood allows for at any exposure; a block is too short to find it out."""
+"""Lapse rate that the likelihood assumes at any exposure; a block is too short to estimate it."""
 
 Row = dict[str, object]
 
 
 def threshold_rows(question: AdaptiveQuestion, tests: pl.DataFrame, images: pl.DataFrame) -> pl.DataFrame:
-    """The ``thresholds`` rows of a question.
+    """Return the ``thresholds`` rows of a question.
 
-    The mode and the turns go by the exposure the staircase asked for; it has its steps, while what a screen
-    really showed is in frames. The threshold by likelihood goes by what was really shown.
+    The mode and the reversals are of the intended exposures, which are the steps of the staircase, while what a
+    screen showed is in whole frames. The threshold by likelihood is fitted to the exposures really shown.
     """
-    known = images.select("image", "generator", "real")
+    origins = images.select("image", "generator", "real")
     trials = (
         tests.with_columns(image=pl.col("images").list.first())
-        .join(known, on="image", maintain_order="left")
+        .join(origins, on="image", maintain_order="left")
         .with_columns(
-            asked=pl.coalesce("intended_ms", "exposure_ms"),
-            shown=pl.coalesce("exposure_ms", "intended_ms"),
-            right=pl.col("choice") == pl.col("expected"),
+            intended=pl.coalesce("intended_ms", "exposure_ms"),
+            actual=pl.coalesce("exposure_ms", "intended_ms"),
+            correct=pl.col("choice") == pl.col("expected"),
         )
-        .filter(pl.col("asked").is_not_null())
+        .filter(pl.col("intended").is_not_null())
     )
     fake = pl.col("generator").filter(~pl.col("real"))
     blocks = (
         trials.sort("rater", "session", "block", "position")
         .group_by("rater", "session", "block", maintain_order=True)
-        .agg("asked", "shown", "right", generator=pl.when(fake.n_unique() == 1).then(fake.first()))
+        .agg("intended", "actual", "correct", generator=pl.when(fake.n_unique() == 1).then(fake.first()))
     )
     return TABLES["thresholds"].frame([_row(question, block) for block in blocks.iter_rows(named=True)])
 
 
 def _row(question: AdaptiveQuestion, block: Row) -> Row:
-    right = np.asarray(block["right"], dtype=np.bool_)
-    asked = np.asarray(block["asked"], dtype=np.float64)
-    found = summarise_staircase(asked, right, floor=question.shortest_ms, ceiling=question.longest_ms)
+    correct = np.asarray(block["correct"], dtype=np.bool_)
+    intended = np.asarray(block["intended"], dtype=np.float64)
+    summary = summarise_staircase(intended, correct, floor=question.shortest_ms, ceiling=question.longest_ms)
     return {
         "question": question.name,
         **{name: block[name] for name in ("rater", "session", "block", "generator")},
-        "answers": found.trials,
-        "right_share": found.proportion_correct,
-        "modal_ms": found.mode,
-        "reversal_ms": None if np.isnan(found.reversal_mean) else found.reversal_mean,
-        "threshold_ms": _threshold(question, np.asarray(block["shown"], dtype=np.float64), right),
-        "reversals": found.reversals,
-        "floor_share": found.floor_rate,
-        "ceiling_share": found.ceiling_rate,
-        "converged": found.converged,
+        "answers": summary.trials,
+        "right_share": summary.proportion_correct,
+        "modal_ms": summary.mode,
+        "reversal_ms": None if np.isnan(summary.reversal_mean) else summary.reversal_mean,
+        "threshold_ms": _threshold(question, np.asarray(block["actual"], dtype=np.float64), correct),
+        "reversals": summary.reversals,
+        "floor_share": summary.floor_rate,
+        "ceiling_share": summary.ceiling_rate,
+        "converged": summary.converged,
     }
 
 
-def _threshold(question: AdaptiveQuestion, shown: np.ndarray, right: np.ndarray) -> float | None:
-    """The exposure at which the target share is right; empty where the answers do not tell."""
+def _threshold(question: AdaptiveQuestion, exposures: np.ndarray, correct: np.ndarray) -> float | None:
+    """Return the exposure at which the target proportion is correct; ``None`` where the fit is not reliable."""
     try:
-        fit = fit_psychometric(shown, right.astype(np.float64), lapse=LAPSE)
+        fit = fit_psychometric(exposures, correct.astype(np.float64), lapse=LAPSE)
         level = fit.level_at(question.target())
     except StatisticsError:
         return None

@@ -1,4 +1,4 @@
-"""The trials that check people: training, qualification, gold, attention and repeated ones."""
+"""The trials that check raters: training, qualification, gold, attention and repeated ones."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -6,68 +6,71 @@ from dataclasses import replace
 
 import numpy as np
 
-from beholder.design.drawn import Drawn
-from beholder.design.items import Image, Item, Pools, single
+from beholder.design.items import DrawnTrial, Image, Item, Pools, single_item
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.kinds.traits import Gold
 
 
-def with_checks(question: AnyQuestion, pools: Pools, tests: list[Drawn], rng: np.random.Generator) -> list[Drawn]:
-    """Training and qualification first, then the blocks with gold, attention and repeated trials among them."""
+def add_checks(
+    question: AnyQuestion, pools: Pools, tests: list[DrawnTrial], rng: np.random.Generator
+) -> list[DrawnTrial]:
+    """Put training and qualification first, and gold, attention and repeated trials among the blocks."""
     design = question.design
     used = {image for drawn in tests for image in drawn.item.images}
-    lead = _known(question, pools, design.training, "training", used, rng)
+    lead = _with_known_answer(question, pools, design.training, "training", used, rng)
     used |= {image for drawn in lead for image in drawn.item.images}
-    lead += _known(question, pools, design.qualification, "qualification", used, rng)
+    lead += _with_known_answer(question, pools, design.qualification, "qualification", used, rng)
     used |= {image for drawn in lead for image in drawn.item.images}
     trials = list(lead)
-    gold = iter(_known(question, pools, len(tests) // (design.gold_every or len(tests) + 1), "gold", used, rng))
-    repeat_at = _repeat_places(len(tests), design.repeats, rng)
-    gold_rng, attention_rng = rng.spawn(2)  # of their own: what is drawn otherwise does not depend on them
-    gold_after = _one_a_window(len(tests), design.gold_every, gold_rng)
-    attention_after = _one_a_window(len(tests), design.attention_every, attention_rng)
+    gold = iter(
+        _with_known_answer(question, pools, len(tests) // (design.gold_every or len(tests) + 1), "gold", used, rng)
+    )
+    repeat_at = _repeat_positions(len(tests), design.repeats, rng)
+    gold_rng, attention_rng = rng.spawn(2)  # separate streams, so that other draws do not depend on them
+    gold_after = _one_per_window(len(tests), design.gold_every, gold_rng)
+    attention_after = _one_per_window(len(tests), design.attention_every, attention_rng)
     for number, drawn in enumerate(tests):
         block = drawn.block
         trials.append(drawn)
         if number in attention_after:
             expected = kind_of(question).instruct(question, rng)
-            trials.append(Drawn(replace(drawn.item, expected=expected), "attention", 1.0, block=block))
+            trials.append(DrawnTrial(replace(drawn.item, expected=expected), "attention", 1.0, block=block))
         if number in gold_after:
             trials += [replace(g, block=block) for g in (next(gold, None),) if g]
         for earlier in repeat_at.get(number, ()):
             item = tests[earlier].item
             flipped = replace(item, images=item.images[::-1] if len(item.images) == 2 else item.images)
-            trials.append(Drawn(flipped, "repeat", 1.0, repeats=earlier, block=block))
+            trials.append(DrawnTrial(flipped, "repeat", 1.0, repeats=earlier, block=block))
     return trials
 
 
-def _one_a_window(tests: int, every: int | None, rng: np.random.Generator) -> set[int]:
-    """After which test trials a check comes: one drawn from each full window of ``every``.
+def _one_per_window(tests: int, every: int | None, rng: np.random.Generator) -> set[int]:
+    """Return after which test trials a check comes: one drawn from each full window of ``every``.
 
-    A place that is the same for everyone would tell which trials are checks.
+    A position that is the same for all raters would give away which trials are checks.
     """
     if not every:
         return set()
     return {start + int(rng.integers(every)) for start in range(0, tests - every + 1, every)}
 
 
-def _repeat_places(tests: int, repeats: int, rng: np.random.Generator) -> dict[int, list[int]]:
-    """After which test trial each repeated one comes: those of the first half come in the second."""
-    places: dict[int, list[int]] = {}
+def _repeat_positions(tests: int, repeats: int, rng: np.random.Generator) -> dict[int, list[int]]:
+    """Return after which test trial each repeated one comes: those of the first half come in the second."""
+    positions: dict[int, list[int]] = {}
     earlier = rng.permutation(max(tests // 2, 1))[:repeats]
     rest = rng.choice(np.arange(tests // 2, tests), size=max(repeats - len(earlier), 0), replace=False)
     later = rng.integers(tests // 2, tests, size=len(earlier))
     for first, after in zip(earlier, later, strict=True):
-        places.setdefault(int(after), []).append(int(first))
+        positions.setdefault(int(after), []).append(int(first))
     for first in rest:
-        places.setdefault(tests - 1, []).append(int(first))
-    return places
+        positions.setdefault(tests - 1, []).append(int(first))
+    return positions
 
 
-def _known(
+def _with_known_answer(
     question: AnyQuestion, pools: Pools, count: int, role: str, used: set[str], rng: np.random.Generator
-) -> list[Drawn]:
-    """Trials with a known answer that the slot has not seen."""
+) -> list[DrawnTrial]:
+    """Return trials with a known answer whose images the slot does not show otherwise."""
     gold = kind_of(question).traits.gold
     if count == 0 or gold is None:
         return []
@@ -76,40 +79,40 @@ def _known(
 
 def _beside_known_bad(
     pools: Pools, count: int, role: str, used: set[str], rng: np.random.Generator
-) -> list[Drawn]:
-    """Pairs with a gold image, known to be bad."""
+) -> list[DrawnTrial]:
+    """Return pairs with a gold image, known to be bad."""
     pairs = [pair for pair in gold_pairs(pools) if not used & set(pair.images)] or gold_pairs(pools)
     chosen = [pairs[int(i)] for i in rng.choice(len(pairs), size=count, replace=len(pairs) < count)]
-    return [Drawn(_seated(pair, rng), role, 1.0) for pair in chosen]
+    return [DrawnTrial(_with_random_sides(pair, rng), role, 1.0) for pair in chosen]
 
 
 def _real_or_generated(
     pools: Pools, count: int, role: str, used: set[str], rng: np.random.Generator
-) -> list[Drawn]:
-    """Real and generated images, half of each."""
-    real, generated = checked_with(pools)
+) -> list[DrawnTrial]:
+    """Return real and generated images, half of each."""
+    real, generated = check_images(pools)
     reals = _fresh(real, used, count - count // 2, rng)
     fakes = _fresh(generated, used, count // 2, rng)
-    both = [Drawn(single(i), role, 1.0) for i in (*reals, *fakes)]
+    both = [DrawnTrial(single_item(i), role, 1.0) for i in (*reals, *fakes)]
     return [both[int(i)] for i in rng.permutation(len(both))]
 
 
-def checked_with(pools: Pools) -> tuple[tuple[Image, ...], tuple[Image, ...]]:
-    """The real and the generated images that check people: the gold ones or, without any, those of the test."""
+def check_images(pools: Pools) -> tuple[tuple[Image, ...], tuple[Image, ...]]:
+    """Return the real and the generated images for checks: the gold ones or, without any, those of the test."""
     real = tuple(image for image in pools.gold if image.real)
     generated = tuple(image for image in pools.gold if not image.real)
     return real or pools.real, generated or pools.generated
 
 
 def _fresh(images: Sequence[Image], used: set[str], count: int, rng: np.random.Generator) -> list[Image]:
-    """So many images not yet used by the slot; where they run out, some come again."""
+    """Return ``count`` images not yet used by the slot; where they run out, some come again."""
     fresh = [image for image in images if image.image not in used] or list(images)
     chosen = rng.choice(len(fresh), size=count, replace=len(fresh) < count)
     return [fresh[int(i)] for i in chosen]
 
 
 def gold_pairs(pools: Pools) -> list[Item]:
-    """A generated gold image, known to be bad, beside another image of its prompt: the other is expected."""
+    """Pair each generated gold image, known to be bad, with other images of its prompt: the other is expected."""
     others: dict[str | None, list[Image]] = defaultdict(list)
     for image in pools.generated + pools.real:
         others[image.prompt].append(image)
@@ -121,14 +124,14 @@ def gold_pairs(pools: Pools) -> list[Item]:
     ]
 
 
-def _seated(pair: Item, rng: np.random.Generator) -> Item:
-    """The gold pair with its sides drawn."""
+def _with_random_sides(pair: Item, rng: np.random.Generator) -> Item:
+    """Draw the sides of the gold pair."""
     if rng.random() < 0.5:
         return pair
     return replace(pair, images=pair.images[::-1], expected="right")
 
 
-KNOWN_ITEMS: dict[Gold, Callable[[Pools, int, str, set[str], np.random.Generator], list[Drawn]]] = {
+KNOWN_ITEMS: dict[Gold, Callable[[Pools, int, str, set[str], np.random.Generator], list[DrawnTrial]]] = {
     "real-or-generated": _real_or_generated,
     "known-bad": _beside_known_bad,
 }

@@ -6,26 +6,25 @@ from itertools import pairwise
 
 import numpy as np
 
-from beholder.design.checks import checked_with, gold_pairs, with_checks
+from beholder.design.checks import add_checks, check_images, gold_pairs
 from beholder.design.deal import alternating_shuffle, deal
-from beholder.design.drawn import Drawn
-from beholder.design.items import Item, Pools, generated_items, single
+from beholder.design.items import DrawnTrial, Item, Pools, generated_items, single_item
 from beholder.design.sides import counterbalance
 from beholder.errors import StudyError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion, kind_of
 from beholder.study.kinds.traits import ItemType
 
 
-def draw_question(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[Drawn]]:
-    """For every slot of the question its trials in order."""
+def draw_question(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[DrawnTrial]]:
+    """Return the trials of every slot of the question, in order."""
     _require(question, pools)
-    tests = DRAWN[kind_of(question).traits.items](question, pools, rng)
+    tests = DRAW_TRIALS[kind_of(question).traits.items](question, pools, rng)
     blocks = question.design.blocks
-    return [with_checks(question, pools, _shuffled_in_blocks(hand, blocks, rng), rng) for hand in tests]
+    return [add_checks(question, pools, _shuffled_in_blocks(hand, blocks, rng), rng) for hand in tests]
 
 
 def _require(question: AnyQuestion, pools: Pools) -> None:
-    """All reasons why the images do not suffice, at once."""
+    """Raise an error with all reasons why the images do not suffice."""
     faults = [] if pools.generated else ["no generated images; add some with --generated NAME=DIR"]
     if kind_of(question).traits.shows_real:
         faults += _too_few_images(question, pools)
@@ -40,35 +39,33 @@ def _require(question: AnyQuestion, pools: Pools) -> None:
 
 
 def _too_few_images(question: AnyQuestion, pools: Pools) -> list[str]:
-    """Nobody sees an image twice: neither in the test nor, where the checks share its images, before it."""
+    """List what is lacking for no rater to see an image twice, in the test or in checks that share its images."""
     design, faults = question.design, []
-    shown = design.trials * kind_of(question).shows(question)
-    reals = round(shown * design.real_share)
-    fakes = shown - reals
+    image_count = design.trials * kind_of(question).shows(question)
+    reals = round(image_count * design.real_share)
+    fakes = image_count - reals
     checks = [
         design.training,
         design.qualification,
         design.trials // design.gold_every if design.gold_every else 0,
     ]
-    check_reals, check_fakes = checked_with(pools)
+    check_reals, check_fakes = check_images(pools)
     real_checks = sum(count - count // 2 for count in checks) if check_reals is pools.real else 0
     fake_checks = sum(count // 2 for count in checks) if check_fakes is pools.generated else 0
     if len(pools.real) < reals + real_checks:
-        faults.append(
-            f"{len(pools.real)} real images, but each person sees {reals} in the test{_and(real_checks)}"
-        )
+        faults.append(f"{len(pools.real)} real images, but each rater sees {reals} in the test{_and(real_checks)}")
     if len(pools.generated) < fakes + fake_checks:
         faults.append(
-            f"{len(pools.generated)} generated images, but each person sees {fakes} in the test{_and(fake_checks)}"
+            f"{len(pools.generated)} generated images, but each rater sees {fakes} in the test{_and(fake_checks)}"
         )
     if design.between:
         for name in pools.generators:
             count = sum(1 for image in pools.generated if image.generator == name)
             if count < fakes:
-                faults.append(f"{count} images of {name}, but each person sees {fakes}, none twice")
+                faults.append(f"{count} images of {name}, but each rater sees {fakes}, none twice")
         if design.raters < len(pools.generators):
             faults.append(
-                f"{design.raters} raters for {len(pools.generators)} generators, but each person judges one"
+                f"{design.raters} raters for {len(pools.generators)} generators, but each rater judges one"
             )
     return faults
 
@@ -78,7 +75,7 @@ def _and(checks: int) -> str:
 
 
 def _checks_without_answer(question: AnyQuestion, pools: Pools) -> list[str]:
-    """Training, qualification and gold trials need a right answer that is known."""
+    """List the checks that need a known answer where there is none."""
     design = question.design
     if not (design.gold_every or design.qualification or design.training):
         return []
@@ -99,25 +96,25 @@ def _listed(names: Iterable[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _real_and_generated(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[Drawn]]:
-    """Single images: the real ones from one pool, the generated ones by generator where people see one each."""
+def _real_and_generated(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[DrawnTrial]]:
+    """Draw single images: real ones from one pool, generated ones by generator where each rater sees one."""
     design = question.design
     reals = round(design.trials * design.real_share)
     fakes = design.trials - reals
-    real_hands = _hands(question, [single(i) for i in pools.real], design.raters, reals, None, rng)
+    real_hands = _hands(question, [single_item(i) for i in pools.real], design.raters, reals, None, rng)
     slots_of: list[tuple[list[Item], list[int]]]
     if design.between:
         turn = [slot % len(pools.generators) for slot in range(design.raters)]
         slots_of = [
             (
-                [single(i) for i in pools.generated if i.generator == name],
+                [single_item(i) for i in pools.generated if i.generator == name],
                 [s for s, t in enumerate(turn) if t == g],
             )
             for g, name in enumerate(pools.generators)
         ]
     else:
-        slots_of = [([single(i) for i in pools.generated], list(range(design.raters)))]
-    tests: list[list[Drawn]] = [[] for _ in range(design.raters)]
+        slots_of = [([single_item(i) for i in pools.generated], list(range(design.raters)))]
+    tests: list[list[DrawnTrial]] = [[] for _ in range(design.raters)]
     for items, slots in slots_of:
         k = design.raters_per_item
         for slot, hand in zip(slots, _hands(question, items, len(slots), fakes, k, rng), strict=True):
@@ -125,14 +122,14 @@ def _real_and_generated(question: AnyQuestion, pools: Pools, rng: np.random.Gene
     return tests
 
 
-def _judged(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[Drawn]]:
+def _judged(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[DrawnTrial]]:
     """Images, pairs or rows of generated images, sides counterbalanced."""
     design = question.design
     items = list(generated_items(question, pools, rng))
     if len(items) < design.trials:
         raise StudyError(
             f"question '{question.name}'",
-            [f"{len(items)} items to judge, but each person judges {design.trials} without repetition"],
+            [f"{len(items)} items to judge, but each rater judges {design.trials} without repetition"],
             advice=_advice_on_items(question),
         )
     hands = _hands(question, items, design.raters, design.trials, design.raters_per_item, rng)
@@ -145,25 +142,25 @@ def _advice_on_items(question: AnyQuestion) -> str:
     return "Add images, or lower trials in study.toml."
 
 
-def _sweeps(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[Drawn]]:
-    """Series of single images, real and generated in their shares, each series in random order."""
+def _sweeps(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> list[list[DrawnTrial]]:
+    """Draw series of single images, real and generated in their proportions, each series in random order."""
     length = kind_of(question).shows(question)
-    shown = question.design.trials * length
-    flat = replace_trials(question, shown)
-    tests: list[list[Drawn]] = []
+    image_count = question.design.trials * length
+    flat = replace_trials(question, image_count)
+    tests: list[list[DrawnTrial]] = []
     for hand in _real_and_generated(flat, pools, rng):
-        series = [hand[i : i + length] for i in range(0, shown, length)]
+        series = [hand[i : i + length] for i in range(0, image_count, length)]
         tests.append([_series(part, rng) for part in series])
     return tests
 
 
-def _series(part: list[Drawn], rng: np.random.Generator) -> Drawn:
+def _series(part: list[DrawnTrial], rng: np.random.Generator) -> DrawnTrial:
     images = tuple(part[int(i)].item.images[0] for i in rng.permutation(len(part)))
-    return Drawn(Item(images, "all"), "test", part[0].propensity)
+    return DrawnTrial(Item(images, "all"), "test", part[0].propensity)
 
 
 def replace_trials(question: AnyQuestion, trials: int) -> AnyQuestion:
-    """The same question with another number of trials a person."""
+    """Return the same question with another number of trials per rater."""
     design = question.design.model_copy(update={"trials": trials})
     return question.model_copy(update={"design": design})
 
@@ -175,7 +172,7 @@ def _hands(
     each: int,
     per_item: int | None,
     rng: np.random.Generator,
-) -> list[list[Drawn]]:
+) -> list[list[DrawnTrial]]:
     """Deal items; with ``per_item``, from just so many that each gets exactly that number of answers."""
     if each == 0 or slots == 0:
         return [[] for _ in range(slots)]
@@ -184,49 +181,51 @@ def _hands(
     if per_item:
         chosen = alternating_shuffle(strata, rng)[: _distinct_items(question, len(items), slots, each, per_item)]
         items, strata = [items[int(i)] for i in chosen], strata[chosen]
-    share = each / len(items)
-    return [[Drawn(items[int(i)], "test", share) for i in hand] for hand in deal(strata, slots, each, rng)]
+    propensity = each / len(items)
+    return [
+        [DrawnTrial(items[int(i)], "test", propensity) for i in hand] for hand in deal(strata, slots, each, rng)
+    ]
 
 
 def _distinct_items(question: AnyQuestion, items: int, slots: int, each: int, per_item: int) -> int:
-    """How many items ``slots × each`` trials make at ``per_item`` answers an item."""
-    wanted, left_over = divmod(slots * each, per_item)
-    whose = f"{slots} people × {each} generated images" if kind_of(question).traits.shows_real else ""
-    trials = whose or f"{slots} people × {each} trials"
+    """Return how many items ``slots × each`` trials need at ``per_item`` answers per item."""
+    needed, left_over = divmod(slots * each, per_item)
+    whose = f"{slots} raters × {each} generated images" if kind_of(question).traits.shows_real else ""
+    trials = whose or f"{slots} raters × {each} trials"
     faults = []
     if left_over:
         faults.append(f"{trials} is not a multiple of raters_per_item ({per_item})")
     elif slots < per_item:
-        faults.append(f"{trials} at {per_item} answers an item, but a person judges an item once")
-    elif wanted > items:
-        faults.append(f"{trials} at {per_item} answers an item need {wanted} items; there are {items}")
+        faults.append(f"{trials} at {per_item} answers per item, but a rater judges an item once")
+    elif needed > items:
+        faults.append(f"{trials} at {per_item} answers per item need {needed} items; there are {items}")
     if faults:
         raise StudyError(
             f"question '{question.name}'",
             faults,
             advice="Change raters, trials or raters_per_item, or leave it out to use all items evenly.",
         )
-    return wanted
+    return needed
 
 
-def _evenly(real: list[Drawn], generated: list[Drawn], rng: np.random.Generator) -> list[Drawn]:
-    """Both together so that every block gets its share of each."""
+def _evenly(real: list[DrawnTrial], generated: list[DrawnTrial], rng: np.random.Generator) -> list[DrawnTrial]:
+    """Mix both so that every block gets its proportion of each."""
     both = real + generated
     kinds = np.asarray([0] * len(real) + [1] * len(generated), dtype=np.int64)
     return [both[int(i)] for i in alternating_shuffle(kinds, rng)]
 
 
-def _shuffled_in_blocks(hand: list[Drawn], blocks: int, rng: np.random.Generator) -> list[Drawn]:
-    """The hand cut into blocks, each in random order: nothing can be foretold from what came before."""
+def _shuffled_in_blocks(hand: list[DrawnTrial], blocks: int, rng: np.random.Generator) -> list[DrawnTrial]:
+    """Cut the hand into blocks, each in random order: nothing can be predicted from what came before."""
     edges = [round(len(hand) * b / blocks) for b in range(blocks + 1)]
-    shuffled: list[Drawn] = []
+    shuffled: list[DrawnTrial] = []
     for block, (start, end) in enumerate(pairwise(edges)):
         part = hand[start:end]
         shuffled += [replace(part[int(i)], block=block) for i in rng.permutation(len(part))]
     return shuffled
 
 
-DRAWN: dict[ItemType, Callable[[AnyQuestion, Pools, np.random.Generator], list[list[Drawn]]]] = {
+DRAW_TRIALS: dict[ItemType, Callable[[AnyQuestion, Pools, np.random.Generator], list[list[DrawnTrial]]]] = {
     "real-and-generated": _real_and_generated,
     "series": _sweeps,
     "generated": _judged,

@@ -1,7 +1,7 @@
-"""The images of a folder, and the prompts that lie beside them.
+"""The images of a folder, and the prompts that come with them.
 
 A folder is searched with its subfolders; names that begin with a dot are passed over. The prompt of an image comes
-from ``prompts.csv`` in the folder itself (columns ``file``, relative to the folder, ``prompt`` and, if wanted,
+from ``prompts.csv`` in the folder itself (columns ``file``, relative to the folder, ``prompt`` and, optionally,
 ``style``) or, for an image not listed there, from a text file of the same name (``cat.png``, ``cat.txt``).
 """
 
@@ -19,8 +19,8 @@ PROMPTS_FILE = "prompts.csv"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """An image that was pointed out, not yet opened."""
+class ImageEntry:
+    """An image that a source lists, not yet opened."""
 
     image: str
     file: Path
@@ -34,21 +34,21 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
-    """What was found in one place, and what is wrong or worth knowing about it."""
+class Listing:
+    """The images of one source, and what is wrong or worth knowing about it."""
 
-    found: tuple[Found, ...] = ()
+    entries: tuple[ImageEntry, ...] = ()
     faults: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def search_folder(folder: Path, generator: str, *, real: bool = False, gold: bool = False) -> Findings:
-    """All images of a folder, in the order of their names, as images of one generator."""
+def search_folder(folder: Path, generator: str, *, real: bool = False, gold: bool = False) -> Listing:
+    """List all images of a folder, in the order of their names, as images of one generator."""
     if not folder.is_dir():
-        return Findings(faults=(f"{folder}: {'not a folder' if folder.exists() else 'no such folder'}",))
+        return Listing(faults=(f"{folder}: {'not a folder' if folder.exists() else 'no such folder'}",))
     listed, faults = _listed_prompts(folder)
-    found: list[Found] = []
-    aside: Counter[str] = Counter()
+    entries: list[ImageEntry] = []
+    ignored: Counter[str] = Counter()
     names, linked = _files_below(folder, faults)
     for name in names:
         suffix = name.suffix.lower()
@@ -58,23 +58,23 @@ def search_folder(folder: Path, generator: str, *, real: bool = False, gold: boo
             prompt, style, fault = _prompt_of(folder, name, listed)
             faults += [fault] if fault else []
             image = f"{generator}/{name.with_suffix('')}"
-            found.append(Found(image, folder / name, generator, real, gold, prompt, style, name))
+            entries.append(ImageEntry(image, folder / name, generator, real, gold, prompt, style, name))
         elif suffix in VECTOR_SUFFIXES:
             faults.append(f"{folder / name}: {reason}")
         elif suffix != ".txt" and str(name) != PROMPTS_FILE:
-            aside[suffix or "no suffix"] += 1
-    strangers = sorted(listed.keys() - {str(one.below) for one in found})
+            ignored[suffix or "no suffix"] += 1
+    strangers = sorted(listed.keys() - {str(entry.below) for entry in entries})
     faults += [f"{folder / PROMPTS_FILE}: lists '{name}', which is no image here" for name in strangers]
-    if not found and not faults:
+    if not entries and not faults:
         faults.append(f"{folder}: no images here; looked for {' '.join(SUFFIXES)}")
-    kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(aside.items()))
-    notes = [f"{folder}: left aside what is no image ({kinds})"] if aside else []
+    kinds = ", ".join(f"{count} {suffix}" for suffix, count in sorted(ignored.items()))
+    notes = [f"{folder}: ignored what is no image ({kinds})"] if ignored else []
     notes += [f"{path}: a link to a folder is not followed" for path in linked]
-    return Findings(tuple(found), tuple(faults), tuple(notes))
+    return Listing(tuple(entries), tuple(faults), tuple(notes))
 
 
 def suffix_fault(suffix: str) -> str | None:
-    """Why a file with this suffix is not taken, if so."""
+    """Say why a file with this suffix is not accepted; ``None`` where it is."""
     if suffix in SUFFIXES:
         return None
     if suffix in VECTOR_SUFFIXES:
@@ -97,7 +97,7 @@ def _listed_prompts(folder: Path) -> tuple[dict[str, Row], list[str]]:
 
 
 def _files_below(folder: Path, faults: list[str]) -> tuple[list[PurePosixPath], list[Path]]:
-    """Files relative to the folder, and links to folders; what cannot be looked into is added to the faults."""
+    """Return files relative to the folder, and links to folders; what cannot be searched becomes a fault."""
     names: list[PurePosixPath] = []
     linked: list[Path] = []
     for root, folders, files in os.walk(
@@ -111,14 +111,14 @@ def _files_below(folder: Path, faults: list[str]) -> tuple[list[PurePosixPath], 
 
 
 def _is_unicode(path: Path) -> bool:
-    """Whether the name is text: others come out of the file system as lone surrogates."""
+    """Say whether the name is text: others come out of the file system as lone surrogates."""
     return not any("\ud800" <= letter <= "\udfff" for letter in str(path))
 
 
 def _prompt_of(
     folder: Path, name: PurePosixPath, listed: Mapping[str, Row]
 ) -> tuple[str | None, str | None, str | None]:
-    """Prompt, style and fault."""
+    """Return prompt, style and fault."""
     row = listed.get(str(name))
     if row is not None:
         return row["prompt"], row["style"], None

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from beholder.design.folders import Findings, Found, search_folder
+from beholder.design.folders import ImageEntry, Listing, search_folder
 from beholder.design.manifest import REAL, read_manifest
 from beholder.images.inspection import UnusableFile, UsableFile, inspect_files
 from beholder.tables.schemas.new import IMAGES, PROMPTS
@@ -26,7 +26,7 @@ IMAGES_FOLDER = "images"
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the images of a study come from. *Gold* images serve only to check people."""
+    """Where the images of a study come from. *Gold* images serve only to check raters."""
 
     real: tuple[Path, ...] = ()
     generated: tuple[tuple[str, Path], ...] = ()
@@ -40,14 +40,14 @@ class Intake:
 
     images: pl.DataFrame
     prompts: pl.DataFrame
-    found: tuple[Found, ...]
+    entries: tuple[ImageEntry, ...]
     copies: Mapping[str, Path]
     """Path below the study folder -> file to be copied there."""
     faults: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def take_in(
+def gather_images(
     sources: Sources, folder: Path, *, copy: bool = False, progress: Callable[[int, int], None] | None = None
 ) -> Intake:
     """Find and open all images for a study in ``folder``; nothing is written.
@@ -55,45 +55,49 @@ def take_in(
     Paths are stored relative to ``folder``; with ``copy`` they point to ``images/<generator>/…`` within it, and
     ``copies`` says which file goes where.
     """
-    listed = read_manifest(sources.manifest) if sources.manifest else Findings()
-    places = [*_search(sources), listed]
-    found = tuple(one for place in places for one in place.found)
-    outcomes = inspect_files([one.file for one in found], progress)
-    sound = [(one, got) for one, got in zip(found, outcomes, strict=True) if isinstance(got, UsableFile)]
-    paths = [_copied(one) if copy else _stored(one.file, folder) for one, _ in sound]
+    listed = read_manifest(sources.manifest) if sources.manifest else Listing()
+    listings = [*_search(sources), listed]
+    entries = tuple(entry for listing in listings for entry in listing.entries)
+    outcomes = inspect_files([entry.file for entry in entries], progress)
+    sound = [
+        (entry, inspected)
+        for entry, inspected in zip(entries, outcomes, strict=True)
+        if isinstance(inspected, UsableFile)
+    ]
+    paths = [_copied(entry) if copy else _stored(entry.file, folder) for entry, _ in sound]
     faults = [
-        *_generator_faults(sources, listed.found),
-        *_scope_faults(sources, found),
-        *(fault for place in places for fault in place.faults),
+        *_generator_faults(sources, listed.entries),
+        *_scope_faults(sources, entries),
+        *(fault for listing in listings for fault in listing.faults),
         *(
-            f"{o.file}: {got.reason}"
-            for o, got in zip(found, outcomes, strict=True)
-            if isinstance(got, UnusableFile)
+            f"{entry.file}: {inspected.reason}"
+            for entry, inspected in zip(entries, outcomes, strict=True)
+            if isinstance(inspected, UnusableFile)
         ),
-        *_twice("id", [(one.image, str(one.file)) for one in found]),
-        *_twice("content", [(f"{one.generator} {got.sha256}", one.image) for one, got in sound]),
+        *_twice("id", [(entry.image, str(entry.file)) for entry in entries]),
+        *_twice("content", [(f"{entry.generator} {inspected.sha256}", entry.image) for entry, inspected in sound]),
         *(
-            _twice("place for the copy", [(p, o.image) for p, (o, _) in zip(paths, sound, strict=True)])
+            _twice("place for the copy", [(p, entry.image) for p, (entry, _) in zip(paths, sound, strict=True)])
             if copy
             else ()
         ),
     ]
     return Intake(
         images=IMAGES.frame([_row(*pair, path) for pair, path in zip(sound, paths, strict=True)]),
-        prompts=_prompts(found),
-        found=found,
-        copies={path: one.file for path, (one, _) in zip(paths, sound, strict=True)} if copy else {},
+        prompts=_prompts(entries),
+        entries=entries,
+        copies={path: entry.file for path, (entry, _) in zip(paths, sound, strict=True)} if copy else {},
         faults=tuple(dict.fromkeys(faults)),
-        notes=(*(note for place in places for note in place.notes), *_shared_content(sound)),
+        notes=(*(note for listing in listings for note in listing.notes), *_shared_content(sound)),
     )
 
 
 def prompt_id(text: str) -> str:
-    """The id of a prompt: the same for the same text, everywhere."""
+    """Return the id of a prompt: the same for the same text, in every study."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _search(sources: Sources) -> Iterator[Findings]:
+def _search(sources: Sources) -> Iterator[Listing]:
     for folder in sources.real:
         yield search_folder(folder, REAL, real=True)
     for name, folder in sources.generated:
@@ -102,22 +106,22 @@ def _search(sources: Sources) -> Iterator[Findings]:
         yield search_folder(folder, name, gold=True)
 
 
-def _copied(one: Found) -> str:
-    return f"{IMAGES_FOLDER}/{one.generator}/{one.below}"
+def _copied(entry: ImageEntry) -> str:
+    return f"{IMAGES_FOLDER}/{entry.generator}/{entry.below}"
 
 
 def _stored(file: Path, folder: Path) -> str:
-    """The path from the study folder, or the whole path where there is none (another drive)."""
+    """Return the path from the study folder, or the absolute path where there is none (another drive)."""
     try:
         return Path(os.path.relpath(file.absolute(), folder.resolve())).as_posix()
     except ValueError:
         return file.absolute().as_posix()
 
 
-def _generator_faults(sources: Sources, listed: Sequence[Found]) -> Iterator[str]:
-    """Names that cannot be, or that several sources use."""
+def _generator_faults(sources: Sources, listed: Sequence[ImageEntry]) -> Iterator[str]:
+    """Yield faults of names that are not allowed or that several sources use."""
     named = [name for name, _ in (*sources.generated, *sources.gold)]
-    named += sorted({one.generator for one in listed if not one.real})
+    named += sorted({entry.generator for entry in listed if not entry.real})
     for name, count in Counter(named).items():
         if name == REAL:
             yield f"a generator cannot be called '{REAL}': that names the real images"
@@ -127,49 +131,49 @@ def _generator_faults(sources: Sources, listed: Sequence[Found]) -> Iterator[str
             yield f"generator '{name}' is named {count} times; put its images into one folder or one manifest"
 
 
-def _scope_faults(sources: Sources, found: Sequence[Found]) -> Iterator[str]:
+def _scope_faults(sources: Sources, entries: Sequence[ImageEntry]) -> Iterator[str]:
     if sources == Sources():
         yield "no images were given: name folders (generated, real) or a manifest"
-    elif found and all(one.real or one.gold for one in found):
+    elif entries and all(entry.real or entry.gold for entry in entries):
         yield "no generated images to be judged: all are real or gold"
 
 
 def _twice(what: str, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """A fault for each key that several have."""
+    """Yield a fault for each key that several images have."""
     holders: dict[str, list[str]] = defaultdict(list)
     for key, holder in pairs:
         holders[key].append(holder)
     for key, several in holders.items():
         if len(several) > 1:
-            shown = f" '{key}'" if what != "content" else ""
-            yield f"the same {what}{shown}: {', '.join(several)}"
+            name = f" '{key}'" if what != "content" else ""
+            yield f"the same {what}{name}: {', '.join(several)}"
 
 
-def _row(one: Found, got: UsableFile, path: str) -> dict[str, object]:
+def _row(entry: ImageEntry, inspected: UsableFile, path: str) -> dict[str, object]:
     return {
-        "image": one.image,
+        "image": entry.image,
         "path": path,
-        "generator": one.generator,
-        "real": one.real,
-        "gold": one.gold,
-        "prompt": prompt_id(one.prompt) if one.prompt else None,
-        "style": one.style,
-        "width": got.width,
-        "height": got.height,
-        "sha256": got.sha256,
+        "generator": entry.generator,
+        "real": entry.real,
+        "gold": entry.gold,
+        "prompt": prompt_id(entry.prompt) if entry.prompt else None,
+        "style": entry.style,
+        "width": inspected.width,
+        "height": inspected.height,
+        "sha256": inspected.sha256,
     }
 
 
-def _prompts(found: Sequence[Found]) -> pl.DataFrame:
-    texts = dict.fromkeys(one.prompt for one in found if one.prompt)
+def _prompts(entries: Sequence[ImageEntry]) -> pl.DataFrame:
+    texts = dict.fromkeys(entry.prompt for entry in entries if entry.prompt)
     return PROMPTS.frame([{"prompt": prompt_id(text), "text": text} for text in texts])
 
 
-def _shared_content(sound: Sequence[tuple[Found, UsableFile]]) -> Iterator[str]:
-    """A note for each two generators that have files in common: seldom meant."""
+def _shared_content(sound: Sequence[tuple[ImageEntry, UsableFile]]) -> Iterator[str]:
+    """Yield a note for each two generators that have files in common, which is rarely intended."""
     makers: dict[str, set[str]] = defaultdict(set)
-    for one, got in sound:
-        makers[got.sha256].add(one.generator)
+    for entry, inspected in sound:
+        makers[inspected.sha256].add(entry.generator)
     shared = Counter(tuple(sorted(names)) for names in makers.values() if len(names) > 1)
     for names, count in shared.items():
         yield f"{count} files are the same, byte for byte, under {' and '.join(names)}"

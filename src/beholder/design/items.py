@@ -1,4 +1,4 @@
-"""What can be judged: the items that each question kind draws from the images."""
+"""What can be judged, and the trials drawn from it: the items that each question kind makes of the images."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -25,12 +25,24 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something to be judged on one screen, and the stratum over which people's items are evened out."""
+    """What is judged on one screen, and the stratum over which the items of a slot are balanced."""
 
     images: tuple[str, ...]
     stratum: str
     prompt: str | None = None
     expected: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnTrial:
+    """An item assigned to a slot, in a role (``test``, ``gold``, …)."""
+
+    item: Item
+    role: str
+    propensity: float
+    repeats: int | None = None
+    """Position, among the test trials of the slot, of the trial that this one repeats."""
+    block: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +59,8 @@ class Pools:
         return tuple(sorted({image.generator for image in self.generated}))
 
 
-def pools_of(images: pl.DataFrame) -> Pools:
-    """Real, generated and gold images, in the order of their ids."""
+def pool_images(images: pl.DataFrame) -> Pools:
+    """Sort the images into real, generated and gold ones, in the order of their ids."""
     columns = ["image", "generator", "real", "gold", "prompt"]
     all_images = [Image(*row) for row in images.select(columns).sort("image").iter_rows()]
     return Pools(
@@ -59,52 +71,52 @@ def pools_of(images: pl.DataFrame) -> Pools:
 
 
 def generated_items(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> tuple[Item, ...]:
-    """All items of the question that concern generated images."""
+    """Return all items of the question that concern generated images."""
     kind = kind_of(question)
     return GENERATED_ITEMS[kind.traits.items](pools, kind.shows(question), rng)
 
 
-def single(image: Image) -> Item:
-    """One image by itself; its stratum is its generator, and whether it is real is known."""
+def single_item(image: Image) -> Item:
+    """Return the item of one image by itself; its stratum is its generator, and whether it is real is known."""
     expected = "real" if image.real else "generated"
     return Item((image.image,), image.generator, image.prompt, expected)
 
 
 def _singles(pools: Pools, size: int, rng: np.random.Generator) -> tuple[Item, ...]:  # noqa: ARG001
-    """Every generated image by itself."""
-    return tuple(single(image) for image in pools.generated)
+    """Return every generated image by itself."""
+    return tuple(single_item(image) for image in pools.generated)
 
 
 def _pairs(pools: Pools, size: int, rng: np.random.Generator) -> tuple[Item, ...]:  # noqa: ARG001
-    """Every pair of images of one prompt by two generators; the stratum is the pair of generators."""
+    """Return every pair of images of one prompt by two generators; the stratum is the pair of generators."""
     pairs: list[Item] = []
     for prompt, members in _by_prompt(pools).items():
-        for one, other in combinations(members, 2):
-            if one.generator != other.generator:
-                stratum = f"{one.generator} × {other.generator}"
-                pairs.append(Item((one.image, other.image), stratum, prompt))
+        for first, second in combinations(members, 2):
+            if first.generator != second.generator:
+                stratum = f"{first.generator} × {second.generator}"
+                pairs.append(Item((first.image, second.image), stratum, prompt))
     return tuple(pairs)
 
 
 def _rows(pools: Pools, size: int, rng: np.random.Generator) -> tuple[Item, ...]:
-    """For each prompt with enough images, ``size`` of them, of as many generators as there are."""
+    """Return, for each prompt with enough images, ``size`` of them, of as many generators as there are."""
     rows: list[Item] = []
     for prompt, members in _by_prompt(pools).items():
         if len(members) < size:
             continue
-        seen: dict[str, int] = defaultdict(int)
+        earlier: dict[str, int] = defaultdict(int)
         turns: list[tuple[int, Image]] = []
         for number in rng.permutation(len(members)):
             image = members[int(number)]
-            turns.append((seen[image.generator], image))
-            seen[image.generator] += 1
+            turns.append((earlier[image.generator], image))
+            earlier[image.generator] += 1
         chosen = [image for _, image in sorted(turns, key=lambda turn: turn[0])[:size]]
         rows.append(Item(tuple(image.image for image in chosen), "all", prompt))
     return tuple(rows)
 
 
 def _by_prompt(pools: Pools) -> dict[str, list[Image]]:
-    """Generated images by prompt, in the order of generator and id."""
+    """Group the generated images by prompt, in the order of generator and id."""
     grouped: dict[str, list[Image]] = defaultdict(list)
     for image in sorted(pools.generated, key=lambda image: (image.generator, image.image)):
         if image.prompt is not None:

@@ -10,7 +10,7 @@ Row = dict[str, str | None]
 
 
 def read_listing(path: Path, *, required: Sequence[str], optional: Sequence[str]) -> tuple[list[Row], list[str]]:
-    """The rows and the faults: not readable, a column missing or not known, a required value left blank.
+    """Return the rows and the faults: not readable, a column missing or unknown, a required value left blank.
 
     Values are trimmed. Rows are counted from 0, the line of column names left out.
     """
@@ -19,17 +19,17 @@ def read_listing(path: Path, *, required: Sequence[str], optional: Sequence[str]
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).strip().splitlines()[0]
         return [], [f"{path}: cannot be read ({reason})"]
-    known = [*required, *optional]
+    columns = [*required, *optional]
     faults = [f"{path}: column '{n}' is missing" for n in required if n not in frame.columns]
     for name in frame.columns:
-        if name not in known:
-            faults.append(f"{path}: column '{name}' is not known; known: {', '.join(known)}")
+        if name not in columns:
+            faults.append(f"{path}: column '{name}' is not known; known: {', '.join(columns)}")
         elif frame[name].dtype.is_nested():
             faults.append(f"{path}: column '{name}' holds {frame[name].dtype}, expected text")
     if faults:
         return [], faults
     text = frame.select(pl.col(name).cast(pl.String).str.strip_chars().replace("", None) for name in frame.columns)
-    rows: list[Row] = [dict.fromkeys(known) | row for row in text.to_dicts()]
+    rows: list[Row] = [dict.fromkeys(columns) | row for row in text.to_dicts()]
     for name in required:
         faults += [f"{path}: row {i}: '{name}' is blank" for i, row in enumerate(rows) if row[name] is None]
     return rows, faults

@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 
 from beholder.design.draw import draw_question
-from beholder.design.drawn import Drawn
-from beholder.design.items import pools_of
+from beholder.design.items import DrawnTrial, pool_images
 from beholder.errors import FaultsError, StageError, StudyError
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.study import load_study
@@ -26,7 +25,7 @@ IMPORTED = "import"
 def run(folder: Path, *, force: bool = False) -> Outcome:
     """Draw the trials of every question of the study, unless they are drawn already.
 
-    Trials that people have answered are never drawn anew, not even by ``force``: a later version might draw
+    Trials that raters have answered are never drawn again, not even by ``force``: a later version might draw
     others, and the answers would lose their meaning. Trials that came with imported data stay as they are.
     """
     study, store = load_study(folder), Store(folder)
@@ -56,13 +55,13 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     return perform(store, work, compute, force=force and (not answered or _only_rehearsed(store)))
 
 
-def unfit(images: pl.DataFrame, questions: Sequence[AnyQuestion], seed: int) -> list[str]:
-    """Why the trials of these questions cannot be drawn from these images; nothing where they can."""
+def design_faults(images: pl.DataFrame, questions: Sequence[AnyQuestion], seed: int) -> list[str]:
+    """Say why the trials of these questions cannot be drawn from these images; empty where they can."""
     return _draw(images, questions, seed)[1]
 
 
 def _only_rehearsed(store: Store) -> bool:
-    """Whether all answers are made up: those may go when the design changes."""
+    """Say whether all answers are simulated: those may go when the design changes."""
     return store.has("sessions") and bool(store.read("sessions")["simulated"].all())
 
 
@@ -77,8 +76,8 @@ def _trials(store: Store, questions: Sequence[AnyQuestion], seed: int) -> pl.Dat
 def _draw(
     images: pl.DataFrame, questions: Sequence[AnyQuestion], seed: int
 ) -> tuple[list[dict[str, object]], list[str]]:
-    """The rows of ``trials``, and the faults of the questions for which none could be drawn."""
-    pools = pools_of(images)
+    """Return the rows of ``trials``, and the faults of the questions for which none could be drawn."""
+    pools = pool_images(images)
     rows: list[dict[str, object]] = []
     faults: list[str] = []
     for number, question in enumerate(questions):
@@ -93,7 +92,7 @@ def _draw(
     return rows, faults
 
 
-def _slot_rows(question: AnyQuestion, slot: int, trials: list[Drawn]) -> list[dict[str, object]]:
+def _slot_rows(question: AnyQuestion, slot: int, trials: list[DrawnTrial]) -> list[dict[str, object]]:
     names = [f"{question.name}-{slot:04d}-{position:04d}" for position in range(len(trials))]
     tests = [name for name, drawn in zip(names, trials, strict=True) if drawn.role == "test"]
     return [

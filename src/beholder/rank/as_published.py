@@ -12,7 +12,7 @@ BOTH, FAKE, REAL = "error-rate", "fake-error-rate", "real-error-rate"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A rating with what a table may say about it."""
+    """A rating with its standard error and confidence interval, where it has them."""
 
     rating: float
     se: float | None
@@ -26,7 +26,7 @@ class Form:
 
     heads: tuple[str, ...]
     row: Callable[[Cell, Cell, Cell], tuple[str, ...]]
-    """From the error on both, on generated and on real images."""
+    """From the error rates on both, on generated and on real images."""
 
 
 def _percent(value: float | None) -> str:
@@ -46,27 +46,29 @@ def _layer6(both: Cell, fake: Cell, real: Cell) -> tuple[str, ...]:
 
 
 FORMS: dict[str, Form] = {
-    "hype": Form(("HYPE∞ (%)", "fakes error", "reals error", "SE", "interval"), _hype),
+    "hype": Form(("HYPE∞ (%)", "fakes error", "reals error", "SE", "CI"), _hype),
     "layer6": Form(("error rate", "fake", "real"), _layer6),
 }
 """HYPE: Zhou et al., 2019, table 1. Layer 6: Stein et al., 2023, mean ± SE over participants."""
 
 
 def published_table(ratings: pl.DataFrame, form: str) -> list[list[str]]:
-    """Head and rows, the best generator first, of every question that has error rates on real and generated."""
-    whole = ratings.filter((pl.col("slice") == "all") & pl.col("method").is_in([BOTH, FAKE, REAL]))
+    """Return head and rows, best generator first, of questions with error rates on real and generated images."""
+    overall = ratings.filter((pl.col("slice") == "all") & pl.col("method").is_in([BOTH, FAKE, REAL]))
     lines: list[tuple[str, float, list[str]]] = []
-    for (question, generator), part in whole.partition_by(
+    for (question, generator), part in overall.partition_by(
         "question", "generator", as_dict=True, maintain_order=True
     ).items():
         cells = {r["method"]: Cell(r["rating"], r["se"], r["low"], r["high"]) for r in part.to_dicts()}
         if len(cells) == 3:
-            people = str(part["raters"].max())
-            shown = FORMS[form].row(cells[BOTH], cells[FAKE], cells[REAL])
-            lines.append((str(question), -cells[BOTH].rating, [str(question), str(generator), people, *shown]))
+            rater_count = str(part["raters"].max())
+            formatted = FORMS[form].row(cells[BOTH], cells[FAKE], cells[REAL])
+            lines.append(
+                (str(question), -cells[BOTH].rating, [str(question), str(generator), rater_count, *formatted])
+            )
     if not lines:
         raise StageError(
             f"no question of this study has errors on both real and generated images, which the table of {form} "
             "shows: it is for questions of the kind realism"
         )
-    return [["question", "generator", "people", *FORMS[form].heads], *(line for *_, line in sorted(lines))]
+    return [["question", "generator", "raters", *FORMS[form].heads], *(line for *_, line in sorted(lines))]

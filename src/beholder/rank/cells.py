@@ -1,4 +1,4 @@
-"""People × generators: what each person's answers add to the rating of each generator."""
+"""Raters × generators: what each rater's answers contribute to the rating of each generator."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from beholder.rank.rated import Rated
+from beholder.rank.ratings import GeneratorRatings
 from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights, ratio_of_sums
 from beholder.stats.intervals.standard_error import clustered_error
 from beholder.study.study import Analysis
@@ -15,34 +15,34 @@ from beholder.study.study import Analysis
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Sums and numbers of a person's scores for each generator; 0 of 0 where they did not judge it."""
+    """Sum and number of each rater's scores for each generator; 0 of 0 where the rater did not judge it."""
 
     generators: tuple[str, ...]
-    totals: NDArray[np.float64]  # (people, generators)
-    counts: NDArray[np.float64]  # (people, generators)
+    totals: NDArray[np.float64]  # (raters, generators)
+    counts: NDArray[np.float64]  # (raters, generators)
 
     @property
     def within(self) -> bool:
-        """Whether anybody judged several generators."""
+        """Whether any rater judged several generators."""
         return bool(((self.counts > 0).sum(axis=1) > 1).any())
 
-    def weights(self, draws: int, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Bootstrap weights; people who judge one generator each are drawn within their generator."""
+    def weights(self, replicates: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw bootstrap weights; raters who judge one generator each are resampled within their generator."""
         strata = np.zeros(len(self.counts), np.int64) if self.within else self.counts.argmax(axis=1)
-        return rater_weights(strata, draws, rng)
+        return rater_weights(strata, replicates, rng)
 
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """What stands behind each generator's rating, and its interval were all answers independent."""
+    """What stands behind each generator's rating, and its confidence interval if all answers were independent."""
 
     answers: NDArray[np.int64]  # (generators,)
     images: NDArray[np.int64]  # (generators,)
     naive: tuple[NDArray[np.float64], NDArray[np.float64]]  # low and high, each (generators,)
 
 
-def cells_of(scores: pl.DataFrame) -> Cells:
-    """Cells from rows of ``rater``, ``generator``, ``total`` and ``count``, one for each person and generator."""
+def tally_cells(scores: pl.DataFrame) -> Cells:
+    """Build cells from ``rater``, ``generator``, ``total`` and ``count``, one row per rater and generator."""
     raters, generators = (scores[name].unique().sort() for name in ("rater", "generator"))
     row, column = (
         scores[name].replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy()
@@ -54,7 +54,7 @@ def cells_of(scores: pl.DataFrame) -> Cells:
     return Cells(tuple(generators), totals, counts)
 
 
-def rated_cells(
+def rate_cells(
     cells: Cells,
     weights: NDArray[np.int32],
     support: Support,
@@ -64,14 +64,14 @@ def rated_cells(
     level: float,
     ties: str | None = None,
     higher_is_better: bool = True,
-) -> Rated:
-    """The ratio of sums over people as the rating of each generator."""
-    return Rated(
+) -> GeneratorRatings:
+    """Rate each generator by the ratio of sums over raters."""
+    return GeneratorRatings(
         aspect=aspect,
         method=method,
         generators=cells.generators,
         estimates=clustered_ratio(cells.totals, cells.counts, weights, level=level),
-        draws=ratio_of_sums(cells.totals, cells.counts, weights),
+        replicates=ratio_of_sums(cells.totals, cells.counts, weights),
         naive=support.naive,
         answers=support.answers,
         images=support.images,
@@ -82,7 +82,7 @@ def rated_cells(
     )
 
 
-def rated_values(
+def rate_values(
     values: pl.DataFrame,
     *,
     aspect: str,
@@ -90,12 +90,12 @@ def rated_values(
     analysis: Analysis,
     rng: np.random.Generator,
     ties: str | None = None,
-) -> Rated:
-    """The mean of all values of a generator, from rows with ``rater``, ``generator``, ``image`` and ``value``."""
-    cells = cells_of(
+) -> GeneratorRatings:
+    """Rate each generator by its mean value, from rows with ``rater``, ``generator``, ``image`` and ``value``."""
+    cells = tally_cells(
         values.group_by("rater", "generator").agg(total=pl.col("value").sum(), count=pl.len()).sort("rater")
     )
-    alone = (
+    by_generator = (
         values.group_by("generator")
         .agg(
             mean=pl.col("value").mean(),
@@ -105,7 +105,12 @@ def rated_values(
         )
         .sort("generator")
     )
-    mean, reach = alone["mean"].to_numpy(), float(ndtri((1 + analysis.level) / 2)) * alone["error"].to_numpy()
-    support = Support(alone["answers"].to_numpy(), alone["images"].to_numpy(), (mean - reach, mean + reach))
+    mean, reach = (
+        by_generator["mean"].to_numpy(),
+        float(ndtri((1 + analysis.level) / 2)) * by_generator["error"].to_numpy(),
+    )
+    support = Support(
+        by_generator["answers"].to_numpy(), by_generator["images"].to_numpy(), (mean - reach, mean + reach)
+    )
     weights = cells.weights(analysis.draws, rng)
-    return rated_cells(cells, weights, support, aspect=aspect, method=method, level=analysis.level, ties=ties)
+    return rate_cells(cells, weights, support, aspect=aspect, method=method, level=analysis.level, ties=ties)

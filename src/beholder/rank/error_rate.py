@@ -1,4 +1,4 @@
-"""How often people are wrong about a generator's images: HYPE_∞'s score and Layer 6's error rate."""
+"""How often raters are wrong about a generator's images: HYPE_∞'s score and Layer 6's error rate."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from beholder.rank.cells import Support, cells_of, rated_cells
-from beholder.rank.rated import Rated
+from beholder.rank.cells import Support, rate_cells, tally_cells
+from beholder.rank.ratings import GeneratorRatings
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.psychophysics.detection import detection
 from beholder.study.study import Analysis
@@ -15,36 +15,36 @@ from beholder.study.study import Analysis
 D_PRIME = "d-prime"
 
 
-def error_rates(
+def rate_by_errors(
     judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
-) -> Iterator[Rated]:
-    """The share wrong on both, on generated and on real images; and d′, by which lower is better.
+) -> Iterator[GeneratorRatings]:
+    """Rate by the error rate on both, on generated and on real images; and by d′, of which lower is better.
 
-    A person's error is the mean of their share wrong on the generator's images and on the real images they saw; a
-    generator's rating is the mean over people, so people count alike however many trials they did. 50 % is chance;
-    above it, people take generated images for real ones more readily than real ones. Where no real images were
-    shown, only the share wrong on generated ones is given.
+    A rater's error rate is the mean of those on the generator's images and on the real images the rater saw; a
+    generator's rating is the mean over raters, who weigh the same however many trials they did. 50 % is chance;
+    above it, raters take generated images for real ones more readily than real ones. Where no real images were
+    shown, only the error rate on generated ones is returned.
     """
     judged = (
         judgements.select("rater", "image", wrong=pl.col("value") != pl.col("expected"))
         .join(images.select("image", "generator", "real"), on="image", maintain_order="left")
         .with_columns(pl.col("wrong").cast(pl.Float64))
     )
-    people = _people(judged)
-    if not people.is_empty():
-        yield from _rated(people, _tallies(judged, people), analysis, rng)
+    by_rater = _by_rater(judged)
+    if not by_rater.is_empty():
+        yield from _rate_by_methods(by_rater, _tallies(judged, by_rater), analysis, rng)
 
 
-def counted_error_rates(
+def rate_by_counted_errors(
     totals: pl.DataFrame,
     published: pl.DataFrame,
     images: pl.DataFrame,
     analysis: Analysis,
     rng: np.random.Generator,
-) -> Iterator[Rated]:
-    """The same from people's totals; the images behind a rating are those with a published label."""
+) -> Iterator[GeneratorRatings]:
+    """Rate by the same from raters' totals; the images behind a rating are those with a published label."""
     wrong, answers, real = pl.col("wrong").cast(pl.Float64), pl.col("answers").cast(pl.Float64), pl.col("real")
-    people = (
+    by_rater = (
         totals.group_by("rater", "generator")
         .agg(
             missed=wrong.filter(~real).first(),
@@ -60,32 +60,32 @@ def counted_error_rates(
         .with_columns(((pl.col("fake-error-rate") + pl.col("real-error-rate")) / 2).alias("error-rate"))
         .sort("rater", "generator")
     )
-    if people.is_empty():
+    if by_rater.is_empty():
         return
-    people = _with_d_prime(people)
+    by_rater = _with_d_prime(by_rater)
     sums = totals.group_by("generator", "real").agg(pl.col("wrong").sum(), pl.col("answers").sum())
-    seen = published.select("image", generator="among").join(images.select("image", "real"), on="image")
-    shown = seen.group_by("generator", "real").agg(images=pl.col("image").n_unique())
-    counts = sums.join(shown, on=["generator", "real"], how="left").fill_null(0).sort("generator")
+    labelled = published.select("image", generator="among").join(images.select("image", "real"), on="image")
+    image_counts = labelled.group_by("generator", "real").agg(images=pl.col("image").n_unique())
+    counts = sums.join(image_counts, on=["generator", "real"], how="left").fill_null(0).sort("generator")
     fake_tally, real_tally = (
         counts.filter(pl.col("real") == kind).drop("generator", "real").cast(pl.Float64).to_numpy()
         for kind in (False, True)
     )
     both = fake_tally + real_tally
     tallies = {"error-rate": both, "fake-error-rate": fake_tally, "real-error-rate": real_tally, D_PRIME: both}
-    yield from _rated(people, tallies, analysis, rng)
+    yield from _rate_by_methods(by_rater, tallies, analysis, rng)
 
 
-def _rated(
-    people: pl.DataFrame, tallies: dict[str, NDArray[np.float64]], analysis: Analysis, rng: np.random.Generator
-) -> Iterator[Rated]:
-    """Ratings by every method, from a row a person and generator."""
+def _rate_by_methods(
+    by_rater: pl.DataFrame, tallies: dict[str, NDArray[np.float64]], analysis: Analysis, rng: np.random.Generator
+) -> Iterator[GeneratorRatings]:
+    """Rate by every method, from one row per rater and generator."""
     weights: NDArray[np.int32] | None = None
     for method, tally in tallies.items():
-        cells = cells_of(people.select("rater", "generator", total=method, count=pl.lit(1.0)))
+        cells = tally_cells(by_rater.select("rater", "generator", total=method, count=pl.lit(1.0)))
         if weights is None:
             weights = cells.weights(analysis.draws, rng)
-        yield rated_cells(
+        yield rate_cells(
             cells,
             weights,
             Support(tally[:, 1].astype(np.int64), tally[:, 2].astype(np.int64), _naive(method, tally, analysis)),
@@ -99,21 +99,21 @@ def _rated(
 def _naive(
     method: str, tally: NDArray[np.float64], analysis: Analysis
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Wilson's interval of a share; d′ has none."""
+    """Return Wilson's confidence interval of an error rate; d′ has none."""
     if method == D_PRIME:
         return np.full(len(tally), np.nan), np.full(len(tally), np.nan)
     return wilson(tally[:, 0], tally[:, 1], analysis.level)
 
 
-def _with_d_prime(people: pl.DataFrame) -> pl.DataFrame:
-    """With each person's d′, from ``fakes`` and ``reals`` shown and ``missed`` and ``alarms`` among them."""
-    fakes, reals, missed, alarms = (people[name].to_numpy() for name in ("fakes", "reals", "missed", "alarms"))
-    found = detection(fakes - missed, fakes, alarms, reals)
-    return people.with_columns(pl.Series(D_PRIME, found.d_prime))
+def _with_d_prime(by_rater: pl.DataFrame) -> pl.DataFrame:
+    """Add each rater's d′, from ``fakes`` and ``reals`` shown and ``missed`` and ``alarms`` among them."""
+    fakes, reals, missed, alarms = (by_rater[name].to_numpy() for name in ("fakes", "reals", "missed", "alarms"))
+    detections = detection(fakes - missed, fakes, alarms, reals)
+    return by_rater.with_columns(pl.Series(D_PRIME, detections.d_prime))
 
 
-def _people(judged: pl.DataFrame) -> pl.DataFrame:
-    """One row a person and generator, with the person's share wrong as a column named by the method."""
+def _by_rater(judged: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per rater and generator, with the rater's error rate in a column named by the method."""
     wrong = pl.col("wrong")
     by_fake = (
         judged.filter(~pl.col("real"))
@@ -128,17 +128,17 @@ def _people(judged: pl.DataFrame) -> pl.DataFrame:
     if by_real.is_empty():
         return by_fake.sort("rater", "generator")
     both = (pl.col("fake-error-rate") + pl.col("real-error-rate")) / 2
-    people = by_fake.join(by_real, on="rater").with_columns(both.alias("error-rate")).sort("rater", "generator")
-    return _with_d_prime(people)
+    by_rater = by_fake.join(by_real, on="rater").with_columns(both.alias("error-rate")).sort("rater", "generator")
+    return _with_d_prime(by_rater)
 
 
-def _tallies(judged: pl.DataFrame, people: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
-    """Of each method, wrong answers, answers and images behind each generator's rating: (generators, 3)."""
-    seen = people.select("rater", "generator")
-    fake = _tally(judged.filter(~pl.col("real")).join(seen, on=["rater", "generator"], how="semi"))
-    if "error-rate" not in people.columns:
+def _tallies(judged: pl.DataFrame, by_rater: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
+    """Count, for each method, wrong answers, answers and images behind each generator: (generators, 3)."""
+    rater_generators = by_rater.select("rater", "generator")
+    fake = _tally(judged.filter(~pl.col("real")).join(rater_generators, on=["rater", "generator"], how="semi"))
+    if "error-rate" not in by_rater.columns:
         return {"fake-error-rate": fake}
-    real = _tally(judged.filter("real").drop("generator").join(seen, on="rater"))
+    real = _tally(judged.filter("real").drop("generator").join(rater_generators, on="rater"))
     return {"error-rate": fake + real, "fake-error-rate": fake, "real-error-rate": real, D_PRIME: fake + real}
 
 

@@ -6,31 +6,31 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from beholder.rank.error_rate import error_rates
-from beholder.rank.exposure import exposures
-from beholder.rank.opinion import mean_opinions
-from beholder.rank.preference import preferences
-from beholder.rank.ranking import rankings
-from beholder.rank.rated import Rated
-from beholder.rank.side_by_side import leanings
-from beholder.rank.sweep import pass_rates
+from beholder.rank.error_rate import rate_by_errors
+from beholder.rank.exposure import rate_by_exposure
+from beholder.rank.opinion import rate_by_mean_opinion
+from beholder.rank.preference import rate_by_bradley_terry
+from beholder.rank.ranking import rate_by_plackett_luce
+from beholder.rank.ratings import GeneratorRatings
+from beholder.rank.side_by_side import rate_by_mean_preference
+from beholder.rank.sweep import rate_by_pass_rate
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.study import Analysis
 from beholder.tables.store import Store
 
-Rater = Callable[[pl.DataFrame, pl.DataFrame, Analysis, np.random.Generator], Iterator[Rated]]
-"""From judgements, the images and the settings to ratings."""
+Rate = Callable[[pl.DataFrame, pl.DataFrame, Analysis, np.random.Generator], Iterator[GeneratorRatings]]
+"""From judgements, the images and the settings to ratings of generators."""
 
 Prepare = Callable[[AnyQuestion, pl.DataFrame, Store], pl.DataFrame]
-"""From the judgements to those with what else the rating needs."""
+"""Adds to the judgements the columns that the method needs besides."""
 
 
-def _as_given(question: AnyQuestion, judgements: pl.DataFrame, store: Store) -> pl.DataFrame:  # noqa: ARG001
+def _unchanged(question: AnyQuestion, judgements: pl.DataFrame, store: Store) -> pl.DataFrame:  # noqa: ARG001
     return judgements
 
 
 def _with_thresholds(question: AnyQuestion, judgements: pl.DataFrame, store: Store) -> pl.DataFrame:
-    """Judgements with where the staircase of their block settled, and for which generator."""
+    """Add where the staircase of each judgement's block settled, and for which generator."""
     thresholds = store.read("thresholds").filter(pl.col("question") == question.name)
     settled = thresholds.select("session", "block", "modal_ms", "threshold_ms", judged="generator")
     blocks = judgements.join(store.read("trials").select("trial", "block"), on="trial", maintain_order="left")
@@ -41,19 +41,19 @@ def _with_thresholds(question: AnyQuestion, judgements: pl.DataFrame, store: Sto
 class Method:
     """How judgements rate generators."""
 
-    rate: Rater
-    prepare: Prepare = _as_given
+    rate: Rate
+    prepare: Prepare = _unchanged
     sliced: bool = True
     """Whether the judgements of some of the images can be rated by themselves: not those of one staircase."""
 
 
 METHODS: dict[str, Method] = {
-    "error-rate": Method(error_rates),
-    "modal-exposure": Method(exposures, prepare=_with_thresholds, sliced=False),
-    "bradley-terry": Method(preferences),
-    "plackett-luce": Method(rankings),
-    "mean-preference": Method(leanings),
-    "mean-opinion": Method(mean_opinions),
-    "pass-rate": Method(pass_rates),
+    "error-rate": Method(rate_by_errors),
+    "modal-exposure": Method(rate_by_exposure, prepare=_with_thresholds, sliced=False),
+    "bradley-terry": Method(rate_by_bradley_terry),
+    "plackett-luce": Method(rate_by_plackett_luce),
+    "mean-preference": Method(rate_by_mean_preference),
+    "mean-opinion": Method(rate_by_mean_opinion),
+    "pass-rate": Method(rate_by_pass_rate),
 }
 """The methods, by the name that a question kind declares."""

@@ -1,4 +1,4 @@
-"""Which generator people prefer: Bradley–Terry with ties and a side effect."""
+"""Which generator raters prefer: Bradley–Terry with ties and a side effect."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ import polars as pl
 from scipy.special import ndtri
 
 from beholder.errors import StatisticsError
-from beholder.rank.rated import Rated
+from beholder.rank.ratings import GeneratorRatings
 from beholder.rank.votes import generator_votes
 from beholder.stats.comparisons.bradley_terry import bradley_terry
 from beholder.stats.comparisons.vote_table import FIRST, OUTCOMES, SECOND, TIE, tally_votes
@@ -18,10 +18,10 @@ from beholder.study.study import Analysis
 TIE_RULE = "Davidson's model: a tie has a probability of its own"
 
 
-def preferences(
+def rate_by_bradley_terry(
     judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
-) -> Iterator[Rated]:
-    """Ratings in natural-log odds around 0; the side on which an image stood is allowed for."""
+) -> Iterator[GeneratorRatings]:
+    """Rate in natural-log odds around 0; the model has a term for the side on which an image stood."""
     votes = generator_votes(judgements, images)
     generators = tuple(pl.concat([votes["first"], votes["second"]]).unique().sort().to_list())
     if len(generators) < 2:
@@ -40,17 +40,17 @@ def preferences(
     weights = rater_weights(np.zeros(counts.shape[0], dtype=np.int64), analysis.draws, rng)
     fit = bradley_terry(pairs, counts, items=len(generators), weights=weights, side_effect=bool(both_orders))
     totals = np.asarray(counts.sum(axis=0)).reshape(-1, OUTCOMES)
-    alone = bradley_terry(pairs, totals, items=len(generators), side_effect=bool(both_orders))
-    reach = float(ndtri((1 + analysis.level) / 2)) * alone.standard_errors
-    yield Rated(
+    unclustered = bradley_terry(pairs, totals, items=len(generators), side_effect=bool(both_orders))
+    reach = float(ndtri((1 + analysis.level) / 2)) * unclustered.standard_errors
+    yield GeneratorRatings(
         aspect="preference",
         method="bradley-terry",
         generators=generators,
         estimates=fit.estimates(level=analysis.level),
-        draws=fit.rating_replicates,
+        replicates=fit.rating_replicates,
         naive=(fit.ratings - reach, fit.ratings + reach),
         answers=fit.answers,
-        images=_images(votes, generators),
+        images=_count_images(votes, generators),
         within=True,
         ties=TIE_RULE,
         se=fit.standard_errors,
@@ -60,7 +60,7 @@ def preferences(
 
 
 def never_compared(groups: Sequence[Sequence[int]], generators: tuple[str, ...]) -> StatisticsError:
-    """The error for generators that hang together in groups only."""
+    """Return the error for generators whose comparisons form several components."""
     named = "; ".join(", ".join(generators[cell] for cell in group) for group in groups)
     return StatisticsError(
         "generators that were never compared, even through others, cannot be rated together: "
@@ -69,10 +69,10 @@ def never_compared(groups: Sequence[Sequence[int]], generators: tuple[str, ...])
     )
 
 
-def _images(votes: pl.DataFrame, generators: tuple[str, ...]) -> np.ndarray:
-    """Images behind each generator's rating."""
-    shown = pl.concat(
+def _count_images(votes: pl.DataFrame, generators: tuple[str, ...]) -> np.ndarray:
+    """Count the images behind each generator's rating."""
+    generator_images = pl.concat(
         [votes.select(generator="first", image="image"), votes.select(generator="second", image="other")]
     ).unique()
-    counts = dict(shown.group_by("generator").len().iter_rows())
+    counts = dict(generator_images.group_by("generator").len().iter_rows())
     return np.asarray([counts[generator] for generator in generators], dtype=np.int64)

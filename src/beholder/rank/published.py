@@ -1,4 +1,4 @@
-"""Generators by labels that were published in place of answers: mean opinion scores without the people."""
+"""Ratings from labels that were published in place of answers: mean opinion scores without the raters' answers."""
 
 from collections.abc import Iterator
 
@@ -6,22 +6,21 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
-from beholder.rank.rated import Rated
+from beholder.rank.ratings import ALL_IMAGES, GeneratorRatings
 from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights, ratio_of_sums
 from beholder.study.study import Analysis
 
 METHOD = "published-mean"
-WHOLE = "all"
 
 
-def published_means(
+def rate_by_published_labels(
     published: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
-) -> Iterator[tuple[str, Rated]]:
-    """The mean of the published labels of a generator's images, aspect by aspect, as a whole and by style.
+) -> Iterator[tuple[str, GeneratorRatings]]:
+    """Rate by the mean of the published labels of a generator's images, aspect by aspect, overall and by style.
 
-    Who gave which score was not published, so people cannot be resampled. The draws resample prompts, with all
-    the images that were made for each (an image without a prompt stands alone): the interval is for other
-    prompts judged by these people, not for other people.
+    Who gave which score was not published, so raters cannot be resampled. The bootstrap resamples prompts, with
+    all the images that were generated for each (an image without a prompt is a unit of its own): the confidence
+    interval is for other prompts judged by these raters, not for other raters.
     """
     labelled = (
         published.filter((pl.col("method") == METHOD) & pl.col("word").is_null())
@@ -29,20 +28,20 @@ def published_means(
         .filter(~pl.col("real"))
         .with_columns(unit=pl.coalesce("prompt", "image"))
     )
-    for piece, part in _pieces(labelled):
+    for slice_name, part in _slices(labelled):
         for (aspect,), labels in sorted(part.partition_by("aspect", as_dict=True).items()):
-            yield piece, _rated(str(aspect), labels, analysis, rng)
+            yield slice_name, _rate(str(aspect), labels, analysis, rng)
 
 
-def _pieces(labelled: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """All labels, then those of each style where there are several."""
-    yield WHOLE, labelled
+def _slices(labelled: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield all labels, then those of each style where there are several."""
+    yield ALL_IMAGES, labelled
     styles = sorted(style for style in labelled["style"].unique() if style is not None)
     for style in styles if len(styles) > 1 else ():
-        yield f"{style} (style)" if style == WHOLE else style, labelled.filter(pl.col("style") == style)
+        yield f"{style} (style)" if style == ALL_IMAGES else style, labelled.filter(pl.col("style") == style)
 
 
-def _rated(aspect: str, labels: pl.DataFrame, analysis: Analysis, rng: np.random.Generator) -> Rated:
+def _rate(aspect: str, labels: pl.DataFrame, analysis: Analysis, rng: np.random.Generator) -> GeneratorRatings:
     generators = sorted(labels["generator"].unique())
     units = labels["unit"].unique().sort().to_list()
     cells = labels.group_by("unit", "generator").agg(total=pl.col("value").sum(), count=pl.len())
@@ -52,27 +51,30 @@ def _rated(aspect: str, labels: pl.DataFrame, analysis: Analysis, rng: np.random
     totals[row, column] = cells["total"].to_numpy()
     counts[row, column] = cells["count"].to_numpy()
     weights = rater_weights(np.zeros(len(units), dtype=np.int64), analysis.draws, rng)
-    alone = (
+    by_generator = (
         labels.group_by("generator")
         .agg(
             mean=pl.col("value").mean(),
             error=(pl.col("value").std() / pl.len().sqrt()).fill_null(float("nan")),
             answers=pl.col("raters").sum(),
             images=pl.len().cast(pl.Int64),
-            people=pl.col("raters").max(),
+            raters=pl.col("raters").max(),
         )
         .sort("generator")
     )
-    mean, reach = alone["mean"].to_numpy(), float(ndtri((1 + analysis.level) / 2)) * alone["error"].to_numpy()
-    return Rated(
+    mean, reach = (
+        by_generator["mean"].to_numpy(),
+        float(ndtri((1 + analysis.level) / 2)) * by_generator["error"].to_numpy(),
+    )
+    return GeneratorRatings(
         aspect=aspect,
         method=METHOD,
         generators=tuple(generators),
         estimates=clustered_ratio(totals, counts, weights, level=analysis.level),
-        draws=ratio_of_sums(totals, counts, weights),
+        replicates=ratio_of_sums(totals, counts, weights),
         naive=(mean - reach, mean + reach),
-        answers=alone["answers"].to_numpy(),
-        images=alone["images"].to_numpy(),
+        answers=by_generator["answers"].to_numpy(),
+        images=by_generator["images"].to_numpy(),
         within=True,
-        people=alone["people"].to_numpy(),
+        rater_counts=by_generator["raters"].to_numpy(),
     )

@@ -1,4 +1,4 @@
-"""Which generator people put first: Plackett–Luce on whole rankings."""
+"""Which generator raters put first: Plackett–Luce on whole rankings."""
 
 from collections.abc import Iterator
 
@@ -8,21 +8,21 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from beholder.judgements.rankings import rankings_of
-from beholder.rank.preference import never_compared, preferences
-from beholder.rank.rated import Rated
+from beholder.rank.preference import never_compared, rate_by_bradley_terry
+from beholder.rank.ratings import GeneratorRatings
 from beholder.stats.comparisons.plackett_luce import ABSENT, TIE_RULE, plackett_luce
 from beholder.stats.comparisons.win_graph import comparison_components
 from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.study.study import Analysis
 
 
-def rankings(
+def rate_by_plackett_luce(
     judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
-) -> Iterator[Rated]:
-    """Ratings in natural-log odds around 0, by Plackett–Luce.
+) -> Iterator[GeneratorRatings]:
+    """Rate in natural-log odds around 0, by Plackett–Luce.
 
-    It knows neither ties nor two images of one generator in a ranking; where either occurs, Bradley–Terry on the
-    pairs that the rankings imply takes its place, and ``method`` says so.
+    The model allows neither ties nor two images of one generator in a ranking; where either occurs, Bradley–Terry
+    on the pairs that the rankings imply takes its place, and ``method`` says so.
     """
     placed = (
         rankings_of(judgements)
@@ -36,26 +36,27 @@ def rankings(
     if len(generators) < 2:
         return
     if _repeats(placed, "ranking") or _repeats(placed, "generator"):
-        yield from preferences(judgements, images, analysis, rng)
+        yield from rate_by_bradley_terry(judgements, images, analysis, rng)
         return
     who, rows = _arrays(placed, generators)
-    apart = comparison_components(_neighbours(rows), len(generators))
-    if len(apart) > 1:
-        raise never_compared(apart, generators)
+    groups = comparison_components(_neighbours(rows), len(generators))
+    if len(groups) > 1:
+        raise never_compared(groups, generators)
     weights = rater_weights(np.zeros(int(who.max()) + 1, dtype=np.int64), analysis.draws, rng)
     fit = plackett_luce(who, rows, items=len(generators), weights=weights)
-    alone = plackett_luce(np.arange(len(rows)), rows, items=len(generators))  # as if each were another person's
-    reach = float(ndtri((1 + analysis.level) / 2)) * alone.standard_errors
-    shown = placed.group_by("generator").agg(pl.col("images").n_unique()).sort("generator")
-    yield Rated(
+    # each ranking as if it were another rater's
+    unclustered = plackett_luce(np.arange(len(rows)), rows, items=len(generators))
+    reach = float(ndtri((1 + analysis.level) / 2)) * unclustered.standard_errors
+    image_counts = placed.group_by("generator").agg(pl.col("images").n_unique()).sort("generator")
+    yield GeneratorRatings(
         aspect="preference",
         method="plackett-luce",
         generators=generators,
         estimates=fit.estimates(level=analysis.level),
-        draws=fit.rating_replicates,
+        replicates=fit.rating_replicates,
         naive=(fit.ratings - reach, fit.ratings + reach),
         answers=fit.answers,
-        images=shown["images"].cast(pl.Int64).to_numpy(),
+        images=image_counts["images"].cast(pl.Int64).to_numpy(),
         within=True,
         ties=TIE_RULE,
         se=fit.standard_errors,
@@ -65,22 +66,22 @@ def rankings(
 
 
 def _repeats(placed: pl.DataFrame, column: str) -> bool:
-    """Whether any ranking has a value of the column twice."""
+    """Say whether any ranking has a value of the column twice."""
     return bool(placed.select(pl.struct("row", column).is_duplicated().any()).item())
 
 
 def _arrays(placed: pl.DataFrame, generators: tuple[str, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Person numbers (rankings,) and generators by number, best first (rankings, longest)."""
+    """Return rater indices (rankings,) and generator indices, best first (rankings, longest)."""
     number = placed["generator"].replace_strict(list(generators), list(range(len(generators)))).to_numpy()
     row = placed["row"].to_numpy().astype(np.int64)
-    place = placed.select(pl.int_range(pl.len()).over("row")).to_series().to_numpy()
-    rows = np.full((int(row.max()) + 1, int(place.max()) + 1), ABSENT, dtype=np.int64)
-    rows[row, place] = number
+    position = placed.select(pl.int_range(pl.len()).over("row")).to_series().to_numpy()
+    rows = np.full((int(row.max()) + 1, int(position.max()) + 1), ABSENT, dtype=np.int64)
+    rows[row, position] = number
     raters = placed.group_by("row", maintain_order=True).agg(pl.col("rater").first())["rater"]
     return (raters.rank("dense").cast(pl.Int64) - 1).to_numpy(), rows
 
 
 def _neighbours(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Every two generators next to each other in a ranking (pairs, 2): enough to tell which hang together."""
+    """Return every two neighbours in a ranking (pairs, 2): enough to find the connected components."""
     pairs = np.stack([rows[:, :-1].ravel(), rows[:, 1:].ravel()], axis=1)
     return np.unique(pairs[(pairs != ABSENT).all(axis=1)], axis=0)

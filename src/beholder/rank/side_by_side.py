@@ -1,23 +1,23 @@
-"""By how much people prefer a generator, from five answers: ≫ > ≈ < ≪."""
+"""By how much raters prefer a generator, from five answers: ≫ > ≈ < ≪."""
 
 from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
 
-from beholder.rank.cells import rated_values
-from beholder.rank.preference import preferences
-from beholder.rank.rated import Rated
+from beholder.rank.cells import rate_values
+from beholder.rank.preference import rate_by_bradley_terry
+from beholder.rank.ratings import GeneratorRatings
 from beholder.rank.votes import generator_votes
 from beholder.study.study import Analysis
 
 TIE_RULE = "about the same counts as 0, between −1 and 1"
 
 
-def leanings(
+def rate_by_mean_preference(
     judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
-) -> Iterator[Rated]:
-    """The mean preference over all rivals, from −2 to 2, and Bradley–Terry with *about the same* as a tie."""
+) -> Iterator[GeneratorRatings]:
+    """Rate by Bradley–Terry with *about the same* as a tie, and by the mean preference over rivals (−2 to 2)."""
     votes = generator_votes(judgements, images)
     if votes.is_empty():
         return
@@ -27,7 +27,7 @@ def leanings(
             votes.select("rater", image="other", value=0.0 - pl.col("value"), generator="second"),
         ]
     )
-    yield from preferences(judgements, images, analysis, rng)
-    yield rated_values(
+    yield from rate_by_bradley_terry(judgements, images, analysis, rng)
+    yield rate_values(
         both, aspect="preference", method="mean-preference", analysis=analysis, rng=rng, ties=TIE_RULE
     )

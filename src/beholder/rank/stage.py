@@ -13,10 +13,10 @@ from beholder.judgements.coding import PAIRED
 from beholder.judgements.rankings import RANK as RANK_KIND
 from beholder.judgements.rankings import RANKING
 from beholder.rank.comparisons import comparison_rows
-from beholder.rank.error_rate import counted_error_rates
+from beholder.rank.error_rate import rate_by_counted_errors
 from beholder.rank.methods import METHODS, Method
-from beholder.rank.published import published_means
-from beholder.rank.rated import Rated, Row, rows_of
+from beholder.rank.published import rate_by_published_labels
+from beholder.rank.ratings import ALL_IMAGES, GeneratorRatings, Row, table_rows
 from beholder.study.kinds.catalogue import kind_of
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
@@ -26,17 +26,15 @@ from beholder.tables.work import Outcome, Work, perform
 
 STAGE = STAGES["rank"]
 
-WHOLE = "all"
-
 NAMELESS = (
     "Nothing is ranked: the data does not say which generator made which image. If you know, fill the column "
     "generator of the table images, and rank again."
 )
-"""What is said of data such as HPD v2's and ImageReward's."""
+"""The note for data such as HPD v2's and ImageReward's."""
 
 
 def run(folder: Path, *, force: bool = False) -> Outcome:
-    """Rate the generators by every question, as a whole and by style, and say which are told apart."""
+    """Rate the generators by every question, overall and by style, and say which differ significantly."""
     study, store = load_study(folder), Store(folder)
     settings = study.analysis.model_dump(mode="json")
     work = Work(RANK, settings, study.seed)
@@ -45,109 +43,126 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Rows:
     """Rows of the three tables."""
 
     ratings: list[Row] = field(default_factory=list)
     separations: list[Row] = field(default_factory=list)
     comparisons: list[pl.DataFrame] = field(default_factory=list)
 
-    def add(self, question: str, piece: str, rated: Rated, level: float, *, everyone: Rated | None = None) -> None:
-        ratings, separations = rows_of(question, piece, rated, level, everyone=everyone)
+    def add(
+        self,
+        question: str,
+        slice_name: str,
+        rated: GeneratorRatings,
+        level: float,
+        *,
+        everyone: GeneratorRatings | None = None,
+    ) -> None:
+        ratings, separations = table_rows(question, slice_name, rated, level, everyone=everyone)
         self.ratings.extend(ratings)
         self.separations.extend(separations)
 
 
 def _rank(store: Store, study: Study) -> dict[str, pl.DataFrame]:
     judgements, images = store.read("judgements"), store.read("images")
-    found = _Found()
+    rows = _Rows()
     for number, question in enumerate(study.questions):
         own = judgements.filter(pl.col("question") == question.name)
-        _from_judgements(store, study, number, own, images, found)
-        for piece, rated in _without_answers(store, study, number):
-            found.add(question.name, piece, rated, study.analysis.level)
-    if not found.ratings and not _nameless(images):
+        _from_judgements(store, study, number, own, images, rows)
+        for slice_name, rated in _without_answers(store, study, number):
+            rows.add(question.name, slice_name, rated, study.analysis.level)
+    if not rows.ratings and not _nameless(images):
         raise _nothing_to_rank(store)
     return {
-        "ratings": TABLES["ratings"].frame(found.ratings),
-        "separations": TABLES["separations"].frame(found.separations),
-        "comparisons": pl.concat([TABLES["comparisons"].empty(), *found.comparisons], how="diagonal"),
+        "ratings": TABLES["ratings"].frame(rows.ratings),
+        "separations": TABLES["separations"].frame(rows.separations),
+        "comparisons": pl.concat([TABLES["comparisons"].empty(), *rows.comparisons], how="diagonal"),
     }
 
 
 def _from_judgements(
-    store: Store, study: Study, number: int, judgements: pl.DataFrame, images: pl.DataFrame, found: _Found
+    store: Store, study: Study, number: int, judgements: pl.DataFrame, images: pl.DataFrame, rows: _Rows
 ) -> None:
-    """The ratings by one question, as a whole and by style."""
+    """Add the ratings by one question, overall and by style."""
     question, analysis = study.questions[number], study.analysis
     method = METHODS[kind_of(question).traits.rated_by]
     everyone = method.prepare(question, judgements, store)
     used = everyone.filter("used")
-    for place, (piece, part) in enumerate(_slices(used, images, sliced=method.sliced)):
-        rng = np.random.default_rng([study.seed, number, place])
+    for slice_number, (slice_name, part) in enumerate(_slices(used, images, sliced=method.sliced)):
+        rng = np.random.default_rng([study.seed, number, slice_number])
         try:
-            rated = list(method.rate(part, images, analysis, rng))
+            by_method = list(method.rate(part, images, analysis, rng))
         except StatisticsError as error:
-            if piece != WHOLE:
-                continue  # too few answers of this style; the whole has its ratings
+            if slice_name != ALL_IMAGES:
+                continue  # too few answers of this style; all images together have their ratings
             raise StageError(f"question '{question.name}': {error}") from error
-        before = _unscreened(study, number, method, everyone, images, rated) if piece == WHOLE else {}
-        for one in rated:
-            key = (one.aspect, one.method)
-            found.add(question.name, piece, one, analysis.level, everyone=before.get(key))
+        unscreened = (
+            _unscreened(study, number, method, everyone, images, by_method) if slice_name == ALL_IMAGES else {}
+        )
+        for rated in by_method:
+            key = (rated.aspect, rated.method)
+            rows.add(question.name, slice_name, rated, analysis.level, everyone=unscreened.get(key))
         if part["value_kind"].is_in([*PAIRED, RANK_KIND]).any():
-            found.comparisons.append(comparison_rows(question.name, piece, part, images, level=analysis.level))
+            rows.comparisons.append(comparison_rows(question.name, slice_name, part, images, level=analysis.level))
 
 
 def _unscreened(
-    study: Study, number: int, method: Method, everyone: pl.DataFrame, images: pl.DataFrame, rated: list[Rated]
-) -> dict[tuple[str, str], Rated]:
-    """The ratings with nobody set aside, by aspect and method; the same ones where nobody was."""
+    study: Study,
+    number: int,
+    method: Method,
+    everyone: pl.DataFrame,
+    images: pl.DataFrame,
+    by_method: list[GeneratorRatings],
+) -> dict[tuple[str, str], GeneratorRatings]:
+    """Return the ratings with no rater excluded, by aspect and method; the same ones where none was."""
     if not everyone["used"].all():
         rng = np.random.default_rng([study.seed, number, 0])
         try:
-            rated = list(method.rate(everyone, images, study.analysis, rng))
+            by_method = list(method.rate(everyone, images, study.analysis, rng))
         except StatisticsError:
             return {}
-    return {(one.aspect, one.method): one for one in rated}
+    return {(rated.aspect, rated.method): rated for rated in by_method}
 
 
-def _without_answers(store: Store, study: Study, number: int) -> Iterator[tuple[str, Rated]]:
-    """The ratings by a question of imported data that came as people's totals or as published labels."""
-    mine, images = pl.col("question") == study.questions[number].name, store.read("images")
-    published = store.read_or_empty("published").filter(mine)
-    totals = store.read_or_empty("totals").filter(mine)
+def _without_answers(store: Store, study: Study, number: int) -> Iterator[tuple[str, GeneratorRatings]]:
+    """Yield the ratings by a question of imported data that came as raters' totals or as published labels."""
+    of_question, images = pl.col("question") == study.questions[number].name, store.read("images")
+    published = store.read_or_empty("published").filter(of_question)
+    totals = store.read_or_empty("totals").filter(of_question)
     rng = np.random.default_rng([study.seed, number])
     if not totals.is_empty():
-        used = store.read("raters").filter(mine & pl.col("used")).select("rater")
+        used = store.read("raters").filter(of_question & pl.col("used")).select("rater")
         part = totals.join(used, on="rater", how="semi", maintain_order="left")
-        for rated in counted_error_rates(part, published, images, study.analysis, rng):
-            yield WHOLE, rated
-    yield from published_means(published, images, study.analysis, rng)
+        for rated in rate_by_counted_errors(part, published, images, study.analysis, rng):
+            yield ALL_IMAGES, rated
+    yield from rate_by_published_labels(published, images, study.analysis, rng)
 
 
 def _slices(judgements: pl.DataFrame, images: pl.DataFrame, *, sliced: bool) -> Iterator[tuple[str, pl.DataFrame]]:
-    """All judgements, then those of each style; real images without a style count in every slice.
+    """Yield all judgements, then those of each style; real images without a style count in every slice.
 
     A vote or a ranking has the style of the first image shown.
     """
-    yield WHOLE, judgements
+    yield ALL_IMAGES, judgements
     if not sliced:
         return
-    style_of = images.select(pl.col("image").alias("shown"), "style", "real")
+    style_of = images.select(pl.col("image").alias("first_image"), "style", "real")
     ranked = (judgements["value_kind"] == RANK_KIND).any()
     first = pl.col("image").first().over(RANKING) if ranked else pl.col("image")
-    styled = judgements.with_columns(shown=first).join(style_of, on="shown", how="left", maintain_order="left")
+    styled = judgements.with_columns(first_image=first).join(
+        style_of, on="first_image", how="left", maintain_order="left"
+    )
     styles = sorted(style for style in styled["style"].unique() if style is not None)
     if len(styles) < 2:
         return
     for style in styles:
         part = styled.filter((pl.col("style") == style) | (pl.col("style").is_null() & pl.col("real")))
-        yield f"{style} (style)" if style == WHOLE else style, part.select(judgements.columns)
+        yield f"{style} (style)" if style == ALL_IMAGES else style, part.select(judgements.columns)
 
 
 def _nameless(images: pl.DataFrame) -> bool:
-    """Whether imported data does not say what made any of its images: then there is nothing to rank."""
+    """Say whether imported data names no image's generator: then there is nothing to rank."""
     generators = images.filter(~pl.col("real"))["generator"]
     return len(generators) > 0 and bool((generators == UNKNOWN).all())
 
@@ -156,6 +171,6 @@ def _nothing_to_rank(store: Store) -> StageError:
     raters = store.read("raters")
     used = raters["used"].sum()
     return StageError(
-        f"{store.folder}: no generator can be rated. Of {raters.height} people, the answers of {used} are used"
+        f"{store.folder}: no generator can be rated. Of {raters.height} raters, the answers of {used} are used"
         + (f"; {store.path('raters')} has the reasons against the others." if used < raters.height else ".")
     )

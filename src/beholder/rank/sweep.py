@@ -5,19 +5,19 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from beholder.rank.cells import rated_values
-from beholder.rank.rated import Rated
+from beholder.rank.cells import rate_values
+from beholder.rank.ratings import GeneratorRatings
 from beholder.study.study import Analysis
 
 
-def pass_rates(
+def rate_by_pass_rate(
     judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
-) -> Iterator[Rated]:
-    """1 less the mean credit that a generator's images have from presses (see ``judgements/credits``).
+) -> Iterator[GeneratorRatings]:
+    """Rate by 1 less the mean credit that a generator's images have from presses (see ``judgements/credits``).
 
     A press is shared by the images that may have caused it, so real images have some credit too, and a generator
-    whose every image is seen through does not fall to 0: rates compare generators within one study. What real
-    images get is the same for all where people judge all generators.
+    all of whose images are recognised does not fall to 0: rates compare generators within one study. What real
+    images get is the same for all where raters judge all generators.
     """
     judged = (
         judgements.select("rater", "image", value=1 - pl.col("value"))
@@ -25,4 +25,4 @@ def pass_rates(
         .filter(~pl.col("real"))
     )
     if not judged.is_empty():
-        yield rated_values(judged, aspect="realism", method="pass-rate", analysis=analysis, rng=rng)
+        yield rate_values(judged, aspect="realism", method="pass-rate", analysis=analysis, rng=rng)

@@ -6,9 +6,10 @@ from beholder.judgements.votes import votes_of
 
 
 def generator_votes(judgements: pl.DataFrame, images: pl.DataFrame) -> pl.DataFrame:
-    """One row per vote: ``rater``, ``image``, ``other``, their generators ``first`` and ``second``, and ``value``.
+    """Return one row per vote on images of two generators.
 
-    Votes on two images of one generator say nothing about generators: left out.
+    Columns: ``rater``, ``image``, ``other``, their generators ``first`` and ``second``, and ``value``. Votes on
+    two images of one generator say nothing about generators and are dropped.
     """
     generator_of = images.select("image", "generator")
     return (

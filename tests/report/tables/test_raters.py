@@ -44,7 +44,7 @@ def test_reasons_are_counted_by_rule() -> None:
 
 
 def test_notes_are_counted() -> None:
-    why = "p910: no labels of quality: the fit did not settle"
+    why = "p910: no labels of quality: the fit did not converge"
     pool = pool_of(
         [rater("a") | {"notes": ["min_gold: not applicable", why]}, rater("b") | {"notes": [why]}, rater("c")]
     )

@@ -1,4 +1,4 @@
-"""Rows of ratings and separations, and how many more people it takes."""
+"""Rows of ratings and separations, and how many further raters it takes."""
 
 import math
 
@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from beholder.rank.rated import Rated, more_raters, rows_of
+from beholder.rank.ratings import GeneratorRatings, more_raters, table_rows
 from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights, ratio_of_sums
 
 
 class TestMoreRaters:
     def test_hand_worked(self) -> None:
-        # p = .1 → z = 1.6449; one pair at .95: wanted 1.96 + .8416 = 2.8016; 30 · (2.8016/1.6449)² = 87.03 → 88
+        # p = .1 → z = 1.6449; one pair at .95: needed 1.96 + .8416 = 2.8016; 30 · (2.8016/1.6449)² = 87.03 → 88
         assert more_raters(0.1, 30, 1, 0.95) == 88 - 30
         # ten pairs: α = .005, z = 2.8070 + .8416 = 3.6486; 30 · (3.6486/1.6449)² = 147.6 → 148
         assert more_raters(0.1, 30, 10, 0.95) == 148 - 30
@@ -32,7 +32,7 @@ class TestMoreRaters:
         pairs=st.integers(1, 50),
         level=st.floats(0.8, 0.99),
     )
-    def test_more_people_for_a_smaller_difference(
+    def test_more_raters_for_a_smaller_difference(
         self, p: float, factor: float, now: int, pairs: int, level: float
     ) -> None:
         smaller_z = -norm.ppf(p / 2) / factor
@@ -50,26 +50,28 @@ class TestMoreRaters:
         assert (needed or math.inf) <= (more_raters(p, now, pairs + 1, 0.95) or math.inf)
 
 
-def example(means: list[float], people: int, *, within: bool, spread: float = 0.1, seed: int = 0) -> Rated:
+def example(
+    means: list[float], raters: int, *, within: bool, spread: float = 0.1, seed: int = 0
+) -> GeneratorRatings:
     rng = np.random.default_rng(seed)
     cells = len(means)
     if within:
-        scores = np.asarray(means) + rng.normal(0, spread, (people, 1)) + rng.normal(0, spread, (people, cells))
-        seen = np.ones((people, cells))
-        strata = np.zeros(people, dtype=np.int64)
+        scores = np.asarray(means) + rng.normal(0, spread, (raters, 1)) + rng.normal(0, spread, (raters, cells))
+        judged = np.ones((raters, cells))
+        strata = np.zeros(raters, dtype=np.int64)
     else:
-        seen = np.zeros((people, cells))
-        strata = np.arange(people) % cells
-        seen[np.arange(people), strata] = 1
-        scores = seen * (np.asarray(means) + rng.normal(0, spread, (people, cells)))
+        judged = np.zeros((raters, cells))
+        strata = np.arange(raters) % cells
+        judged[np.arange(raters), strata] = 1
+        scores = judged * (np.asarray(means) + rng.normal(0, spread, (raters, cells)))
     weights = rater_weights(strata, 1000, rng)
-    estimates = clustered_ratio(scores, seen, weights)
-    return Rated(
+    estimates = clustered_ratio(scores, judged, weights)
+    return GeneratorRatings(
         aspect="x",
         method="m",
         generators=tuple("abcdefgh"[:cells]),
         estimates=estimates,
-        draws=ratio_of_sums(scores, seen, weights),
+        replicates=ratio_of_sums(scores, judged, weights),
         naive=(estimates.low, estimates.high),
         answers=np.full(cells, 7),
         images=np.full(cells, 3),
@@ -81,7 +83,7 @@ def example(means: list[float], people: int, *, within: bool, spread: float = 0.
 @pytest.mark.parametrize("seed", range(5))
 def test_rank_ranges_follow_from_the_separations(seed: int, *, within: bool) -> None:
     rated = example([0.5, 0.48, 0.4, 0.2], 40, within=within, seed=seed)
-    ratings, separations = rows_of("q", "all", rated, 0.95)
+    ratings, separations = table_rows("q", "all", rated, 0.95)
     assert len(separations) == 6
     for row in separations:
         assert row["difference"] >= 0  # type: ignore[operator]
@@ -98,45 +100,52 @@ def test_rank_ranges_follow_from_the_separations(seed: int, *, within: bool) -> 
 
 def test_higher_rated_first_with_the_interval_turned_round() -> None:
     rated = example([0.2, 0.5], 40, within=True)
-    _, (row,) = rows_of("q", "all", rated, 0.95)
+    _, (row,) = table_rows("q", "all", rated, 0.95)
     assert (row["generator"], row["other"]) == ("b", "a")
     value = rated.estimates.value
     assert row["difference"] == pytest.approx(value[1] - value[0])
     assert row["separated"]
 
 
-def test_people_needed_counts_those_behind_both_where_they_differ() -> None:
+def test_raters_needed_counts_those_behind_both_where_they_differ() -> None:
     within, between = (example([0.5, 0.49], 40, within=within, seed=3) for within in (True, False))
     for rated, now in ((within, 40), (between, 40)):
-        _, (row,) = rows_of("q", "all", rated, 0.95)
+        _, (row,) = table_rows("q", "all", rated, 0.95)
         assert not row["separated"]
         assert row["more_raters"] == more_raters(float(row["p"]), now, 1, 0.95)  # type: ignore[arg-type]
 
 
-def test_within_people_a_common_leniency_falls_out() -> None:
+def test_within_raters_a_common_leniency_falls_out() -> None:
     rng = np.random.default_rng(0)
     leniency = rng.normal(0, 1.0, (30, 1))
     scores = leniency + np.asarray([3.2, 3.0]) + rng.normal(0, 0.1, (30, 2))
-    seen = np.ones((30, 2))
+    judged = np.ones((30, 2))
     weights = rater_weights(np.zeros(30, dtype=np.int64), 1000, rng)
-    estimates = clustered_ratio(scores, seen, weights)
-    rated = Rated(
-        *("x", "m", ("a", "b"), estimates, ratio_of_sums(scores, seen, weights), (estimates.low, estimates.high)),
+    estimates = clustered_ratio(scores, judged, weights)
+    rated = GeneratorRatings(
+        *(
+            "x",
+            "m",
+            ("a", "b"),
+            estimates,
+            ratio_of_sums(scores, judged, weights),
+            (estimates.low, estimates.high),
+        ),
         *(np.ones(2, np.int64), np.ones(2, np.int64), True),
     )
-    _, (row,) = rows_of("q", "all", rated, 0.95)
-    assert row["separated"]  # though the two intervals overlap almost wholly
+    _, (row,) = table_rows("q", "all", rated, 0.95)
+    assert row["separated"]  # though the two intervals overlap almost entirely
     assert estimates.low[0] < estimates.high[1]
 
 
-def test_one_generator_has_a_rating_and_nothing_to_be_told_apart_from() -> None:
-    ratings, separations = rows_of("q", "all", example([0.4], 10, within=True), 0.95)
+def test_one_generator_has_a_rating_and_no_separations() -> None:
+    ratings, separations = table_rows("q", "all", example([0.4], 10, within=True), 0.95)
     assert separations == []
     assert (ratings[0]["rank_low"], ratings[0]["rank_high"], ratings[0]["raters"]) == (1, 1, 10)
 
 
-def test_one_person_has_no_interval() -> None:
-    ratings, (row,) = rows_of("q", "all", example([0.4, 0.5], 1, within=True), 0.95)
+def test_one_rater_has_no_interval() -> None:
+    ratings, (row,) = table_rows("q", "all", example([0.4, 0.5], 1, within=True), 0.95)
     assert [r["low"] for r in ratings] == [None, None]
     assert (row["p"], row["separated"], row["more_raters"]) == (None, False, None)
     assert [(r["rank_low"], r["rank_high"]) for r in ratings] == [(1, 2), (1, 2)]
