@@ -15,7 +15,7 @@ import polars as pl
 from beholder.consolidate.stage import run as consolidate
 from beholder.formats.catalogue import READABLE
 from beholder.formats.folder import write_folder
-from beholder.measure.settings import Measuring
+from beholder.measure.settings import MeasureSettings
 from beholder.measure.stage import run as measure
 from beholder.rank.stage import run as rank
 from beholder.report.text.metric_verdict import verdicts
@@ -37,7 +37,7 @@ def main() -> None:
         write_folder(imported, folder, form="agiqa", source=SOURCE)
     consolidate(folder)
     rank(folder)
-    measure(folder, measuring=Measuring(encoder=arguments.encoder, distances=("vendi",), skip_broken=True))
+    measure(folder, measuring=MeasureSettings(encoder=arguments.encoder, distances=("vendi",), skip_broken=True))
     store = Store(folder)
     correlations = store.read("correlations").filter(pl.col("slice") == "all")
     found = verdicts(correlations, store.read("metric_separations"))

@@ -19,7 +19,7 @@ from cifar_features import CACHE, COUNT, Features, clean, faulty_sets, logits_of
 from cifar_images import COPIED, FAULTS, KEPT_CLASSES
 
 from beholder.errors import StatisticsError
-from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
+from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
 
 RESULTS = CACHE / f"distances-{COUNT}.json"
 SIZES = (100, 200, 500, 1000)
@@ -67,7 +67,7 @@ def compute() -> None:
         found[job.key] = {}
         for name in DISTANCES:
             try:
-                one = measured([name], copying if name == "ct" else sets)[name]
+                one = compute_distances([name], copying if name == "ct" else sets)[name]
             except StatisticsError as error:
                 print(f"{job.key}: {name} is not defined ({error})", flush=True)
                 continue

@@ -100,7 +100,7 @@ def _show_json(found: Explanations, members: Sequence[Member], out: Path | None)
     show_json(
         {
             "models": [
-                {"folder": one.name, "identity": one.identity, "within": dict(one.within) or None}
+                {"folder": one.name, "identity": one.identity, "within": dict(one.half_widths) or None}
                 for one in members
             ],
             "images": [
