@@ -95,7 +95,7 @@ def _compare(
     statistics = STATISTICS if clusters is None else tuple(s for s in STATISTICS if s != PAIR_ACCURACY)
     for statistic in statistics:
         ceiling = panel_ceiling(opinions, statistic, noise)
-        floor = (
+        baseline = (
             np.nan
             if halves is None or generators is None
             else generator_baseline(values, generators, halves, statistic)
@@ -116,7 +116,7 @@ def _compare(
                 keep_replicates=tested_here,
             )
             bounds: Row = {
-                "floor": finite_or_none(floor),
+                "floor": finite_or_none(baseline),
                 "ceiling": finite_or_none(ceiling),
                 "raters": rater_count(shared.opinions),
             }
@@ -152,23 +152,18 @@ def _within_generators(key: Row, shared: SharedItems, settings: AgreementSetting
     for metric, scores in shared.metrics:
         for kind in ("pearson", "spearman"):
             partial = partial_correlation(scores.to_numpy(), values, generators, kind=kind, level=settings.level)
-            yield (
-                key
-                | metric
-                | {
-                    **{
-                        "statistic": f"{kind}-within-generators",
-                        "value": finite_or_none(partial.value),
-                        "p": finite_or_none(partial.p_value),
-                    },
-                    **{"low": finite_or_none(partial.low), "high": finite_or_none(partial.high), "floor": 0.0},
-                    **{
-                        "items": partial.points,
-                        "raters": rater_count(shared.opinions),
-                        "interval": partial.method,
-                    },
-                }
-            )
+            statistic: Row = {
+                "statistic": f"{kind}-within-generators",
+                "value": finite_or_none(partial.value),
+                "low": finite_or_none(partial.low),
+                "high": finite_or_none(partial.high),
+                "interval": partial.method,
+                "p": finite_or_none(partial.p_value),
+                "floor": 0.0,
+                "items": partial.points,
+                "raters": rater_count(shared.opinions),
+            }
+            yield key | metric | statistic
 
 
 def _halves(opinions: pl.DataFrame) -> NDArray[np.bool_]:

@@ -90,13 +90,14 @@ def _accuracy_rows(
         ("macro", accuracy.macro_estimate(weights, level=settings.level), baseline.macro),
     ):
         yield common | {
-            **{
-                "statistic": f"{PAIR_ACCURACY}-{name}",
-                "value": finite_or_none(estimate.value),
-                "floor": finite_or_none(baseline_value),
-            },
-            **{"low": finite_or_none(estimate.low), "high": finite_or_none(estimate.high), "interval": PROMPTS},
-            **{"items": int(accuracy.pairs.sum()), "ties": TIES},
+            "statistic": f"{PAIR_ACCURACY}-{name}",
+            "value": finite_or_none(estimate.value),
+            "low": finite_or_none(estimate.low),
+            "high": finite_or_none(estimate.high),
+            "interval": PROMPTS,
+            "floor": finite_or_none(baseline_value),
+            "items": int(accuracy.pairs.sum()),
+            "ties": TIES,
         }
 
 

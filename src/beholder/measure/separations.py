@@ -21,12 +21,10 @@ def separations(
     P values are two-sided, from the bootstrap, and adjusted by Holm over all pairs of metrics in ``tested``.
     """
     rows: list[Row] = []
-    ready = [(metric, first_agreement) for metric, first_agreement in tested if len(first_agreement.replicates)]
-    for (first_metric, first_agreement), (second_metric, second_agreement) in combinations(ready, 2):
-        ahead, behind, better, worse = (
-            (first_metric, second_metric, first_agreement, second_agreement)
-            if first_agreement.value >= second_agreement.value
-            else (second_metric, first_metric, second_agreement, first_agreement)
+    testable = [(metric, agreement) for metric, agreement in tested if len(agreement.replicates)]
+    for first, second in combinations(testable, 2):
+        (ahead, better), (behind, worse) = (
+            (first, second) if first[1].value >= second[1].value else (second, first)
         )
         differences = better.replicates - worse.replicates
         finite = differences[np.isfinite(differences)]
@@ -36,16 +34,15 @@ def separations(
         )
         rows.append(
             key
+            | {"metric": ahead["metric"], "encoder": ahead["encoder"], "reference": ahead["reference"]}
+            | {f"other{tail}": behind[name] for name, tail in zip(METRIC_KEY, TAILS, strict=False)}
             | {
-                **{"metric": ahead["metric"], "encoder": ahead["encoder"], "reference": ahead["reference"]},
-                **{f"other{tail}": behind[name] for name, tail in zip(METRIC_KEY, TAILS, strict=False)},
-                **{
-                    "statistic": TESTED,
-                    "difference": value,
-                    "low": finite_or_none(low),
-                    "high": finite_or_none(high),
-                },
-                **{"p": _two_sided(finite), "items": first_agreement.items},
+                "statistic": TESTED,
+                "difference": value,
+                "low": finite_or_none(low),
+                "high": finite_or_none(high),
+                "p": _two_sided(finite),
+                "items": first[1].items,
             }
         )
     p_values = np.array([row["p"] for row in rows], np.float64)

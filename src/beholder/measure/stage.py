@@ -1,7 +1,6 @@
 """The measure stage: scores, features and distances of a study's images, and their agreement with raters."""
 
 import logging
-import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from beholder.images.sources import named_files
 from beholder.measure import metric_values, opinions
 from beholder.measure.correlations import generator_rows, image_rows
 from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
-from beholder.measure.joined import AgreementRows, AgreementSettings
+from beholder.measure.joined import AgreementRows, AgreementSettings, finite_or_none
 from beholder.measure.pair_rows import pair_rows
 from beholder.measure.score import Scores, score
 from beholder.measure.scorers.catalogue import SCORERS, load_scorer
@@ -172,8 +171,8 @@ def _distance_rows(features: Features, images: pl.DataFrame, settings: MeasureSe
             row |= {
                 "slice": opinions.ALL_STYLES,
                 "value": distance.value,
-                "low": _finite_or_none(distance.low),
-                "high": _finite_or_none(distance.high),
+                "low": finite_or_none(distance.low),
+                "high": finite_or_none(distance.high),
             }
             rows.append(row | {"images": len(indices)})
     return rows
@@ -207,7 +206,3 @@ def _agreement(store: Store, figures: pl.DataFrame, study: Study) -> dict[str, p
             [row for part in parts for row in part.separations]
         ),
     }
-
-
-def _finite_or_none(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

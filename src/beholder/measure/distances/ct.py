@@ -51,11 +51,8 @@ def ct(
     held_out, generated_features = checked_pair("C_T", real, generated)
     train_features = checked_pair("C_T, training and generated images", train, generated, least=cells)[0]
     space = principal_components(train_features, components)
-    train_points, held_out_points, generated_points = (
-        space.project(train_features),
-        space.project(held_out),
-        space.project(generated_features),
-    )
+    sets = (train_features, held_out, generated_features)
+    train_points, held_out_points, generated_points = (space.project(features) for features in sets)
     centres = cell_centres(train_points, cells, rng)
     train_cells, held_out_cells, generated_cells = (
         cells_of(points, centres) for points in (train_points, held_out_points, generated_points)
@@ -63,10 +60,8 @@ def ct(
     tests, weights = [], []
     for cell in range(cells):
         train_here = train_points[train_cells == cell]
-        held_out_here, generated_here = (
-            held_out_points[held_out_cells == cell],
-            generated_points[generated_cells == cell],
-        )
+        held_out_here = held_out_points[held_out_cells == cell]
+        generated_here = generated_points[generated_cells == cell]
         if len(train_here) and len(held_out_here) >= 2 and len(generated_here) >= max(least, 2):
             tests.append(copying_test(_nearest(held_out_here, train_here), _nearest(generated_here, train_here)))
             weights.append(len(held_out_here))

@@ -60,21 +60,17 @@ def frechet_value(real: ArrayLike, generated: ArrayLike) -> float:
     real_features, generated_features = checked_pair("Fréchet distance", real, generated)
     real_moments, generated_moments = moments(real_features), moments(generated_features)
     root_trace = _symmetric_trace(real_moments.covariance, generated_moments.covariance)
-    return _combined(
-        real_moments,
-        generated_moments,
-        _singular_trace(real_features, generated_features, real_moments, generated_moments)
-        if root_trace is None
-        else root_trace,
-    )
+    if root_trace is None:
+        root_trace = _singular_trace(real_features, generated_features, real_moments, generated_moments)
+    return _combined(real_moments, generated_moments, root_trace)
 
 
 def frechet_of_moments(
-    mean_one: ArrayLike, covariance_one: ArrayLike, mean_two: ArrayLike, covariance_two: ArrayLike
+    real_mean: ArrayLike, real_covariance: ArrayLike, generated_mean: ArrayLike, generated_covariance: ArrayLike
 ) -> float:
     """Return the distance of two means and covariances, such as published ones of a reference set."""
-    covariances = [np.asarray(each, np.float64) for each in (covariance_one, covariance_two)]
-    means = [np.asarray(each, np.float64) for each in (mean_one, mean_two)]
+    covariances = [np.asarray(each, np.float64) for each in (real_covariance, generated_covariance)]
+    means = [np.asarray(each, np.float64) for each in (real_mean, generated_mean)]
     first, second = (
         Moments(mean, float(np.trace(covariance)), covariance)
         for mean, covariance in zip(means, covariances, strict=True)
