@@ -56,12 +56,12 @@ def study(choose: Chooser, items: int, answers: int, batch: int, seed: int) -> N
     accuracy = []
     for _ in range(0, answers, batch):
         posterior = laplace_posterior(first, second, wins, items, SPREAD)
-        asked = choose(posterior, batch, rng)
-        won = rng.random(batch) < special.expit(truth[asked[:, 0]] - truth[asked[:, 1]])
-        first, second = np.concatenate([first, asked[:, 0]]), np.concatenate([second, asked[:, 1]])
+        pairs = choose(posterior, batch, rng)
+        won = rng.random(batch) < special.expit(truth[pairs[:, 0]] - truth[pairs[:, 1]])
+        first, second = np.concatenate([first, pairs[:, 0]]), np.concatenate([second, pairs[:, 1]])
         wins = np.concatenate([wins, won.astype(np.float64)])
-        found = laplace_posterior(first, second, wins, items, SPREAD).mean
-        accuracy.append(stats.kendalltau(found, truth).statistic)
+        estimate = laplace_posterior(first, second, wins, items, SPREAD).mean
+        accuracy.append(stats.kendalltau(estimate, truth).statistic)
     return np.array(accuracy)
 
 

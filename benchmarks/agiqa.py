@@ -15,7 +15,7 @@ import polars as pl
 from beholder.consolidate.stage import run as consolidate
 from beholder.formats.catalogue import READABLE
 from beholder.formats.folder import write_folder
-from beholder.measure.settings import Measuring
+from beholder.measure.settings import MeasureSettings
 from beholder.measure.stage import run as measure
 from beholder.rank.stage import run as rank
 from beholder.report.text.metric_verdict import verdicts
@@ -23,7 +23,7 @@ from beholder.study.study import FILE_NAME
 from beholder.tables.store import Store
 
 SOURCE = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[2] / "shared")) / "data" / "agiqa-3k"
-SHOWN = ("spearman", "kendall", "spearman-within-generators", "pair-accuracy-micro")
+STATISTICS = ("spearman", "kendall", "spearman-within-generators", "pair-accuracy-micro")
 
 
 def main() -> None:
@@ -37,29 +37,29 @@ def main() -> None:
         write_folder(imported, folder, form="agiqa", source=SOURCE)
     consolidate(folder)
     rank(folder)
-    measure(folder, measuring=Measuring(encoder=arguments.encoder, distances=("vendi",), skip_broken=True))
+    measure(folder, measuring=MeasureSettings(encoder=arguments.encoder, distances=("vendi",), skip_broken=True))
     store = Store(folder)
     correlations = store.read("correlations").filter(pl.col("slice") == "all")
-    found = verdicts(correlations, store.read("metric_separations"))
+    metric_verdicts = verdicts(correlations, store.read("metric_separations"))
     for aspect in sorted(correlations["aspect"].unique()):
-        for level, statistics in (("image", SHOWN), ("generator", ("spearman",))):
+        for level, statistics in (("image", STATISTICS), ("generator", ("spearman",))):
             print(f"\n### {aspect}, by {level}\n")
             show(correlations.filter(aspect=aspect, level=level), statistics)
-    print("\n" + "\n\n".join(str(one) for one in found))
+    print("\n" + "\n\n".join(str(metric_verdict) for metric_verdict in metric_verdicts))
     print(f"\n{time.monotonic() - began:.0f} s")
 
 
 def show(rows: pl.DataFrame, statistics: tuple[str, ...]) -> None:
     """Print one row per metric and one column per statistic; generator-mean baseline and human ceiling below."""
-    shown = [name for name in statistics if name in rows["statistic"]]
-    print(f"| metric | {' | '.join(shown)} | items |\n|---|{'---|' * len(shown)}---|")
+    columns = [name for name in statistics if name in rows["statistic"]]
+    print(f"| metric | {' | '.join(columns)} | items |\n|---|{'---|' * len(columns)}---|")
     for metric in rows["metric"].unique(maintain_order=True):
-        mine = {row["statistic"]: row for row in rows.filter(metric=metric).iter_rows(named=True)}
-        cells = [cell(mine.get(name), "value", "low", "high") for name in shown]
-        print(f"| `{metric}` | {' | '.join(cells)} | {mine[shown[0]]['items']} |")
+        by_statistic = {row["statistic"]: row for row in rows.filter(metric=metric).iter_rows(named=True)}
+        cells = [cell(by_statistic.get(name), "value", "low", "high") for name in columns]
+        print(f"| `{metric}` | {' | '.join(cells)} | {by_statistic[columns[0]]['items']} |")
     first = {row["statistic"]: row for row in rows.unique("statistic", keep="first").iter_rows(named=True)}
     for bound in ("floor", "ceiling"):
-        print(f"| *{bound}* | {' | '.join(cell(first[name], bound) for name in shown)} | |")
+        print(f"| *{bound}* | {' | '.join(cell(first[name], bound) for name in columns)} | |")
 
 
 def cell(row: dict[str, object] | None, *names: str) -> str:

@@ -31,30 +31,33 @@ def main() -> None:
     store = Store(arguments.folder)
     images = store.read("images").select("image", "generator", "path")
     paths = [str(store.folder / path) for path in images["path"]]
-    found = encode(
+    encoded = encode(
         find_images(*paths), load_encoder(arguments.encoder), folder=store.folder / "features", skip_broken=True
     )
-    vectors = dict(zip(found.names, found.vectors, strict=True))
+    vectors = dict(zip(encoded.names, encoded.vectors, strict=True))
     generators = {
         name: np.stack(
-            [vectors[path] for path, one in zip(paths, images["generator"], strict=True) if one == name]
+            [vectors[path] for path, maker in zip(paths, images["generator"], strict=True) if maker == name]
         )
         for name in sorted(images["generator"].unique())
     }
     values: dict[str, dict[str, float]] = {name: {} for name in DISTANCES if name not in LEFT_OUT}
-    for generator, mine in generators.items():
-        others = np.concatenate([each for name, each in generators.items() if name != generator])
-        sets = Sets(others, mine)
+    for generator, vectors_of_generator in generators.items():
+        others = np.concatenate(
+            [vectors_of_other for name, vectors_of_other in generators.items() if name != generator]
+        )
+        sets = Sets(others, vectors_of_generator)
         for name, by_generator in values.items():
             by_generator[generator] = DISTANCES[name].compute(sets).value
-        print(generator, {name: round(one[generator], 4) for name, one in values.items()}, flush=True)
+        rounded = {name: round(by_generator[generator], 4) for name, by_generator in values.items()}
+        print(generator, rounded, flush=True)
     means = _means(store, images)
     print(f"\n| distance | {' | '.join(means)} |\n|---|{'---|' * len(means)}")
     for name, by_generator in values.items():
         cells = []
         for mean in means.values():
             sign = SIGN[DISTANCES[name].better]
-            both = np.array([(sign * value, mean[one]) for one, value in by_generator.items()]).T
+            both = np.array([(sign * value, mean[generator]) for generator, value in by_generator.items()]).T
             rho = correlation(both[0], both[1], kind="spearman")
             cells.append(f"{rho.value:.2f} [{rho.low:.2f}, {rho.high:.2f}]".replace("-", "−").replace("0.", "."))
         print(f"| `{name}` | {' | '.join(cells)} |")
@@ -68,10 +71,10 @@ def _means(store: Store, images: pl.DataFrame) -> dict[str, dict[str, float]]:
         .group_by("aspect", "generator", maintain_order=True)
         .agg(pl.col("value").mean())
     )
-    found: dict[str, dict[str, float]] = {}
+    means: dict[str, dict[str, float]] = {}
     for aspect, generator, value in grouped.iter_rows():
-        found.setdefault(aspect, {})[generator] = value
-    return dict(sorted(found.items()))
+        means.setdefault(aspect, {})[generator] = value
+    return dict(sorted(means.items()))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from cifar_features import CACHE, COUNT, Features, clean, faulty_sets, logits_of
 from cifar_images import COPIED, FAULTS, KEPT_CLASSES
 
 from beholder.errors import StatisticsError
-from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
+from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
 
 RESULTS = CACHE / f"distances-{COUNT}.json"
 SIZES = (100, 200, 500, 1000)
@@ -32,7 +32,7 @@ UNITS |= {"modes": "classes kept, of 10", "copies": "share memorised"}
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 Z = 1.959964
 
-Found = dict[str, dict[str, list[float]]]
+Results = dict[str, dict[str, list[float]]]
 """Set -> distance -> value, low, high; missing where it is not defined."""
 
 
@@ -55,24 +55,27 @@ def main() -> None:
 
 def compute() -> None:
     """Compute all distances of all sets that are not cached yet."""
-    known = clean()
-    found: Found = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
-    for job in _jobs(known.test, list(faulty_sets(known))):
-        if job.key in found:
+    clean_features = clean()
+    results: Results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    for job in _jobs(clean_features.test, list(faulty_sets(clean_features))):
+        if job.key in results:
             continue
         size = job.size
-        train, held = known.train[:size], known.train[size : 2 * size]  # these are copied by nobody
+        train, held_out = (
+            clean_features.train[:size],
+            clean_features.train[size : 2 * size],
+        )  # these are copied by nobody
         sets = Sets(train, job.generated, logits=logits_of(job.generated))
-        copying = Sets(held, job.generated, train=train)
-        found[job.key] = {}
+        copying = Sets(held_out, job.generated, train=train)
+        results[job.key] = {}
         for name in DISTANCES:
             try:
-                one = measured([name], copying if name == "ct" else sets)[name]
+                distance = compute_distances([name], copying if name == "ct" else sets)[name]
             except StatisticsError as error:
                 print(f"{job.key}: {name} is not defined ({error})", flush=True)
                 continue
-            found[job.key][name] = [one.value, one.low, one.high]
-        RESULTS.write_text(json.dumps(found))
+            results[job.key][name] = [distance.value, distance.low, distance.high]
+        RESULTS.write_text(json.dumps(results))
         print(job.key, flush=True)
 
 
@@ -91,58 +94,60 @@ def _jobs(test: Features, faulty: list[tuple[str, float, Features]]) -> Iterator
         yield Job(f"clean {2 * COUNT}", test[: 2 * COUNT], 2 * COUNT)
 
 
-def show(found: Found) -> None:
+def show(results: Results) -> None:
     """Print the tables, and draw the charts."""
-    base = found[f"clean {COUNT}"]
+    base = results[f"clean {COUNT}"]
     names = [name for name in DISTANCES if name in base]
     for fault, strengths in STRENGTHS.items():
         print(f"\n### {fault}: {UNITS[fault]}\n")
-        print(f"| distance | clean | {' | '.join(f'{one:g}' for one in strengths)} |")
+        print(f"| distance | clean | {' | '.join(f'{strength:g}' for strength in strengths)} |")
         print(f"|---|---|{'---|' * len(strengths)}")
         for name in names:
-            cells = [_cell(found.get(f"{fault} {one}", {}).get(name), base[name], name) for one in strengths]
+            cells = [
+                _cell(results.get(f"{fault} {strength}", {}).get(name), base[name], name) for strength in strengths
+            ]
             print(f"| `{name}` | {_number(base[name][0])} | {' | '.join(cells)} |")
     print("\n### number of images\n")
-    sizes = [*SIZES, *([2 * COUNT] if f"clean {2 * COUNT}" in found else [])]
+    sizes = [*SIZES, *([2 * COUNT] if f"clean {2 * COUNT}" in results else [])]
     print(f"| distance | {' | '.join(f'clean, {size:,}' for size in sizes)} | {' | '.join(STRENGTHS)} |")
     print(f"|---|{'---|' * (len(sizes) + len(STRENGTHS))}")
     for name in names:
-        values = [_number(found[f"clean {size}"].get(name, [math.nan])[0]) for size in sizes]
-        needed = [_needed(found, name, fault) for fault in STRENGTHS]
+        values = [_number(results[f"clean {size}"].get(name, [math.nan])[0]) for size in sizes]
+        needed = [_needed(results, name, fault) for fault in STRENGTHS]
         print(f"| `{name}` | {' | '.join(values)} | {' | '.join(needed)} |")
-    draw(found, names)
+    draw(results, names)
 
 
-def change(one: list[float] | None, base: list[float], name: str) -> float | None:
+def change(degraded: list[float] | None, base: list[float], name: str) -> float | None:
     """Return by how many standard errors a value is worse than the clean one; below 0: better."""
-    if one is None or not all(map(math.isfinite, [*one, *base])):
+    if degraded is None or not all(map(math.isfinite, [*degraded, *base])):
         return None
-    error = math.hypot(one[2] - one[1], base[2] - base[1]) / (2 * Z)
+    error = math.hypot(degraded[2] - degraded[1], base[2] - base[1]) / (2 * Z)
     if error == 0:
         return None
-    apart = one[0] - base[0]
+    difference = degraded[0] - base[0]
     if DISTANCES[name].better == "zero":
-        apart = abs(one[0]) - abs(base[0])
-    return (-apart if DISTANCES[name].better == "higher" else apart) / error
+        difference = abs(degraded[0]) - abs(base[0])
+    return (-difference if DISTANCES[name].better == "higher" else difference) / error
 
 
-def _cell(one: list[float] | None, base: list[float], name: str) -> str:
+def _cell(degraded: list[float] | None, base: list[float], name: str) -> str:
     """Return the value; bold where it is significantly worse, in parentheses where better."""
-    if one is None:
+    if degraded is None:
         return "–"
-    far = change(one, base, name)
-    text = _number(one[0])
+    far = change(degraded, base, name)
+    text = _number(degraded[0])
     if far is None or abs(far) < Z:
         return text
     return f"**{text}**" if far > 0 else f"({text})"
 
 
-def _needed(found: Found, name: str, fault: str) -> str:
+def _needed(results: Results, name: str, fault: str) -> str:
     """Return the smallest number of images from which on the middle strength is detected as worse."""
     strength, needed = STRENGTHS[fault][MIDDLE], "–"
     for size in reversed(SIZES):
         key = f"{fault} {strength}" + ("" if size == COUNT else f" of {size}")
-        far = change(found.get(key, {}).get(name), found[f"clean {size}"].get(name, [math.nan] * 3), name)
+        far = change(results.get(key, {}).get(name), results[f"clean {size}"].get(name, [math.nan] * 3), name)
         if far is None or far < Z:
             break
         needed = f"{size:,}"
@@ -156,15 +161,15 @@ def _number(value: float) -> str:
     return f"{value:.{min(digits, 6)}f}".replace("-", "−")
 
 
-def draw(found: Found, names: list[str]) -> None:
+def draw(results: Results, names: list[str]) -> None:
     """Draw the change of each distance with each degradation, in standard errors."""
-    base = found[f"clean {COUNT}"]
+    base = results[f"clean {COUNT}"]
     rows = [
-        {"distance": name, "fault": fault, "strength": place + 1, "worse": max(-40.0, min(40.0, far))}
+        {"distance": name, "fault": fault, "strength": index + 1, "worse": max(-40.0, min(40.0, far))}
         for fault, strengths in STRENGTHS.items()
-        for place, strength in enumerate(strengths)
+        for index, strength in enumerate(strengths)
         for name in names
-        if (far := change(found.get(f"{fault} {strength}", {}).get(name), base[name], name)) is not None
+        if (far := change(results.get(f"{fault} {strength}", {}).get(name), base[name], name)) is not None
     ]
     width, height = 118, 74
     x = alt.X("strength:O", title=None, axis=alt.Axis(labelAngle=0))

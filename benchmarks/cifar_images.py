@@ -102,6 +102,6 @@ KEPT_CLASSES = (9, 8, 7, 5, 4)
 COPIED = (0.05, 0.1, 0.25, 0.5, 1.0)
 
 
-def mode_dropped(classes: NDArray[np.int64], kept: int, count: int) -> NDArray[np.int64]:
-    """Return the indices of the first ``number`` images of the first ``classes`` classes."""
-    return np.flatnonzero(classes < kept)[:count]
+def mode_dropped(classes: NDArray[np.int64], class_count: int, count: int) -> NDArray[np.int64]:
+    """Return the indices of the first ``count`` images of the first ``class_count`` classes."""
+    return np.flatnonzero(classes < class_count)[:count]

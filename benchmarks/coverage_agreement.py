@@ -48,12 +48,12 @@ def label_batch(job: Job) -> NDArray[np.float64]:
     for _ in range(BATCH):
         weights = rater_weights(np.zeros(raters, np.int64), draws, rng)
         answers = simulate_labels(raters, 0.5 if world == "half" else 0.0, rng)
-        found = [
+        estimates = [
             (krippendorff_alpha(*answers, weights, scale="nominal"), alpha),
             (fleiss_kappa(*answers, weights), alpha),
             (gwet_ac(*answers, weights), ac1),
         ]
-        held.append([estimate.low <= truth <= estimate.high for estimate, truth in found])
+        held.append([estimate.low <= truth <= estimate.high for estimate, truth in estimates])
     return np.array(held, np.float64)
 
 
@@ -64,13 +64,20 @@ def order_batch(job: Job) -> NDArray[np.float64]:
     who, what = (index.ravel() for index in np.indices((raters, len(QUALITY))))
     held = []
     for _ in range(BATCH):
-        one = kendall_w(who, what, simulate_scores(QUALITY, raters, rng).ravel()).w
+        concordance = kendall_w(who, what, simulate_scores(QUALITY, raters, rng).ravel()).w
         truth = (1 + (raters - 1) * CORRELATION) / raters
         own = np.argsort(rng.random((raters, 5)), axis=1) < 3  # (raters, sets)
         rows = own[who, what // 4]
         scores = simulate_scores(QUALITY, raters, rng).ravel()
-        several = concordance_of_sets(who[rows], what[rows] // 4, what[rows] % 4, scores[rows]).mean_correlation
-        held.append([one.low <= truth <= one.high, several.low <= set_truth(own.sum(axis=0)) <= several.high])
+        set_concordance = concordance_of_sets(
+            who[rows], what[rows] // 4, what[rows] % 4, scores[rows]
+        ).mean_correlation
+        held.append(
+            [
+                concordance.low <= truth <= concordance.high,
+                set_concordance.low <= set_truth(own.sum(axis=0)) <= set_concordance.high,
+            ]
+        )
     return np.array(held, np.float64)
 
 
@@ -88,8 +95,8 @@ def score_batch(job: Job) -> NDArray[np.float64]:
         noise = SPREADS[2] * rng.normal(size=(ITEMS, raters))
         first = intraclass(who, what, on_scale(item + strangers + noise, cut).ravel()).one_way
         both = intraclass(who, what, on_scale(item + rater + noise, cut).ravel())
-        found = ((first, share), (both.random, share), (both.fixed, agreed))
-        held.append([estimate.low <= truth <= estimate.high for estimate, truth in found])
+        estimates = ((first, share), (both.random, share), (both.fixed, agreed))
+        held.append([estimate.low <= truth <= estimate.high for estimate, truth in estimates])
     return np.array(held, np.float64)
 
 
@@ -155,10 +162,10 @@ def icc_truths(cut: bool) -> tuple[float, float]:
     else:
         mean, square = item + rater, (item + rater) ** 2 + SPREADS[2] ** 2
     centre = weights @ mean @ weights
-    whole = weights @ square @ weights - centre**2
+    total = weights @ square @ weights - centre**2
     of_items = weights @ (mean @ weights - centre) ** 2
     of_raters = weights @ (weights @ mean - centre) ** 2
-    return float(of_items / whole), float(of_items / (whole - of_raters))
+    return float(of_items / total), float(of_items / (total - of_raters))
 
 
 SECTIONS: dict[str, tuple[Batch, tuple[str, ...], str, tuple[str, ...]]] = {

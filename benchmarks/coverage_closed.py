@@ -22,16 +22,16 @@ from beholder.stats.intervals.proportions import clopper_pearson, wilson
 from beholder.stats.truth.p910 import p910
 
 
-def shares(studies: int, seed: int) -> str:  # noqa: ARG001 - nothing is drawn
+def proportions(studies: int, seed: int) -> str:  # noqa: ARG001 - nothing is drawn
     """Proportions of raters: mean and minimum coverage over true proportions p from .02 to .98."""
     rows = []
     p = np.linspace(0.02, 0.98, 97)[:, None]
     for raters in RATERS:
-        said = np.arange(raters + 1)
-        chance = stats.binom.pmf(said, raters, p)  # (shares, outcomes)
+        successes = np.arange(raters + 1)
+        chance = stats.binom.pmf(successes, raters, p)  # (shares, outcomes)
         cells = []
         for interval in (wilson, clopper_pearson):
-            low, high = interval(said, np.full(raters + 1, raters))
+            low, high = interval(successes, np.full(raters + 1, raters))
             held = (chance * ((low <= p) & (p <= high))).sum(axis=1)
             cells += [percent(float(held.mean())), percent(float(held.min()))]
         rows.append((str(raters), *cells))
@@ -67,11 +67,11 @@ def pairs(studies: int, seed: int) -> str:
         for study in range(studies):
             group = np.repeat(np.arange(prompts), rng.integers(3, 10, prompts))
             right = rng.random(len(group)) < rng.beta(7, 3, prompts)[group]
-            found = pair_accuracy(
+            accuracy = pair_accuracy(
                 np.where(right, 1.0, -1.0), np.zeros(len(group)), np.ones(len(group)), groups=group
             )
             weights = rater_weights(np.zeros(prompts, np.int64), 500, rng)
-            both = found.micro_estimate(weights), found.macro_estimate(weights)
+            both = accuracy.micro_estimate(weights), accuracy.macro_estimate(weights)
             held[study] = [each.low <= 0.7 <= each.high for each in both]
         rows.append((str(prompts), *(percent(float(share)) for share in held.mean(axis=0))))
     return table("Accuracy over pairs, prompts resampled, nominal 95 %", ("prompts", "micro", "macro"), rows)
@@ -87,11 +87,11 @@ def opinions(studies: int, seed: int) -> str:
         for _ in range(studies):
             truth, bias = rng.uniform(1, 5, 40), rng.normal(0, 0.5, raters)
             noise = rng.uniform(0.3, 1.2, (raters, 1)) * rng.normal(size=(raters, 40))
-            found = p910(who, what, (truth + bias[:, None] + noise).ravel())
-            collapsed += found.collapsed
-            if not found.collapsed:
+            fit = p910(who, what, (truth + bias[:, None] + noise).ravel())
+            collapsed += fit.collapsed
+            if not fit.collapsed:
                 aim = truth + bias.mean()  # the mean bias of these raters is not identifiable
-                held.append(float(np.mean((found.low <= aim) & (aim <= found.high))))
+                held.append(float(np.mean((fit.low <= aim) & (aim <= fit.high))))
         rows.append((str(raters), percent(float(np.mean(held))), percent(collapsed / studies)))
     return table(
         "Opinions by P.910, nominal 95 %", ("raters", "interval of the model", "collapsed, left out"), rows
@@ -99,7 +99,7 @@ def opinions(studies: int, seed: int) -> str:
 
 
 SECTIONS: dict[str, Callable[[int, int], str]] = {
-    "shares": shares,
+    "shares": proportions,
     "metrics": metrics,
     "pairs": pairs,
     "opinions": opinions,

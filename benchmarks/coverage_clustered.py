@@ -74,8 +74,8 @@ def rate_batch(job: tuple[RateWorld, int, int, np.random.SeedSequence]) -> NDArr
     low, high = wilson(wrong.sum(axis=0), answers.sum(axis=0))
     held = [(low <= truth) & (truth <= high)]
     for rule, expand in (("percentile", False), ("percentile", True), ("bca", True)):
-        found = clustered_ratio(wrong, answers, weights, rule=rule, expand=expand)  # type: ignore[arg-type]
-        held.append((found.low <= truth) & (truth <= found.high))
+        estimate = clustered_ratio(wrong, answers, weights, rule=rule, expand=expand)  # type: ignore[arg-type]
+        held.append((estimate.low <= truth) & (truth <= estimate.high))
     return np.array(held, np.float64)
 
 
@@ -93,8 +93,8 @@ def vote_batch(job: tuple[VoteWorld, int, int, np.random.SeedSequence]) -> NDArr
         spread = 1.96 * fit.standard_errors
         row = [np.abs(fit.ratings - truth) <= spread]
         for rule, expand in (("percentile", False), ("percentile", True), ("bca", True)):
-            found = fit.estimates(rule=rule, expand=expand)  # type: ignore[arg-type]
-            row.append((found.low <= truth) & (truth <= found.high))
+            estimates = fit.estimates(rule=rule, expand=expand)  # type: ignore[arg-type]
+            row.append((estimates.low <= truth) & (truth <= estimates.high))
         held.append(row)
     return np.array(held, np.float64).transpose(1, 0, 2).reshape(4, -1)
 
@@ -134,7 +134,7 @@ def separation_batch(job: tuple[None, int, int, np.random.SeedSequence]) -> NDAr
     _, raters, draws, seed = job
     rng = np.random.default_rng(seed)
     cells = 5
-    found = np.zeros((2, BATCH))
+    false_separations = np.zeros((2, BATCH))
     for study in range(BATCH):
         for row, within in enumerate((False, True)):
             rates = rng.beta(6, 9, size=(raters, 1 if within else cells)) * np.ones((1, cells))
@@ -150,8 +150,8 @@ def separation_batch(job: tuple[None, int, int, np.random.SeedSequence]) -> NDAr
             weights = rater_weights(strata, draws, rng)
             value = above.sum(axis=0) / below.sum(axis=0)
             result = separate(value, ratio_of_sums(above, below, weights), raters, within=within)
-            found[row, study] = result.separated.any()
-    return found
+            false_separations[row, study] = result.separated.any()
+    return false_separations
 
 
 def table(title: str, header: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:

@@ -63,8 +63,10 @@ def rating_batch(job: Job) -> NDArray[np.float64]:
     sums = answers + rng.binomial(4 * answers, rng.beta(3, 2, (raters, BATCH)))  # 1 + Bin(4, .6 on average) each
     total, truth = answers.sum(axis=0), 3.4
     naive = np.abs(sums.sum(axis=0) / total - truth) <= 1.96 * np.sqrt(4 * 0.6 * 0.4 / total)
-    found = clustered_ratio(sums, answers, weights_of(raters, draws, rng))
-    return np.array([naive, (found.low <= truth) & (found.high >= truth), found.high - found.low], np.float64)
+    estimate = clustered_ratio(sums, answers, weights_of(raters, draws, rng))
+    return np.array(
+        [naive, (estimate.low <= truth) & (estimate.high >= truth), estimate.high - estimate.low], np.float64
+    )
 
 
 def d_prime_batch(job: Job) -> NDArray[np.float64]:
@@ -76,8 +78,8 @@ def d_prime_batch(job: Job) -> NDArray[np.float64]:
     hits = rng.binomial(TRIALS, special.ndtr(d / 2 - c))
     alarms = rng.binomial(TRIALS, special.ndtr(-d / 2 - c))
     score = detection(hits, TRIALS, alarms, TRIALS).d_prime
-    found = clustered_ratio(score, np.ones_like(score), weights_of(raters, draws, rng))
-    return np.array([(found.low <= truth) & (truth <= found.high)], np.float64)
+    estimate = clustered_ratio(score, np.ones_like(score), weights_of(raters, draws, rng))
+    return np.array([(estimate.low <= truth) & (truth <= estimate.high)], np.float64)
 
 
 def _expected_d_prime(trials: int) -> float:
@@ -112,8 +114,8 @@ def correlation_batch(job: Job) -> NDArray[np.float64]:
             "heavy": (tails * x, tails * y),
         }
         for case, (_, kind, truth, world) in enumerate(CASES):
-            found = (correlation(*worlds[world], kind=kind), jackknife_correlation(*worlds[world], kind=kind))
-            held[case, :, study] = [each.low <= truth <= each.high for each in found]
+            estimates = (correlation(*worlds[world], kind=kind), jackknife_correlation(*worlds[world], kind=kind))
+            held[case, :, study] = [each.low <= truth <= each.high for each in estimates]
     return held.reshape(-1, BATCH)
 
 
@@ -126,11 +128,12 @@ def resampled_batch(job: Job) -> NDArray[np.float64]:
     for study in range(BATCH):
         x, y = _normal_pairs(points, rng)
         for case, (_, kind, truth, world) in enumerate(RESAMPLED):
-            one, two = (np.exp(SIGMA * x), np.exp(SIGMA * y)) if world == "log-normal" else (x, y)
-            found = [
-                bootstrap_correlation(one, two, weights, kind=kind, rule=rule) for rule in ("percentile", "bca")
+            first, second = (np.exp(SIGMA * x), np.exp(SIGMA * y)) if world == "log-normal" else (x, y)
+            estimates = [
+                bootstrap_correlation(first, second, weights, kind=kind, rule=rule)
+                for rule in ("percentile", "bca")
             ]
-            held[case, :, study] = [each.low <= truth <= each.high for each in found]
+            held[case, :, study] = [each.low <= truth <= each.high for each in estimates]
     return held.reshape(-1, BATCH)
 
 
@@ -147,10 +150,10 @@ def powered_batch(noise: float, job: Job) -> NDArray[np.float64]:
     for study in range(BATCH):
         habit = rng.normal(0, 0.3, raters)
         first, second = (_labelled(habit, noise, rng) for _ in range(2))
-        found = [powered_mean(first, tuning=tuning) for tuning in (0.0, 1.0, None)]
-        found += [powered_difference(first, second, tuning=tuning) for tuning in (0.0, None)]
-        width = [each.high - each.low for each in found]
-        rows[:5, study] = [each.low <= 0 <= each.high for each in found]
+        estimates = [powered_mean(first, tuning=tuning) for tuning in (0.0, 1.0, None)]
+        estimates += [powered_difference(first, second, tuning=tuning) for tuning in (0.0, None)]
+        width = [each.high - each.low for each in estimates]
+        rows[:5, study] = [each.low <= 0 <= each.high for each in estimates]
         rows[5:, study] = width[1] / width[0], width[2] / width[0], width[4] / width[3]
     return rows
 
@@ -176,8 +179,8 @@ def ranking_batch(job: Job) -> NDArray[np.float64]:
         worth = RATINGS + rng.gumbel(size=(len(who), 5))  # (rankings, items)
         worth[np.arange(len(worth)), rng.integers(0, 5, len(worth))] = -np.inf
         order = np.argsort(-worth, axis=1)[:, :4]
-        found = plackett_luce(who, order, items=5, weights=weights).estimates()
-        held[0, study] = np.mean((found.low <= RATINGS) & (found.high >= RATINGS))
+        estimates = plackett_luce(who, order, items=5, weights=weights).estimates()
+        held[0, study] = np.mean((estimates.low <= RATINGS) & (estimates.high >= RATINGS))
     return held
 
 
@@ -247,8 +250,8 @@ def stopping_batch(gap: float, job: Job) -> NDArray[np.float64]:
     after = np.full((1, BATCH), np.inf)
     for study in range(BATCH):
         scores = np.clip(rng.normal([0.4 + gap, 0.4], 0.12, (raters, 2)), 0, 1)
-        found = int(sequential_separation(scores, within=True).after[0])
-        after[0, study] = found if found > 0 else np.inf
+        raters_needed = int(sequential_separation(scores, within=True).after[0])
+        after[0, study] = raters_needed if raters_needed > 0 else np.inf
     return after
 
 
@@ -312,8 +315,11 @@ def powered_means(run: Runner) -> str:
     )
     for row, (name, noise) in enumerate(worlds):
         for raters in RATERS:
-            found = run(partial(powered_batch, noise), raters, row)
-            held, width = [percent(x) for x in found[:5]], [f"{100 * (x - 1):+.0f}" for x in found[5:]]
+            means_of_batches = run(partial(powered_batch, noise), raters, row)
+            held, width = (
+                [percent(x) for x in means_of_batches[:5]],
+                [f"{100 * (x - 1):+.0f}" for x in means_of_batches[5:]],
+            )
             rows.append((name, str(raters), *held[:3], *width[:2], *held[3:], width[2]))
     means = ("labels alone", "PPI", "PPI++", "PPI width, %", "PPI++ width, %")
     header = ("world", "raters", *means, "difference, labels alone", "difference, PPI++", "its width, %")

@@ -26,32 +26,32 @@ LEVELS = np.array([100, 140, 200, 280, 400, 560, 800.0])  # of constant stimuli,
 START, FLOOR, CEILING, DOWN, UP = 500, 100, 1000, 10, 30  # HYPE-time's staircase
 BLOCK = 150
 SLOPE, LAPSE, TARGET = 2.5, 0.02, 0.75
-CROWD = 4000  # observers that studies draw from
+POPULATION = 4000  # observers that studies draw from
 BATCH = 20  # studies that share one set of bootstrap weights
 
 
-def chance(shown: NDArray[np.float64], theta: NDArray[np.float64]) -> NDArray[np.float64]:
+def chance(exposure: NDArray[np.float64], theta: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probability of a correct answer."""
-    return np.asarray(0.5 + (0.5 - LAPSE) * -np.expm1(-np.log(2) * (shown / theta) ** SLOPE), np.float64)
+    return np.asarray(0.5 + (0.5 - LAPSE) * -np.expm1(-np.log(2) * (exposure / theta) ** SLOPE), np.float64)
 
 
 def level_at_target(theta: float) -> float:
-    seen = (TARGET - 0.5) / (0.5 - LAPSE)
-    return float(theta * (-np.log1p(-seen) / np.log(2)) ** (1 / SLOPE))
+    detection = (TARGET - 0.5) / (0.5 - LAPSE)
+    return float(theta * (-np.log1p(-detection) / np.log(2)) ** (1 / SLOPE))
 
 
 def staircases(
     theta: NDArray[np.float64], rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the exposures of each observer's block, and whether the answers were correct, (observers, trials)."""
-    shown = np.empty((len(theta), BLOCK))
+    exposures = np.empty((len(theta), BLOCK))
     right = np.empty((len(theta), BLOCK), np.bool_)
     level = np.full(len(theta), float(START))
     for trial in range(BLOCK):
-        shown[:, trial] = level
+        exposures[:, trial] = level
         right[:, trial] = rng.random(len(theta)) < chance(level, theta)
         level = np.clip(level + np.where(right[:, trial], -DOWN, UP), FLOOR, CEILING)
-    return shown, right
+    return exposures, right
 
 
 def one_rater(options: argparse.Namespace) -> list[tuple[str, ...]]:
@@ -62,16 +62,16 @@ def one_rater(options: argparse.Namespace) -> list[tuple[str, ...]]:
         rng = np.random.default_rng([options.seed, trials])
         thetas = np.exp(rng.normal(np.log(300), 0.2, options.studies))
         for theta in thetas:
-            shown, right = staircases(np.full(-(-trials // BLOCK), theta), rng)
+            exposures, right = staircases(np.full(-(-trials // BLOCK), theta), rng)
             constant = np.resize(LEVELS, trials)
             fits = {
                 "constant stimuli": (constant, rng.random(trials) < chance(constant, theta)),
-                "staircase": (shown.ravel()[:trials], right.ravel()[:trials]),
+                "staircase": (exposures.ravel()[:trials], right.ravel()[:trials]),
             }
             for name, (levels, answers) in fits.items():
                 fit = fit_psychometric(levels, answers.astype(np.float64), lapse=LAPSE)
-                found = threshold_estimate(fit, TARGET)
-                held[name].append(found.low <= level_at_target(theta) <= found.high)
+                estimate = threshold_estimate(fit, TARGET)
+                held[name].append(estimate.low <= level_at_target(theta) <= estimate.high)
         rows += [(name, str(trials), _percent(np.mean(each))) for name, each in held.items()]
     return rows
 
@@ -79,46 +79,46 @@ def one_rater(options: argparse.Namespace) -> list[tuple[str, ...]]:
 def many_raters(options: argparse.Namespace) -> list[tuple[str, ...]]:
     """Rows: the mean over raters of a block's threshold; studies sample from a population with a known mean."""
     rng = np.random.default_rng(options.seed)
-    crowd = crowd_of(rng)
+    population = estimates_of_population(rng)
     rows = []
     for raters in RATERS:
         cells = [str(raters)]
-        for scores in crowd.values():
+        for scores in population.values():
             truth, held = scores.mean(), []
             for _ in range(-(-options.studies // BATCH)):
                 drawn = rng.choice(scores, (raters, BATCH))
                 weights = rater_weights(np.zeros(raters, np.int64), options.draws, rng)
-                found = clustered_ratio(drawn, np.ones_like(drawn), weights)
-                held.append((found.low <= truth) & (truth <= found.high))
+                estimate = clustered_ratio(drawn, np.ones_like(drawn), weights)
+                held.append((estimate.low <= truth) & (truth <= estimate.high))
             cells.append(_percent(np.mean(held)))
         rows.append(tuple(cells))
     return rows
 
 
-def crowd_of(rng: np.random.Generator) -> dict[str, NDArray[np.float64]]:
+def estimates_of_population(rng: np.random.Generator) -> dict[str, NDArray[np.float64]]:
     """Return the estimates from the blocks of a population, one per observer; undefined ones are omitted."""
-    theta = np.exp(rng.normal(np.log(300), 0.35, CROWD))
-    found: dict[str, list[float]] = {"modal exposure": [], "late reversals": [], "by likelihood": []}
-    for shown, right in zip(*staircases(theta, rng), strict=True):
-        found["modal exposure"].append(modal_level(shown))
-        found["late reversals"].append(
-            summarise_staircase(shown, right, floor=FLOOR, ceiling=CEILING).reversal_mean
+    theta = np.exp(rng.normal(np.log(300), 0.35, POPULATION))
+    estimates: dict[str, list[float]] = {"modal exposure": [], "late reversals": [], "by likelihood": []}
+    for exposures, right in zip(*staircases(theta, rng), strict=True):
+        estimates["modal exposure"].append(modal_level(exposures))
+        estimates["late reversals"].append(
+            summarise_staircase(exposures, right, floor=FLOOR, ceiling=CEILING).reversal_mean
         )
-        found["by likelihood"].append(_by_likelihood(shown, right))
-    return {name: np.array(scores)[np.isfinite(scores)] for name, scores in found.items()}
+        estimates["by likelihood"].append(_by_likelihood(exposures, right))
+    return {name: np.array(scores)[np.isfinite(scores)] for name, scores in estimates.items()}
 
 
-def _by_likelihood(shown: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+def _by_likelihood(exposures: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
     """Estimate as ``consolidate`` does: within the limits, and nothing where the fit is unreliable."""
     try:
-        fit = fit_psychometric(shown, right.astype(np.float64), lapse=LAPSE)
+        fit = fit_psychometric(exposures, right.astype(np.float64), lapse=LAPSE)
     except StatisticsError:
         return float(np.nan)
     return float(np.nan) if fit.doubtful else float(np.clip(fit.level_at(TARGET), FLOOR, CEILING))
 
 
-def _percent(share: float | np.floating) -> str:
-    return f"{100 * share:.1f}"
+def _percent(proportion: float | np.floating) -> str:
+    return f"{100 * proportion:.1f}"
 
 
 Section = tuple[Callable[[argparse.Namespace], list[tuple[str, ...]]], str, tuple[str, ...]]

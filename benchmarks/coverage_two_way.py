@@ -32,7 +32,7 @@ class World:
     base: float
     habit: float
     looks: float
-    seen: float  # proportion of the images each rater judges
+    judged: float  # proportion of the images each rater judges
 
     def truth(self) -> float:
         """Return the rate over all raters and images, by quadrature."""
@@ -59,15 +59,15 @@ def batch(job: tuple[World, int, int, int, np.random.SeedSequence]) -> NDArray[n
     for number in range(BATCH):
         habit, looks = rng.normal(0, world.habit, (raters, 1)), rng.normal(0, world.looks, images)
         answers = rng.random((raters, images)) < special.expit(world.base + habit + looks)
-        seen = np.argsort(rng.random((raters, images)), axis=1) < round(world.seen * images)
-        who, what = np.nonzero(seen)
-        wrong, one, cell = answers[who, what].astype(np.float64), np.ones(len(who)), np.zeros(len(who), np.int64)
-        over_people = clustered_ratio(
-            (answers & seen).sum(axis=1)[:, None], seen.sum(axis=1)[:, None], u, rule="bca"
+        judged = np.argsort(rng.random((raters, images)), axis=1) < round(world.judged * images)
+        who, what = np.nonzero(judged)
+        wrong, ones, cell = answers[who, what].astype(np.float64), np.ones(len(who)), np.zeros(len(who), np.int64)
+        over_raters = clustered_ratio(
+            (answers & judged).sum(axis=1)[:, None], judged.sum(axis=1)[:, None], u, rule="bca"
         )[0]
-        plain = np.quantile(two_way_replicates(who, what, wrong, one, cell, u, v), [0.025, 0.975])
-        both = two_way_ratio(who, what, wrong, one, cell, u, v)[0]
-        ends = ((over_people.low, over_people.high), plain, (both.low, both.high))
+        plain = np.quantile(two_way_replicates(who, what, wrong, ones, cell, u, v), [0.025, 0.975])
+        both = two_way_ratio(who, what, wrong, ones, cell, u, v)[0]
+        ends = ((over_raters.low, over_raters.high), plain, (both.low, both.high))
         held[:, number] = [low <= truth <= high for low, high in ends]
     return held
 

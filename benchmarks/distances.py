@@ -66,8 +66,8 @@ class Stored:
         return float(_compute_fid(*self.tensors))
 
     def torch_fidelity(self) -> object:
-        one, two = ({"mu": self.moments[at], "sigma": self.moments[at + 1]} for at in (0, 2))
-        return fid_statistics_to_metric(one, two, verbose=False)
+        real, generated = ({"mu": self.moments[at], "sigma": self.moments[at + 1]} for at in (0, 2))
+        return fid_statistics_to_metric(real, generated, verbose=False)
 
     def clean_fid(self) -> float:
         return float(frechet_distance(*self.moments))
@@ -141,8 +141,14 @@ def _torchmetrics_fid(real: Features, generated: Features) -> float:
 
 
 def _torch_fidelity_fid(real: Features, generated: Features) -> float:
-    one, two = (fid_features_to_statistics(torch.from_numpy(each)) for each in (real, generated))
-    return float(fid_statistics_to_metric(one, two, verbose=False)["frechet_inception_distance"])
+    real_statistics, generated_statistics = (
+        fid_features_to_statistics(torch.from_numpy(each)) for each in (real, generated)
+    )
+    return float(
+        fid_statistics_to_metric(real_statistics, generated_statistics, verbose=False)[
+            "frechet_inception_distance"
+        ]
+    )
 
 
 def _torch_fidelity_kid(real: Features, generated: Features) -> object:
@@ -152,11 +158,11 @@ def _torch_fidelity_kid(real: Features, generated: Features) -> object:
 
 def _torchmetrics_kid(real: Features, generated: Features) -> float:
     rng = np.random.default_rng(0)
-    one, two = torch.from_numpy(real), torch.from_numpy(generated)
-    drawn = [
-        poly_mmd(one[rng.permutation(len(one))[:1000]], two[rng.permutation(len(two))[:1000]]) for _ in range(100)
+    x, y = torch.from_numpy(real), torch.from_numpy(generated)
+    subset_values = [
+        poly_mmd(x[rng.permutation(len(x))[:1000]], y[rng.permutation(len(y))[:1000]]) for _ in range(100)
     ]
-    return float(torch.stack(drawn).mean())
+    return float(torch.stack(subset_values).mean())
 
 
 def _prdc(real: Features, generated: Features) -> object:
@@ -165,13 +171,13 @@ def _prdc(real: Features, generated: Features) -> object:
 
 
 def main() -> None:
-    wanted = [int(number) for number in sys.argv[1:]]
+    chosen = [int(number) for number in sys.argv[1:]]
     for number, row in enumerate(comparisons()):
-        if wanted and number not in wanted:
+        if chosen and number not in chosen:
             continue
-        taken = [(_processor_seconds(row.ours), _processor_seconds(row.peer)) for _ in range(row.turns)]
-        ours, theirs = (statistics.median(each) for each in zip(*taken, strict=True))
-        ratios = sorted(peer / mine for mine, peer in taken)
+        times = [(_processor_seconds(row.ours), _processor_seconds(row.peer)) for _ in range(row.turns)]
+        ours, theirs = (statistics.median(each) for each in zip(*times, strict=True))
+        ratios = sorted(peer / own for own, peer in times)
         between = f"{ratios[0]:.1f}–{ratios[-1]:.1f}" if len(ratios) > 1 else f"{ratios[0]:.1f}"
         print(f"| {number} | {row.task} | {row.package} | {ours:.2f} | {theirs:.2f} | {between} × |", flush=True)
 

@@ -70,8 +70,8 @@ def main() -> None:
     for row in score_rows():
         print(_line(row, ", 2,000 × 1,008"))
     print("\n| network | reference | largest difference | of features up to |\n|---|---|---|---|")
-    for name, reference, found, expected in networks():
-        apart = float(np.abs(found - expected).max())
+    for name, reference, features, expected in networks():
+        apart = float(np.abs(features - expected).max())
         print(f"| {name} | {reference} | {apart:.1e} | {float(np.abs(expected).max()):.1f} |")
 
 
@@ -82,11 +82,18 @@ def _line(row: Row, where: str) -> str:
 
 def frechet_rows(real: Features, generated: Features) -> Iterator[Row]:
     ours = frechet_value(real, generated)
-    one, two = (fid_features_to_statistics(torch.from_numpy(each)) for each in (real, generated))
-    yield Row("Fréchet", "torch-fidelity", ours, fid_statistics_to_metric(one, two, False)[FID])
+    real_statistics, generated_statistics = (
+        fid_features_to_statistics(torch.from_numpy(each)) for each in (real, generated)
+    )
+    yield Row(
+        "Fréchet",
+        "torch-fidelity",
+        ours,
+        fid_statistics_to_metric(real_statistics, generated_statistics, False)[FID],
+    )
     exact = [(each.mean(axis=0, dtype=np.float64), np.cov(each, rowvar=False)) for each in (real, generated)]
-    (mean_one, cov_one), (mean_two, cov_two) = exact
-    stored = frechet_of_moments(mean_one, cov_one, mean_two, cov_two)
+    (real_mean, real_cov), (generated_mean, generated_cov) = exact
+    stored = frechet_of_moments(real_mean, real_cov, generated_mean, generated_cov)
     double = [{"mu": mean, "sigma": cov} for mean, cov in exact]
     yield Row(
         "Fréchet, means in double precision",
@@ -95,7 +102,7 @@ def frechet_rows(real: Features, generated: Features) -> Iterator[Row]:
         fid_statistics_to_metric(double[0], double[1], False)[FID],
     )
     with contextlib.redirect_stdout(io.StringIO()):
-        by_root = float(frechet_distance(mean_one, cov_one, mean_two, cov_two))
+        by_root = float(frechet_distance(real_mean, real_cov, generated_mean, generated_cov))
     yield Row("Fréchet", "clean-fid", stored, by_root)
     tensors = [torch.from_numpy(part) for moments in exact for part in moments]
     yield Row("Fréchet", "torchmetrics", stored, float(_compute_fid(*tensors)))
@@ -104,8 +111,8 @@ def frechet_rows(real: Features, generated: Features) -> Iterator[Row]:
             (each - each.mean(axis=0, dtype=np.float64)) / np.sqrt(len(each) - 1) for each in (real, generated)
         ]
         roots = float(linalg.svdvals(halves[0] @ halves[1].T).sum())
-        shift = mean_one - mean_two
-        defined = float(shift @ shift + np.trace(cov_one) + np.trace(cov_two) - 2 * roots)
+        shift = real_mean - generated_mean
+        defined = float(shift @ shift + np.trace(real_cov) + np.trace(generated_cov) - 2 * roots)
         yield Row("Fréchet", "singular values, no eigenvalue near 0", ours, defined)
 
 
@@ -115,17 +122,17 @@ FID = "frechet_inception_distance"
 def kernel_rows(real: Features, generated: Features) -> Iterator[Row]:
     """Return rows with the same subsets for both, as each tool samples them."""
     ordered = np.random.RandomState(0)
-    picked = [
+    subset_rows = [
         (ordered.choice(len(real), SIZE, replace=False), ordered.choice(len(generated), SIZE, replace=False))
         for _ in range(SUBSETS)
     ]
-    ours = float(kernel_of_subsets(real, generated, picked).mean())
+    ours = float(kernel_of_subsets(real, generated, subset_rows).mean())
     settings = {**DEFAULTS, "kid_subsets": SUBSETS, "kid_subset_size": SIZE, "rng_seed": 0, "verbose": False}
     for kind in (np.float32, np.float64):
         tensors = [torch.from_numpy(each.astype(kind)) for each in (real, generated)]
-        found = kid_features_to_metric(*tensors, **settings)["kernel_inception_distance_mean"]
-        yield Row(f"kernel, {SUBSETS} subsets, {kind.__name__}", "torch-fidelity", ours, found)
-        drawn = [poly_mmd(tensors[0][rows], tensors[1][columns]) for rows, columns in picked]
+        fidelity = kid_features_to_metric(*tensors, **settings)["kernel_inception_distance_mean"]
+        yield Row(f"kernel, {SUBSETS} subsets, {kind.__name__}", "torch-fidelity", ours, fidelity)
+        drawn = [poly_mmd(tensors[0][rows], tensors[1][columns]) for rows, columns in subset_rows]
         theirs = float(torch.stack(drawn).mean())
         yield Row(f"kernel, {SUBSETS} subsets, {kind.__name__}", "torchmetrics", ours, theirs)
         np.random.seed(0)  # noqa: NPY002 - clean-fid draws from NumPy's global state, the generated ones first
@@ -134,9 +141,9 @@ def kernel_rows(real: Features, generated: Features) -> Iterator[Row]:
 
 
 def neighbour_rows(real: Features, generated: Features) -> Iterator[Row]:
-    found = neighbours(real, generated, k=K)
-    ours = {"precision": precision(found).value, "recall": recall(found).value}
-    ours |= {"density": density(found).value, "coverage": coverage(found).value}
+    searched = neighbours(real, generated, k=K)
+    ours = {"precision": precision(searched).value, "recall": recall(searched).value}
+    ours |= {"density": density(searched).value, "coverage": coverage(searched).value}
     with contextlib.redirect_stdout(io.StringIO()):
         theirs = prdc.compute_prdc(real, generated, nearest_k=K)
     for name, value in ours.items():
@@ -171,14 +178,14 @@ def networks() -> Iterator[tuple[str, str, NDArray[np.floating], NDArray[np.floa
         network = EfficientNet.from_pretrained(f"efficientnet-{size}", weights_path=str(path)).eval()
         steps = [transforms.Resize(side, transforms.InterpolationMode.BICUBIC), transforms.CenterCrop(side)]
         prepare = transforms.Compose([*steps, transforms.PILToTensor()])
-        taken = torch.stack([(prepare(Image.fromarray(one)).float() - 127) / 128 for one in images])
+        inputs = torch.stack([(prepare(Image.fromarray(image)).float() - 127) / 128 for image in images])
         with torch.inference_mode():
-            expected = network.extract_features(taken).mean((2, 3)).numpy()
-        found = load_encoder(f"efficientnet-{size}").encode(images)
+            expected = network.extract_features(inputs).mean((2, 3)).numpy()
+        encoded = load_encoder(f"efficientnet-{size}").encode(images)
         yield (
             f"EfficientNet-{size}, published weights",
             "efficientnet_lite_pytorch, torchvision's resize",
-            found,
+            encoded,
             expected,
         )
 
@@ -196,13 +203,13 @@ def _inception(
         )
         with torch.inference_mode():
             features, logits = theirs(torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2))
-        found = load_encoder("inception-v3-fid", path).encode(images)
-        yield "Inception-v3 (FID), random weights", "torch-fidelity, its resize", found, features.numpy()
-        found = load_encoder("inception-v3-logits", path).encode(images)
-        yield "its class scores", "torch-fidelity, its resize", found, logits.numpy()
+        encoded = load_encoder("inception-v3-fid", path).encode(images)
+        yield "Inception-v3 (FID), random weights", "torch-fidelity, its resize", encoded, features.numpy()
+        encoded = load_encoder("inception-v3-logits", path).encode(images)
+        yield "its class scores", "torch-fidelity, its resize", encoded, logits.numpy()
         clean = load_encoder("inception-v3-clean", path)
-        resized = np.stack([make_resizer("PIL", False, "bicubic", (299, 299))(one) for one in images])
-        prepared = np.stack([clean.preprocessing.prepare(Image.fromarray(one)) for one in images])
+        resized = np.stack([make_resizer("PIL", False, "bicubic", (299, 299))(image) for image in images])
+        prepared = np.stack([clean.preprocessing.prepare(Image.fromarray(image)) for image in images])
         yield (
             "clean-fid's resize, in steps of 1/255",
             "clean-fid",

@@ -58,9 +58,11 @@ def measure(browser: Any, mock: Mock, nominal: int, slowed: int, trials: int) ->
         page.wait_for_timeout(300)
     answers = mock.visit.answers[:trials]
     context.close()
-    shown = [answer["exposure"]["shown_ms"] for answer in answers]
-    off = [abs(one["exposure"]["shown_ms"] - nominal) > one["exposure"]["frame_ms"] + 0.1 for one in answers]
-    valid = [ms for ms, answer in zip(shown, answers, strict=True) if not answer["spoiled"]]
+    durations = [answer["exposure"]["shown_ms"] for answer in answers]
+    off = [
+        abs(answer["exposure"]["shown_ms"] - nominal) > answer["exposure"]["frame_ms"] + 0.1 for answer in answers
+    ]
+    valid = [ms for ms, answer in zip(durations, answers, strict=True) if not answer["spoiled"]]
     return Cell(
         nominal=nominal,
         slowed=slowed,

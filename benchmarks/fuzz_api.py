@@ -35,7 +35,7 @@ from beholder.study.question import Design
 TRUTH = ("aurora", "borealis", "known-bad", "attention", "sha256", "collect.sqlite", "Traceback", "sqlalchemy")
 """Words that no response to a rater may contain."""
 
-Found = Counter[str]
+Replies = Counter[str]
 Json = dict[str, Any]
 
 
@@ -63,8 +63,8 @@ class Visits:
     def _step(self, state: Json) -> Json:
         step = state["step"]
         if step == "consent":
-            told = {name: state["consent"][name] for name in ("hash", "version", "language")}
-            return self._post("consent", told | {"agreed": True})
+            consent = {name: state["consent"][name] for name in ("hash", "version", "language")}
+            return self._post("consent", consent | {"agreed": True})
         if step == "check":
             return self._post("check", SCREEN)
         if step == "instructions":
@@ -78,19 +78,19 @@ class Visits:
         return state
 
 
-def fuzz(address: str, document: Json, calls: int, number: int) -> Found:
+def fuzz(address: str, document: Json, calls: int, number: int) -> Replies:
     """Spread the calls over all operations; count the replies by status."""
     schema = schemathesis.openapi.from_dict(document)
-    found, visits = Counter[str](), Visits(address)
+    replies, visits = Counter[str](), Visits(address)
     operations = [result.ok() for result in schema.get_all_operations() if isinstance(result, Ok)]
     rater = [operation for operation in operations if operation.path.startswith("/api/")]
     modes = (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE)
     for operation in rater:
         able = modes if operation.body or operation.path_parameters else modes[:1]
         for mode in able:
-            _run(operation, mode, address, visits, -(-calls // len(rater) // len(able)), number, found)
-    found["sessions"] = visits.count
-    return found
+            _run(operation, mode, address, visits, -(-calls // len(rater) // len(able)), number, replies)
+    replies["sessions"] = visits.count
+    return replies
 
 
 def _run(
@@ -100,7 +100,7 @@ def _run(
     visits: Visits,
     calls: int,
     number: int,
-    found: Found,
+    replies: Replies,
 ) -> None:
     @seed(number)
     @settings(
@@ -120,15 +120,15 @@ def _run(
                 case.body["said"] = [{"aspect": "realism", "choice": trial["options"][0]}]
         reply = case.call(base_url=address, cookies={"beholder": visits.cookie()}, timeout=30)
         if operation.path == "/api/answer" and reply.status_code == 200:
-            found["answers acknowledged"] += 1
-        _check(reply, operation.label, str(case.body), found)
+            replies["answers acknowledged"] += 1
+        _check(reply, operation.label, str(case.body), replies)
 
     run()
 
 
-def _check(reply: Response, label: str, sent: str, found: Found) -> None:
-    found[f"{reply.status_code // 100}xx"] += 1
-    found["calls"] += 1
+def _check(reply: Response, label: str, sent: str, replies: Replies) -> None:
+    replies[f"{reply.status_code // 100}xx"] += 1
+    replies["calls"] += 1
     if reply.status_code >= 500:
         raise AssertionError(f"{label}: {reply.status_code} {reply.text[:300]}")
     words = [word for word in TRUTH if word in reply.text and word not in sent]  # an unknown key is named
@@ -148,15 +148,15 @@ def main() -> None:
         fill(folder, url)
         app = create_app(folder, url, limited=False)
         with listening(app) as address:
-            found = fuzz(address, app.openapi(), options.calls, options.seed)
+            replies = fuzz(address, app.openapi(), options.calls, options.seed)
         with closing(sqlite3.connect(folder / "collect.sqlite")) as connection:
             rows = connection.execute("select count(*) from responses").fetchone()[0]
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, ", end="")
     print(f"schemathesis {version('schemathesis')}, fastapi {version('fastapi')}, seed {options.seed}\n")
-    for name, count in sorted(found.items()):
+    for name, count in sorted(replies.items()):
         print(f"{name}: {count:,}")
     print(f"answers written: {rows:,}\nno reply of 500 or more, no word of the truth")
-    if rows != found["answers acknowledged"]:
+    if rows != replies["answers acknowledged"]:
         raise SystemExit("the answers written are not those that were acknowledged")
 
 

@@ -39,7 +39,7 @@ def measure(row: Comparison) -> Measured:
     for _ in range(row.turns):
         ours.append(_seconds(row.ours))
         peers.append(_seconds(row.peer))
-    ratios = [peer / mine for mine, peer in zip(ours, peers, strict=True)]
+    ratios = [peer / own for own, peer in zip(ours, peers, strict=True)]
     return Measured(
         task=row.task,
         peer=f"{row.package} {version(row.package)}",

@@ -45,7 +45,7 @@ connection.execute("ROLLBACK")
 
 
 @dataclass
-class Seen:
+class Observed:
     """Responses that the clients got while the database was locked."""
 
     statuses: Counter[int] = field(default_factory=Counter)
@@ -66,11 +66,11 @@ async def enter(wire: Wire) -> Json:
             await asyncio.sleep(PAUSE_SECONDS)
 
 
-async def rater(wire: Wire, state: Json, tally: Tally, seen: Seen) -> None:
+async def rater(wire: Wire, state: Json, tally: Tally, observed: Observed) -> None:
     """Answer until told to stop; what was not acknowledged is sent again."""
     while not tally.stop.is_set() and state["step"] == "trial":
         body = answer_body(state["trial"])
-        reply = await insist(wire, body, tally, seen)
+        reply = await insist(wire, body, tally, observed)
         if reply is None:
             break
         tally.acknowledged.append(body["key"])
@@ -79,23 +79,23 @@ async def rater(wire: Wire, state: Json, tally: Tally, seen: Seen) -> None:
     wire.close()
 
 
-async def insist(wire: Wire, body: Json, tally: Tally, seen: Seen) -> Json | None:
+async def insist(wire: Wire, body: Json, tally: Tally, observed: Observed) -> Json | None:
     """Send until it is acknowledged, as the page does; ``None`` if time was up before that."""
     while True:
-        began, was_held = time.perf_counter(), seen.is_held
+        began, was_held = time.perf_counter(), observed.is_held
         try:
             reply, status = await wire.post("/api/answer", body), 200
         except WireError as error:
-            told = str(error).split(": ")[-1][:3]
-            reply, status = {}, int(told) if told.isdecimal() else 0
-        if (was_held and seen.is_held) or status not in (200, 503):
-            seen.statuses[status] += 1
-            seen.slowest = max(seen.slowest, time.perf_counter() - began)
+            code = str(error).split(": ")[-1][:3]
+            reply, status = {}, int(code) if code.isdecimal() else 0
+        if (was_held and observed.is_held) or status not in (200, 503):
+            observed.statuses[status] += 1
+            observed.slowest = max(observed.slowest, time.perf_counter() - began)
         elif status != 200:
             tally.refused[str(status)] += status != 503
         if status == 200:
-            if seen.released_at is not None and seen.recovered is None:
-                seen.recovered = time.perf_counter() - seen.released_at
+            if observed.released_at is not None and observed.recovered is None:
+                observed.recovered = time.perf_counter() - observed.released_at
             return reply
         if tally.stop.is_set():
             return None
@@ -103,16 +103,16 @@ async def insist(wire: Wire, body: Json, tally: Tally, seen: Seen) -> Json | Non
         await asyncio.sleep(PAUSE_SECONDS)
 
 
-async def look(port: int, tally: Tally, seen: Seen) -> None:
+async def look(port: int, tally: Tally, observed: Observed) -> None:
     """Ask for what needs no database, and for readiness."""
     wires = {name: Wire(port) for name in APART}
     while not tally.stop.is_set():
         for name, path in APART.items():
             began = time.perf_counter()
             status, _ = await wires[name].ask("GET", path)
-            if seen.is_held:
-                seen.apart[name] = max(seen.apart.get(name, 0.0), time.perf_counter() - began)
-                seen.apart_statuses[f"{name} {status}"] += 1
+            if observed.is_held:
+                observed.apart[name] = max(observed.apart.get(name, 0.0), time.perf_counter() - began)
+                observed.apart_statuses[f"{name} {status}"] += 1
         await asyncio.sleep(0.25)
     for wire in wires.values():
         wire.close()
@@ -120,25 +120,25 @@ async def look(port: int, tally: Tally, seen: Seen) -> None:
 
 async def pressed(
     port: int, raters: int, seconds: float, hold: AbstractContextManager[None]
-) -> tuple[Tally, Seen]:
-    tally, seen = Tally(), Seen()
+) -> tuple[Tally, Observed]:
+    tally, observed = Tally(), Observed()
     wires = [Wire(port) for _ in range(raters)]
     states = await asyncio.gather(*(enter(wire) for wire in wires))
     each = zip(wires, states, strict=True)
-    tasks = [asyncio.create_task(rater(wire, state, tally, seen)) for wire, state in each]
-    tasks.append(asyncio.create_task(look(port, tally, seen)))
+    tasks = [asyncio.create_task(rater(wire, state, tally, observed)) for wire, state in each]
+    tasks.append(asyncio.create_task(look(port, tally, observed)))
     await asyncio.sleep(5)
     await asyncio.to_thread(hold.__enter__)
     await asyncio.sleep(0.5)  # requests that were through before it are not counted
-    seen.is_held = True
+    observed.is_held = True
     await asyncio.sleep(seconds)
-    seen.is_held = False
+    observed.is_held = False
     await asyncio.to_thread(hold.__exit__, None, None, None)
-    seen.released_at = time.perf_counter()
+    observed.released_at = time.perf_counter()
     await asyncio.sleep(10)
     tally.stop.set()
     await asyncio.gather(*tasks)
-    return tally, seen
+    return tally, observed
 
 
 @contextmanager
@@ -184,21 +184,23 @@ def _signal(processes: list[int], number: signal.Signals) -> None:
 def measured(folder: Path, url: str, raters: int, seconds: float, hold: AbstractContextManager[None]) -> list[str]:
     """A row of the table."""
     with serving(folder, url) as server:
-        tally, seen = asyncio.run(pressed(server.port, raters, seconds, hold))
+        tally, observed = asyncio.run(pressed(server.port, raters, seconds, hold))
     outcome = verdict(url, tally)
     apart_faults = sum(
-        count for name, count in seen.apart_statuses.items() if not name.endswith("200") and "ready" not in name
+        count
+        for name, count in observed.apart_statuses.items()
+        if not name.endswith("200") and "ready" not in name
     )
-    assert seen.apart_statuses["ready 200"] <= 1, seen.apart_statuses
-    assert apart_faults == 0, seen.apart_statuses
-    other = sum(count for status, count in (seen.statuses + Counter()).items() if status not in (200, 503))
-    recovered = "–" if seen.recovered is None else f"{seen.recovered:.1f} s"
+    assert observed.apart_statuses["ready 200"] <= 1, observed.apart_statuses
+    assert apart_faults == 0, observed.apart_statuses
+    other = sum(count for status, count in (observed.statuses + Counter()).items() if status not in (200, 503))
+    recovered = "–" if observed.recovered is None else f"{observed.recovered:.1f} s"
     return [
-        f"{seen.statuses[503]:,}",
-        f"{seen.statuses[500]:,}",
-        f"{other - seen.statuses[500]:,}",
-        f"{seen.slowest:.1f} s",
-        *(f"{1000 * seen.apart[name]:.0f} ms" for name in APART),
+        f"{observed.statuses[503]:,}",
+        f"{observed.statuses[500]:,}",
+        f"{other - observed.statuses[500]:,}",
+        f"{observed.slowest:.1f} s",
+        *(f"{1000 * observed.apart[name]:.0f} ms" for name in APART),
         recovered,
         f"{outcome['acknowledged']:,}",
         f"{outcome['lost']:,}",
@@ -234,10 +236,10 @@ def main() -> None:
             lines.append(f"| PostgreSQL, `{how}` | {' | '.join(row)} |")
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     load = f"load average {os.getloadavg()[0]:.1f}"
-    told = f"{machine}, {options.raters} raters, held for {options.seconds:g} s, {load}"
-    print("\n".join([told, "", *lines]))
+    conditions = f"{machine}, {options.raters} raters, held for {options.seconds:g} s, {load}"
+    print("\n".join([conditions, "", *lines]))
     if options.out is not None:
-        options.out.write_text("\n".join([told, "", *lines, ""]), encoding="utf-8")
+        options.out.write_text("\n".join([conditions, "", *lines, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":

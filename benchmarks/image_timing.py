@@ -59,14 +59,15 @@ def main() -> None:
             sides, times = fetched(Path(temporary), options.images, options.fetches, served)
         first, median = times[:, 0], np.median(times, axis=1)
         small, large = (np.median(first[part]) for part in (sides <= 256, sides > 256))
-        print(f"| {name} | {told(sides, first)} | {told(sides, median)} | {small:.2f} | {large:.2f} |")
+        aucs = f"{auc_with_interval(sides, first)} | {auc_with_interval(sides, median)}"
+        print(f"| {name} | {aucs} | {small:.2f} | {large:.2f} |")
 
 
-def told(sides: Vector, times: Vector) -> str:
+def auc_with_interval(sides: Vector, times: Vector) -> str:
     """Return the AUC with its 95 % bootstrap confidence interval over images."""
     rng = np.random.default_rng(0)
-    draws = [rng.integers(len(sides), size=len(sides)) for _ in range(REPLICATES)]
-    low, high = np.quantile([auc(sides[draw], times[draw]) for draw in draws], [0.025, 0.975])
+    replicates = [rng.integers(len(sides), size=len(sides)) for _ in range(REPLICATES)]
+    low, high = np.quantile([auc(sides[rows], times[rows]) for rows in replicates], [0.025, 0.975])
     return f"{auc(sides, times):.2f} [{low:.2f}, {high:.2f}]"
 
 
@@ -176,8 +177,8 @@ def first_trial(client: httpx.Client) -> Json:
 def answer(client: httpx.Client, state: Json) -> Json:
     """Answer, and go on; past a break, too."""
     trial = state["trial"]
-    said = [{"aspect": "realism", "choice": "real"}]
-    body = {"trial": trial["trial"], "attempt": trial["attempt"], "key": os.urandom(16).hex(), "said": said}
+    answers = [{"aspect": "realism", "choice": "real"}]
+    body = {"trial": trial["trial"], "attempt": trial["attempt"], "key": os.urandom(16).hex(), "said": answers}
     reply = (
         client.post("/api/answer", json=body | {"marks": [], "seconds": 1.5}).raise_for_status().json()["state"]
     )

@@ -84,7 +84,7 @@ def verdict(url: str, tally: Tally) -> dict[str, int]:
     """Compare what the database holds with what was acknowledged."""
     engine = create_engine(url)
     with engine.connect() as connection:
-        kept = Counter(connection.scalars(text("select key from responses")))
+        stored = Counter(connection.scalars(text("select key from responses")))
         doubled = connection.scalar(
             text("select count(*) from (select 1 from responses group by trial having count(*) > 1) d")
         )
@@ -99,10 +99,10 @@ def verdict(url: str, tally: Tally) -> dict[str, int]:
     engine.dispose()
     return {
         "acknowledged": len(tally.acknowledged),
-        "lost": sum(1 for key in tally.acknowledged if kept[key] == 0),
-        "doubled": sum(1 for count in kept.values() if count > 1) + int(doubled or 0),
+        "lost": sum(1 for key in tally.acknowledged if stored[key] == 0),
+        "doubled": sum(1 for count in stored.values() if count > 1) + int(doubled or 0),
         "sessions out of step": int(gaps or 0),
-        "written but never acknowledged": len(set(kept) - set(tally.acknowledged)),
+        "written but never acknowledged": len(set(stored) - set(tally.acknowledged)),
         "sent again": tally.resent,
         "refused": sum(tally.refused.values()),
     }

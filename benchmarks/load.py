@@ -37,7 +37,7 @@ PACKAGES = ("fastapi", "uvicorn", "starlette", "pydantic", "SQLAlchemy", "psycop
 
 
 @dataclass
-class Seen:
+class Observed:
     """What the clients observed."""
 
     acknowledged: list[str] = field(default_factory=list)
@@ -46,7 +46,9 @@ class Seen:
     errors: Counter[str] = field(default_factory=Counter)
 
 
-async def simulate_rater(wire: Wire, state: Json, seen: Seen, rng: np.random.Generator | None, end: float) -> None:
+async def simulate_rater(
+    wire: Wire, state: Json, observed: Observed, rng: np.random.Generator | None, end: float
+) -> None:
     """Answer until the time is over; without a generator of response times, immediately."""
     held = set[str]()
     try:
@@ -55,19 +57,19 @@ async def simulate_rater(wire: Wire, state: Json, seen: Seen, rng: np.random.Gen
         while time.perf_counter() < end and state["step"] == "trial":
             trial = state["trial"]
             if rng is not None:
-                await fetch(wire, trial, held, seen)
+                await fetch(wire, trial, held, observed)
                 pause = float(rng.lognormal(np.log(PACE_SECONDS), 0.5))
                 if time.perf_counter() + pause > end:
                     break
                 await asyncio.sleep(pause)
-            state = await answer(wire, trial, seen)
+            state = await answer(wire, trial, observed)
     except WireError as error:
-        seen.errors[str(error)[:60]] += 1
+        observed.errors[str(error)[:60]] += 1
     finally:
         wire.close()
 
 
-async def fetch(wire: Wire, trial: Json, held: set[str], seen: Seen) -> None:
+async def fetch(wire: Wire, trial: Json, held: set[str], observed: Observed) -> None:
     """The images of this trial and the next ones, each once, as a browser does."""
     for token in [*(image["token"] for image in trial["images"]), *trial["prefetch"]]:
         if token in held:
@@ -75,42 +77,44 @@ async def fetch(wire: Wire, trial: Json, held: set[str], seen: Seen) -> None:
         held.add(token)
         began = time.perf_counter()
         status, _ = await wire.ask("GET", f"/api/image/{token}")
-        seen.image_ms.append(1e3 * (time.perf_counter() - began))
+        observed.image_ms.append(1e3 * (time.perf_counter() - began))
         if status != 200:
-            seen.errors[f"image {status}"] += 1
+            observed.errors[f"image {status}"] += 1
 
 
-async def answer(wire: Wire, trial: Json, seen: Seen) -> Json:
+async def answer(wire: Wire, trial: Json, observed: Observed) -> Json:
     body = answer_body(trial)
     began = time.perf_counter()
     reply = await wire.post("/api/answer", body)
-    seen.answer_ms.append(1e3 * (time.perf_counter() - began))
-    seen.acknowledged.append(body["key"])
+    observed.answer_ms.append(1e3 * (time.perf_counter() - began))
+    observed.acknowledged.append(body["key"])
     state: Json = reply["state"]
     return state
 
 
-async def crowd(server: Server, raters: int, seconds: float, *, paced: bool) -> tuple[Seen, float, float]:
+async def crowd(server: Server, raters: int, seconds: float, *, paced: bool) -> tuple[Observed, float, float]:
     """Everyone comes in, then all answer at once: what they saw, how long it took, and the server's CPU time."""
-    seen, wires = Seen(), [Wire(server.port) for _ in range(raters)]
+    observed, wires = Observed(), [Wire(server.port) for _ in range(raters)]
     states = await asyncio.gather(*(come_in(wire, "pair") for wire in wires))
     began, cpu = time.perf_counter(), server.cpu_seconds()
     rngs = np.random.default_rng(1).spawn(raters) if paced else [None] * raters
     each = zip(wires, states, rngs, strict=True)
-    await asyncio.gather(*(simulate_rater(wire, state, seen, rng, began + seconds) for wire, state, rng in each))
-    return seen, time.perf_counter() - began, server.cpu_seconds() - cpu
+    await asyncio.gather(
+        *(simulate_rater(wire, state, observed, rng, began + seconds) for wire, state, rng in each)
+    )
+    return observed, time.perf_counter() - began, server.cpu_seconds() - cpu
 
 
 def lost_and_doubled(url: str, acknowledged: list[str]) -> tuple[int, int]:
     """Return acknowledged answers that are missing, and trials with more than one valid answer."""
     engine = create_engine(url)
     with engine.connect() as connection:
-        kept = Counter(connection.scalars(text("select key from responses")))
+        stored = Counter(connection.scalars(text("select key from responses")))
         doubled = connection.scalar(
             text("select count(*) from (select 1 from responses where valid group by trial having count(*) > 1) d")
         )
     engine.dispose()
-    lost = sum(1 for key in acknowledged if kept[key] != 1)
+    lost = sum(1 for key in acknowledged if stored[key] != 1)
     return lost, int(doubled or 0)
 
 
@@ -134,13 +138,14 @@ def boots(folder: Path, url: str, times: int = 7) -> str:
 def paced(folder: Path, url: str, raters: int, seconds: float) -> str:
     fill(folder, url)
     with serving(folder, url) as server:
-        seen, took, cpu = asyncio.run(crowd(server, raters, seconds, paced=True))
+        observed, took, cpu = asyncio.run(crowd(server, raters, seconds, paced=True))
         memory = server.memory_mb()
-    lost, doubled = lost_and_doubled(url, seen.acknowledged)
+    lost, doubled = lost_and_doubled(url, observed.acknowledged)
+    acknowledged = len(observed.acknowledged)
     return (
-        f"| {raters} raters, {took:.0f} s | {len(seen.acknowledged):,} ({len(seen.acknowledged) / took:.0f}/s) "
-        f"| {len(seen.image_ms):,} | {sum(seen.errors.values())} | {lost} | {doubled} "
-        f"| {percentiles(seen.answer_ms)} | {percentiles(seen.image_ms)} "
+        f"| {raters} raters, {took:.0f} s | {acknowledged:,} ({acknowledged / took:.0f}/s) "
+        f"| {len(observed.image_ms):,} | {sum(observed.errors.values())} | {lost} | {doubled} "
+        f"| {percentiles(observed.answer_ms)} | {percentiles(observed.image_ms)} "
         f"| {100 * cpu / took:.0f} % | {memory:.0f} MB |"
     )
 
@@ -153,12 +158,12 @@ def sustained(folder: Path, url: str, name: str, seconds: float, processes: int,
         reset(url)
         fill(folder, url)
         with serving(folder, url, processes) as server:
-            seen, took, cpu = asyncio.run(crowd(server, at_once, seconds / 3, paced=False))
-            cpu_ms.append(1e3 * cpu / len(seen.acknowledged))
-        rates.append(len(seen.acknowledged) / took)
-        latencies += seen.answer_ms
-        gone, twice = lost_and_doubled(url, seen.acknowledged)
-        lost, doubled, errors = lost + gone, doubled + twice, errors + sum(seen.errors.values())
+            observed, took, cpu = asyncio.run(crowd(server, at_once, seconds / 3, paced=False))
+            cpu_ms.append(1e3 * cpu / len(observed.acknowledged))
+        rates.append(len(observed.acknowledged) / took)
+        latencies += observed.answer_ms
+        gone, twice = lost_and_doubled(url, observed.acknowledged)
+        lost, doubled, errors = lost + gone, doubled + twice, errors + sum(observed.errors.values())
     own = f"{statistics.median(cpu_ms):.2f} ms" if processes == 1 else "–"
     return (
         f"| {name} | {processes} | {statistics.median(rates):.0f}/s ({min(rates):.0f}–{max(rates):.0f}) | {own} "

@@ -55,14 +55,14 @@ async def simulate_rater(number: int, address: str, end: float, saves: list[floa
         await client.post("/auth", data={"email": f"u{number}", "pass": ""})
         page = (await client.get("/annotate")).text
         while time.perf_counter() < end:
-            found = ITEM.search(page)
-            if found is None:
+            item = ITEM.search(page)
+            if item is None:
                 raise RuntimeError("no item on Potato's page")
             began = time.perf_counter()
-            body = {"instance_id": found[1], "annotations": {"preference:::left": "left"}}
+            body = {"instance_id": item[1], "annotations": {"preference:::left": "left"}}
             (await client.post("/updateinstance", json=body)).raise_for_status()
             saves.append(1e3 * (time.perf_counter() - began))
-            step = {"action": "next_instance", "instance_id": found[1]}
+            step = {"action": "next_instance", "instance_id": item[1]}
             page = (await client.post("/annotate", json=step, follow_redirects=True)).text
             cycles.append(1e3 * (time.perf_counter() - began))
 

@@ -51,14 +51,14 @@ def main() -> None:
         for size in SIZES:
             command = [sys.executable, __file__, kind, str(size)]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
-            found = json.loads(done.stdout)
-            both = found["consolidate"] + found["rank"]
-            growth = "–" if before is None else f"× {found['cpu'] / before:.1f} for × 4"
-            before = found["cpu"]
+            timing = json.loads(done.stdout)
+            both = timing["consolidate"] + timing["rank"]
+            growth = "–" if before is None else f"× {timing['cpu'] / before:.1f} for × 4"
+            before = timing["cpu"]
             print(
-                f"| `{kind}` | {size:,} | {found['raters']:,} | {found['images']:,} "
-                f"| {found['consolidate']:.1f} s | {found['rank']:.1f} s | **{both:.1f} s** "
-                f"| {found['cpu']:.1f} s | {found['mb']:,.0f} MB | {growth} |",
+                f"| `{kind}` | {size:,} | {timing['raters']:,} | {timing['images']:,} "
+                f"| {timing['consolidate']:.1f} s | {timing['rank']:.1f} s | **{both:.1f} s** "
+                f"| {timing['cpu']:.1f} s | {timing['mb']:,.0f} MB | {growth} |",
                 flush=True,
             )
 
@@ -102,23 +102,27 @@ def write_study(folder: Path, kind: str, size: int) -> tuple[int, int]:
     lean = rng.normal(0, 0.3, raters)[rater]
     first = rng.permuted(np.tile(np.arange(number + reals), (1, 1)), axis=1)[0]
     start = rng.integers(0, len(first), raters)[rater] + np.tile(np.arange(EACH), raters)
-    shown = first[start % len(first)]
+    image_index = first[start % len(first)]
     noise = rng.normal(0, 1, size)
     columns: dict[str, pl.Series] = {}
     if kind == "pair":
-        other = (shown // GENERATORS) * GENERATORS + (shown + rng.integers(1, GENERATORS, size)) % GENERATORS
-        gap = quality[other] - quality[shown] + noise
+        other = (image_index // GENERATORS) * GENERATORS + (
+            image_index + rng.integers(1, GENERATORS, size)
+        ) % GENERATORS
+        gap = quality[other] - quality[image_index] + noise
         choice = np.select([gap > 0.2, gap < -0.2], ["left", "right"], "tie")
         columns["choice"] = pl.Series(choice)
-        both = pl.DataFrame({"a": names[shown], "b": names[other]})
+        both = pl.DataFrame({"a": names[image_index], "b": names[other]})
         lists = both.select(pl.concat_list("a", "b")).to_series()
     else:
-        lists = names[shown].to_frame("a").select(pl.concat_list("a")).to_series()
+        lists = names[image_index].to_frame("a").select(pl.concat_list("a")).to_series()
         if kind == "realism":
-            columns["choice"] = pl.Series(np.where(2 * quality[shown] + lean + noise > 1, "generated", "real"))
+            columns["choice"] = pl.Series(
+                np.where(2 * quality[image_index] + lean + noise > 1, "generated", "real")
+            )
         else:
-            columns["value"] = pl.Series(np.clip(np.round(3 - quality[shown] + lean + noise), 1, 5))
-    write_tables(folder, kind, names, number, made_by, shown, rater, lists, columns, rng)
+            columns["value"] = pl.Series(np.clip(np.round(3 - quality[image_index] + lean + noise), 1, 5))
+    write_tables(folder, kind, names, number, made_by, image_index, rater, lists, columns, rng)
     return raters, number + reals
 
 
@@ -128,22 +132,22 @@ def write_tables(
     names: pl.Series,
     number: int,
     made_by: np.ndarray,
-    shown: np.ndarray,
+    image_index: np.ndarray,
     rater: np.ndarray,
     lists: pl.Series,
     columns: dict[str, pl.Series],
     rng: np.random.Generator,
 ) -> None:
-    size, now = len(shown), datetime(2026, 1, 1, tzinfo=UTC)
+    size, now = len(image_index), datetime(2026, 1, 1, tzinfo=UTC)
     real = np.arange(len(names)) >= number
-    made = pl.Series([f"generator-{g:02d}" for g in made_by] + ["real"] * (len(names) - number))
-    images = pl.DataFrame({"image": names, "path": names, "generator": made, "real": real}).with_columns(
-        gold=pl.lit(value=False), width=pl.lit(8), height=pl.lit(8), sha256="image"
-    )
+    generator_names = pl.Series([f"generator-{g:02d}" for g in made_by] + ["real"] * (len(names) - number))
+    images = pl.DataFrame(
+        {"image": names, "path": names, "generator": generator_names, "real": real}
+    ).with_columns(gold=pl.lit(value=False), width=pl.lit(8), height=pl.lit(8), sha256="image")
     position = np.arange(size) % EACH
     raters = pl.Series([f"rater-{n:06d}" for n in range(int(rater.max()) + 1)])
     trial = pl.Series("trial", [f"trial-{n:07d}" for n in range(size)])
-    expected = pl.Series(np.where(real[shown], "real", "generated")) if kind == "realism" else None
+    expected = pl.Series(np.where(real[image_index], "real", "generated")) if kind == "realism" else None
     trials = pl.DataFrame({"trial": trial, "slot": rater, "position": position, "images": lists}).with_columns(
         question=pl.lit("q"), kind=pl.lit(kind), block=pl.lit(0), role=pl.lit("test"), propensity=pl.lit(1.0)
     )

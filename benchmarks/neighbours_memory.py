@@ -20,20 +20,20 @@ def main() -> None:
     real, generated = (_features(rng, mixing, scale) for scale in (1.0, 1.1))
     before = _peak()
     began = time.perf_counter()
-    found = neighbours(real, generated)
+    searched = neighbours(real, generated)
     seconds = time.perf_counter() - began
     print(f"{IMAGES:,} × {DIMS:,} a side, {(real.nbytes + generated.nbytes) / 1e9:.2f} GB of features")
-    print(f"covered {found.covered.mean():.4f}, recalled {found.recalled.mean():.4f}; {seconds:.0f} s")
+    print(f"covered {searched.covered.mean():.4f}, recalled {searched.recalled.mean():.4f}; {seconds:.0f} s")
     print(f"peak memory of the process: {_peak():.2f} GB ({before:.2f} GB before)")
 
 
 def _features(rng: np.random.Generator, mixing: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
-    """Made a portion at a time, so that the making takes no memory of note."""
+    """Return features, generated in portions, so that generating them takes little memory."""
     fall = (scale * (1 + np.arange(DIMS)) ** -0.5).astype(np.float32)
-    made = np.empty((IMAGES, DIMS), np.float32)
+    features = np.empty((IMAGES, DIMS), np.float32)
     for start in range(0, IMAGES, PORTION):
-        made[start : start + PORTION] = (rng.standard_normal((PORTION, DIMS), np.float32) * fall) @ mixing
-    return made
+        features[start : start + PORTION] = (rng.standard_normal((PORTION, DIMS), np.float32) * fall) @ mixing
+    return features
 
 
 def _peak() -> float:

@@ -43,7 +43,7 @@ RATERS, TRIALS = 300, 200
 """Each rater sees 100 images of one generator and 100 real ones."""
 
 RECIPE = "tiny-realism"
-CROWD = 1000
+POPULATION = 1000
 """Number of honest raters over whom the true proportion of an image is averaged."""
 
 
@@ -73,8 +73,8 @@ def held_out(folder: Path) -> pl.DataFrame:
         .join(images, on="image")
         .join(ground_truth.select("image", detectability="score"), on="image")
     )
-    crowd = draw_people(CROWD, 0, np.random.default_rng(0))
-    true = chance_of_generated(rows["detectability"].to_numpy(), crowd)
+    population = draw_people(POPULATION, 0, np.random.default_rng(0))
+    true = chance_of_generated(rows["detectability"].to_numpy(), population)
     return rows.with_columns(true=pl.Series(true), group=pl.col("prompt").rank("dense").cast(pl.Int64) - 1)
 
 
@@ -87,48 +87,48 @@ def print_bins(rows: pl.DataFrame) -> None:
     low, high = wilson(error.observed * error.answers, error.answers)
     print(f"\nECE {shown(error.value, error.low, error.high)}; by chance alone {number(error.by_chance)}\n")
     print("| predicted | said *generated* | answers |\n|---|---|---|")
-    for one in range(len(error.answers)):
-        observed = shown(error.observed[one], low[one], high[one])
-        print(f"| {number(error.predicted[one])} | {observed} | {error.answers[one]:,.0f} |")
+    for bin_index in range(len(error.answers)):
+        observed = shown(error.observed[bin_index], low[bin_index], high[bin_index])
+        print(f"| {number(error.predicted[bin_index])} | {observed} | {error.answers[bin_index]:,.0f} |")
 
 
 def print_truth(rows: pl.DataFrame) -> None:
     """Print the predictions against the true proportions, and what these would achieve."""
-    maker = (rows["generator"].rank("dense").cast(pl.Int64) - 1).to_numpy()
-    group, score, share, true = (rows[name].to_numpy() for name in ("group", "score", "share", "true"))
+    generators = (rows["generator"].rank("dense").cast(pl.Int64) - 1).to_numpy()
+    group, score, proportions, true = (rows[name].to_numpy() for name in ("group", "score", "share", "true"))
     print("\n| correlation | predicted, with those asked | predicted, with all raters | true, with those asked |")
     print("|---|---|---|---|")
-    columns = ((score, share), (score, true), (true, share))
+    columns = ((score, proportions), (score, true), (true, proportions))
     for name in sorted(rows["generator"].unique()):
-        mine = (rows["generator"] == name).to_numpy()
-        cells = [correlation(one[mine], two[mine]) for one, two in columns]
-        print(f"| {name} ({mine.sum()}) | {' | '.join(shown(one.value, one.low, one.high) for one in cells)} |")
-    cells = [partial_correlation(one, two, maker) for one, two in columns]
-    print(f"| within generators | {' | '.join(shown(one.value, one.low, one.high) for one in cells)} |")
+        its_rows = (rows["generator"] == name).to_numpy()
+        cells = [correlation(x[its_rows], y[its_rows]) for x, y in columns]
+        print(f"| {name} ({its_rows.sum()}) | {' | '.join(shown(r.value, r.low, r.high) for r in cells)} |")
+    cells = [partial_correlation(x, y, generators) for x, y in columns]
+    print(f"| within generators | {' | '.join(shown(r.value, r.low, r.high) for r in cells)} |")
     answers = rows["answers"].to_numpy()
-    said = np.rint(share * answers)
+    yes_answers = np.rint(proportions * answers)
     weights = rater_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
     print("\n| shares | log-likelihood an answer | more than generator means |\n|---|---|---|")
-    for who, given in (("predicted", score), ("true", true)):
-        one = soft_label_likelihood(given, said, answers, maker, weights, clusters=group)
-        mine, gain = one.predictions, one.gain
-        cells_of = (shown(mine.value, mine.low, mine.high), shown(gain.value, gain.low, gain.high))
-        print(f"| {who} | {' | '.join(cells_of)} |")
-    print(f"| generator means | {shown(one.generators.value, one.generators.low, one.generators.high)} | |")
+    for name, predictions in (("predicted", score), ("true", true)):
+        fit = soft_label_likelihood(predictions, yes_answers, answers, generators, weights, clusters=group)
+        own, gain = fit.predictions, fit.gain
+        cells_of = (shown(own.value, own.low, own.high), shown(gain.value, gain.low, gain.high))
+        print(f"| {name} | {' | '.join(cells_of)} |")
+    print(f"| generator means | {shown(fit.generators.value, fit.generators.low, fit.generators.high)} | |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     began = time.monotonic()
-    make_world(given.folder)
+    make_world(arguments.folder)
     print(f"world: {time.monotonic() - began:.0f} s", flush=True)
-    done = learn(given.folder, load_recipe(RECIPE), resume=True)
+    done = learn(arguments.folder, load_recipe(RECIPE), resume=True)
     print(done)
     print((done.folder / "README.md").read_text(encoding="utf-8").partition("## What it is worth")[2])
-    rows = held_out(given.folder)
+    rows = held_out(arguments.folder)
     print_bins(rows)
     print_truth(rows)
 

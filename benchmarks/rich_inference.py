@@ -32,7 +32,7 @@ Maps = NDArray[np.float32]
 
 def comparisons() -> Iterator[Comparison]:
     model = _model()
-    pixels, prompts = _shown(model)
+    pixels, prompts = _inputs(model)
     name = "rich feedback (ViT 256 × 8, T5 256 × 4 + 4, 224 px)"
     for size, how in ((IMAGES, "all at once"), (PORTION, f"in portions of {PORTION}")):
         starts = range(0, IMAGES, size)
@@ -75,7 +75,7 @@ def _model() -> RichFeedbackModel:
     return model
 
 
-def _shown(model: RichFeedbackModel) -> tuple[torch.Tensor, list[str]]:
+def _inputs(model: RichFeedbackModel) -> tuple[torch.Tensor, list[str]]:
     rng = np.random.default_rng(0)
     side = model.settings.image.side
     pixels = torch.randn(IMAGES, 3, side, side, generator=torch.Generator().manual_seed(0))
@@ -84,13 +84,15 @@ def _shown(model: RichFeedbackModel) -> tuple[torch.Tensor, list[str]]:
 
 def _bare(model: RichFeedbackModel, pixels: torch.Tensor, prompts: list[str]) -> Callable[[], object]:
     read = [model.pieces.read(prompt, model.settings.text.longest) for prompt in prompts]
-    numbers, mask = padded([one for one, _ in read], model.pieces)
-    given, _ = targets([written(words, [False] * len(words), model.pieces) for _, words in read], model.pieces)
-    whole = WholeNetwork(model.module)
+    numbers, mask = padded([tokens for tokens, _ in read], model.pieces)
+    decoder_input, _ = targets(
+        [written(words, [False] * len(words), model.pieces) for _, words in read], model.pieces
+    )
+    network = WholeNetwork(model.module)
 
     @torch.inference_mode()
     def forward() -> object:
-        return whole(pixels, numbers, mask, given)
+        return network(pixels, numbers, mask, decoder_input)
 
     return forward
 
@@ -98,16 +100,16 @@ def _bare(model: RichFeedbackModel, pixels: torch.Tensor, prompts: list[str]) ->
 def _one_by_one(model: RichFeedbackModel, pixels: torch.Tensor, prompts: list[str]) -> Callable[[], object]:
     """Seven models of one output each would do this: the tower and the encoder for every task."""
     settings = model.settings
-    alone = [{"heatmaps": (aspect,), "scores": (), "keywords": False} for aspect in settings.heatmaps]
-    alone += [{"heatmaps": (), "scores": (aspect,), "keywords": False} for aspect in settings.scores]
-    alone += [{"heatmaps": (), "scores": (), KEYWORDS: True}]
+    outputs_of_tasks = [{"heatmaps": (aspect,), "scores": (), "keywords": False} for aspect in settings.heatmaps]
+    outputs_of_tasks += [{"heatmaps": (), "scores": (aspect,), "keywords": False} for aspect in settings.scores]
+    outputs_of_tasks += [{"heatmaps": (), "scores": (), KEYWORDS: True}]
     models = []
-    for outputs in alone:
-        one = RichFeedbackModel(settings.model_copy(update=outputs))
-        own = one.module.state_dict()
-        one.module.load_state_dict({name: model.module.state_dict()[name] for name in own})
-        models.append(one)
-    return lambda: [one.feedback(pixels, prompts) for one in models]
+    for outputs in outputs_of_tasks:
+        single_task = RichFeedbackModel(settings.model_copy(update=outputs))
+        own = single_task.module.state_dict()
+        single_task.module.load_state_dict({name: model.module.state_dict()[name] for name in own})
+        models.append(single_task)
+    return lambda: [single_task.feedback(pixels, prompts) for single_task in models]
 
 
 def _maps() -> tuple[Maps, Maps]:
@@ -115,23 +117,23 @@ def _maps() -> tuple[Maps, Maps]:
     rng = np.random.default_rng(0)
     y, x = np.mgrid[:SIDE, :SIDE].astype(np.float32) / SIDE
     predicted, marked = np.empty((2, TOGETHER, SIDE, SIDE), np.float32)
-    for place in range(TOGETHER):
-        distance = [(x - one) ** 2 + (y - other) ** 2 for one, other in rng.random((3, 2))]
-        marked[place] = np.mean([one < 0.05**2 for one in distance], 0)
-        predicted[place] = np.max([np.exp(-one / 0.02) for one in distance[1:]], 0)
+    for index in range(TOGETHER):
+        squared = [(x - centre_x) ** 2 + (y - centre_y) ** 2 for centre_x, centre_y in rng.random((3, 2))]
+        marked[index] = np.mean([distance < 0.05**2 for distance in squared], 0)
+        predicted[index] = np.max([np.exp(-distance / 0.02) for distance in squared[1:]], 0)
     return predicted, marked
 
 
-def _plain_measures(given: Maps, truth: Maps) -> tuple[float, ...]:
+def _plain_measures(prediction: Maps, ground_truth: Maps) -> tuple[float, ...]:
     """The formulas one after the other, in double precision."""
-    p, g = given.ravel().astype(np.float64), truth.ravel().astype(np.float64)
+    p, g = prediction.ravel().astype(np.float64), ground_truth.ravel().astype(np.float64)
     fixated = g > 0
-    p_share, g_share = p / p.sum(), g / g.sum()
+    p_normalised, g_normalised = p / p.sum(), g / g.sum()
     return (
         float(np.mean((p - g) ** 2)),
         float(pearsonr(p, g).statistic),
-        float(np.sum(g_share * np.log(EPSILON + g_share / (p_share + EPSILON)))),
-        float(np.minimum(p_share, g_share).sum()),
+        float(np.sum(g_normalised * np.log(EPSILON + g_normalised / (p_normalised + EPSILON)))),
+        float(np.minimum(p_normalised, g_normalised).sum()),
         float(((p - p.mean()) / p.std())[fixated].mean()),
         float(roc_auc_score(fixated, p)),
     )

@@ -139,7 +139,7 @@ class _Package:
         """As the README calls it, with a file for the checkpoint."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return [float(one) for one in self._module.score(images, prompt, cp=cp)]
+            return [float(value) for value in self._module.score(images, prompt, cp=cp)]
 
     def put(self, folder: Path) -> None:
         """In place of its ViT-H/14, the network of a folder; its weights come with the call."""
@@ -150,22 +150,22 @@ class _Package:
     def network(self, sizes: dict[str, Any]) -> torch.nn.Module:
         """The package's CLIP of these sizes, random."""
         parts = import_module("hpsv2.src.open_clip.model")
-        made: torch.nn.Module = parts.CLIP(
+        clip: torch.nn.Module = parts.CLIP(
             sizes["embed_dim"],
             parts.CLIPVisionCfg(**sizes["vision_cfg"]),
             parts.CLIPTextCfg(**sizes["text_cfg"]),
             output_dict=True,
         )
-        return made.eval()
+        return clip.eval()
 
 
-_known: list[_Package] = []
+_loaded: list[_Package] = []
 
 
 def _package() -> _Package:
-    if not _known:
-        _known.append(_Package())
-    return _known[0]
+    if not _loaded:
+        _loaded.append(_Package())
+    return _loaded[0]
 
 
 def _network(name: str) -> Path:
@@ -180,20 +180,20 @@ def _network(name: str) -> Path:
     return folder
 
 
-def _images(wanted: int) -> tuple[list[str], list[str]]:
+def _images(count: int) -> tuple[list[str], list[str]]:
     """JPEG files and their prompts."""
     shared = Path(os.environ.get("BEHOLDER_SHARED", "../shared")) / "data" / "agiqa-3k"
     shared = shared.resolve()
-    found = sorted(shared.rglob("*.jpg"))[:wanted]
-    if len(found) == wanted:
-        known = dict(pl.read_csv(shared / "data.csv").select("name", "prompt").iter_rows())
-        return [str(file) for file in found], [str(known[file.name]) for file in found]
+    files = sorted(shared.rglob("*.jpg"))[:count]
+    if len(files) == count:
+        prompt_of_file = dict(pl.read_csv(shared / "data.csv").select("name", "prompt").iter_rows())
+        return [str(file) for file in files], [str(prompt_of_file[file.name]) for file in files]
     rng = np.random.default_rng(0)
-    for place in range(wanted):
+    for place in range(count):
         coarse = Image.fromarray(rng.integers(0, 256, (16, 16, 3), dtype=np.uint8))
         coarse.resize((512, 512), Image.Resampling.BICUBIC).save(Path(ROOM.name) / f"{place:03d}.jpg", quality=92)
-    made = sorted(Path(ROOM.name).glob("*.jpg"))
-    return [str(file) for file in made], [f"picture number {place} of a red cat" for place in range(wanted)]
+    files = sorted(Path(ROOM.name).glob("*.jpg"))
+    return [str(file) for file in files], [f"picture number {place} of a red cat" for place in range(count)]
 
 
 def _plain_loop(folder: Path, files: list[str], prompts: list[str]) -> Callable[[], object]:
@@ -206,7 +206,7 @@ def _plain_loop(folder: Path, files: list[str], prompts: list[str]) -> Callable[
     tokens = getattr(judge, "_tokens")  # noqa: B009 - ours, so that both read the same numbers
 
     def run() -> object:
-        found, named = [], _fresh(prompts)
+        scores, named = [], _fresh(prompts)
         for start in range(0, len(files), BATCH):
             images = [Image.open(file).convert("RGB") for file in files[start : start + BATCH]]
             pixels = processor(images, return_tensors="pt")["pixel_values"]
@@ -214,8 +214,8 @@ def _plain_loop(folder: Path, files: list[str], prompts: list[str]) -> Callable[
             ids = torch.nn.functional.pad(read, (0, 77 - read.shape[1]))
             with torch.inference_mode():
                 out = clip(input_ids=ids, pixel_values=pixels)
-                found.append((out.image_embeds * out.text_embeds).sum(dim=1))
-        return torch.cat(found)
+                scores.append((out.image_embeds * out.text_embeds).sum(dim=1))
+        return torch.cat(scores)
 
     return run
 
@@ -305,16 +305,14 @@ def _timed(row: Comparison) -> str:
     """Return a row of the table: alternating runs after one warm-up of each, elapsed and CPU time."""
     ours, peers = [], []
     for turn in range(row.turns + 1):
-        mine, other = _seconds(row.ours), _seconds(row.peer)
+        own, other = _seconds(row.ours), _seconds(row.peer)
         if turn:
-            ours.append(mine)
+            ours.append(own)
             peers.append(other)
-    wall, cpu = (
-        sorted(peer[kind] / mine[kind] for mine, peer in zip(ours, peers, strict=True)) for kind in (0, 1)
-    )
-    shown = [f"**{statistics.median(ratios):.2f} ×** ({ratios[0]:.2f}–{ratios[-1]:.2f})" for ratios in (wall, cpu)]
-    times = [f"{statistics.median(one[0] for one in side):.2f} s" for side in (ours, peers)]
-    return f"| {row.task} | {times[0]} | {times[1]} | {shown[0]} | {shown[1]} |"
+    wall, cpu = (sorted(peer[kind] / own[kind] for own, peer in zip(ours, peers, strict=True)) for kind in (0, 1))
+    cells = [f"**{statistics.median(ratios):.2f} ×** ({ratios[0]:.2f}–{ratios[-1]:.2f})" for ratios in (wall, cpu)]
+    times = [f"{statistics.median(seconds[0] for seconds in side):.2f} s" for side in (ours, peers)]
+    return f"| {row.task} | {times[0]} | {times[1]} | {cells[0]} | {cells[1]} |"
 
 
 def _seconds(work: Callable[[], object]) -> tuple[float, float]:

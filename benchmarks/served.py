@@ -180,8 +180,8 @@ async def come_in(wire: Wire, question: str) -> Json:
     while True:
         step = state["step"]
         if step == "consent":
-            told = {name: state["consent"][name] for name in ("hash", "version", "language")}
-            state = await wire.post("/api/consent", told | {"agreed": True})
+            consent = {name: state["consent"][name] for name in ("hash", "version", "language")}
+            state = await wire.post("/api/consent", consent | {"agreed": True})
         elif step == "check":
             state = await wire.post("/api/check", SCREEN)
         elif step == "instructions":
@@ -245,5 +245,5 @@ class Cluster:
         return [str(POSTGRES / "pg_ctl"), "-D", str(self.folder)]
 
     def _run(self, command: Sequence[str], *, check: bool = True) -> None:
-        whole = command if os.geteuid() else ["runuser", "-u", "postgres", "--", *command]
-        subprocess.run(whole, check=check, stdout=subprocess.DEVNULL, cwd="/")
+        full_command = command if os.geteuid() else ["runuser", "-u", "postgres", "--", *command]
+        subprocess.run(full_command, check=check, stdout=subprocess.DEVNULL, cwd="/")

@@ -30,7 +30,7 @@ THRESHOLDS = (150.0, 250.0, 350.0, 500.0, 700.0)
 SLOPE, LAPSE = 2.5, 0.02
 
 Blocks = list[tuple[list[float], list[bool]]]
-"""What was shown, and whether the answer was right, in each block."""
+"""Exposures, and whether the answers were correct, in each block."""
 
 
 @dataclass(frozen=True)
@@ -42,45 +42,47 @@ class Observer:
     lapse: float = LAPSE
 
     def chance(self, exposure_ms: float) -> float:
-        seen = 1 - np.exp(-np.log(2) * (exposure_ms / self.theta) ** self.slope)
-        return float(CHANCE + (1 - CHANCE - self.lapse) * seen)
+        detection = 1 - np.exp(-np.log(2) * (exposure_ms / self.theta) ** self.slope)
+        return float(CHANCE + (1 - CHANCE - self.lapse) * detection)
 
     def truth(self) -> float:
         """Exposure with 75 % correct."""
-        seen = (TARGET - CHANCE) / (1 - CHANCE - self.lapse)
-        return float(self.theta * (-np.log(1 - seen) / np.log(2)) ** (1 / self.slope))
+        detection = (TARGET - CHANCE) / (1 - CHANCE - self.lapse)
+        return float(self.theta * (-np.log(1 - detection) / np.log(2)) ** (1 / self.slope))
 
 
 def observer_at(truth: float) -> Observer:
-    """The observer whose 75 % lie at this exposure."""
+    """Return the observer with 75 % correct at this exposure."""
     return Observer(truth / Observer(1.0).truth())
 
 
 def block(
     question: TimedRealismQuestion, observer: Observer, trials: int, rng: np.random.Generator
 ) -> tuple[list[float], list[bool]]:
-    """What was shown, and whether the answer was right, in one block from its start."""
-    shown: list[float] = []
+    """Return exposures, and whether the answers were correct, in one block from its start."""
+    exposures: list[float] = []
     right: list[bool] = []
-    asked, right_so_far = float(question.start_ms), 0
+    exposure, right_so_far = float(question.start_ms), 0
     for _ in range(trials):
         if question.adapt != "staircase":
-            asked = question.exposure_after(shown, right)
-        shown.append(max(round(asked / FRAME_MS), 1) * FRAME_MS)
-        right.append(bool(rng.random() < observer.chance(shown[-1])))
+            exposure = question.exposure_after(exposures, right)
+        exposures.append(max(round(exposure / FRAME_MS), 1) * FRAME_MS)
+        right.append(bool(rng.random() < observer.chance(exposures[-1])))
         if question.adapt == "staircase":  # as ``exposure_after`` does it, without going through the log each time
-            asked, right_so_far = question.next_exposure(asked, right_so_far, right=right[-1])
-    return shown, right
+            exposure, right_so_far = question.next_exposure(exposure, right_so_far, right=right[-1])
+    return exposures, right
 
 
 def settled_mean(blocks: Blocks) -> float:
     """Return the mean exposure after the burn-in of each block."""
-    return float(np.mean([ms for shown, _ in blocks for ms in shown[BURN_IN:]]))
+    return float(np.mean([ms for exposures, _ in blocks for ms in exposures[BURN_IN:]]))
 
 
 def mode(blocks: Blocks) -> float:
     """Return HYPE's own estimate: the most frequent exposure of the blocks."""
-    values, counts = np.unique(np.concatenate([np.round(shown, 3) for shown, _ in blocks]), return_counts=True)
+    values, counts = np.unique(
+        np.concatenate([np.round(exposures, 3) for exposures, _ in blocks]), return_counts=True
+    )
     return float(values[np.argmax(counts)])
 
 
@@ -90,15 +92,15 @@ LAPSES = np.array([0.0, 0.01, 0.02, 0.04])
 
 
 def maximum_likelihood(blocks: Blocks) -> float:
-    """The exposure with 75 % right on the likeliest psychometric function, slope and lapses fitted along."""
-    shown = np.round(np.concatenate([np.asarray(s) for s, _ in blocks]), 3)
+    """Return the exposure with 75 % correct by the maximum-likelihood fit of threshold, slope and lapse rate."""
+    exposures = np.round(np.concatenate([np.asarray(s) for s, _ in blocks]), 3)
     right = np.concatenate([np.asarray(r, float) for _, r in blocks])
-    values, place = np.unique(shown, return_inverse=True)
-    hits = np.bincount(place, right)
-    misses = np.bincount(place) - hits
+    values, level = np.unique(exposures, return_inverse=True)
+    hits = np.bincount(level, right)
+    misses = np.bincount(level) - hits
     theta, slope, lapse = (axis.ravel() for axis in np.meshgrid(GRID, SLOPES, LAPSES, indexing="ij"))
-    seen = 1 - np.exp(-np.log(2) * (values[:, None] / theta) ** slope)  # (exposures, parameters)
-    chance = np.clip(CHANCE + (1 - CHANCE - lapse) * seen, 1e-9, 1 - 1e-9)
+    detection = 1 - np.exp(-np.log(2) * (values[:, None] / theta) ** slope)  # (exposures, parameters)
+    chance = np.clip(CHANCE + (1 - CHANCE - lapse) * detection, 1e-9, 1 - 1e-9)
     best = int(np.argmax(hits @ np.log(chance) + misses @ np.log(1 - chance)))
     return Observer(theta[best], slope[best], lapse[best]).truth()
 
@@ -114,22 +116,22 @@ ESTIMATES: dict[str, dict[str, Callable[[Blocks], float]]] = {
 
 
 def row(question: TimedRealismQuestion, truth: float, observers: int, rng: np.random.Generator) -> str:
-    """Bias and spread of each estimate, in percent of the truth."""
+    """Return bias and standard deviation of each estimate, in percent of the true threshold."""
     observer, design, estimates = observer_at(truth), question.design, ESTIMATES[question.adapt]
-    found: dict[str, list[float]] = {name: [] for name in estimates}
-    shares = []
+    estimated: dict[str, list[float]] = {name: [] for name in estimates}
+    correct_rates = []
     for _ in range(observers):
         trials = design.trials // design.blocks
         blocks = [block(question, observer, trials, rng) for _ in range(design.blocks)]
         for name, estimate in estimates.items():
-            found[name].append(estimate(blocks))
-        shares.append(np.mean([answer for _, right in blocks for answer in right[BURN_IN:]]))
+            estimated[name].append(estimate(blocks))
+        correct_rates.append(np.mean([answer for _, right in blocks for answer in right[BURN_IN:]]))
     cells = []
-    for values in found.values():
+    for values in estimated.values():
         off = 100 * (np.asarray(values) / truth - 1)
         error = np.std(off) / np.sqrt(len(off))
         cells.append(f"{np.mean(off):+.1f} ± {error:.1f} ({np.std(off):.0f})")
-    return f"| {truth:.0f} | {' | '.join(cells)} | {100 * np.mean(shares):.1f} % |"
+    return f"| {truth:.0f} | {' | '.join(cells)} | {100 * np.mean(correct_rates):.1f} % |"
 
 
 def main() -> None:
@@ -148,7 +150,7 @@ def main() -> None:
         end="",
     )
     print(f"lapse {LAPSE}, seed {options.seed}")
-    for name, asked, observers in (
+    for name, timed_question, observers in (
         ("staircase", question, options.observers),
         ("QUEST+", quest, options.quest_observers),
     ):
@@ -156,10 +158,10 @@ def main() -> None:
         print(
             f"\n{name}, {observers} observers a row; bias in % of the truth ± its error (SD between observers)\n"
         )
-        names = list(ESTIMATES[asked.adapt])
+        names = list(ESTIMATES[timed_question.adapt])
         print(f"| truth, ms | {' | '.join(names)} | right after burn-in |\n|---|{'---|' * (len(names) + 1)}")
         for truth in THRESHOLDS:
-            print(row(asked, truth, observers, rng), flush=True)
+            print(row(timed_question, truth, observers, rng), flush=True)
     print(f"\n{time.perf_counter() - began:.0f} s")
 
 

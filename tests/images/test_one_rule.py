@@ -18,7 +18,7 @@ from beholder.images.sources import find_images
 from beholder.images.thumbnail import thumbnail
 from beholder.learn.feed import Pictures
 from beholder.measure.score import score
-from beholder.measure.scorers.scorer import Scorer, Shown
+from beholder.measure.scorers.scorer import Scorer, ScorerInput
 from beholder.models.encoders.encode import encode, encode_by
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.preprocessing import Preprocessing
@@ -85,7 +85,7 @@ def as_report(path: Path) -> NDArray[np.float64]:
 def as_scorer(path: Path) -> NDArray[np.float64]:
     seen: list[NDArray[np.float64]] = []
 
-    def judge(shown: Sequence[Shown]) -> NDArray[np.float64]:
+    def judge(shown: Sequence[ScorerInput]) -> NDArray[np.float64]:
         seen.extend(corners(np.asarray(one.image)) for one in shown)
         return np.zeros(len(shown))
 

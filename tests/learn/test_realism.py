@@ -18,7 +18,7 @@ from beholder.learn.examples import judged
 from beholder.learn.recipe import Data, Recipe, load_recipe
 from beholder.learn.stage import run
 from beholder.measure.scorers.catalogue import load_scorer, recipe_of
-from beholder.measure.scorers.scorer import Shown
+from beholder.measure.scorers.scorer import ScorerInput
 from beholder.models.realism import Realism
 from beholder.models.weights.checkpoint import load_checkpoint
 from beholder.stats.intervals.proportions import wilson
@@ -141,8 +141,8 @@ class TestStage:
         about = recipe_of(str(folder))
         assert (about.needs, about.better) == (("image",), "lower")
         paths = dict(Store(study).read("images").select("image", "path").iter_rows())
-        shown = [Shown(decode((study / paths[image]).read_bytes())) for image in wanted["image"]]
-        found = load_scorer(str(folder)).judge(shown)
+        shown = [ScorerInput(decode((study / paths[image]).read_bytes())) for image in wanted["image"]]
+        found = load_scorer(str(folder)).score(shown)
         np.testing.assert_allclose(found, wanted["score"].to_numpy(), atol=1e-5)
 
     def test_more_answers_of_the_same_share_are_other_labels(self, told_study: Path) -> None:

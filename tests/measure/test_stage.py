@@ -1,4 +1,4 @@
-"""The measure stage on a painted study with made-up people's ratings."""
+"""The measure stage on a painted study with simulated raters' ratings."""
 
 import logging
 from collections.abc import Callable
@@ -10,10 +10,10 @@ import pytest
 
 from beholder.errors import ImageError, UserError
 from beholder.measure.correlations import generator_rows
-from beholder.measure.joined import Settings
+from beholder.measure.joined import AgreementSettings
 from beholder.measure.metric_values import of_scores
 from beholder.measure.opinions import of_generators
-from beholder.measure.settings import Measuring
+from beholder.measure.settings import MeasureSettings
 from beholder.measure.stage import run
 from beholder.report.text.metric_verdict import verdicts
 from beholder.study.kinds.rating import RatingQuestion
@@ -21,19 +21,19 @@ from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 
-QUICK = Measuring(
+QUICK = MeasureSettings(
     encoder="pixel", distances=("frechet", "kernel", "vendi"), scorers=("sharpness", "saturation", "prompt-length")
 )
 
 
 def rate(folder: Path, *, seed: int = 0) -> None:
-    """Ratings and labels as the stages before would write them: people like sharp images."""
+    """Ratings and labels as the earlier stages would write them: generators rated in order, images at random."""
     store, rng = Store(folder), np.random.default_rng(seed)
     images = store.read("images").filter(~pl.col("real") & ~pl.col("gold"))
     generators = sorted(images["generator"].unique())
-    asked = {"question": "q", "aspect": "quality", "slice": "all"}
+    question = {"question": "q", "aspect": "quality", "slice": "all"}
     ratings = [
-        asked
+        question
         | {"method": "mean-opinion", "generator": name, "rating": float(place), "se": 0.1, "level": 0.95}
         | {"rank_low": 1, "rank_high": 5, "answers": 24, "images": 24, "raters": 5, "draws": 200}
         for place, name in enumerate(generators)
@@ -58,13 +58,13 @@ def test_all_tables_are_written_and_an_unchanged_study_is_skipped(study: Path) -
     outcome = run(study, measuring=QUICK)
     store = Store(study)
     images = store.read("images").filter(~pl.col("gold"))
-    made = images.filter(~pl.col("real"))
+    generated = images.filter(~pl.col("real"))
     assert outcome.rows["features"] == images.height
     assert store.read("features")["file"].str.starts_with("features/pixel-").all()
     prompted = images.filter(pl.col("prompt").is_not_null())
     assert outcome.rows["scores"] == 2 * images.height + prompted.height
     distances = store.read("distances")
-    assert distances.height == 3 * made["generator"].n_unique()
+    assert distances.height == 3 * generated["generator"].n_unique()
     assert (distances["low"] <= distances["value"]).all()
     alone = distances.filter(distance="vendi")
     assert (set(alone["reference"]), alone["reference_images"].null_count()) == ({"none"}, alone.height)
@@ -94,12 +94,12 @@ def test_a_study_without_image_files_takes_published_figures(
     figures = tmp_path / "figures.csv"
     figures.write_text("generator,fd↓\n" + "".join(f"{name},{9 - place}\n" for place, name in enumerate("abcdef")))
     with caplog.at_level(logging.WARNING):
-        run(folder, measuring=Measuring(published=figures))
-    assert "no image file is at hand" in caplog.text
+        run(folder, measuring=MeasureSettings(published=figures))
+    assert "no image file is available" in caplog.text
     row = Store(folder).read("correlations").filter(statistic="spearman").row(0, named=True)
     assert (row["metric"], row["reference"], row["better"], row["value"]) == ("fd", "published", "lower", -1)
     figures.write_text("generator,fd↓\na,1\nb,2\n")
-    assert not run(folder, measuring=Measuring(published=figures)).skipped  # the file has changed
+    assert not run(folder, measuring=MeasureSettings(published=figures)).skipped  # the file has changed
 
 
 def test_a_missing_image_is_listed_or_skipped(study: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -111,14 +111,14 @@ def test_a_missing_image_is_listed_or_skipped(study: Path, caplog: pytest.LogCap
     with pytest.raises(ImageError, match="no such file"):
         run(study, measuring=QUICK)
     assert not store.has("scores")
-    skipping = Measuring(encoder="pixel", distances=("kernel",), scorers=("sharpness",), skip_broken=True)
+    skipping = MeasureSettings(encoder="pixel", distances=("kernel",), scorers=("sharpness",), skip_broken=True)
     run(study, measuring=skipping)
     assert lost not in store.read("scores")["image"]
     assert "1 broken images were left out" in caplog.text
 
 
-def test_unknown_names_are_told_at_once(study: Path) -> None:
-    wrong = Measuring(encoder="dino", distances=("fid",), scorers=("sharp",))
+def test_unknown_names_are_listed_at_once(study: Path) -> None:
+    wrong = MeasureSettings(encoder="dino", distances=("fid",), scorers=("sharp",))
     with pytest.raises(UserError, match=r"(?s)encoder 'dino'.*pixel.*distance 'fid'.*frechet.*scorer 'sharp'"):
         run(study, measuring=wrong)
 
@@ -130,11 +130,11 @@ def predict(store: Store, scores: dict[str, float], better: str, *, held_out: bo
     store.write({"predictions": TABLES["predictions"].frame(rows)}, Provenance("learn", {}, 0, {}))
 
 
-def ordered_as_people_do(store: Store) -> dict[str, float]:
-    """Of every generated image how its generator is rated, and a little for the image."""
-    made = store.read("images").filter(~pl.col("real") & ~pl.col("gold"))
+def scores_in_rated_order(store: Store) -> dict[str, float]:
+    """The rating of its generator for every generated image, plus a little by image."""
+    generated = store.read("images").filter(~pl.col("real") & ~pl.col("gold"))
     rating = dict(store.read("ratings").select("generator", "rating").iter_rows())
-    pairs = enumerate(made.select("image", "generator").iter_rows())
+    pairs = enumerate(generated.select("image", "generator").iter_rows())
     return {image: rating[generator] + 0.001 * (place % 7) for place, (image, generator) in pairs}
 
 
@@ -147,9 +147,9 @@ def eight(bare_study: Callable[..., Path]) -> Path:
 
 
 def test_a_trained_model_gets_the_verdict_of_any_scorer_that_agrees_as_well(eight: Path) -> None:
-    """The study's own model orders the generators as people do: it is to be trusted, as HPS v2 would be."""
+    """The study's own model orders the generators as raters do: it is to be trusted, as HPS v2 would be."""
     store = Store(eight)
-    scores = ordered_as_people_do(store)
+    scores = scores_in_rated_order(store)
     predict(store, scores, "higher")
     run(eight, measuring=QUICK)
     verdict = verdicts(store.read("correlations"), store.read("metric_separations"))[0]
@@ -157,7 +157,7 @@ def test_a_trained_model_gets_the_verdict_of_any_scorer_that_agrees_as_well(eigh
     assert verdict.sentences[0].startswith("Trust mine/out-of-fold: ρ = +1.00")
     rows = [{"scorer": "hps-v2", "aspect": "preference", "image": i, "score": s} for i, s in scores.items()]
     metrics = of_scores(TABLES["scores"].frame(rows), store.read("predictions"), store.read("images"))[1]
-    settings = Settings(0.95, 200, 0)
+    settings = AgreementSettings(0.95, 200, 0)
     rows = generator_rows(of_generators(store.read("ratings")), metrics, settings).correlations
     by_metric = {
         name: [row | {"metric": ""} for row in rows if row["metric"] == name]
@@ -167,10 +167,10 @@ def test_a_trained_model_gets_the_verdict_of_any_scorer_that_agrees_as_well(eigh
     assert {row["statistic"] for row in by_metric["hps-v2"]} >= {"spearman", "kendall", "pearson"}
 
 
-def test_a_model_of_shares_is_better_where_it_predicts_less(eight: Path) -> None:
+def test_a_model_of_proportions_is_better_where_it_predicts_less(eight: Path) -> None:
     """It predicts the proportion who call an image generated: the direction is that of the table."""
     store = Store(eight)
-    predict(store, {image: -score for image, score in ordered_as_people_do(store).items()}, "lower")
+    predict(store, {image: -score for image, score in scores_in_rated_order(store).items()}, "lower")
     run(eight, measuring=QUICK)
     rows = store.read("correlations").filter(metric="mine/out-of-fold", level="generator", statistic="spearman")
     assert rows.select("better", "value").rows() == [("lower", pytest.approx(-1))]
@@ -182,7 +182,7 @@ def test_predictions_are_read_and_left_alone(study: Path) -> None:
     store = Store(study)
     run(study, measuring=QUICK)
     scored, table = store.hash("scores"), store.read("scores")
-    predict(store, ordered_as_people_do(store), "higher")
+    predict(store, scores_in_rated_order(store), "higher")
     before = store.hash("predictions")
     again = run(study, measuring=QUICK)
     assert set(again.rows) == {"correlations", "metric_separations"}  # no image is looked at again
@@ -195,6 +195,6 @@ def test_predictions_are_read_and_left_alone(study: Path) -> None:
 
 def test_predictions_of_images_that_were_trained_on_do_not_count(study: Path) -> None:
     store = Store(study)
-    predict(store, ordered_as_people_do(store), "higher", held_out=False)
+    predict(store, scores_in_rated_order(store), "higher", held_out=False)
     run(study, measuring=QUICK)
     assert not store.read("correlations")["metric"].str.starts_with("mine").any()

@@ -10,7 +10,7 @@ from beholder.images.sources import ImageSource
 from beholder.measure.rich.explain import Explanations, Progress
 from beholder.measure.rich.explain import explain as explain_all
 from beholder.measure.rich.members import Member, load_members
-from beholder.measure.rich.people import open_people
+from beholder.measure.rich.rater_feedback import open_rater_feedback
 from beholder.study.study import load_study
 
 Models: TypeAlias = str | Path | Member | Sequence[str | Path | Member]
@@ -69,7 +69,7 @@ def explain_by(
         pictures,
         prompts,
         members,
-        people=None if study is None else open_people(study),
+        rater_feedback=None if study is None else open_rater_feedback(study),
         background=background_of(study, background),
         skip_broken=skip_broken,
         workers=workers,

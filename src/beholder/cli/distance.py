@@ -11,7 +11,7 @@ from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.errors import UserError
 from beholder.images.sources import find_images
-from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
+from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
 from beholder.measure.settings import OFFLINE
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
 from beholder.models.encoders.encode import Features, encode_by
@@ -89,7 +89,7 @@ def distance(
         common = {"real": real, "generated": place, "encoder": vectors[0].encoder}
         common |= {"preprocessing": vectors[0].preprocessing, "background": background}
         skipped = {"skipped_real": len(reference.broken), "skipped_generated": len(vectors[0].broken)}
-        for name, estimate in measured(names, sets).items():
+        for name, estimate in compute_distances(names, sets).items():
             figure = asdict(estimate)
             counted = {"real_images": figure.pop("real"), "generated_images": figure.pop("generated")}
             better = {"better": DISTANCES[name].better, "few_images": DISTANCES[name].bias}

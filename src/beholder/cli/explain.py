@@ -99,7 +99,7 @@ def _show_json(explanations: Explanations, members: Sequence[Member], out: Path 
     show_json(
         {
             "models": [
-                {"folder": member.name, "identity": member.identity, "within": dict(member.within) or None}
+                {"folder": member.name, "identity": member.identity, "within": dict(member.half_widths) or None}
                 for member in members
             ],
             "images": [

@@ -11,7 +11,7 @@ from beholder.cli.progress import progress_bar
 from beholder.cli.weights import named_weights
 from beholder.measure.distances.catalogue import DISTANCES
 from beholder.measure.scorers.catalogue import DEFAULT, SCORERS
-from beholder.measure.settings import OFFLINE, SIMPLE, Measuring
+from beholder.measure.settings import OFFLINE, SIMPLE, MeasureSettings
 from beholder.measure.stage import run
 from beholder.models.encoders.catalogue import ENCODERS
 from beholder.report.text.metric_verdict import verdicts
@@ -58,7 +58,7 @@ def measure(
     trust for this study.
     """
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
-    settings = Measuring(
+    settings = MeasureSettings(
         encoder=encoder,
         encoder_weights=encoder_weights,
         distances=distances or SIMPLE,

@@ -1,1 +1,1 @@
-"""Measure: automatic metrics of images, and how far each agrees with people."""
+"""Measure: automatic metrics of images, and the agreement of each with the raters."""

@@ -1,8 +1,8 @@
 """Every metric against every question: the rows of ``correlations`` and ``metric_separations``.
 
-Metrics and people are joined item by item: generators (by ratings), images (by labels), or the very pairs that
-people were shown (:mod:`beholder.measure.pair_rows`). All metrics of a question share the draws, so that two of
-them can be told apart.
+Metrics and raters' opinions are joined item by item: generators (by ratings), images (by labels), or the very
+pairs that raters compared (:mod:`beholder.measure.pair_rows`). All metrics of a question share their bootstrap
+replicates, so that the difference of two metrics can be tested.
 """
 
 from collections.abc import Iterator
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 
 from beholder.measure.joined import (
     TIES,
+    AgreementRows,
+    AgreementSettings,
     Row,
-    Rows,
-    Settings,
-    Shared,
+    SharedItems,
     by_question,
-    counting_for,
-    known,
-    numbered,
-    on_same_items,
-    prompt_numbers,
+    dense_codes,
+    finite_or_none,
+    group_by_items,
+    metrics_for_question,
+    prompt_codes,
     rater_count,
-    text,
+    text_or_none,
 )
 from beholder.measure.metric_values import oriented
 from beholder.measure.pair_rows import rows_within_prompts
@@ -35,74 +35,78 @@ from beholder.stats.correlation.paired_values import PAIR_ACCURACY
 from beholder.stats.correlation.partial import partial_correlation
 from beholder.stats.intervals.bootstrap import rater_weights
 
-CROWDS = 100
-"""Imagined crowds for intervals over people and for ceilings."""
+SIMULATED_PANELS = 100
+"""Simulated panels of raters, for confidence intervals over raters and for human ceilings."""
 
 
-def generator_rows(opinions: pl.DataFrame, metrics: pl.DataFrame, settings: Settings) -> Rows:
-    """Metrics of generators against ratings. The interval resamples generators; there is no floor."""
-    found = Rows([], [])
-    for asked, people in by_question(opinions):
-        for shared in on_same_items(people, counting_for(metrics, asked)):
-            rng = np.random.default_rng(settings.seed)
-            count = shared.people.height
-            weights = rater_weights(np.zeros(count, np.int64), settings.draws, rng)
-            noise = rng.standard_normal((CROWDS, count))
-            _compare(asked | {"level": "generator"}, shared, weights, noise, None, None, settings, found)
-    return found
+def generator_rows(opinions: pl.DataFrame, metrics: pl.DataFrame, settings: AgreementSettings) -> AgreementRows:
+    """Correlate metrics of generators with their ratings.
 
-
-def image_rows(opinions: pl.DataFrame, metrics: pl.DataFrame, settings: Settings) -> Rows:
-    """Scores of images against labels. The interval resamples prompts, or images where there are none.
-
-    ``opinions`` have the columns ``prompt`` and ``generator`` as well. Beside the plain statistics stand those
-    within generators, which no difference between generators can feed, and pair accuracy within prompts.
+    The confidence interval is over generators. There is no generator-mean baseline.
     """
-    found = Rows([], [])
-    for asked, people in by_question(opinions):
-        for shared in on_same_items(people, counting_for(metrics, asked)):
+    rows = AgreementRows([], [])
+    for question, question_opinions in by_question(opinions):
+        for shared in group_by_items(question_opinions, metrics_for_question(metrics, question)):
             rng = np.random.default_rng(settings.seed)
-            clusters = prompt_numbers(shared.people)
+            count = shared.opinions.height
+            weights = rater_weights(np.zeros(count, np.int64), settings.draws, rng)
+            noise = rng.standard_normal((SIMULATED_PANELS, count))
+            _compare(question | {"level": "generator"}, shared, weights, noise, None, None, settings, rows)
+    return rows
+
+
+def image_rows(opinions: pl.DataFrame, metrics: pl.DataFrame, settings: AgreementSettings) -> AgreementRows:
+    """Correlate scores of images with their labels.
+
+    The confidence interval is over prompts, or over images where there are no prompts. ``opinions`` have the
+    columns ``prompt`` and ``generator`` as well. Besides the plain statistics there are those within generators,
+    to which differences between generators contribute nothing, and pair accuracy within prompts.
+    """
+    rows = AgreementRows([], [])
+    for question, question_opinions in by_question(opinions):
+        for shared in group_by_items(question_opinions, metrics_for_question(metrics, question)):
+            rng = np.random.default_rng(settings.seed)
+            clusters = prompt_codes(shared.opinions)
             count = int(clusters.max()) + 1
             weights = rater_weights(np.zeros(count, np.int64), settings.draws, rng)
-            noise = rng.standard_normal((CROWDS, shared.people.height))
-            halves = _halves(shared.people)
-            given = asked | {"level": "image"}
-            _compare(given, shared, weights, noise, clusters, halves, settings, found)
-            found.correlations.extend(_within_generators(given, shared, settings))
-            found.correlations.extend(rows_within_prompts(given, shared, clusters, settings))
-    return found
+            noise = rng.standard_normal((SIMULATED_PANELS, shared.opinions.height))
+            halves = _halves(shared.opinions)
+            key = question | {"level": "image"}
+            _compare(key, shared, weights, noise, clusters, halves, settings, rows)
+            rows.correlations.extend(_within_generators(key, shared, settings))
+            rows.correlations.extend(rows_within_prompts(key, shared, clusters, settings))
+    return rows
 
 
 def _compare(
-    given: Row,
-    shared: Shared,
+    key: Row,
+    shared: SharedItems,
     weights: NDArray[np.int32],
     noise: NDArray[np.float64],
     clusters: NDArray[np.int64] | None,
     halves: NDArray[np.bool_] | None,
-    settings: Settings,
-    found: Rows,
+    settings: AgreementSettings,
+    rows: AgreementRows,
 ) -> None:
-    """The statistics of every metric, and the test of every two by one of them."""
-    values, errors = shared.people["value"].to_numpy(), shared.people["error"].to_numpy().astype(np.float64)
+    """Append the statistics of every metric to ``rows``, and the test of every two metrics by ``TESTED``."""
+    values, errors = shared.opinions["value"].to_numpy(), shared.opinions["error"].to_numpy().astype(np.float64)
     opinions = Opinions(values, errors)
-    generators = None if halves is None else numbered(shared.people["generator"])
+    generators = None if halves is None else dense_codes(shared.opinions["generator"])
     statistics = STATISTICS if clusters is None else tuple(s for s in STATISTICS if s != PAIR_ACCURACY)
     for statistic in statistics:
         ceiling = panel_ceiling(opinions, statistic, noise)
-        floor = (
+        baseline = (
             np.nan
             if halves is None or generators is None
             else generator_baseline(values, generators, halves, statistic)
         )
         tested: list[tuple[Row, Agreement]] = []
         for metric, scores in shared.metrics:
-            better = text(metric["better"])
-            turned = oriented(scores, better) if statistic == PAIR_ACCURACY else scores.to_numpy()
+            better = text_or_none(metric["better"])
+            directed = oriented(scores, better) if statistic == PAIR_ACCURACY else scores.to_numpy()
             tested_here = statistic == TESTED and better not in ("lower", "zero")
-            one = agreement(
-                turned,
+            metric_agreement = agreement(
+                directed,
                 opinions,
                 statistic,
                 weights,
@@ -111,53 +115,58 @@ def _compare(
                 level=settings.level,
                 keep_replicates=tested_here,
             )
-            bounds: Row = {"floor": known(floor), "ceiling": known(ceiling), "raters": rater_count(shared.people)}
-            found.correlations.append(given | metric | bounds | _row(one))
+            bounds: Row = {
+                "floor": finite_or_none(baseline),
+                "ceiling": finite_or_none(ceiling),
+                "raters": rater_count(shared.opinions),
+            }
+            rows.correlations.append(key | metric | bounds | _row(metric_agreement))
             if statistic == TESTED:
                 if not tested_here:
-                    one = agreement(oriented(scores, better), opinions, statistic, weights, clusters=clusters)
-                tested.append((metric, one))
+                    metric_agreement = agreement(
+                        oriented(scores, better), opinions, statistic, weights, clusters=clusters
+                    )
+                tested.append((metric, metric_agreement))
         group = np.arange(len(values)) if clusters is None else clusters
-        found.separations.extend(separations(given, tested, group, settings))
+        rows.separations.extend(separations(key, tested, group, settings))
 
 
-def _row(one: Agreement) -> Row:
+def _row(metric_agreement: Agreement) -> Row:
     return {
-        "statistic": one.statistic,
-        "value": known(one.value),
-        "low": known(one.low),
-        "high": known(one.high),
-        "people_low": known(one.people_low),
-        "people_high": known(one.people_high),
-        "p": known(one.p_value),
-        "items": one.items,
-        "ties": TIES if one.statistic == PAIR_ACCURACY else None,
-        "interval": one.interval,
+        "statistic": metric_agreement.statistic,
+        "value": finite_or_none(metric_agreement.value),
+        "low": finite_or_none(metric_agreement.low),
+        "high": finite_or_none(metric_agreement.high),
+        "people_low": finite_or_none(metric_agreement.people_low),
+        "people_high": finite_or_none(metric_agreement.people_high),
+        "p": finite_or_none(metric_agreement.p_value),
+        "items": metric_agreement.items,
+        "ties": TIES if metric_agreement.statistic == PAIR_ACCURACY else None,
+        "interval": metric_agreement.interval,
     }
 
 
-def _within_generators(given: Row, shared: Shared, settings: Settings) -> Iterator[Row]:
-    """What is left of the correlation once each generator's mean is taken out of both."""
-    generators, people = numbered(shared.people["generator"]), shared.people["value"].to_numpy()
+def _within_generators(key: Row, shared: SharedItems, settings: AgreementSettings) -> Iterator[Row]:
+    """The partial correlation of scores and labels, each generator's mean subtracted from both."""
+    generators, values = dense_codes(shared.opinions["generator"]), shared.opinions["value"].to_numpy()
     for metric, scores in shared.metrics:
         for kind in ("pearson", "spearman"):
-            one = partial_correlation(scores.to_numpy(), people, generators, kind=kind, level=settings.level)
-            yield (
-                given
-                | metric
-                | {
-                    **{
-                        "statistic": f"{kind}-within-generators",
-                        "value": known(one.value),
-                        "p": known(one.p_value),
-                    },
-                    **{"low": known(one.low), "high": known(one.high), "floor": 0.0},
-                    **{"items": one.points, "raters": rater_count(shared.people), "interval": one.method},
-                }
-            )
+            partial = partial_correlation(scores.to_numpy(), values, generators, kind=kind, level=settings.level)
+            statistic: Row = {
+                "statistic": f"{kind}-within-generators",
+                "value": finite_or_none(partial.value),
+                "low": finite_or_none(partial.low),
+                "high": finite_or_none(partial.high),
+                "interval": partial.method,
+                "p": finite_or_none(partial.p_value),
+                "floor": 0.0,
+                "items": partial.points,
+                "raters": rater_count(shared.opinions),
+            }
+            yield key | metric | statistic
 
 
-def _halves(people: pl.DataFrame) -> NDArray[np.bool_]:
+def _halves(opinions: pl.DataFrame) -> NDArray[np.bool_]:
     """Every other image of each generator, in the order of prompts."""
     order = pl.struct("prompt", "item").rank("ordinal").over("generator")
-    return people.select(order % 2 == 0).to_series().to_numpy()
+    return opinions.select(order % 2 == 0).to_series().to_numpy()

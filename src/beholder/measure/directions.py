@@ -1,4 +1,4 @@
-"""Which values of a metric are better, by its name."""
+"""Which values of a metric are better, by the metric's name."""
 
 from beholder.measure.distances.catalogue import DISTANCES
 from beholder.measure.scorers.catalogue import SCORERS

@@ -1,4 +1,4 @@
-"""What scores mean: where they stand in a reference set, and how often people would prefer the image."""
+"""Interpreting scores: percentile in a reference set, and calibrated probability that people prefer the image."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ LABELS = {"image": "first", "other": "second", "value": "share", "answers": "ans
 
 @dataclass(frozen=True, eq=False)
 class Meaning:
-    """Of one scorer's scores, beside the scores of a reference set."""
+    """The scores of one scorer, relative to the scores of a reference set."""
 
-    percentile: NDArray[np.float64]  # (images,) of 100
-    chance: NDArray[np.float64] | None  # (images,) to be preferred over an image of the reference
+    percentile: NDArray[np.float64]  # (images,) 0 to 100
+    chance: NDArray[np.float64] | None  # (images,) probability of being preferred to an image of the reference
     scale: float | None
     scale_from: str
     """``choices`` of people, or the scorer's own ``training``; empty where there is no scale."""
@@ -33,7 +33,7 @@ class Meaning:
 def meaning(
     scores: NDArray[np.float64], reference: NDArray[np.float64], scorer: Scorer, calibration: Calibration | None
 ) -> Meaning:
-    """Where scores stand in the reference; chances by the calibrated scale, or else by the scorer's own."""
+    """Percentiles of scores in the reference; probabilities by the calibrated scale, or else the scorer's own."""
     scale = calibration.scale.value if calibration else scorer.scale
     return Meaning(
         percentile=percentile(scores, reference),
@@ -46,17 +46,17 @@ def meaning(
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """What people chose: places of the first and second image of each pair, and the share for the first."""
+    """Raters' choices: indices of the first and second image of each pair, and the proportion for the first."""
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
     share: NDArray[np.float64]
     answers: NDArray[np.float64]
     groups: NDArray[np.int64]
-    """The prompt of each pair: scales are fitted and judged on different ones."""
+    """The prompt of each pair: scales are fitted and evaluated on different prompts."""
 
     def calibration(self, scores: NDArray[np.float64], seed: int = 0) -> Calibration:
-        """How people's choices follow the differences of scores."""
+        """Calibrate the differences of scores by the raters' choices."""
         differences = scores[self.first] - scores[self.second]
         count = int(self.groups.max()) + 1
         return calibrate(
@@ -70,7 +70,7 @@ class Choices:
 
 
 def read_choices(path: Path) -> pl.DataFrame:
-    """People's choices from CSV, or from the table ``labels`` of a study: its pairs."""
+    """Read raters' choices from a CSV file, or from the pairs in the table ``labels`` of a study."""
     try:
         if path.suffix.lower() != ".parquet":
             return pl.read_csv(path, infer_schema=False)
@@ -84,22 +84,22 @@ def read_choices(path: Path) -> pl.DataFrame:
 
 
 def choices_of(table: pl.DataFrame, names: Sequence[str], prompts: Sequence[str | None]) -> Choices:
-    """Choices from the columns ``first`` and ``second`` (names of images), ``share`` and maybe ``answers``.
+    """Choices from the columns ``first`` and ``second`` (names of images), ``share`` and optionally ``answers``.
 
-    Every image that is named must be among those scored; all that are not are listed. The prompt of a pair is that
-    of its first image; without prompts each pair stands for itself.
+    Every image that is named must be among those scored; an error lists all that are not. The prompt of a pair is
+    that of its first image; without prompts each pair is a group of its own.
     """
     if not set(COLUMNS) <= set(table.columns):
-        found = ", ".join(table.columns)
-        raise TableError("choices", [f"columns {', '.join(COLUMNS)} are expected; found: {found}"])
+        columns = ", ".join(table.columns)
+        raise TableError("choices", [f"columns {', '.join(COLUMNS)} are expected; found: {columns}"])
     places = _places(names)
-    said = [*table["first"], *table["second"]]
-    lost = list(dict.fromkeys(str(name) for name in said if name not in places))
+    named = [*table["first"], *table["second"]]
+    lost = list(dict.fromkeys(str(name) for name in named if name not in places))
     share = table["share"].cast(pl.Float64, strict=False)
     answers = table["answers"].cast(pl.Float64, strict=False) if "answers" in table.columns else None
     faults = [f"image '{name}' is not among those scored" for name in lost]
     if not share.is_between(0, 1).fill_null(value=False).all():
-        faults.append("share must be a number from 0 to 1: of people who preferred the first")
+        faults.append("share must be a number from 0 to 1: the proportion of raters who preferred the first")
     if answers is not None and not (answers > 0).fill_null(value=False).all():
         faults.append("answers must be a number above 0")
     if table.is_empty():
@@ -119,7 +119,7 @@ def choices_of(table: pl.DataFrame, names: Sequence[str], prompts: Sequence[str 
 
 
 def _places(names: Sequence[str]) -> dict[str, int]:
-    """Where an image is, by its name, its file's name, or its file's folder and name as studies call images."""
+    """The index of an image by its name, its file's name, or ``folder/stem``, as studies name images."""
     paths = [Path(name) for name in names]
     in_study = {f"{path.parent.name}/{path.stem}": place for place, path in enumerate(paths)}
     by_file = {path.name: place for place, path in enumerate(paths)}

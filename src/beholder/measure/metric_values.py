@@ -1,4 +1,4 @@
-"""What metrics say, of images and of generators, in one long form: scores, distances and published figures."""
+"""Values of metrics for images and generators in one long table: scores, distances and published figures."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import polars as pl
 
 from beholder.errors import TableError
 from beholder.measure.directions import direction
-from beholder.measure.opinions import WHOLE
+from beholder.measure.opinions import ALL_STYLES
 from beholder.tables.schemas.learn import OUT_OF_FOLD
 
 PUBLISHED = "published"
@@ -26,7 +26,7 @@ SCHEMA = {
 def of_scores(
     scores: pl.DataFrame, predictions: pl.DataFrame, images: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Scores by image, and their means by generator; as a whole and by style.
+    """Scores by image, and their means by generator, over all styles and by style.
 
     Trained models count by their predictions of images held out, as ``MODEL/out-of-fold``. A scorer of several
     aspects is one metric per aspect, named ``scorer:aspect``. Which values are better is what the catalogue of
@@ -34,16 +34,16 @@ def of_scores(
     """
     scores = pl.concat([_declared(scores), _held_out(predictions)])
     several = pl.col("aspect").n_unique().over("scorer") > 1
-    made = images.filter(~pl.col("real") & ~pl.col("gold")).select("image", "generator", "style")
+    generated = images.filter(~pl.col("real") & ~pl.col("gold")).select("image", "generator", "style")
     named = (
         scores.with_columns(
             metric=pl.when(several).then(pl.concat_str("scorer", "aspect", separator=":")).otherwise("scorer")
         )
-        .join(made, on="image", maintain_order="left")
+        .join(generated, on="image", maintain_order="left")
         .filter(pl.col("generator").is_not_null())
     )
-    whole = named.with_columns(slice=pl.lit(WHOLE))
-    sliced = pl.concat([whole, named.filter(pl.col("style").is_not_null()).with_columns(slice="style")])
+    unsliced = named.with_columns(slice=pl.lit(ALL_STYLES))
+    sliced = pl.concat([unsliced, named.filter(pl.col("style").is_not_null()).with_columns(slice="style")])
     ready = sliced.with_columns(
         encoder=pl.lit(None, pl.String),
         reference=pl.lit(None, pl.String),
@@ -57,7 +57,7 @@ def of_scores(
 
 
 def _declared(scores: pl.DataFrame) -> pl.DataFrame:
-    """The scores with ``better``, as the catalogue of scorers has it."""
+    """The scores with ``better``, as declared in the catalogue of scorers."""
     better = {name: direction(name) for name in scores["scorer"].unique()}
     column = pl.col("scorer").replace_strict(better, return_dtype=pl.String) if better else pl.lit(None, pl.String)
     return scores.select("scorer", "aspect", "image", "score", better=column)
@@ -87,7 +87,7 @@ def of_distances(distances: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_file(path: Path, generators: set[str]) -> pl.DataFrame:
-    """Figures that were computed elsewhere: a CSV file with the column ``generator``, each other a metric.
+    """Read figures computed elsewhere from a CSV file: a column ``generator``, and one column per metric.
 
     A column may end in ↓ or ↑ to say which values are better; empty cells are left out. So are rows of generators
     that the study does not have; a file without any of its generators is refused. With a column ``question``, a
@@ -101,21 +101,21 @@ def of_file(path: Path, generators: set[str]) -> pl.DataFrame:
         raise TableError(str(path), [f"a column 'generator' is expected; found: {', '.join(table.columns)}"])
     if "question" not in table.columns:
         table = table.with_columns(question=pl.lit(None, pl.String))
-    mine = table.filter(pl.col("generator").is_in(list(generators)))
+    in_study = table.filter(pl.col("generator").is_in(list(generators)))
     faults: list[str] = []
-    if mine.is_empty():
+    if in_study.is_empty():
         faults.append(f"names none of the study's generators: {', '.join(sorted(generators))}")
-    again = mine.select(pl.struct("question", "generator").is_duplicated()).to_series()
-    twice = mine.filter(again)["generator"].unique(maintain_order=True)
+    duplicated = in_study.select(pl.struct("question", "generator").is_duplicated()).to_series()
+    twice = in_study.filter(duplicated)["generator"].unique(maintain_order=True)
     faults += [f"generator '{name}' has several rows" for name in twice]
     parts = []
     for name in (name for name in table.columns if name not in ("generator", "question")):
-        values = mine[name].cast(pl.Float64, strict=False)
-        wrong = mine.filter(mine[name].is_not_null() & ~values.is_finite().fill_null(value=False))
+        values = in_study[name].cast(pl.Float64, strict=False)
+        wrong = in_study.filter(in_study[name].is_not_null() & ~values.is_finite().fill_null(value=False))
         faults += [
             f"column '{name}' of {g}: '{v}' is no number" for g, v in wrong.select("generator", name).rows()
         ]
-        parts.append(_published(name, mine.select("question", item="generator").with_columns(value=values)))
+        parts.append(_published(name, in_study.select("question", item="generator").with_columns(value=values)))
     if faults:
         raise TableError(str(path), faults)
     return pl.concat([pl.DataFrame(schema=SCHEMA), *parts])
@@ -131,15 +131,15 @@ def _published(name: str, figures: pl.DataFrame) -> pl.DataFrame:
             encoder=pl.lit(None, pl.String),
             reference=pl.lit(PUBLISHED),
             better=pl.lit(marked or direction(plain), pl.String),
-            slice=pl.lit(WHOLE),
+            slice=pl.lit(ALL_STYLES),
         )
         .select(list(SCHEMA))
     )
 
 
 def oriented(values: pl.Series, better: str | None) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The values turned so that higher is better; as they are where that is not known."""
-    found = values.to_numpy().astype(np.float64)
+    """The values with their sign set so that higher is better; unchanged where the direction is not known."""
+    floats = values.to_numpy().astype(np.float64)
     if better == "lower":
-        return -found
-    return -np.abs(found) if better == "zero" else found
+        return -floats
+    return -np.abs(floats) if better == "zero" else floats

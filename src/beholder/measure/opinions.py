@@ -1,6 +1,6 @@
-"""What people say, as metrics are held against it: ratings of generators, labels of images and pairs.
+"""Raters' opinions with which metrics are compared: ratings of generators, labels of images and of pairs.
 
-Everything is put so that higher is better, and carries its standard error over people where that is known.
+Every value is oriented so that higher is better, and has its standard error over raters where that is known.
 """
 
 import numpy as np
@@ -8,16 +8,17 @@ import polars as pl
 
 from beholder.stats.intervals.standard_error import error_of_interval
 
-WHOLE = "all"
+ALL_STYLES = "all"
+"""The slice of all images, whatever their style."""
 
-ASIDE_RATINGS = ("d-prime", "real-error-rate")
-"""Ratings that speak of how people tell images apart, not of the generator's images."""
+OTHER_RATINGS = ("d-prime", "real-error-rate")
+"""Ratings of how well raters discriminate real from generated images, not of the generator's images."""
 
-ASIDE_LABELS = ("z-mean", "p910", "mean-preference")
-"""Labels that say the same as another of their question, on another scale."""
+RESCALED_LABELS = ("z-mean", "p910", "mean-preference")
+"""Labels that are another label of the same question on another scale."""
 
 WORSE_UP = ("share", "credit")
-"""Labels that are high where people call an image generated."""
+"""Labels that are high where raters call an image generated."""
 
 SCHEMA = {
     **dict.fromkeys(("question", "aspect", "method", "slice", "item"), pl.String()),
@@ -29,7 +30,7 @@ SCHEMA = {
 
 def of_generators(ratings: pl.DataFrame) -> pl.DataFrame:
     """Opinions of generators (see ``SCHEMA``), by every rating in which higher is better."""
-    return ratings.filter(~pl.col("method").is_in(ASIDE_RATINGS)).select(
+    return ratings.filter(~pl.col("method").is_in(OTHER_RATINGS)).select(
         *("question", "aspect", "method", "slice"),
         item="generator",
         value="rating",
@@ -39,23 +40,23 @@ def of_generators(ratings: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_images(labels: pl.DataFrame, images: pl.DataFrame, level: float) -> pl.DataFrame:
-    """Opinions of generated images, with the ``prompt`` and ``generator`` of each, as a whole and by style.
+    """Opinions of generated images, with the ``prompt`` and ``generator`` of each, over all styles and by style.
 
-    ``level`` is that of the labels' intervals, from whose width the standard error is reckoned: Wilson's for
-    shares, Student's t for means.
+    ``level`` is that of the labels' confidence intervals, from whose width the standard error is computed:
+    Wilson's for proportions, Student's t for means.
     """
     single = labels.filter(
-        pl.col("other").is_null() & pl.col("word").is_null() & ~pl.col("method").is_in(ASIDE_LABELS)
+        pl.col("other").is_null() & pl.col("word").is_null() & ~pl.col("method").is_in(RESCALED_LABELS)
     )
-    made = images.filter(~pl.col("real") & ~pl.col("gold")).select("image", "prompt", "generator", "style")
-    found = single.join(made, on="image", maintain_order="left")
-    shares = (found["method"] == "share").to_numpy()
-    low, high = (found[end].to_numpy().astype(np.float64) for end in ("low", "high"))
-    error = error_of_interval(low, high, found["answers"].to_numpy(), level=level, proportions=shares)
+    generated = images.filter(~pl.col("real") & ~pl.col("gold")).select("image", "prompt", "generator", "style")
+    judged = single.join(generated, on="image", maintain_order="left")
+    is_proportion = (judged["method"] == "share").to_numpy()
+    low, high = (judged[end].to_numpy().astype(np.float64) for end in ("low", "high"))
+    error = error_of_interval(low, high, judged["answers"].to_numpy(), level=level, proportions=is_proportion)
     worse_up = pl.col("method").is_in(WORSE_UP)
-    whole = found.with_columns(error=pl.Series(error, dtype=pl.Float64).fill_nan(None)).select(
+    unsliced = judged.with_columns(error=pl.Series(error, dtype=pl.Float64).fill_nan(None)).select(
         *("question", "aspect", "method"),
-        slice=pl.lit(WHOLE),
+        slice=pl.lit(ALL_STYLES),
         item="image",
         value=pl.when(worse_up).then(-pl.col("value")).otherwise("value"),
         error="error",
@@ -64,18 +65,18 @@ def of_images(labels: pl.DataFrame, images: pl.DataFrame, level: float) -> pl.Da
         generator="generator",
         style="style",
     )
-    styles = whole.filter(pl.col("style").is_not_null())
-    parts = [whole, styles.with_columns(slice="style")] if styles["style"].n_unique() > 1 else [whole]
+    styles = unsliced.filter(pl.col("style").is_not_null())
+    parts = [unsliced, styles.with_columns(slice="style")] if styles["style"].n_unique() > 1 else [unsliced]
     return pl.concat(parts).drop("style")
 
 
 def of_pairs(labels: pl.DataFrame, images: pl.DataFrame) -> pl.DataFrame:
-    """Votes on pairs: ``image``, ``other``, ``share`` for the first, ``answers``, prompt and both generators."""
-    made = images.select("image", "prompt", "generator")
+    """Votes on pairs: images, ``share`` (proportion for the first), ``answers``, prompt and both generators."""
+    generators = images.select("image", "prompt", "generator")
     return (
-        labels.filter(pl.col("other").is_not_null() & ~pl.col("method").is_in(ASIDE_LABELS))
-        .join(made, on="image", maintain_order="left")
-        .join(made.select(other="image", other_generator="generator"), on="other", maintain_order="left")
+        labels.filter(pl.col("other").is_not_null() & ~pl.col("method").is_in(RESCALED_LABELS))
+        .join(generators, on="image", maintain_order="left")
+        .join(generators.select(other="image", other_generator="generator"), on="other", maintain_order="left")
         .select(
             *("question", "aspect", "method", "image", "other", "answers", "raters"),
             *("prompt", "generator", "other_generator"),

@@ -1,6 +1,6 @@
-"""How often a scorer prefers the image that people prefer: rows of ``correlations`` on pairs of images.
+"""Pair accuracy: how often a scorer prefers the image that raters prefer, as rows of ``correlations``.
 
-Either the very pairs that people were shown, or every two images of a prompt whose labels differ.
+The pairs are either those that raters compared, or every two images of one prompt whose labels differ.
 """
 
 from collections.abc import Iterator
@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from beholder.measure.joined import (
     TIES,
+    AgreementRows,
+    AgreementSettings,
     Row,
-    Rows,
-    Settings,
-    Shared,
+    SharedItems,
     by_metric,
     by_question,
-    known,
-    prompt_numbers,
+    finite_or_none,
+    prompt_codes,
     rater_count,
-    text,
+    text_or_none,
 )
 from beholder.measure.metric_values import oriented
 from beholder.stats.correlation.bounds import generator_pair_baseline, single_rater_ceiling
@@ -31,69 +31,82 @@ from beholder.stats.intervals.bootstrap import rater_weights
 PROMPTS = "expanded BCa bootstrap over prompts"
 
 
-def pair_rows(votes: pl.DataFrame, metrics: pl.DataFrame, settings: Settings) -> Rows:
-    """Scores of images against votes on pairs of them: accuracy over all pairs, and by prompt, averaged."""
-    found = Rows([], [])
-    whole = metrics.filter(pl.col("slice") == "all")
-    for asked, pairs in by_question(votes.with_columns(slice=pl.lit("all"))):
-        for metric, values in by_metric(whole):
+def pair_rows(votes: pl.DataFrame, metrics: pl.DataFrame, settings: AgreementSettings) -> AgreementRows:
+    """Compare scores with votes on pairs of images: accuracy over pairs (micro), and mean over prompts (macro)."""
+    rows = AgreementRows([], [])
+    all_styles = metrics.filter(pl.col("slice") == "all")
+    for question, pairs in by_question(votes.with_columns(slice=pl.lit("all"))):
+        for metric, values in by_metric(all_styles):
             joined = _scored(pairs, values)
             if joined.height < 2:
                 continue
-            groups = prompt_numbers(joined)
+            groups = prompt_codes(joined)
             ceiling = single_rater_ceiling(joined["share"].to_numpy(), joined["answers"].to_numpy())
-            common = asked | metric | {"level": "pair", "raters": rater_count(joined), "ceiling": known(ceiling)}
-            first, second = (oriented(joined[name], text(metric["better"])) for name in ("score", "other_score"))
+            common = (
+                question
+                | metric
+                | {"level": "pair", "raters": rater_count(joined), "ceiling": finite_or_none(ceiling)}
+            )
+            first, second = (
+                oriented(joined[name], text_or_none(metric["better"])) for name in ("score", "other_score")
+            )
             lead = joined["share"].to_numpy() - 0.5
             accuracy = pair_accuracy(first, second, lead, groups=groups, ties="half")
-            floor = _generator_accuracy(joined, lead, groups)
-            found.correlations.extend(_accuracy_rows(common, accuracy, floor, settings))
-    return found
+            baseline = _generator_accuracy(joined, lead, groups)
+            rows.correlations.extend(_accuracy_rows(common, accuracy, baseline, settings))
+    return rows
 
 
 def rows_within_prompts(
-    given: Row, shared: Shared, clusters: NDArray[np.int64], settings: Settings
+    key: Row, shared: SharedItems, clusters: NDArray[np.int64], settings: AgreementSettings
 ) -> Iterator[Row]:
-    """Pair accuracy over all two images of one prompt."""
+    """Pair accuracy over every two images of one prompt."""
     first, second = pairs_within(clusters)
     if len(first) < 2:
         return
-    people = shared.people["value"].to_numpy()
-    lead, prompts = people[first] - people[second], clusters[first]
-    sides = shared.people["generator"]
+    values = shared.opinions["value"].to_numpy()
+    lead, prompts = values[first] - values[second], clusters[first]
+    sides = shared.opinions["generator"]
     named = pl.DataFrame({"generator": sides[first], "other_generator": sides[second]})
-    floor = _generator_accuracy(named, lead, prompts)
+    baseline = _generator_accuracy(named, lead, prompts)
     for metric, scores in shared.metrics:
-        values = oriented(scores, text(metric["better"]))
-        accuracy = pair_accuracy(values[first], values[second], lead, groups=prompts, ties="half")
-        common = given | metric | {"raters": rater_count(shared.people)}
-        yield from _accuracy_rows(common, accuracy, floor, settings)
+        directed = oriented(scores, text_or_none(metric["better"]))
+        accuracy = pair_accuracy(directed[first], directed[second], lead, groups=prompts, ties="half")
+        common = key | metric | {"raters": rater_count(shared.opinions)}
+        yield from _accuracy_rows(common, accuracy, baseline, settings)
 
 
-def _accuracy_rows(common: Row, accuracy: PairAccuracy, floor: PairAccuracy, settings: Settings) -> Iterator[Row]:
-    """Micro and macro accuracy with intervals over prompts."""
+def _accuracy_rows(
+    common: Row, accuracy: PairAccuracy, baseline: PairAccuracy, settings: AgreementSettings
+) -> Iterator[Row]:
+    """Micro and macro accuracy with confidence intervals over prompts."""
     if accuracy.pairs.sum() < 2:
         return
     weights = rater_weights(
         np.zeros(len(accuracy.pairs), np.int64), settings.draws, np.random.default_rng(settings.seed)
     )
-    for name, estimate, least in (
-        ("micro", accuracy.micro_estimate(weights, level=settings.level), floor.micro),
-        ("macro", accuracy.macro_estimate(weights, level=settings.level), floor.macro),
+    for name, estimate, baseline_value in (
+        ("micro", accuracy.micro_estimate(weights, level=settings.level), baseline.micro),
+        ("macro", accuracy.macro_estimate(weights, level=settings.level), baseline.macro),
     ):
         yield common | {
-            **{"statistic": f"{PAIR_ACCURACY}-{name}", "value": known(estimate.value), "floor": known(least)},
-            **{"low": known(estimate.low), "high": known(estimate.high), "interval": PROMPTS},
-            **{"items": int(accuracy.pairs.sum()), "ties": TIES},
+            "statistic": f"{PAIR_ACCURACY}-{name}",
+            "value": finite_or_none(estimate.value),
+            "low": finite_or_none(estimate.low),
+            "high": finite_or_none(estimate.high),
+            "interval": PROMPTS,
+            "floor": finite_or_none(baseline_value),
+            "items": int(accuracy.pairs.sum()),
+            "ties": TIES,
         }
 
 
 def _generator_accuracy(pairs: pl.DataFrame, lead: NDArray[np.float64], groups: NDArray[np.int64]) -> PairAccuracy:
     """The accuracy of always preferring the generator that won more often in the pairs of other prompts."""
     names = sorted({*pairs["generator"], *pairs["other_generator"]})
-    place = {name: number for number, name in enumerate(names)}
-    one, two = (np.array([place[name] for name in pairs[side]]) for side in ("generator", "other_generator"))
-    return generator_pair_baseline(one, two, lead, groups)
+    code = {name: code for code, name in enumerate(names)}
+    first, second = (np.array([code[name] for name in pairs[side]]) for side in ("generator", "other_generator"))
+    return generator_pair_baseline(first, second, lead, groups)
 
 
 def _scored(pairs: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:

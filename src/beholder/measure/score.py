@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage
 from beholder.images.sources import ImageSource
-from beholder.measure.scorers.scorer import Scorer, Shown
+from beholder.measure.scorers.scorer import Scorer, ScorerInput
 from beholder.models.encoders.encode import Features, encode_by
 from beholder.models.encoders.encoder import Encoder
 
@@ -24,11 +24,11 @@ class Scores:
     """Scores by scorer, in the order of the names; what was skipped is in ``broken``."""
 
     names: tuple[str, ...]
-    values: Mapping[str, NDArray[np.float64]]  # scorer -> (images,), nan where it needs a prompt and there is none
+    values: Mapping[str, NDArray[np.float64]]  # scorer -> (images,), nan where a prompt is needed and missing
     broken: tuple[BrokenImage, ...]
-    prompted: NDArray[np.bool_]  # (images,), whether it has a prompt
+    prompted: NDArray[np.bool_]  # (images,), whether the image has a prompt
     features: tuple[Features, ...] = ()
-    """By encoder, where encoders were named."""
+    """One per encoder."""
 
 
 def score(
@@ -44,25 +44,25 @@ def score(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Scores:
-    """Score all images, and encode them by the ``encoders``, whose vectors are kept in the folder ``features``.
+    """Score all images, and encode them with the ``encoders``; vectors are stored in the folder ``features``.
 
-    The scorers named in ``prompted`` leave out images without a prompt. Missing and broken images stop the run,
-    all listed, or are left out if asked for.
+    The scorers named in ``prompted`` leave out images without a prompt. Missing and broken images stop the run
+    with a list of all of them, or are left out with ``skip_broken``.
     """
     if len(sources) != len(prompts):
         raise ValueError(f"{len(sources)} images need as many prompts, or None; found {len(prompts)}")
     workers = max(min(workers or min(os.cpu_count() or 1, MAX_WORKERS), len(sources)), 1)
-    values = {one.name: np.full(len(sources), np.nan) for one in scorers}
+    values = {scorer.name: np.full(len(sources), np.nan) for scorer in scorers}
     scored = np.zeros(len(sources), bool)
 
     def look(images: Sequence[DecodedImage]) -> None:
-        """Fill the places of a batch; no other batch has them."""
-        scored[[one.place for one in images]] = True
+        """Fill in the scores of one batch; batches do not overlap, so threads do not collide."""
+        scored[[decoded.place for decoded in images]] = True
         for scorer in scorers:
-            judged = [one for one in images if prompts[one.place] or scorer.name not in prompted]
-            if judged:
-                shown = [Shown(one.image, prompts[one.place]) for one in judged]
-                values[scorer.name][[one.place for one in judged]] = scorer.judge(shown)
+            usable = [decoded for decoded in images if prompts[decoded.place] or scorer.name not in prompted]
+            if usable:
+                inputs = [ScorerInput(decoded.image, prompts[decoded.place]) for decoded in usable]
+                values[scorer.name][[decoded.place for decoded in usable]] = scorer.score(inputs)
 
     with ExitStack() as shared:
         for scorer in scorers:
@@ -77,7 +77,7 @@ def score(
             workers=workers,
             progress=progress,
         )
-    names = tuple(source.name for place, source in enumerate(sources) if scored[place])
+    names = tuple(source.name for index, source in enumerate(sources) if scored[index])
     by_scorer = {name: column[scored] for name, column in values.items()}
     has_prompt = np.array([bool(prompt) for prompt in prompts], bool)[scored]
     return Scores(names, by_scorer, tuple(encoded.broken.values()), has_prompt, encoded.features)

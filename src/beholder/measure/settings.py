@@ -1,4 +1,4 @@
-"""What the measure stage is asked to do."""
+"""Settings of the measure stage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from beholder.models.encoders.catalogue import ENCODERS
 OFFLINE = "efficientnet-lite0"
 """The encoder that works on any machine. Nothing published was computed with it."""
 
-SIMPLE = tuple(name for name, one in DISTANCES.items() if not {"train", "logits"} & set(one.needs))
-"""Distances that need no other images or networks than the study has."""
+SIMPLE = tuple(name for name, recipe in DISTANCES.items() if not {"train", "logits"} & set(recipe.needs))
+"""Distances that need neither training images nor a classifier."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measuring:
+class MeasureSettings:
     """Which encoder, distances and scorers, with which weights; and a file of figures computed elsewhere."""
 
     encoder: str = OFFLINE
@@ -25,12 +25,12 @@ class Measuring:
     distances: tuple[str, ...] = SIMPLE
     scorers: tuple[str, ...] = DEFAULT
     weights: Mapping[str, str] = field(default_factory=dict)
-    """Of scorers' networks: ``clip``, ``aesthetic``."""
+    """Weights of the scorers' networks (``clip``, ``aesthetic``): a folder, file or hub name."""
     published: Path | None = None
     skip_broken: bool = False
 
     def check(self) -> None:
-        """Refuse names that are not known, all at once."""
+        """Raise an error that lists all names that are not known."""
         faults = [] if self.encoder in ENCODERS else [_unknown("encoder", self.encoder, list(ENCODERS))]
         faults += [_unknown("distance", name, list(SIMPLE)) for name in self.distances if name not in SIMPLE]
         try:
@@ -44,9 +44,9 @@ class Measuring:
 
     @property
     def prompted(self) -> tuple[str, ...]:
-        """The scorers that look at prompts."""
+        """The scorers that need a prompt."""
         return tuple(name for name in self.scorers if "prompt" in SCORERS[name].needs)
 
 
-def _unknown(what: str, name: str, known: list[str]) -> str:
-    return f"{what} '{name}' is not known; known: {', '.join(known)}"
+def _unknown(what: str, name: str, options: list[str]) -> str:
+    return f"{what} '{name}' is not known; known: {', '.join(options)}"

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from beholder.errors import StatisticsError
-from beholder.measure.distances.catalogue import DISTANCES, Sets, measured
+from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
 
 ROOT = Path(__file__).parents[3]
 
@@ -13,28 +13,28 @@ ROOT = Path(__file__).parents[3]
 def some_sets(shift: float = 0.0, seed: int = 0, generated: int = 300) -> Sets:
     rng = np.random.default_rng(1)
     real, train = rng.normal(size=(300, 6)), rng.normal(size=(300, 6))
-    made = rng.normal(shift, 1, (generated, 6))
-    return Sets(real, made, train=train, logits=made, seed=seed)
+    generated_features = rng.normal(shift, 1, (generated, 6))
+    return Sets(real, generated_features, train=train, logits=generated_features, seed=seed)
 
 
 @pytest.mark.parametrize("name", DISTANCES)
 def test_every_distance(name: str) -> None:
     sets = some_sets()
-    found = measured([name], sets)[name]
-    assert found.name == name
-    assert found.low <= found.value <= found.high
-    assert found.level == 0.95
-    assert found.method
-    assert (found.generated, found.dims) == (300, 6)
-    assert found.real == (300 if "real" in DISTANCES[name].needs else 0)
-    assert found == measured([name], some_sets())[name]  # the seed reproduces it
+    distance = compute_distances([name], sets)[name]
+    assert distance.name == name
+    assert distance.low <= distance.value <= distance.high
+    assert distance.level == 0.95
+    assert distance.method
+    assert (distance.generated, distance.dims) == (300, 6)
+    assert distance.real == (300 if "real" in DISTANCES[name].needs else 0)
+    assert distance == compute_distances([name], some_sets())[name]  # the seed reproduces it
     assert DISTANCES[name].compute(Sets(**(vars(some_sets()) | {"level": 0.5}))).level == 0.5
 
 
 @pytest.mark.parametrize("name", [name for name, each in DISTANCES.items() if "real" in each.needs])
 def test_worse_when_further(name: str) -> None:
     near, far = (DISTANCES[name].compute(some_sets(shift)).value for shift in (0.3, 4.0))
-    if name == "authenticity":  # of a distance to real images it knows nothing but that there is one
+    if name == "authenticity":  # it depends on whether an image is a copy, not on how far it is from the real ones
         assert far >= near
     elif DISTANCES[name].better == "higher":
         assert far < near
@@ -43,7 +43,7 @@ def test_worse_when_further(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DISTANCES)
-def test_faults_are_told(name: str) -> None:
+def test_faults_are_reported(name: str) -> None:
     sets = some_sets()
     spoiled = sets.generated.copy()
     spoiled[7, 2] = np.nan
@@ -61,19 +61,19 @@ IDENTICAL = {
     **dict.fromkeys(("precision", "recall", "density", "coverage"), 1.0),
     "realism": np.inf,  # half of the images lie in the middle of a narrow ball, at no distance from it
 }
-"""What a set has with itself. Unbiased estimates are a little below 0, and C_T has nothing to compare."""
+"""The distance of a set to itself. Unbiased estimates are a little below 0, and C_T has nothing to compare."""
 
 
 @pytest.mark.parametrize("name", DISTANCES)
 def test_identical_sets(name: str) -> None:
     real = some_sets().real
-    found = DISTANCES[name].compute(Sets(real, real.copy(), train=real.copy(), logits=real))
+    distance = DISTANCES[name].compute(Sets(real, real.copy(), train=real.copy(), logits=real))
     if name in IDENTICAL:
-        assert found.value == pytest.approx(IDENTICAL[name], abs=1e-12)
+        assert distance.value == pytest.approx(IDENTICAL[name], abs=1e-12)
     elif DISTANCES[name].better == "lower":
-        assert -0.1 < found.value < 0
+        assert -0.1 < distance.value < 0
     elif name == "ct":
-        assert abs(found.value) < 0.01
+        assert abs(distance.value) < 0.01
     else:
         assert {"real"}.isdisjoint(DISTANCES[name].needs)  # looks at generated images alone
 
@@ -91,9 +91,9 @@ def test_two_images_have_a_value_or_a_message(name: str) -> None:
 
 def test_neighbours_are_searched_once() -> None:
     sets = some_sets()
-    measured(["precision"], sets)
+    compute_distances(["precision"], sets)
     assert sets.neighbours is sets.neighbours
-    assert measured(["recall"], sets)["recall"].settings == {"k": 5}
+    assert compute_distances(["recall"], sets)["recall"].settings == {"k": 5}
 
 
 def test_unknown_names_and_missing_sets() -> None:
@@ -101,12 +101,12 @@ def test_unknown_names_and_missing_sets() -> None:
     with pytest.raises(
         StatisticsError, match=r"'fid' is not known; known: frechet, .*; 'ct' needs train features"
     ):
-        measured(["fid", "ct", "frechet"], sets)
+        compute_distances(["fid", "ct", "frechet"], sets)
     with pytest.raises(StatisticsError, match="'inception_score' needs logits"):
-        measured(["inception_score"], sets)
+        compute_distances(["inception_score"], sets)
 
 
-def test_every_distance_is_written_up() -> None:
-    page = (ROOT / "docs/measure.md").read_text(encoding="utf-8").partition("### Intervals")[0]
+def test_every_distance_is_documented() -> None:
+    page = (ROOT / "docs/measure.md").read_text(encoding="utf-8").partition("### Confidence intervals")[0]
     rows = re.findall(r"^\| `(\w+)` \|", page, re.M)
     assert rows == list(DISTANCES)

@@ -20,18 +20,18 @@ def blobs(seed: int, count: int, dims: int = 6) -> Floats:
 def test_by_hand() -> None:
     # held-out 2, 4; generated 1, 3, 5: pairs in which the generated one is further: 3 > 2, 5 > 2, 5 > 4: U = 3
     # Z = (3 − (3 − ½)) / √(6 · 6/12) = ½/√3
-    found = copying_test(np.array([2.0, 4]), np.array([1.0, 3, 5]))
-    assert found.z == pytest.approx(0.5 / np.sqrt(3))
-    # share of held-out below: 0, ½, 1, variance ¼; of generated below: 1/3, 2/3, variance 1/18
-    assert found.error == pytest.approx(6 * np.sqrt(0.25 / 3 + (1 / 18) / 2) / np.sqrt(3))
+    test = copying_test(np.array([2.0, 4]), np.array([1.0, 3, 5]))
+    assert test.z == pytest.approx(0.5 / np.sqrt(3))
+    # proportion of held-out below: 0, ½, 1, variance ¼; of generated below: 1/3, 2/3, variance 1/18
+    assert test.error == pytest.approx(6 * np.sqrt(0.25 / 3 + (1 / 18) / 2) / np.sqrt(3))
 
 
 def test_against_scipy() -> None:
     rng = np.random.default_rng(0)
-    held, made = rng.integers(0, 9, 40).astype(float), rng.integers(1, 9, 30).astype(float)  # with ties
-    u = stats.mannwhitneyu(made, held, alternative="less").statistic
+    held_out, generated = rng.integers(0, 9, 40).astype(float), rng.integers(1, 9, 30).astype(float)  # with ties
+    u = stats.mannwhitneyu(generated, held_out, alternative="less").statistic
     theirs = (u - (40 * 30 / 2 - 0.5)) / np.sqrt(40 * 30 * 71 / 12)
-    assert copying_test(held, made).z == pytest.approx(theirs)
+    assert copying_test(held_out, generated).z == pytest.approx(theirs)
 
 
 def test_cells_and_components() -> None:
@@ -49,30 +49,30 @@ def test_cells_and_components() -> None:
 
 
 def test_cells_add_up() -> None:
-    train, held, made = blobs(0, 60), blobs(1, 40), blobs(2, 30)
-    found = ct(held, made, train, rng=np.random.default_rng(0))
+    train, held_out, generated = blobs(0, 60), blobs(1, 40), blobs(2, 30)
+    distance = ct(held_out, generated, train, rng=np.random.default_rng(0))
     # the blobs are the cells, each with a third of the held-out images
     single = []
     for place in range(3):
         near = [
             np.linalg.norm(each[:, None] - train[60 * place : 60 * place + 60], axis=2).min(axis=1)
-            for each in (held[40 * place : 40 * place + 40], made[30 * place : 30 * place + 30])
+            for each in (held_out[40 * place : 40 * place + 40], generated[30 * place : 30 * place + 30])
         ]
         single.append(copying_test(*near))
-    assert found.value == pytest.approx(np.mean([each.z for each in single]))
-    assert found.high - found.value == pytest.approx(
+    assert distance.value == pytest.approx(np.mean([each.z for each in single]))
+    assert distance.high - distance.value == pytest.approx(
         1.959964 / 3 * np.linalg.norm([each.error for each in single])
     )
-    assert found.settings["cells_used"] == 3
-    assert found == ct(held, made, train, rng=np.random.default_rng(0))
+    assert distance.settings["cells_used"] == 3
+    assert distance == ct(held_out, generated, train, rng=np.random.default_rng(0))
 
 
 def test_sees_copies_and_misfits() -> None:
-    train, held, rng = blobs(0, 100), blobs(1, 60), np.random.default_rng(3)
+    train, held_out, rng = blobs(0, 100), blobs(1, 60), np.random.default_rng(3)
     copies = train[rng.choice(300, 120)] + 0.05 * rng.normal(size=(120, 6))
-    assert ct(held, copies, train, rng=rng).high < -3
-    assert abs(ct(held, blobs(9, 40), train, rng=rng).value) < 2.5
-    assert ct(held, blobs(9, 40) * 1.5, train, rng=rng).low > 3
+    assert ct(held_out, copies, train, rng=rng).high < -3
+    assert abs(ct(held_out, blobs(9, 40), train, rng=rng).value) < 2.5
+    assert ct(held_out, blobs(9, 40) * 1.5, train, rng=rng).low > 3
 
 
 def test_what_is_not_defined() -> None:

@@ -41,11 +41,11 @@ def test_splits_are_seeded_and_lower() -> None:
 
 def test_interval() -> None:
     logits = np.random.default_rng(3).normal(0, 2, (80, 6))
-    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    divergence = (shares * np.log(shares / shares.mean(axis=0))).sum(axis=1)
-    found = inception_score(logits, rng=np.random.default_rng(0), splits=1)
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    divergence = (probabilities * np.log(probabilities / probabilities.mean(axis=0))).sum(axis=1)
+    score = inception_score(logits, rng=np.random.default_rng(0), splits=1)
     error = divergence.std(ddof=1) / np.sqrt(80)
-    assert found.low == pytest.approx(np.exp(divergence.mean() - 1.959964 * error), rel=1e-6)
+    assert score.low == pytest.approx(np.exp(divergence.mean() - 1.959964 * error), rel=1e-6)
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -15,8 +15,8 @@ Floats = NDArray[np.float64]
 
 
 def by_definition(real: Floats, generated: Floats) -> float:
-    def k(one: Floats, two: Floats) -> Floats:
-        return np.asarray((one @ two.T / one.shape[1] + 1) ** 3)
+    def k(rows: Floats, columns: Floats) -> Floats:
+        return np.asarray((rows @ columns.T / rows.shape[1] + 1) ** 3)
 
     n, m = len(real), len(generated)
     within_real = (k(real, real).sum() - np.trace(k(real, real))) / (n * (n - 1))
@@ -35,64 +35,64 @@ def test_by_hand() -> None:
 
 
 def test_blocks_and_definition(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, two = two_sets(1)
-    theirs = by_definition(one, two)
-    assert kernel_distance(one, two).value == pytest.approx(theirs, rel=1e-10)
+    real, generated = two_sets(1)
+    theirs = by_definition(real, generated)
+    assert kernel_distance(real, generated).value == pytest.approx(theirs, rel=1e-10)
     monkeypatch.setattr(kernel_sums, "_BLOCK", 7)
-    assert kernel_distance(one, two).value == pytest.approx(theirs, rel=1e-10)
+    assert kernel_distance(real, generated).value == pytest.approx(theirs, rel=1e-10)
 
 
 def test_against_torchmetrics() -> None:
-    one, two = two_sets(2, 50, 50, 64)
-    theirs = poly_mmd(torch.from_numpy(one), torch.from_numpy(two))
-    assert kernel_distance(one, two).value == pytest.approx(float(theirs), rel=1e-6)
-    assert kernel_subsets(one, two, rng=np.random.default_rng(0), subsets=3).value == pytest.approx(
+    real, generated = two_sets(2, 50, 50, 64)
+    theirs = poly_mmd(torch.from_numpy(real), torch.from_numpy(generated))
+    assert kernel_distance(real, generated).value == pytest.approx(float(theirs), rel=1e-6)
+    assert kernel_subsets(real, generated, rng=np.random.default_rng(0), subsets=3).value == pytest.approx(
         float(theirs), rel=1e-6
     )
 
 
 @pytest.mark.parametrize("size", [5, 25])  # few pairs: subset by subset; many: all pairs once
 def test_subsets_are_those_drawn(size: int) -> None:
-    one, two = two_sets(3)
+    real, generated = two_sets(3)
     rng = np.random.default_rng(0)
-    picked = [(rng.choice(40, size, replace=False), rng.choice(30, size, replace=False)) for _ in range(20)]
-    theirs = [by_definition(one[rows], two[columns]) for rows, columns in picked]
-    assert kernel_of_subsets(one, two, picked) == pytest.approx(np.array(theirs), rel=1e-9)
-    found = kernel_subsets(one, two, rng=np.random.default_rng(0), subsets=20, size=size)
-    assert found.value == pytest.approx(np.mean(theirs))
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(theirs, [0.025, 0.975])))
-    assert found.settings == {"subsets": 20, "size": size}
+    subset_rows = [(rng.choice(40, size, replace=False), rng.choice(30, size, replace=False)) for _ in range(20)]
+    theirs = [by_definition(real[rows], generated[columns]) for rows, columns in subset_rows]
+    assert kernel_of_subsets(real, generated, subset_rows) == pytest.approx(np.array(theirs), rel=1e-9)
+    distance = kernel_subsets(real, generated, rng=np.random.default_rng(0), subsets=20, size=size)
+    assert distance.value == pytest.approx(np.mean(theirs))
+    assert (distance.low, distance.high) == pytest.approx(tuple(np.quantile(theirs, [0.025, 0.975])))
+    assert distance.settings == {"subsets": 20, "size": size}
 
 
 def test_interval_leaves_out_one_at_a_time() -> None:
-    one, two = two_sets(4, 12, 15)
-    left_real = [by_definition(np.delete(one, i, 0), two) for i in range(12)]
-    left_generated = [by_definition(one, np.delete(two, i, 0)) for i in range(15)]
+    real, generated = two_sets(4, 12, 15)
+    left_real = [by_definition(np.delete(real, i, 0), generated) for i in range(12)]
+    left_generated = [by_definition(real, np.delete(generated, i, 0)) for i in range(15)]
     error = np.sqrt(11 * np.var(left_real) + 14 * np.var(left_generated))
-    found = kernel_distance(one, two)
-    assert found.high - found.value == pytest.approx(1.959964 * error, rel=1e-5)
+    distance = kernel_distance(real, generated)
+    assert distance.high - distance.value == pytest.approx(1.959964 * error, rel=1e-5)
 
 
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=20)
 def test_laws(seed: int) -> None:
-    one, two = two_sets(seed)
-    value = kernel_distance(one, two).value
+    real, generated = two_sets(seed)
+    value = kernel_distance(real, generated).value
     rng = np.random.default_rng(seed)
     rotation = stats.ortho_group.rvs(5, random_state=rng)
-    assert kernel_distance(one @ rotation, two @ rotation).value == pytest.approx(value, abs=1e-10)
-    assert kernel_distance(one[rng.permutation(40)], two).value == pytest.approx(value, abs=1e-10)
-    assert kernel_distance(two, one).value == pytest.approx(value, abs=1e-10)
-    away = [kernel_distance(one, one + shift).value for shift in (0.5, 1, 2)]
+    assert kernel_distance(real @ rotation, generated @ rotation).value == pytest.approx(value, abs=1e-10)
+    assert kernel_distance(real[rng.permutation(40)], generated).value == pytest.approx(value, abs=1e-10)
+    assert kernel_distance(generated, real).value == pytest.approx(value, abs=1e-10)
+    away = [kernel_distance(real, real + shift).value for shift in (0.5, 1, 2)]
     assert away == sorted(away)
 
 
 def test_no_bias() -> None:
     # a tenth of the images, the same distance on average
     rng = np.random.default_rng(0)
-    pool_one, pool_two = rng.normal(size=(3000, 4)), rng.normal(0.5, 1, (3000, 4))
-    all_pairs = kernel_distance(pool_one, pool_two)
-    few = [kernel_distance(pool_one[i::100], pool_two[i::100]).value for i in range(100)]
+    real_pool, generated_pool = rng.normal(size=(3000, 4)), rng.normal(0.5, 1, (3000, 4))
+    all_pairs = kernel_distance(real_pool, generated_pool)
+    few = [kernel_distance(real_pool[i::100], generated_pool[i::100]).value for i in range(100)]
     assert np.mean(few) == pytest.approx(all_pairs.value, abs=4 * float(np.std(few)) / 10)
 
 

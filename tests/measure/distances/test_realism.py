@@ -29,15 +29,15 @@ def test_by_hand() -> None:
 @settings(max_examples=15)
 def test_definition_and_laws(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    one, two = rng.normal(size=(80, 5)), rng.normal(0.3, 1, (60, 5))
-    scores = realism_scores(one, two)
-    assert scores == pytest.approx(by_definition(one, two, 5), rel=1e-9)
-    found = realism(one, two)
-    assert found.value == pytest.approx(np.median(scores))
-    assert found.low <= found.value <= found.high
+    real, generated = rng.normal(size=(80, 5)), rng.normal(0.3, 1, (60, 5))
+    scores = realism_scores(real, generated)
+    assert scores == pytest.approx(by_definition(real, generated, 5), rel=1e-9)
+    distance = realism(real, generated)
+    assert distance.value == pytest.approx(np.median(scores))
+    assert distance.low <= distance.value <= distance.high
     rotation = stats.ortho_group.rvs(5, random_state=rng)
-    assert realism_scores(2 * one @ rotation + 1, 2 * two @ rotation + 1) == pytest.approx(scores, rel=1e-6)
-    away = [realism(one, one + shift).value for shift in (0.5, 2, 8)]
+    assert realism_scores(2 * real @ rotation + 1, 2 * generated @ rotation + 1) == pytest.approx(scores, rel=1e-6)
+    away = [realism(real, real + shift).value for shift in (0.5, 2, 8)]
     assert away == sorted(away, reverse=True)
 
 
@@ -45,15 +45,15 @@ def test_interval_holds_the_median() -> None:
     # of 10 values, the 2nd and 9th hold the median with probability 1 − 2 · 11/1024 = .979, 3rd and 8th with .891
     real = np.arange(12.0)[:, None]
     generated = 20 + np.arange(10.0)[:, None]
-    found = realism(real, generated)
+    distance = realism(real, generated)
     ordered = np.sort(realism_scores(real, generated))
-    assert (found.low, found.high) == (ordered[1], ordered[8])
+    assert (distance.low, distance.high) == (ordered[1], ordered[8])
 
 
 def test_copies() -> None:
     rng = np.random.default_rng(0)
-    one = rng.normal(size=(40, 3))
-    assert realism(one, one).high == np.inf  # an image that equals a real one
+    real = rng.normal(size=(40, 3))
+    assert realism(real, real).high == np.inf  # an image that equals a real one
     assert realism(np.ones((9, 2)), np.ones((9, 2)) + 1).value == 0  # no ball has an inside
     with pytest.raises(StatisticsError, match="needed are at least 6 for k = 5 neighbours"):
         realism(np.ones((5, 2)), np.ones((9, 2)))

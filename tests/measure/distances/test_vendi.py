@@ -19,7 +19,7 @@ def by_definition(vectors: NDArray[np.float64]) -> float:
 def test_by_hand() -> None:
     assert vendi(np.eye(4)).value == pytest.approx(4)  # at right angles
     assert vendi([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]).value == pytest.approx(1)  # one direction
-    # two of one kind, one of another: shares ⅔ and ⅓
+    # two of one kind, one of another: proportions ⅔ and ⅓
     third = np.exp(-(2 / 3 * np.log(2 / 3) + 1 / 3 * np.log(1 / 3)))
     assert vendi([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).value == pytest.approx(third)
     # 60° apart: K/2 has eigenvalues ½(1 ± ½)
@@ -32,13 +32,13 @@ def test_by_hand() -> None:
 def test_definition_and_laws(seed: int, shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=shape)
-    found = vendi(vectors)
-    assert found.value == pytest.approx(by_definition(vectors), rel=1e-9)
+    score = vendi(vectors)
+    assert score.value == pytest.approx(by_definition(vectors), rel=1e-9)
     rotation = stats.ortho_group.rvs(shape[1], random_state=rng)
     lengths = rng.uniform(0.5, 2, (shape[0], 1))
-    assert vendi(lengths * vectors[::-1] @ rotation).value == pytest.approx(found.value)
-    assert vendi(np.concatenate([vectors, vectors])).value == pytest.approx(found.value)
-    assert 1 <= found.low <= found.value <= found.high <= 8
+    assert vendi(lengths * vectors[::-1] @ rotation).value == pytest.approx(score.value)
+    assert vendi(np.concatenate([vectors, vectors])).value == pytest.approx(score.value)
+    assert 1 <= score.low <= score.value <= score.high <= 8
 
 
 @pytest.mark.parametrize("shape", [(30, 5), (6, 9)])
@@ -58,8 +58,8 @@ def test_interval_is_that_of_weights(shape: tuple[int, int]) -> None:
         more[image] += step
         slopes.append((entropy(more) - entropy(even)) / step)
     error = np.std(slopes, ddof=1) / np.sqrt(len(unit))
-    found = vendi(vectors)
-    assert np.log(found.value / found.low) == pytest.approx(1.959964 * error, rel=1e-3)
+    score = vendi(vectors)
+    assert np.log(score.value / score.low) == pytest.approx(1.959964 * error, rel=1e-3)
 
 
 def test_what_is_not_defined() -> None:

@@ -1,4 +1,4 @@
-"""A small random model of rich feedback, and a study whose people judged some images."""
+"""A small random model of rich feedback, and a study whose raters judged some images."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -49,7 +49,7 @@ def save_model(tmp_path_factory: pytest.TempPathFactory) -> SaveModel:
 
 @pytest.fixture(scope="session")
 def rich_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three images; people judged x (3 of them) and y, whose file has another content than the table says."""
+    """Three images; raters judged x (three raters) and y, whose file has another content than the table says."""
     folder = tmp_path_factory.mktemp("study")
     study = Study(name="rich", title="Rich", questions=(RichFeedbackQuestion(name="feedback"),))
     (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")

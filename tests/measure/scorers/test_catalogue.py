@@ -1,4 +1,4 @@
-"""Every scorer keeps what its line in the catalogue says."""
+"""Every scorer fulfils what its line in the catalogue declares."""
 
 import numpy as np
 import pytest
@@ -6,17 +6,17 @@ from PIL import Image
 
 from beholder.errors import UserError, WeightsError
 from beholder.measure.scorers.catalogue import DEFAULT, SCORERS, check_names, load_scorer
-from beholder.measure.scorers.scorer import Shown
+from beholder.measure.scorers.scorer import ScorerInput
 
 
 @pytest.mark.parametrize("name", DEFAULT)
-def test_a_score_is_a_finite_number_an_image_whatever_the_size(name: str) -> None:
+def test_scores_are_finite_for_images_of_any_size(name: str) -> None:
     rng = np.random.default_rng(0)
-    shown = [
-        Shown(Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8)), "a b")
+    inputs = [
+        ScorerInput(Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8)), "a b")
         for height, width in ((1, 1), (2, 9), (24, 17))
     ]
-    scores = load_scorer(name).judge(shown)
+    scores = load_scorer(name).score(inputs)
     assert scores.shape == (3,)
     assert np.isfinite(scores).all()
 
@@ -26,7 +26,7 @@ def test_what_needs_weights_is_not_run_by_default() -> None:
     assert set(SCORERS) - set(DEFAULT) == {"clip-score", "aesthetic", *published}
 
 
-def test_unknown_names_are_told_at_once() -> None:
+def test_unknown_names_are_listed_at_once() -> None:
     with pytest.raises(UserError, match=r"(?s)'sharp' is not known; known: sharpness.*'dino'.*aesthetic, clip"):
         check_names(["sharp"], {"dino": "x"})
 

@@ -18,8 +18,8 @@ from beholder.measure.scorers.natural_scene import (
 @pytest.mark.parametrize("alpha", [0.8, 1.0, 2.0, 3.5])
 def test_the_shape_that_was_drawn_is_found(alpha: float) -> None:
     values = stats.gennorm.rvs(alpha, size=(400, 400), random_state=1)
-    found, variance = generalised_gaussian(values)
-    assert found == pytest.approx(alpha, rel=0.03)
+    fitted, variance = generalised_gaussian(values)
+    assert fitted == pytest.approx(alpha, rel=0.03)
     assert variance == pytest.approx(np.mean(values**2))
 
 

@@ -1,1 +1,1 @@
-"""Distances between two sets of feature vectors: one file a distance, all listed in ``catalogue``."""
+"""Distances between two sets of feature vectors: one file per distance, all listed in ``catalogue``."""

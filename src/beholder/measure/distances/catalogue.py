@@ -1,4 +1,4 @@
-"""All distances by name. A new one is a file beside this and a line below."""
+"""All distances by name. A new distance is one file in this folder and one line below."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ Direction = Literal["lower", "higher", "zero"]
 """Which values are better: low, high, or near 0."""
 
 Need = Literal["real", "generated", "train", "logits"]
-"""Features of held-out or any real images, of generated ones, of those trained on; a classifier's scores."""
+"""Features of (held-out) real, generated or training images; a classifier's logits."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """What is compared. The search for neighbours is made once, and shared by all distances that need it."""
+    """The sets that are compared. Neighbours are searched once, and shared by all distances that need them."""
 
     real: Features
     generated: Features
@@ -44,18 +44,18 @@ class Sets:
 
     @cached_property
     def neighbours(self) -> Neighbours:
-        """Who is in whose ball."""
+        """The nearest neighbours of the real and the generated images."""
         return neighbours(self.real, self.generated)
 
     @property
     def rng(self) -> np.random.Generator:
-        """A generator for one distance: the same whatever else is computed."""
+        """A new random generator for one distance: its value does not depend on what else is computed."""
         return np.random.default_rng(self.seed)
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """How a distance is computed, which values are better, and what few images do to it."""
+class DistanceRecipe:
+    """How a distance is computed, which values are better, and its bias for few images."""
 
     compute: Callable[[Sets], Distance]
     better: Direction
@@ -64,7 +64,7 @@ class Measure:
 
 
 def _ct(sets: Sets) -> Distance:
-    assert sets.train is not None  # as `measured` has seen
+    assert sets.train is not None  # checked by `compute_distances`
     return ct(sets.real, sets.generated, sets.train, rng=sets.rng, level=sets.level)
 
 
@@ -73,99 +73,99 @@ def _inception_score(sets: Sets) -> Distance:
     return inception_score(sets.logits, rng=sets.rng, level=sets.level)
 
 
-DISTANCES: dict[str, Measure] = {
-    "frechet": Measure(
+DISTANCES: dict[str, DistanceRecipe] = {
+    "frechet": DistanceRecipe(
         lambda s: frechet(s.real, s.generated, level=s.level),
         "lower",
         "too large for few images, by about c/n with c of the generator: compare only at equal numbers",
     ),
-    "frechet_infinity": Measure(
+    "frechet_infinity": DistanceRecipe(
         lambda s: frechet_infinity(s.real, s.generated, rng=s.rng, level=s.level),
         "lower",
         "almost none from the generated images; that of the real images stays; noisier than FD",
     ),
-    "kernel": Measure(
+    "kernel": DistanceRecipe(
         lambda s: kernel_distance(s.real, s.generated, level=s.level),
         "lower",
         "none: unbiased at any number of images, and so below 0 at times",
     ),
-    "kernel_subsets": Measure(
+    "kernel_subsets": DistanceRecipe(
         lambda s: kernel_subsets(s.real, s.generated, rng=s.rng, level=s.level),
         "lower",
-        "none; the draw of subsets adds noise",
+        "none; the random choice of subsets adds noise",
     ),
-    "cmmd": Measure(
+    "cmmd": DistanceRecipe(
         lambda s: cmmd(s.real, s.generated, level=s.level),
         "lower",
         "too large for few images, by about 10 (1 − |mean|²)(1/n + 1/m)",
     ),
-    "precision": Measure(
+    "precision": DistanceRecipe(
         lambda s: precision(s.neighbours, level=s.level),
         "higher",
         "balls shrink as real images grow in number, and overlap less; compare only at equal numbers",
     ),
-    "recall": Measure(
+    "recall": DistanceRecipe(
         lambda s: recall(s.neighbours, level=s.level),
         "higher",
         "balls shrink as generated images grow in number; compare only at equal numbers",
     ),
-    "density": Measure(
+    "density": DistanceRecipe(
         lambda s: density(s.neighbours, level=s.level),
         "higher",
         "little: a sum over balls whose mass is about k/n each",
     ),
-    "coverage": Measure(
+    "coverage": DistanceRecipe(
         lambda s: coverage(s.neighbours, level=s.level),
         "higher",
         "grows with generated per real images: 1 − 2⁻ᵏ at best for equal numbers, more for more",
     ),
-    "authenticity": Measure(
+    "authenticity": DistanceRecipe(
         lambda s: authenticity(s.neighbours, level=s.level),
         "higher",
-        "little; a perfect generator has less than 1, depending on the dims: compare with held-out real images",
+        "little; below 1 for a perfect generator, depending on the dims: compare with held-out real images",
     ),
-    "realism": Measure(
+    "realism": DistanceRecipe(
         lambda s: realism(s.real, s.generated, level=s.level),
         "higher",
         "balls shrink as real images grow in number, and with them their distance to the nearest",
     ),
-    "ct": Measure(
+    "ct": DistanceRecipe(
         _ct,
         "zero",
         "a test statistic: for the same fault it grows with the root of the number of images",
         ("real", "generated", "train"),
     ),
-    "inception_score": Measure(
+    "inception_score": DistanceRecipe(
         _inception_score,
         "higher",
-        "too small for few images a split, as their mean is fitted to them",
+        "too small for few images per split, as their mean is fitted to them",
         ("generated", "logits"),
     ),
-    "vendi": Measure(
+    "vendi": DistanceRecipe(
         lambda s: vendi(s.generated, level=s.level),
         "higher",
         "too small for few images: it cannot exceed their number",
         ("generated",),
     ),
-    "sliced_wasserstein": Measure(
+    "sliced_wasserstein": DistanceRecipe(
         lambda s: sliced_wasserstein(s.real, s.generated, rng=s.rng, level=s.level),
         "lower",
-        "too large for few images: two samples of one distribution are never alike",
+        "too large for few images: two samples of one distribution always differ",
     ),
 }
-"""The distances, with what is to be known of each."""
+"""The distances by name."""
 
 
-def measured(names: list[str], sets: Sets) -> dict[str, Distance]:
-    """Compute the named distances; names that are not known and sets that are missing are all told at once."""
+def compute_distances(names: list[str], sets: Sets) -> dict[str, Distance]:
+    """Compute the named distances; one error lists all unknown names and all missing sets."""
     faults = [f"'{name}' is not known; known: {', '.join(DISTANCES)}" for name in names if name not in DISTANCES]
-    given = {"train": sets.train, "logits": sets.logits}
+    optional_sets = {"train": sets.train, "logits": sets.logits}
     faults += [
         f"'{name}' needs {need} features, which were not given"
         for name in names
         if name in DISTANCES
         for need in DISTANCES[name].needs
-        if need in given and given[need] is None
+        if need in optional_sets and optional_sets[need] is None
     ]
     if faults:
         raise StatisticsError("; ".join(faults))

@@ -1,4 +1,4 @@
-"""Cells of the feature space: principal components of a set, and k-means within them."""
+"""Cells of the feature space: k-means clusters in the principal components of a set."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Components:
 
 
 def principal_components(vectors: Features, count: int) -> Components:
-    """Return at most ``count`` components, by falling variance."""
+    """Return at most ``count`` components, in order of decreasing variance."""
     mean = vectors.mean(axis=0, dtype=np.float64)
     centred = vectors - mean
     images, dims = centred.shape
@@ -39,9 +39,9 @@ def principal_components(vectors: Features, count: int) -> Components:
 
 
 def cell_centres(points: NDArray[np.float64], cells: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return the centres of k-means (k-means++ starts, Lloyd's rounds), the best of ten starts: (cells, dims)."""
-    found = [_lloyd(points, _spread_out(points, cells, rng)) for _ in range(_STARTS)]
-    return min(found, key=lambda each: each[1])[0]
+    """Return the centres of k-means (k-means++, Lloyd's algorithm), the best of ten runs: (cells, dims)."""
+    runs = [_lloyd(points, _spread_out(points, cells, rng)) for _ in range(_STARTS)]
+    return min(runs, key=lambda run: run[1])[0]
 
 
 def cells_of(points: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -50,7 +50,7 @@ def cells_of(points: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArr
 
 
 def _spread_out(points: NDArray[np.float64], cells: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Starting centres, each drawn with probability ∝ squared distance to those drawn so far."""
+    """Initial centres by k-means++: each drawn with probability ∝ squared distance to those drawn so far."""
     chosen = [points[rng.integers(len(points))]]
     for _ in range(cells - 1):
         away = cdist(points, np.array(chosen), "sqeuclidean").min(axis=1)

@@ -5,7 +5,7 @@ itself included (the biased form). Jayasumana et al., "Rethinking FID" (2024), w
 at 336 px.
 
 Unit vectors lie at most 2 apart, so σ = 10 makes the kernel all but linear, 1 − |x − y|²/200, and CMMD is
-10 · |mean x − mean y|² within about 2 %: it sees the mean of the features and hardly anything else.
+10 · |mean x − mean y|² within about 2 %: it depends on the mean of the features and on hardly anything else.
 """
 
 import numpy as np
@@ -20,10 +20,12 @@ SIGMA, SCALE = 10.0, 1000.0
 
 
 def cmmd(real: ArrayLike, generated: ArrayLike, *, level: float = 0.95) -> Distance:
-    """Return CMMD of two sets of features, brought to unit length; 0 for identical sets, lower is better."""
+    """Return CMMD of two sets of features, scaled to unit length; 0 for identical sets, lower is better."""
     z = normal_quantile(level)
-    one, two = checked_pair("CMMD", real, generated)
-    value, error = mmd(_unit("real", one), _unit("generated", two), _gaussian, unbiased=False)
+    real_features, generated_features = checked_pair("CMMD", real, generated)
+    value, error = mmd(
+        _unit("real", real_features), _unit("generated", generated_features), _gaussian, unbiased=False
+    )
     value, error = max(0.0, SCALE * value), SCALE * error
     return Distance(
         name="cmmd",
@@ -32,9 +34,9 @@ def cmmd(real: ArrayLike, generated: ArrayLike, *, level: float = 0.95) -> Dista
         high=value + z * error,
         level=level,
         method="jackknife over images",
-        real=len(one),
-        generated=len(two),
-        dims=one.shape[1],
+        real=len(real_features),
+        generated=len(generated_features),
+        dims=real_features.shape[1],
         settings={"sigma": SIGMA, "scale": SCALE},
     )
 

@@ -2,9 +2,9 @@
 
 In each cell of the feature space, Mann and Whitney's U compares the distances to the nearest training image of
 that cell, of generated against held-out images: Z = (U − (nm/2 − ½)) / √(nm(n+m+1)/12). C_T is the mean of Z
-over cells, weighted with the share of held-out images. Far below 0: copied from the training set. Far above: not
-yet fitted. Meehan, Chaudhuri and Dasgupta, "A non-parametric test to detect data-copying in generative models"
-(2020).
+over cells, weighted by the proportion of held-out images in each. Far below 0: copied from the training set. Far
+above: underfitted. Meehan, Chaudhuri and Dasgupta, "A non-parametric test to detect data-copying in generative
+models" (2020).
 """
 
 from dataclasses import dataclass
@@ -44,31 +44,36 @@ def ct(
     """Return C_T of held-out real, generated and training images; 0 is best, below 0 is copying.
 
     A cell with fewer than ``least`` generated images, or without held-out or training images, is left out. The
-    interval is DeLong's, with the cells and the training images held fixed; |C_T| of 2 or more is rare by chance.
+    confidence interval is DeLong's, given the cells and the training images; |C_T| of 2 or more is rare by chance.
     """
     z = normal_quantile(level)
     checked_pair("C_T, held-out and training images", real, train)
-    held, made = checked_pair("C_T", real, generated)
-    known = checked_pair("C_T, training and generated images", train, generated, least=cells)[0]
-    space = principal_components(known, components)
-    known_at, held_at, made_at = space.project(known), space.project(held), space.project(made)
-    centres = cell_centres(known_at, cells, rng)
-    known_in, held_in, made_in = (cells_of(points, centres) for points in (known_at, held_at, made_at))
+    held_out, generated_features = checked_pair("C_T", real, generated)
+    train_features = checked_pair("C_T, training and generated images", train, generated, least=cells)[0]
+    space = principal_components(train_features, components)
+    sets = (train_features, held_out, generated_features)
+    train_points, held_out_points, generated_points = (space.project(features) for features in sets)
+    centres = cell_centres(train_points, cells, rng)
+    train_cells, held_out_cells, generated_cells = (
+        cells_of(points, centres) for points in (train_points, held_out_points, generated_points)
+    )
     tests, weights = [], []
     for cell in range(cells):
-        here = known_at[known_in == cell]
-        held_here, made_here = held_at[held_in == cell], made_at[made_in == cell]
-        if len(here) and len(held_here) >= 2 and len(made_here) >= max(least, 2):
-            tests.append(copying_test(_nearest(held_here, here), _nearest(made_here, here)))
-            weights.append(len(held_here))
+        train_here = train_points[train_cells == cell]
+        held_out_here = held_out_points[held_out_cells == cell]
+        generated_here = generated_points[generated_cells == cell]
+        if len(train_here) and len(held_out_here) >= 2 and len(generated_here) >= max(least, 2):
+            tests.append(copying_test(_nearest(held_out_here, train_here), _nearest(generated_here, train_here)))
+            weights.append(len(held_out_here))
     if not tests:
         raise StatisticsError(
-            f"C_T: no cell has {least} generated images beside held-out and training ones; found {len(made)} "
-            f"generated, {len(held)} held-out and {len(known)} training images in {cells} cells; use fewer cells"
+            f"C_T: no cell has {least} generated images beside held-out and training ones; "
+            f"found {len(generated_features)} generated, {len(held_out)} held-out and {len(train_features)} "
+            f"training images in {cells} cells; use fewer cells"
         )
-    share = np.array(weights) / sum(weights)
-    value = float(share @ [each.z for each in tests])
-    reach = z * float(np.linalg.norm(share * [each.error for each in tests]))
+    cell_weights = np.array(weights) / sum(weights)
+    value = float(cell_weights @ [each.z for each in tests])
+    reach = z * float(np.linalg.norm(cell_weights * [each.error for each in tests]))
     return Distance(
         name="ct",
         value=value,
@@ -76,29 +81,37 @@ def ct(
         high=value + reach,
         level=level,
         method="DeLong over held-out and generated images, the training images held fixed",
-        real=len(held),
-        generated=len(made),
-        dims=held.shape[1],
-        settings={"components": len(space.axes.T), "cells": cells, "cells_used": len(tests), "train": len(known)},
+        real=len(held_out),
+        generated=len(generated_features),
+        dims=held_out.shape[1],
+        settings={
+            "components": len(space.axes.T),
+            "cells": cells,
+            "cells_used": len(tests),
+            "train": len(train_features),
+        },
     )
 
 
-def copying_test(held: NDArray[np.float64], made: NDArray[np.float64]) -> CopyingTest:
-    """Return Z of the distances of held-out and generated images to the training set; below 0: those are nearer.
+def copying_test(held_out: NDArray[np.float64], generated: NDArray[np.float64]) -> CopyingTest:
+    """Return Z of the distances of held-out and generated images to the training set.
 
-    U counts the pairs in which the generated image is further away, ties by half. DeLong's error of U/nm comes
-    from the share of the other sample that lies below each distance.
+    Below 0 the generated images are nearer to the training set than the held-out images are.
+    U counts the pairs in which the generated image is further away, ties counting half. DeLong's standard error of
+    U/nm comes from the proportion of the other sample that lies below each distance.
     """
-    n, m = len(held), len(made)
-    both = stats.rankdata(np.concatenate([held, made]))
-    below_made = (both[n:] - stats.rankdata(made)) / n  # share of held-out distances below each generated one
-    below_held = (both[:n] - stats.rankdata(held)) / m
-    u = n * m * float(below_made.mean())
+    n, m = len(held_out), len(generated)
+    both = stats.rankdata(np.concatenate([held_out, generated]))
+    below_generated = (both[n:] - stats.rankdata(generated)) / n  # proportion of held-out distances below each
+    below_held_out = (both[:n] - stats.rankdata(held_out)) / m
+    u = n * m * float(below_generated.mean())
     scale = float(np.sqrt(n * m * (n + m + 1) / 12))
-    variance = float(np.var(below_made, ddof=1)) / m + float(np.var(below_held, ddof=1)) / n
+    variance = float(np.var(below_generated, ddof=1)) / m + float(np.var(below_held_out, ddof=1)) / n
     return CopyingTest((u - (n * m / 2 - 0.5)) / scale, n * m * float(np.sqrt(variance)) / scale)
 
 
 def _nearest(points: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    found = [cdist(points[start : start + _ROWS], others).min(axis=1) for start in range(0, len(points), _ROWS)]
-    return np.concatenate(found)
+    distances = [
+        cdist(points[start : start + _ROWS], others).min(axis=1) for start in range(0, len(points), _ROWS)
+    ]
+    return np.concatenate(distances)

@@ -1,7 +1,7 @@
-"""Eigenvalues of several symmetric matrices at once, a matrix a core.
+"""Eigenvalues of several symmetric matrices at once, each on a core of its own.
 
-Their reduction to a tridiagonal matrix waits for memory most of the time: two cores on one matrix are little
-faster than one, but two matrices on two cores are. NumPy lets other threads run meanwhile; SciPy does not.
+The reduction to a tridiagonal matrix is bound by memory bandwidth: two cores on one matrix are little faster than
+one, but two matrices on two cores are. NumPy releases the global interpreter lock meanwhile; SciPy does not.
 """
 
 import os
@@ -16,17 +16,17 @@ from threadpoolctl import threadpool_limits
 
 @dataclass(frozen=True, eq=False)
 class Symmetric:
-    """A symmetric matrix by its upper triangle, of which so many eigenvalues, the smallest, are known to be 0."""
+    """A symmetric matrix given by its upper triangle; its ``zeros`` smallest eigenvalues are known to be 0."""
 
     upper: NDArray[np.float64]
     zeros: int = 0
 
 
 def sums_of_roots(matrices: Sequence[Symmetric]) -> list[float]:
-    """Return of each matrix the sum of the roots of its eigenvalues; those that rounding put below 0 count 0."""
+    """Return the sum of the roots of the eigenvalues of each matrix; those below 0 by rounding count as 0."""
     workers = min(len(matrices), os.cpu_count() or 1)
     if workers < 2:
-        return [_sum_of_roots(one) for one in matrices]
+        return [_sum_of_roots(matrix) for matrix in matrices]
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
         return list(pool.map(_sum_of_roots, matrices))
 

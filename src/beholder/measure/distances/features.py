@@ -1,4 +1,4 @@
-"""Feature vectors as a distance takes them, checked: all faults of both sets at once."""
+"""Feature vectors as input of a distance, checked: one error lists all faults of both sets."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from beholder.errors import StatisticsError
 
 Features = NDArray[np.float32] | NDArray[np.float64]
-"""One row an image: (images, dims). Single precision stays so, to save memory; sums are in double precision."""
+"""One row per image: (images, dims). Single precision is not converted, to save memory; sums are in double."""
 
 
 def checked_pair(
@@ -27,26 +27,26 @@ def checked_pair(
 
 def checked(name: str, kind: str, vectors: ArrayLike, *, least: int = 2, why: str = "") -> Features:
     """One set as a floating-point array, with at least ``least`` images, all finite."""
-    found = _as_floats(vectors)
-    if faults := _faults(kind, found, least, why):
+    features = _as_floats(vectors)
+    if faults := _faults(kind, features, least, why):
         raise StatisticsError(f"{name}: {'; '.join(faults)}")
-    return found
+    return features
 
 
 def doubles(vectors: Features) -> NDArray[np.float64]:
-    """The vectors in double precision; the same array where they are already."""
+    """The vectors in double precision; the same array if they already are."""
     return np.asarray(vectors, np.float64)
 
 
 def _as_floats(vectors: ArrayLike) -> Features:
-    found = np.asarray(vectors)
-    if found.dtype in (np.float32, np.float64):
-        return found
-    if found.dtype == np.float16:
-        return found.astype(np.float32)
-    if np.issubdtype(found.dtype, np.integer) or found.dtype == np.bool_ or found.size == 0:
-        return found.astype(np.float64)
-    raise StatisticsError(f"features are real numbers, (images, dims); found {found.dtype}")
+    features = np.asarray(vectors)
+    if features.dtype in (np.float32, np.float64):
+        return features
+    if features.dtype == np.float16:
+        return features.astype(np.float32)
+    if np.issubdtype(features.dtype, np.integer) or features.dtype == np.bool_ or features.size == 0:
+        return features.astype(np.float64)
+    raise StatisticsError(f"features are real numbers, (images, dims); found {features.dtype}")
 
 
 def _faults(kind: str, vectors: Features, least: int, why: str) -> list[str]:
@@ -59,6 +59,6 @@ def _faults(kind: str, vectors: Features, least: int, why: str) -> list[str]:
     if len(broken):
         faults.append(
             f"{len(broken)} of {len(vectors)} {kind} images have NaN or infinite features, the first is row "
-            f"{broken[0]}; encode them anew or leave them out"
+            f"{broken[0]}; encode them again or leave them out"
         )
     return faults

@@ -1,8 +1,8 @@
-"""Fréchet distance of two sets of features, each taken for a normal distribution.
+"""Fréchet distance of two sets of features, each modelled as a normal distribution.
 
 FD = |μ₁ − μ₂|² + tr Σ₁ + tr Σ₂ − 2 tr (Σ₁Σ₂)^½        (FID, where the features are Inception's)
 
-Σ₁Σ₂ is not symmetric, and a root of it takes long. But with Σ₁ = L Lᵀ it has the eigenvalues of the symmetric
+Σ₁Σ₂ is not symmetric, and its matrix root is slow. But with Σ₁ = L Lᵀ it has the eigenvalues of the symmetric
 LᵀΣ₂L, and the trace is the sum of their roots. Where a covariance is singular up to rounding, or there are fewer
 images than dims, roots of eigenvalues near 0 would lose half of the digits; the trace then comes from the singular
 values of F₁F₂ᵀ, with FᵀF = Σ: F is the centred features themselves, or the triangle of their QR decomposition.
@@ -19,8 +19,8 @@ from scipy import linalg
 from beholder.measure.distances.features import Features, checked_pair
 from beholder.measure.distances.result import JACKKNIFE, Distance, normal_quantile, standard_error
 
-ROWS = 2048  # images brought to double precision at a time
-_UNIQUE = 1e-11  # share of a feature's variance that the features before it leave; less is rounding
+ROWS = 2048  # images converted to double precision at a time
+_UNIQUE = 1e-11  # least proportion of a feature's variance that earlier features do not explain; less is rounding
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
@@ -28,16 +28,19 @@ def frechet(real: ArrayLike, generated: ArrayLike, *, level: float = 0.95) -> Di
     """Return the Fréchet distance of two sets of features; 0 for identical sets, lower is better.
 
     The influence of a real image x on FD is 2(μ₁−μ₂)·(x−μ₁) + (x−μ₁)ᵀ(I − T)(x−μ₁), with T the linear map that
-    carries the one normal distribution to the other; that of a generated image is the mirror image of it.
+    transports one normal distribution to the other; that of a generated image is the same with the sets exchanged.
     """
     z = normal_quantile(level)
-    one, two = checked_pair("Fréchet distance", real, generated)
-    first, second = moments(one), moments(two)
-    shift = first.mean - second.mean
-    stretch_one, stretch_two, root = _stretches(one, two, first, second)
-    value = _combined(first, second, root)
+    real_features, generated_features = checked_pair("Fréchet distance", real, generated)
+    real_moments, generated_moments = moments(real_features), moments(generated_features)
+    shift = real_moments.mean - generated_moments.mean
+    real_stretch, generated_stretch, root_trace = _stretches(
+        real_features, generated_features, real_moments, generated_moments
+    )
+    value = _combined(real_moments, generated_moments, root_trace)
     error = standard_error(
-        _influence(one, first.mean, shift, stretch_one), _influence(two, second.mean, -shift, stretch_two)
+        _influence(real_features, real_moments.mean, shift, real_stretch),
+        _influence(generated_features, generated_moments.mean, -shift, generated_stretch),
     )
     return Distance(
         name="frechet",
@@ -46,35 +49,37 @@ def frechet(real: ArrayLike, generated: ArrayLike, *, level: float = 0.95) -> Di
         high=value + z * error,
         level=level,
         method=JACKKNIFE,
-        real=len(one),
-        generated=len(two),
-        dims=one.shape[1],
+        real=len(real_features),
+        generated=len(generated_features),
+        dims=real_features.shape[1],
     )
 
 
 def frechet_value(real: ArrayLike, generated: ArrayLike) -> float:
-    """Return the distance alone, in about a third of the time that it takes with its interval."""
-    one, two = checked_pair("Fréchet distance", real, generated)
-    first, second = moments(one), moments(two)
-    root = _symmetric_trace(first.covariance, second.covariance)
-    return _combined(first, second, _singular_trace(one, two, first, second) if root is None else root)
+    """Return the distance alone, in about a third of the time that it takes with its confidence interval."""
+    real_features, generated_features = checked_pair("Fréchet distance", real, generated)
+    real_moments, generated_moments = moments(real_features), moments(generated_features)
+    root_trace = _symmetric_trace(real_moments.covariance, generated_moments.covariance)
+    if root_trace is None:
+        root_trace = _singular_trace(real_features, generated_features, real_moments, generated_moments)
+    return _combined(real_moments, generated_moments, root_trace)
 
 
 def frechet_of_moments(
-    mean_one: ArrayLike, covariance_one: ArrayLike, mean_two: ArrayLike, covariance_two: ArrayLike
+    real_mean: ArrayLike, real_covariance: ArrayLike, generated_mean: ArrayLike, generated_covariance: ArrayLike
 ) -> float:
-    """Return the distance of two means and covariances, such as those that others publish for a reference set."""
-    covariances = [np.asarray(each, np.float64) for each in (covariance_one, covariance_two)]
-    means = [np.asarray(each, np.float64) for each in (mean_one, mean_two)]
+    """Return the distance of two means and covariances, such as published ones of a reference set."""
+    covariances = [np.asarray(each, np.float64) for each in (real_covariance, generated_covariance)]
+    means = [np.asarray(each, np.float64) for each in (real_mean, generated_mean)]
     first, second = (
         Moments(mean, float(np.trace(covariance)), covariance)
         for mean, covariance in zip(means, covariances, strict=True)
     )
-    root = _symmetric_trace(*covariances)
-    if root is None:
+    root_trace = _symmetric_trace(*covariances)
+    if root_trace is None:
         halves = [_symmetric_root(covariance) for covariance in covariances]
-        root = float(linalg.svdvals(halves[0] @ halves[1].T, check_finite=False).sum())
-    return _combined(first, second, root)
+        root_trace = float(linalg.svdvals(halves[0] @ halves[1].T, check_finite=False).sum())
+    return _combined(first, second, root_trace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +108,7 @@ def moments(vectors: Features) -> Moments:
 def centred_blocks(
     vectors: Features, mean: NDArray[np.float64], room: NDArray[np.float64] | None = None
 ) -> Iterator[NDArray[np.float64]]:
-    """Portions of the set about the mean, each in the place of the one before (in ``room``, if there is one)."""
+    """Blocks of the set less the mean; each overwrites the one before, in ``room`` if that is given."""
     room = np.empty((min(ROWS, len(vectors)), vectors.shape[1])) if room is None else room
     for start in range(0, len(vectors), ROWS):
         portion = vectors[start : start + ROWS]
@@ -111,33 +116,33 @@ def centred_blocks(
 
 
 def add_products(upper: NDArray[np.float64], block: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``upper`` + blockᵀ block, the upper triangle alone, in the place of ``upper`` (in Fortran's order).
+    """Return the upper triangle of ``upper`` + blockᵀ block, overwriting ``upper`` (in Fortran order).
 
-    SciPy brings a BLAS of its own beside NumPy's, and the threads of the one wait busily while the other works: so
-    all that stands between eigenvalues is SciPy's.
+    SciPy has a BLAS of its own besides NumPy's, and the threads of one spin while the other works: so everything
+    between two eigenvalue problems uses SciPy's.
     """
     return np.asarray(linalg.blas.dsyrk(1.0, block.T, beta=1.0, c=upper, overwrite_c=1), np.float64)
 
 
 def mirrored(upper: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the symmetric matrix of an upper triangle with nothing below it."""
-    whole = upper + upper.T
-    np.einsum("ii->i", whole)[:] /= 2
-    return np.asarray(whole, np.float64)
+    """Return the symmetric matrix with this upper triangle, whose lower triangle is 0."""
+    symmetric = upper + upper.T
+    np.einsum("ii->i", symmetric)[:] /= 2
+    return np.asarray(symmetric, np.float64)
 
 
 def triangle(covariance: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Return the upper triangle U with UᵀU = Σ; None where Σ is singular up to rounding."""
     try:
-        found = np.asarray(linalg.cholesky(covariance, check_finite=False), np.float64)
+        upper = np.asarray(linalg.cholesky(covariance, check_finite=False), np.float64)
     except linalg.LinAlgError:
         return None
-    left = np.diag(found) ** 2 / np.diag(covariance)  # of each variance, what earlier features do not explain
-    return found if left.min() > _UNIQUE else None
+    unexplained = np.diag(upper) ** 2 / np.diag(covariance)  # proportion of each variance
+    return upper if unexplained.min() > _UNIQUE else None
 
 
 def factor(vectors: Features, mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return an F of at most (dims, dims) with FᵀF = Σ, made without ever squaring a feature."""
+    """Return an F of at most (dims, dims) with FᵀF = Σ, computed without squaring a feature."""
     images, dims = vectors.shape
     centred = np.asarray((vectors - mean) / np.sqrt(images - 1), np.float64)
     if images <= dims:
@@ -147,19 +152,19 @@ def factor(vectors: Features, mean: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _combined(first: Moments, second: Moments, root: float) -> float:
     shift = first.mean - second.mean
-    # Never below 0 by definition; rounding of the traces may say otherwise.
+    # Never below 0 by definition, but rounding of the traces can make it so.
     return max(0.0, float(shift @ shift) + first.spread + second.spread - 2 * root)
 
 
-def _symmetric_trace(one: NDArray[np.float64] | None, two: NDArray[np.float64] | None) -> float | None:
+def _symmetric_trace(first: NDArray[np.float64] | None, second: NDArray[np.float64] | None) -> float | None:
     """tr (Σ₁Σ₂)^½ by Cholesky and symmetric eigenvalues; None where a covariance is missing or singular."""
-    if one is None or two is None:
+    if first is None or second is None:
         return None
-    upper = triangle(one)
-    if upper is None or triangle(two) is None:
+    upper = triangle(first)
+    if upper is None or triangle(second) is None:
         return None
     # LᵀΣ₂L, its lower triangle: reduced from the upper one, small eigenvalues come out with fewer digits.
-    inner = linalg.lapack.dsygst(two, upper.T, itype=2, lower=1)[0]
+    inner = linalg.lapack.dsygst(second, upper.T, itype=2, lower=1)[0]
     squares = linalg.eigvalsh(inner, lower=True, overwrite_a=True, check_finite=False)
     return _sum_of_roots(np.asarray(squares, np.float64))
 
@@ -168,35 +173,35 @@ def _sum_of_roots(squares: NDArray[np.float64]) -> float:
     return float(np.sqrt(np.maximum(squares, 0)).sum())
 
 
-def _singular_trace(one: Features, two: Features, first: Moments, second: Moments) -> float:
-    across = factor(one, first.mean) @ factor(two, second.mean).T
+def _singular_trace(first_features: Features, second_features: Features, first: Moments, second: Moments) -> float:
+    across = factor(first_features, first.mean) @ factor(second_features, second.mean).T
     return float(linalg.svdvals(across, overwrite_a=True, check_finite=False).sum())
 
 
 def _stretches(
-    one: Features, two: Features, first: Moments, second: Moments
+    first_features: Features, second_features: Features, first: Moments, second: Moments
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Matrices H₁, H₂ with |(x−μ)H|² = (x−μ)ᵀT(x−μ) for each set, and the trace of the root."""
     if first.covariance is not None and second.covariance is not None:
-        found = _eigenvectors(first.covariance, second.covariance)
-        if found is not None:
-            squares, vectors = found
+        eigen = _eigenvectors(first.covariance, second.covariance)
+        if eigen is not None:
+            squares, vectors = eigen
             fourth = squares**0.25
             return vectors * fourth, (first.covariance @ vectors) / fourth, _sum_of_roots(squares)
-    left, right = factor(one, first.mean), factor(two, second.mean)
+    left, right = factor(first_features, first.mean), factor(second_features, second.mean)
     u, roots, w = linalg.svd(left @ right.T, full_matrices=False, overwrite_a=True, check_finite=False)
-    kept = roots > roots[:1] * _EPSILON * max(left.shape[0], right.shape[0])
-    scale = np.sqrt(roots[kept])
-    return (right.T @ w[kept].T) / scale, (left.T @ u[:, kept]) / scale, float(roots.sum())
+    nonzero = roots > roots[:1] * _EPSILON * max(left.shape[0], right.shape[0])
+    scale = np.sqrt(roots[nonzero])
+    return (right.T @ w[nonzero].T) / scale, (left.T @ u[:, nonzero]) / scale, float(roots.sum())
 
 
 def _eigenvectors(
-    one: NDArray[np.float64], two: NDArray[np.float64]
+    first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """Eigenvalues of Σ₂Σ₁ and V with VᵀΣ₁V = I, so that T = V Λ^½ Vᵀ; None where a covariance is singular."""
-    if triangle(one) is None or triangle(two) is None:
+    if triangle(first) is None or triangle(second) is None:
         return None
-    squares, vectors = linalg.eigh(two, one, type=2, check_finite=False)
+    squares, vectors = linalg.eigh(second, first, type=2, check_finite=False)
     return (squares, vectors) if squares[0] > 0 else None
 
 
@@ -204,12 +209,12 @@ def _influence(
     vectors: Features, mean: NDArray[np.float64], shift: NDArray[np.float64], stretch: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The influence of each image on the distance, up to a constant: (images,)."""
-    found = []
+    influences = []
     for block in centred_blocks(vectors, mean):
         mapped = block @ stretch
         squares = np.einsum("ij,ij->i", block, block) - np.einsum("ij,ij->i", mapped, mapped)
-        found.append(2 * (block @ shift) + squares)
-    return np.concatenate(found)
+        influences.append(2 * (block @ shift) + squares)
+    return np.concatenate(influences)
 
 
 def _symmetric_root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:

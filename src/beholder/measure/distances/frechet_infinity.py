@@ -1,12 +1,13 @@
 """Fréchet distance for infinitely many generated images, extrapolated.
 
-FD is too large for few images, by about c/n. FD∞ is where a line through FD against 1/n meets 1/n = 0, from 15
-numbers of generated images between min(5000, N/10) and N. Chong and Forsyth, "Effectively unbiased FID and
+FD is too large for few images, by about c/n. FD∞ is the intercept at 1/n = 0 of a line through FD against 1/n,
+from 15 numbers of generated images between min(5000, N/10) and N. Chong and Forsyth, "Effectively unbiased FID and
 Inception score" (2020).
 
 The subsets are nested: the first n of one seeded order. With Σ₁ = FᵀF of all real images and Z = Y Fᵀ, every
-FΣ₂Fᵀ is a covariance of the first rows of Z, so the sums of one pass serve all 15; each then costs eigenvalues
-alone. With many images from one size to the next it is cheaper to take F to their covariance than to every image.
+FΣ₂Fᵀ is a covariance of the first rows of Z, so the sums of one pass serve all 15 sizes; each then costs its
+eigenvalues alone. With many images from one size to the next it is cheaper to map their covariance by F than every
+image.
 """
 
 import os
@@ -31,9 +32,9 @@ from beholder.measure.distances.result import Distance, normal_quantile
 
 POINTS, MOST, LEAST = 15, 5000, 100
 MANY = 2
-"""Images from one size to the next, in dims, above which each covariance is mapped instead of each image."""
+"""Images from one size to the next, in multiples of dims, above which covariances are mapped instead of images."""
 AT_ONCE = 2**28
-"""Bytes of matrices that wait for their eigenvalues together."""
+"""Bytes of the matrices whose eigenvalues are computed together."""
 
 
 def frechet_infinity(
@@ -41,34 +42,34 @@ def frechet_infinity(
 ) -> Distance:
     """Return FD∞ of two sets of features; about 0 for sets of one distribution, lower is better.
 
-    The interval joins two sources of chance: the images drawn (as for FD) and the residuals about the line. The
-    value is not cut at 0: cutting would bring a bias back.
+    The confidence interval combines two sources of error: the sample of images (as for FD) and the residuals about
+    the line. The value is not truncated at 0: that would reintroduce a bias.
     """
     z = normal_quantile(level)
-    one, two = checked_pair("FD∞", real, generated)
-    checked("FD∞", "generated", two, least=LEAST, why="for a line against 1/n")
-    sizes = subset_sizes(len(two), points)
-    values = frechet_by_size(one, two[rng.permutation(len(two))], sizes)
+    real_features, generated_features = checked_pair("FD∞", real, generated)
+    checked("FD∞", "generated", generated_features, least=LEAST, why="for a line against 1/n")
+    sizes = subset_sizes(len(generated_features), points)
+    values = frechet_by_size(real_features, generated_features[rng.permutation(len(generated_features))], sizes)
     intercept, error = _line(1 / sizes, values)
-    at_hand = frechet(one, two, level=level)
-    drawn = (at_hand.high - at_hand.value) / z
-    reach = z * float(np.hypot(error, drawn))
+    plain = frechet(real_features, generated_features, level=level)
+    sampling_error = (plain.high - plain.value) / z
+    reach = z * float(np.hypot(error, sampling_error))
     return Distance(
         name="frechet_infinity",
         value=intercept,
         low=intercept - reach,
         high=intercept + reach,
         level=level,
-        method=f"{at_hand.method}, and residuals of the line",
-        real=len(one),
-        generated=len(two),
-        dims=one.shape[1],
+        method=f"{plain.method}, and residuals of the line",
+        real=len(real_features),
+        generated=len(generated_features),
+        dims=real_features.shape[1],
         settings={"points": points, "smallest": int(sizes[0])},
     )
 
 
 def subset_sizes(images: int, points: int = POINTS) -> NDArray[np.int64]:
-    """Return the numbers of images at which FD is taken, evenly from min(5000, N/10) to N."""
+    """Return the numbers of images at which FD is computed, evenly from min(5000, N/10) to N."""
     return np.linspace(min(MOST, images // 10), images, points).astype(np.int64)
 
 
@@ -95,15 +96,17 @@ def _nested(
     triangular = rank == dims and not np.tril(root, -1).any()
     late = triangular and sizes[0] > rank and len(generated) > MANY * dims * len(sizes)
     sums, squares, products = np.zeros(dims), 0.0, np.zeros((rank, rank), order="F")
-    seen, rows, room = 0, np.empty((0, rank)), np.empty((ROWS, dims))
+    used, rows, room = 0, np.empty((0, rank)), np.empty((ROWS, dims))
     for size in sizes:
-        for block in centred_blocks(generated[seen:size], middle, room):  # about the real mean: fixed, and near
+        for block in centred_blocks(
+            generated[used:size], middle, room
+        ):  # about the real mean: fixed, and close to theirs
             sums += block.sum(axis=0)
             squares += float(linalg.blas.ddot(block.ravel(), block.ravel()))
             mapped = block if late else _mapped(block, root, triangular=triangular)
             products = add_products(products, mapped)
             rows = np.concatenate([rows, mapped]) if size <= rank else rows[:0]
-        seen = int(size)
+        used = int(size)
         mean = sums / size
         apart = float(mean @ mean)
         rest = apart + (squares - size * apart) / (size - 1)
@@ -120,7 +123,7 @@ def _nested(
 
 
 def _mapped(block: NDArray[np.float64], root: NDArray[np.float64], *, triangular: bool) -> NDArray[np.float64]:
-    """Images (n, dims) as (n, rank), maybe in the place of ``block``; a triangle takes half the products."""
+    """Images (n, dims) as (n, rank), possibly overwriting ``block``; a triangle takes half the products."""
     if triangular:
         return np.asarray(linalg.blas.dtrmm(1.0, root, block.T, overwrite_b=1).T, np.float64)
     return np.asarray(block @ root.T, np.float64)
@@ -129,12 +132,12 @@ def _mapped(block: NDArray[np.float64], root: NDArray[np.float64], *, triangular
 def _factor(
     vectors: Features, mean: NDArray[np.float64], covariance: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    found = None if covariance is None else triangle(covariance)
-    return factor(vectors, mean) if found is None else found
+    upper = None if covariance is None else triangle(covariance)
+    return factor(vectors, mean) if upper is None else upper
 
 
 def _line(inverse: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float]:
-    """Where the least-squares line meets 0, and the standard error of that from its residuals."""
+    """The intercept of the least-squares line at 0, and its standard error from the residuals."""
     design = np.stack([np.ones_like(inverse), inverse], axis=1)
     solution, *_ = np.linalg.lstsq(design, values, rcond=None)
     residuals = values - design @ solution

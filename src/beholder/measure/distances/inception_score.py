@@ -1,7 +1,7 @@
 """Inception Score: exp of the mean KL divergence of each image's class probabilities from their mean.
 
 IS = exp(mean KL(p(c|y) ‖ p(c))), from the logits of a classifier for generated images alone. Salimans et al.,
-"Improved techniques for training GANs" (2016). It knows nothing of real images.
+"Improved techniques for training GANs" (2016). It does not compare with real images.
 """
 
 import numpy as np
@@ -18,20 +18,20 @@ def inception_score(
 ) -> Distance:
     """Return the mean score over ``splits`` random parts of the logits (images, classes), as published.
 
-    Fewer images than splits, or ``splits=1``, give the score of all images at once. Between 1 and the number of
-    classes; higher is better. The influence of an image on log IS is its own divergence.
+    With fewer images than splits, or ``splits=1``, it is the score of all images at once. It lies between 1 and
+    the number of classes; higher is better. The influence of an image on log IS is its own divergence.
     """
     z = normal_quantile(level)
     if splits < 1:
         raise StatisticsError(f"Inception Score: at least one split is needed; found {splits}")
     scores = doubles(checked("Inception Score", "generated", logits))
     parts = splits if len(scores) >= splits else 1
-    log_shares = special.log_softmax(scores, axis=1)  # (images, classes)
+    log_probabilities = special.log_softmax(scores, axis=1)  # (images, classes)
     order = rng.permutation(len(scores)) if parts > 1 else np.arange(len(scores))
     value = float(
-        np.mean([np.exp(_divergences(log_shares[part]).mean()) for part in np.array_split(order, parts)])
+        np.mean([np.exp(_divergences(log_probabilities[part]).mean()) for part in np.array_split(order, parts)])
     )
-    reach = z * standard_error(_divergences(log_shares))
+    reach = z * standard_error(_divergences(log_probabilities))
     return Distance(
         name="inception_score",
         value=value,
@@ -46,7 +46,7 @@ def inception_score(
     )
 
 
-def _divergences(log_shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def _divergences(log_probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """KL divergence of each row from the mean of all rows, in nats: (images,)."""
-    log_mean = special.logsumexp(log_shares, axis=0) - np.log(len(log_shares))
-    return np.asarray(np.einsum("ic,ic->i", np.exp(log_shares), log_shares - log_mean), np.float64)
+    log_mean = special.logsumexp(log_probabilities, axis=0) - np.log(len(log_probabilities))
+    return np.asarray(np.einsum("ic,ic->i", np.exp(log_probabilities), log_probabilities - log_mean), np.float64)

@@ -1,4 +1,4 @@
-"""Sums of a kernel over all pairs of images, block by block: what every kernel distance is made of."""
+"""Sums of a kernel over all pairs of images, block by block, from which kernel distances are computed."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from beholder.measure.distances.features import Features
 
 Kernel = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
-"""From products x·y, |x|² and |y|², of shapes that broadcast, to kernel values; may write into the first."""
+"""From products x·y, |x|² and |y|², of shapes that broadcast, to kernel values; may overwrite the first."""
 
 _BLOCK = 2048
 
@@ -58,7 +58,7 @@ def _within(
     vectors: Features, kernel: Kernel, squares: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """K(x, x) · weights; each pair of blocks is computed once."""
-    found = np.zeros((len(vectors), weights.shape[1]))
+    sums = np.zeros((len(vectors), weights.shape[1]))
     for rows in _blocks(len(vectors)):
         left = vectors[rows].astype(np.float64)
         for columns in _blocks(len(vectors)):
@@ -67,10 +67,10 @@ def _within(
             same = columns.start == rows.start
             right = left if same else vectors[columns].astype(np.float64)
             values = kernel(left @ right.T, squares[rows, None], squares[columns])
-            found[rows] += values @ weights[columns]
+            sums[rows] += values @ weights[columns]
             if not same:
-                found[columns] += values.T @ weights[rows]
-    return found
+                sums[columns] += values.T @ weights[rows]
+    return sums
 
 
 def _own(kernel: Kernel, squares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -78,8 +78,8 @@ def _own(kernel: Kernel, squares: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _squares(vectors: Features) -> NDArray[np.float64]:
-    found = [np.square(vectors[rows].astype(np.float64)).sum(axis=1) for rows in _blocks(len(vectors))]
-    return np.concatenate(found)
+    squares = [np.square(vectors[rows].astype(np.float64)).sum(axis=1) for rows in _blocks(len(vectors))]
+    return np.concatenate(squares)
 
 
 def _blocks(count: int) -> Iterator[slice]:

@@ -1,7 +1,7 @@
 """Squared maximum mean discrepancy from sums of a kernel, with the standard error of the jackknife.
 
-MMD² = E k(x, x′) + E k(y, y′) − 2 E k(x, y). The unbiased form leaves k(x, x) out; the biased one keeps it and is
-never negative. Gretton et al., "A kernel two-sample test" (2012).
+MMD² = E k(x, x′) + E k(y, y′) − 2 E k(x, y). The unbiased form leaves k(x, x) out; the biased form includes it and
+is never negative. Gretton et al., "A kernel two-sample test" (2012).
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from beholder.measure.distances.kernel_sums import Kernel, kernel_sums
 def mmd(real: Features, generated: Features, kernel: Kernel, *, unbiased: bool) -> tuple[float, float]:
     """Return MMD² over all pairs of images, and its standard error by leaving out one image at a time.
 
-    The error is nan for fewer than three images of a kind. For sets of one distribution it is too large by up to
-    √2.
+    The standard error is nan for fewer than three images in either set. For two sets of one distribution it is too
+    large by up to √2.
     """
     n, m = len(real), len(generated)
     sums = kernel_sums(real, generated, kernel, np.ones((n, 1)), np.ones((m, 1)))

@@ -1,8 +1,8 @@
-"""What every distance of nearest neighbours needs, from one pass over all pairs of images.
+"""Nearest neighbours of real and generated images, for all distances that need them, in one pass over all pairs.
 
-The ball of an image reaches to its k-th nearest other image of the same set. All comparisons are strict (<) and
-exact in double precision, as :mod:`beholder.measure.distances.screening` explains; memory is that of the
-features in single precision and a few blocks.
+The ball of an image has the distance to its k-th nearest other image of the same set as radius. All comparisons
+are strict (<) and exact in double precision, as :mod:`beholder.measure.distances.screening` explains; memory is
+that of the features in single precision and a few blocks.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ NEIGHBOURS = 5
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Who lies in whose ball, and who is nearest. Distances are squared."""
+    """Which images lie in the balls of which others, and which are nearest. Distances are squared."""
 
     k: int
     dims: int
@@ -43,28 +43,30 @@ class Neighbours:
 
 
 def neighbours(real: ArrayLike, generated: ArrayLike, *, k: int = NEIGHBOURS) -> Neighbours:
-    """Return what precision, recall, density, coverage and authenticity are counted from."""
+    """Return the neighbourhoods from which precision, recall, density, coverage and authenticity are computed."""
     if k < 1:
         raise StatisticsError(f"neighbours: k has to be at least 1; found {k}")
-    one, two = checked_pair("neighbours", real, generated, least=k + 1, why=f"for k = {k} neighbours")
-    real_radius, real_nearest = neighbour_distances(one, (k, 1))
-    (generated_radius,) = neighbour_distances(two, (k,))
-    screen = make_screen(one, two)
-    balls = np.zeros(len(two), np.int64)
-    covered, recalled = np.zeros(len(one), np.bool_), np.zeros(len(one), np.bool_)
-    closest = Nearest(len(two), min(4, len(one)))
-    for rows in even_blocks(len(one)):
-        for columns in even_blocks(len(two)):
+    real_features, generated_features = checked_pair(
+        "neighbours", real, generated, least=k + 1, why=f"for k = {k} neighbours"
+    )
+    real_radius, real_nearest = neighbour_distances(real_features, (k, 1))
+    (generated_radius,) = neighbour_distances(generated_features, (k,))
+    screen = make_screen(real_features, generated_features)
+    balls = np.zeros(len(generated_features), np.int64)
+    covered, recalled = np.zeros(len(real_features), np.bool_), np.zeros(len(real_features), np.bool_)
+    closest = Nearest(len(generated_features), min(4, len(real_features)))
+    for rows in even_blocks(len(real_features)):
+        for columns in even_blocks(len(generated_features)):
             block = screen.closeness(0, rows, 1, columns)
-            inside, who = _within(screen, block, rows, columns, real_radius, owner=0)
+            inside, holders = _within(screen, block, rows, columns, real_radius, owner=0)
             covered[inside] = True
-            balls += np.bincount(who, minlength=len(two))
+            balls += np.bincount(holders, minlength=len(generated_features))
             recalled[_within(screen, block, rows, columns, generated_radius, owner=1)[0]] = True
             closest.offer_columns(rows, columns, block)
     distance, index = settle(screen, 1, 0, closest, 1)
     return Neighbours(
         k=k,
-        dims=one.shape[1],
+        dims=real_features.shape[1],
         real_radius=real_radius,
         generated_radius=generated_radius,
         real_nearest=real_nearest,
@@ -80,13 +82,13 @@ def _within(
     screen: Screen, block: Closeness, rows: slice, columns: slice, radius: NDArray[np.float64], *, owner: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs (real, generated) of a block nearer than the radius of the real (owner 0) or generated image (1)."""
-    mine = columns if owner else rows
-    bound, doubt = screen.closeness_of(radius[mine]), screen.doubt[owner][mine]
+    owners = columns if owner else rows
+    bound, doubt = screen.closeness_of(radius[owners]), screen.doubt[owner][owners]
     surely, maybe = bound + doubt, (bound - doubt).astype(np.float32)
     real, generated = over(block, maybe if owner else maybe[:, None])
-    place = generated if owner else real
-    certain = block[real, generated] > surely[place]
+    owner_index = generated if owner else real
+    certain = block[real, generated] > surely[owner_index]
     unsure = np.flatnonzero(~certain)
     exact = screen.exact(0, real[unsure] + rows.start, 1, generated[unsure] + columns.start)
-    certain[unsure] = exact < radius[mine][place[unsure]]
+    certain[unsure] = exact < radius[owners][owner_index[unsure]]
     return real[certain] + rows.start, generated[certain] + columns.start

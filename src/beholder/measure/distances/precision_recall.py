@@ -1,20 +1,20 @@
-"""Precision and recall: which share of one set lies within the k-nearest-neighbour balls of the other.
+"""Precision and recall: the proportion of one set that lies within the k-nearest-neighbour balls of the other.
 
-Precision is the share of generated images in a ball of a real image, recall the share of real images in a ball
-of a generated one. Kynkäänniemi et al., "Improved precision and recall metric for assessing generative models"
+Precision is the proportion of generated images in a ball of a real image, recall that of real images in a ball of
+a generated image. Kynkäänniemi et al., "Improved precision and recall metric for assessing generative models"
 (2019).
 """
 
 from beholder.measure.distances.neighbours import Neighbours
+from beholder.measure.distances.proportions import proportion_distance
 from beholder.measure.distances.result import Distance
-from beholder.measure.distances.shares import share
 
 
-def precision(found: Neighbours, *, level: float = 0.95) -> Distance:
-    """Return the share of generated images that lie in the ball of a real image; higher is better."""
-    return share("precision", found.balls > 0, "generated", found, level)
+def precision(neighbours: Neighbours, *, level: float = 0.95) -> Distance:
+    """Return the proportion of generated images that lie in the ball of a real image; higher is better."""
+    return proportion_distance("precision", neighbours.balls > 0, "generated", neighbours, level)
 
 
-def recall(found: Neighbours, *, level: float = 0.95) -> Distance:
-    """Return the share of real images that lie in the ball of a generated image; higher is better."""
-    return share("recall", found.recalled, "real", found, level)
+def recall(neighbours: Neighbours, *, level: float = 0.95) -> Distance:
+    """Return the proportion of real images that lie in the ball of a generated image; higher is better."""
+    return proportion_distance("recall", neighbours.recalled, "real", neighbours, level)

@@ -1,4 +1,4 @@
-"""Realism score: how deep a generated image lies within the balls of real ones.
+"""Realism score: how deep a generated image lies within the balls of real images.
 
 For each generated image y, the largest radius(x)/|x − y| over the real images x whose ball is no wider than the
 median one; 1 or more means inside a ball. Kynkäänniemi et al. (2019). The value for a set is the median over its
@@ -19,14 +19,16 @@ from beholder.measure.distances.screening import (
     neighbour_distances,
 )
 
-_KEPT = 4
+_CANDIDATES = 4
 
 
 def realism(real: ArrayLike, generated: ArrayLike, *, k: int = NEIGHBOURS, level: float = 0.95) -> Distance:
     """Return the median realism score of the generated images; higher is better."""
     normal_quantile(level)
-    one, two = checked_pair("realism", real, generated, least=k + 1, why=f"for k = {k} neighbours")
-    scores = np.sort(realism_scores(one, two, k=k))
+    real_features, generated_features = checked_pair(
+        "realism", real, generated, least=k + 1, why=f"for k = {k} neighbours"
+    )
+    scores = np.sort(realism_scores(real_features, generated_features, k=k))
     low, high = _order_statistics(len(scores), level)
     return Distance(
         name="realism",
@@ -35,31 +37,35 @@ def realism(real: ArrayLike, generated: ArrayLike, *, k: int = NEIGHBOURS, level
         high=float(scores[high]),
         level=level,
         method="order statistics of generated images, the real held fixed",
-        real=len(one),
-        generated=len(two),
-        dims=one.shape[1],
+        real=len(real_features),
+        generated=len(generated_features),
+        dims=real_features.shape[1],
         settings={"k": k},
     )
 
 
 def realism_scores(real: ArrayLike, generated: ArrayLike, *, k: int = NEIGHBOURS) -> NDArray[np.float64]:
     """Return the realism score of each generated image, (generated,)."""
-    one, two = checked_pair("realism", real, generated, least=k + 1, why=f"for k = {k} neighbours")
-    (radius,) = neighbour_distances(one, (k,))
+    real_features, generated_features = checked_pair(
+        "realism", real, generated, least=k + 1, why=f"for k = {k} neighbours"
+    )
+    (radius,) = neighbour_distances(real_features, (k,))
     narrow = np.flatnonzero((radius <= np.median(radius)) & (radius > 0))  # a ball of radius 0 scores 0
     if len(narrow) == 0:
-        return np.zeros(len(two))
-    screen = make_screen(one[narrow], two)
+        return np.zeros(len(generated_features))
+    screen = make_screen(real_features[narrow], generated_features)
     weights = (1 / (radius[narrow] * screen.scale**2)).astype(np.float32)[:, None]
-    deepest = Nearest(len(two), min(_KEPT, len(narrow)))  # closeness in units of the ball's radius
+    deepest = Nearest(
+        len(generated_features), min(_CANDIDATES, len(narrow))
+    )  # closeness in units of the ball's radius
     for rows in even_blocks(len(narrow)):
-        for columns in even_blocks(len(two)):
+        for columns in even_blocks(len(generated_features)):
             block = screen.closeness(0, rows, 1, columns)
             block *= weights[rows]
             deepest.offer_columns(rows, columns, block)
-    kept = deepest.index.shape[1]
-    owners, candidates = np.repeat(np.arange(len(two)), kept), deepest.index.ravel()
-    squared = screen.exact(1, owners, 0, candidates).reshape(-1, kept)
+    candidate_count = deepest.index.shape[1]
+    owners, candidates = np.repeat(np.arange(len(generated_features)), candidate_count), deepest.index.ravel()
+    squared = screen.exact(1, owners, 0, candidates).reshape(-1, candidate_count)
     with np.errstate(divide="ignore"):
         ratios = radius[narrow][deepest.index] / squared
     return np.asarray(np.sqrt(ratios.max(axis=1)), np.float64)
@@ -74,7 +80,7 @@ def _middle(ordered: NDArray[np.float64]) -> float:
 
 
 def _order_statistics(count: int, level: float) -> tuple[int, int]:
-    """Places of the order statistics that hold the median with at least that probability."""
+    """Indices of the order statistics that contain the median with at least that probability."""
     cumulative = special.bdtr(np.arange(count), count, 0.5)
     below = max(0, int(np.searchsorted(cumulative, (1 - level) / 2, side="right")) - 1)
     return below, count - 1 - below

@@ -1,4 +1,4 @@
-"""What a distance hands back: a value, its interval, and what they rest on."""
+"""The result of a distance: its value, its confidence interval, and the numbers and settings behind them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ Setting = int | float | str
 """A setting of a distance, such as the number of neighbours."""
 
 JACKKNIFE = "infinitesimal jackknife over images"
-"""Value ± z · √(Σψ²/n² + …), with ψ the influence of each image: what the bootstrap's spread tends to."""
+"""Value ± z · √(Σψ²/n² + …), with ψ the influence of each image: the limit of the bootstrap's standard error."""
 
 
 @dataclass(frozen=True)
 class Distance:
-    """How far generated images are from real ones, with an interval for the chance in which images were drawn.
+    """How far generated images are from real ones, with a confidence interval for the sampling of images.
 
-    The interval holds no bias: a distance that grows as images get fewer does so at both ends.
+    The interval does not correct bias: where a distance is larger for fewer images, so are both of its ends.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Distance:
     low: float
     high: float
     level: float  # nominal coverage of [low, high], such as 0.95
-    method: str  # how the interval was made
+    method: str  # how the confidence interval was computed
     real: int  # images; 0 where the distance looks at generated ones alone
     generated: int
     dims: int
@@ -39,7 +39,7 @@ class Distance:
 
 
 def normal_quantile(level: float) -> float:
-    """The z of a two-sided interval: 1.96 for 0.95."""
+    """The z of a two-sided confidence interval: 1.96 for 0.95."""
     if not 0 < level < 1:
         raise StatisticsError(f"an interval needs a level between 0 and 1; found {level}")
     return float(special.ndtri((1 + level) / 2))

@@ -1,8 +1,8 @@
-"""Which pairs of images are near: told in single precision where that is certain, in double precision where not.
+"""Which pairs of images are near: decided in single precision where that is certain, else in double precision.
 
-Products of matrices in single precision take half the time. Each distance then has an error of at most some bound;
-a pair whose distance is further than that from what it is compared with is settled, and the few others are
-computed from the differences of their features in double precision. So every answer is that of double precision.
+Matrix products in single precision take half the time. The error of each distance is then bounded; a pair whose
+distance differs by more than the bound from what it is compared with is decided, and the few others are computed
+from the differences of their features in double precision. So every decision is that of double precision.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 from beholder.measure.distances.features import Features
 
 BLOCK = 2048
-_SPARE = 4  # neighbours kept beyond those asked for, to tell near ties apart
+_SPARE = 4  # neighbours stored beyond those asked for, to resolve near ties
 _PAIRS = 8192  # pairs computed exactly at a time
 
 Closeness = NDArray[np.float32]
@@ -35,30 +35,30 @@ class Screen:
     scale: float  # a scaled distance is this times the true one
     doubt: tuple[NDArray[np.float64], NDArray[np.float64]]  # bound on the error of a closeness, by image
 
-    def closeness(self, one: int, rows: slice, two: int, columns: slice) -> Closeness:
-        """The closeness of some images of set ``one`` (0 or 1) to some of set ``two``."""
-        other = self.rows[two][columns]
+    def closeness(self, side: int, rows: slice, other_side: int, columns: slice) -> Closeness:
+        """The closeness of some images of set ``side`` (0 or 1) to some of set ``other_side``."""
+        other = self.rows[other_side][columns]
         turned = np.concatenate([other[:, :-2], other[:, :-3:-1]], axis=1)
-        return np.asarray(self.rows[one][rows] @ turned.T)
+        return np.asarray(self.rows[side][rows] @ turned.T)
 
     def closeness_of(self, squared: NDArray[np.float64]) -> NDArray[np.float64]:
         """The closeness of true squared distances."""
         return -0.5 * squared * self.scale**2
 
     def exact(
-        self, one: int, rows: NDArray[np.int64], two: int, columns: NDArray[np.int64]
+        self, side: int, rows: NDArray[np.int64], other_side: int, columns: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Squared distances of pairs, in double precision, from differences."""
-        found = np.empty(len(rows))
+        squared = np.empty(len(rows))
         for start in range(0, len(rows), _PAIRS):
-            some = slice(start, start + _PAIRS)
-            gap = self.sets[one][rows[some]].astype(np.float64) - self.sets[two][columns[some]]
-            found[some] = np.einsum("ij,ij->i", gap, gap)
-        return found
+            block = slice(start, start + _PAIRS)
+            gap = self.sets[side][rows[block]].astype(np.float64) - self.sets[other_side][columns[block]]
+            squared[block] = np.einsum("ij,ij->i", gap, gap)
+        return squared
 
 
 def make_screen(real: Features, generated: Features) -> Screen:
-    """Centre and scale both sets, and bound the error that single precision makes."""
+    """Centre and scale both sets, and bound the error of single precision."""
     dims = real.shape[1]
     centre = (real.mean(axis=0, dtype=np.float64) + generated.mean(axis=0, dtype=np.float64)) / 2
     largest = max(
@@ -69,43 +69,43 @@ def make_screen(real: Features, generated: Features) -> Screen:
     rows = (first, first if generated is real else _extended(generated, centre, scale))
     lengths = [np.sqrt(-2 * each[:, -2].astype(np.float64)) for each in rows]
     longest = max(float(each.max()) for each in lengths)
-    # Rounding errors of a sum of products grow with the root of its terms; four times that is never seen.
+    # Rounding errors of a sum of products grow with the root of its terms; four times that is a safe bound.
     error = 4 * np.sqrt(dims + 2) * float(np.finfo(np.float32).eps) / 2
     doubt = (error * (lengths[0] + longest) ** 2 / 2, error * (lengths[1] + longest) ** 2 / 2)
     return Screen((real, generated), rows, scale, doubt)
 
 
 class Nearest:
-    """The nearest few found so far, for each image of a set."""
+    """The few nearest neighbours so far, for each image of a set."""
 
-    def __init__(self, images: int, kept: int) -> None:
-        self.closeness = np.full((images, kept), -np.inf, np.float32)  # nearest first
-        self.index = np.zeros((images, kept), np.int64)
+    def __init__(self, images: int, count: int) -> None:
+        self.closeness = np.full((images, count), -np.inf, np.float32)  # nearest first
+        self.index = np.zeros((images, count), np.int64)
         self.least = np.full(images, -np.inf, np.float32)  # closeness that a newcomer has to beat
 
     def offer(self, owners: NDArray[np.int64], others: NDArray[np.int64], closeness: Closeness) -> None:
-        """Take in candidates: one an entry, in any order, never the same pair twice."""
+        """Consider candidates, one pair per entry, in any order, never the same pair twice."""
         if len(owners) == 0:
             return
-        kept = self.closeness.shape[1]
+        count = self.closeness.shape[1]
         order = np.lexsort((-closeness, owners))
         owners, others, closeness = owners[order], others[order], closeness[order]
-        who, begins, counts = np.unique(owners, return_index=True, return_counts=True)
+        distinct, begins, counts = np.unique(owners, return_index=True, return_counts=True)
         rank = np.arange(len(owners)) - np.repeat(begins, counts)
-        first = rank < kept
-        place = np.repeat(np.arange(len(who)), counts)[first]
-        values = np.full((len(who), 2 * kept), -np.inf, np.float32)
-        indices = np.zeros((len(who), 2 * kept), np.int64)
-        values[:, :kept], indices[:, :kept] = self.closeness[who], self.index[who]
-        values[place, kept + rank[first]] = closeness[first]
-        indices[place, kept + rank[first]] = others[first]
-        best = np.argsort(-values, axis=1, kind="stable")[:, :kept]
-        self.closeness[who] = np.take_along_axis(values, best, axis=1)
-        self.index[who] = np.take_along_axis(indices, best, axis=1)
-        self.least[who] = self.closeness[who, -1]
+        first = rank < count
+        row = np.repeat(np.arange(len(distinct)), counts)[first]
+        values = np.full((len(distinct), 2 * count), -np.inf, np.float32)
+        indices = np.zeros((len(distinct), 2 * count), np.int64)
+        values[:, :count], indices[:, :count] = self.closeness[distinct], self.index[distinct]
+        values[row, count + rank[first]] = closeness[first]
+        indices[row, count + rank[first]] = others[first]
+        best = np.argsort(-values, axis=1, kind="stable")[:, :count]
+        self.closeness[distinct] = np.take_along_axis(values, best, axis=1)
+        self.index[distinct] = np.take_along_axis(indices, best, axis=1)
+        self.least[distinct] = self.closeness[distinct, -1]
 
     def offer_rows(self, rows: slice, columns: slice, block: Closeness) -> None:
-        """Take in a block whose rows are the owners."""
+        """Consider a block whose rows are the owners."""
         if np.isneginf(self.least[rows]).any():
             owners, others = _best_of_rows(block, self.closeness.shape[1])
         else:
@@ -113,7 +113,7 @@ class Nearest:
         self.offer(owners + rows.start, others + columns.start, block[owners, others])
 
     def offer_columns(self, rows: slice, columns: slice, block: Closeness) -> None:
-        """Take in a block whose columns are the owners."""
+        """Consider a block whose columns are the owners."""
         if np.isneginf(self.least[columns]).any():
             owners, others = _best_of_rows(np.ascontiguousarray(block.T), self.closeness.shape[1])
         else:
@@ -122,7 +122,7 @@ class Nearest:
 
 
 def neighbour_distances(vectors: Features, ranks: tuple[int, ...]) -> list[NDArray[np.float64]]:
-    """Squared distances of each image of a set to its nearest others, exactly, for each rank (1: the nearest)."""
+    """Exact squared distances of each image of a set to its neighbours of the given ranks (1: the nearest)."""
     screen = make_screen(vectors, vectors)
     nearest = Nearest(len(vectors), min(max(ranks) + _SPARE, len(vectors) - 1))
     blocks = list(even_blocks(len(vectors)))
@@ -139,24 +139,24 @@ def neighbour_distances(vectors: Features, ranks: tuple[int, ...]) -> list[NDArr
 
 
 def settle(
-    screen: Screen, one: int, two: int, nearest: Nearest, rank: int
+    screen: Screen, side: int, other_side: int, nearest: Nearest, rank: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The exact squared distance to the neighbour of that rank, and which it is, for each image of set ``one``."""
-    doubt = 2 * screen.doubt[one][:, None]
+    """The exact squared distance to the neighbour of that rank, and its index, for each image of set ``side``."""
+    doubt = 2 * screen.doubt[side][:, None]
     at_rank = nearest.closeness[:, rank - 1 : rank]
     unsure = np.abs(nearest.closeness - at_rank) <= doubt
     squared = np.where(nearest.closeness > at_rank, -np.inf, np.inf)  # surely nearer, surely further
-    owners, place = np.nonzero(unsure)
-    squared[owners, place] = screen.exact(one, owners, two, nearest.index[owners, place])
+    owners, column = np.nonzero(unsure)
+    squared[owners, column] = screen.exact(side, owners, other_side, nearest.index[owners, column])
     order = np.argsort(squared, axis=1, kind="stable")[:, rank - 1]
     everyone = np.arange(len(squared))
-    found, index = squared[everyone, order], nearest.index[everyone, order]
-    candidates = len(screen.sets[two]) - (one == two)
+    distance, index = squared[everyone, order], nearest.index[everyone, order]
+    candidates = len(screen.sets[other_side]) - (side == other_side)
     if nearest.closeness.shape[1] < candidates:
-        # Where even the last one kept is within doubt, another may be nearer still; nothing is nearer than 0.
-        for owner in np.flatnonzero(unsure[:, -1] & (found > 0)):
-            found[owner], index[owner] = _searched(screen, one, int(owner), two, rank)
-    return found, index
+        # Where even the last stored neighbour is within doubt, another may be nearer; nothing is nearer than 0.
+        for owner in np.flatnonzero(unsure[:, -1] & (distance > 0)):
+            distance[owner], index[owner] = _searched(screen, side, int(owner), other_side, rank)
+    return distance, index
 
 
 def over(block: Closeness, bound: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -167,7 +167,7 @@ def over(block: Closeness, bound: NDArray[np.float32]) -> tuple[NDArray[np.int64
 
 
 def even_blocks(count: int, size: int = BLOCK) -> Iterator[slice]:
-    """Cut so many images into blocks of about one size."""
+    """Cut ``count`` images into blocks of about equal size."""
     edges = np.linspace(0, count, max(1, -(-count // size)) + 1).astype(int)
     for start, stop in pairwise(edges):
         yield slice(int(start), int(stop))
@@ -180,24 +180,24 @@ def _best_of_rows(block: Closeness, count: int) -> tuple[NDArray[np.int64], NDAr
     return np.repeat(np.arange(len(block)), count), best.ravel()
 
 
-def _searched(screen: Screen, one: int, owner: int, two: int, rank: int) -> tuple[float, int]:
-    """The neighbour of that rank from all distances, in double precision."""
-    here = screen.sets[one][owner : owner + 1].astype(np.float64)
-    squared = np.concatenate([cdist(here, block, "sqeuclidean")[0] for block in _split(screen.sets[two])])
-    if one == two:
+def _searched(screen: Screen, side: int, owner: int, other_side: int, rank: int) -> tuple[float, int]:
+    """The neighbour of that rank by an exhaustive search in double precision."""
+    here = screen.sets[side][owner : owner + 1].astype(np.float64)
+    squared = np.concatenate([cdist(here, block, "sqeuclidean")[0] for block in _split(screen.sets[other_side])])
+    if side == other_side:
         squared[owner] = np.inf
     index = int(np.argpartition(squared, rank - 1)[rank - 1])
     return float(squared[index]), index
 
 
 def _extended(vectors: Features, centre: NDArray[np.float64], scale: float) -> NDArray[np.float32]:
-    found = np.empty((len(vectors), vectors.shape[1] + 2), np.float32)
-    found[:, -1] = 1
+    extended = np.empty((len(vectors), vectors.shape[1] + 2), np.float32)
+    extended[:, -1] = 1
     for start in range(0, len(vectors), BLOCK):
         block = (vectors[start : start + BLOCK] - centre) * scale
-        found[start : start + BLOCK, :-2] = block
-        found[start : start + BLOCK, -2] = -0.5 * np.einsum("ij,ij->i", block, block)
-    return found
+        extended[start : start + BLOCK, :-2] = block
+        extended[start : start + BLOCK, -2] = -0.5 * np.einsum("ij,ij->i", block, block)
+    return extended
 
 
 def _split(vectors: Features) -> Iterator[Features]:

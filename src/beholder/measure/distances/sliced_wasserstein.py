@@ -30,22 +30,26 @@ def sliced_wasserstein(
     z = normal_quantile(level)
     if directions < 1:
         raise StatisticsError(f"sliced Wasserstein: at least one direction is needed; found {directions}")
-    one, two = checked_pair("sliced Wasserstein", real, generated)
-    lines = rng.standard_normal((directions, one.shape[1]))
+    real_features, generated_features = checked_pair("sliced Wasserstein", real, generated)
+    lines = rng.standard_normal((directions, real_features.shape[1]))
     lines /= np.linalg.norm(lines, axis=1, keepdims=True)
-    plan = _coupling(len(one), len(two))
-    total, pull_one, pull_two = 0.0, np.zeros(len(one)), np.zeros(len(two))
+    plan = _coupling(len(real_features), len(generated_features))
+    total, real_influence, generated_influence = (
+        0.0,
+        np.zeros(len(real_features)),
+        np.zeros(len(generated_features)),
+    )
     for start in range(0, directions, _ROWS):
-        some = lines[start : start + _ROWS]
-        for x, y in zip(some @ one.T, some @ two.T, strict=True):
-            order_one, order_two = np.argsort(x), np.argsort(y)
-            squared, potential_one, potential_two = _on_a_line(x[order_one], y[order_two], *plan)
+        block = lines[start : start + _ROWS]
+        for x, y in zip(block @ real_features.T, block @ generated_features.T, strict=True):
+            real_order, generated_order = np.argsort(x), np.argsort(y)
+            squared, real_potential, generated_potential = _on_a_line(x[real_order], y[generated_order], *plan)
             total += squared
-            pull_one[order_one] += potential_one
-            pull_two[order_two] += potential_two
+            real_influence[real_order] += real_potential
+            generated_influence[generated_order] += generated_potential
     squared = total / directions
     value = float(np.sqrt(squared))
-    error = standard_error(pull_one / directions, pull_two / directions)
+    error = standard_error(real_influence / directions, generated_influence / directions)
     reach = z * error / (2 * value) if value > 0 else 0.0
     return Distance(
         name="sliced_wasserstein",
@@ -54,16 +58,16 @@ def sliced_wasserstein(
         high=value + reach,
         level=level,
         method=JACKKNIFE,
-        real=len(one),
-        generated=len(two),
-        dims=one.shape[1],
+        real=len(real_features),
+        generated=len(generated_features),
+        dims=real_features.shape[1],
         settings={"directions": directions},
     )
 
 
 def _coupling(n: int, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Which sorted value of each set meets which, and how much mass they share: pieces of [0, 1]."""
-    # In units of 1/nm all edges are whole numbers: multiples of m and of n.
+    """The optimal coupling of two sorted sets: index in each set, and mass, of every part of [0, 1]."""
+    # In units of 1/nm all edges are integers: multiples of m and of n.
     edges = np.union1d(np.arange(n + 1, dtype=np.int64) * m, np.arange(m + 1, dtype=np.int64) * n)
     return edges[:-1] // m, edges[:-1] // n, np.diff(edges) / (n * m)
 
@@ -84,5 +88,5 @@ def _on_a_line(
 
 
 def _potential(values: NDArray[np.float64], gaps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The integral of 2 · gap along sorted values, by trapezia."""
+    """The integral of 2 · gap along sorted values, by the trapezoidal rule."""
     return np.concatenate([[0.0], np.cumsum(np.diff(values) * (gaps[:-1] + gaps[1:]))])

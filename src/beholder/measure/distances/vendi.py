@@ -1,4 +1,4 @@
-"""Vendi score: how many different images a set is worth.
+"""Vendi score: the effective number of different images in a set.
 
 exp(−Σ λ log λ), with λ the eigenvalues of K/n and K the cosine similarities of all pairs of images: 1 if all
 point in one direction, n if all are at right angles. Friedman and Dieng, "The Vendi score" (2023). K/n has the
@@ -48,8 +48,8 @@ def _spectrum(unit: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
     else:
         values, vectors = linalg.eigh(unit.T @ unit / images, check_finite=False)
         squared = (unit @ vectors) ** 2
-    kept = values > np.finfo(np.float64).eps * min(images, dims)
-    return values[kept], squared[:, kept]
+    positive = values > np.finfo(np.float64).eps * min(images, dims)
+    return values[positive], squared[:, positive]
 
 
 def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,1 +1,1 @@
-"""What models of rich feedback say of single images, beside what people said of them."""
+"""Rich feedback on single images: predicted by models, next to that of the study's raters."""

@@ -1,4 +1,4 @@
-"""Rich feedback on many images by one or several models: each image is read and decoded once, on all cores."""
+"""Rich feedback on many images by one or several models: each image is decoded once, on all cores."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -10,9 +10,9 @@ from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import quiet_pillow
 from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage, batch_size, read_batches
 from beholder.images.sources import ImageSource
-from beholder.measure.rich.ensemble import said_of, together
+from beholder.measure.rich.ensemble import combine_feedback, feedback_of_image
 from beholder.measure.rich.members import Member
-from beholder.measure.rich.people import KnownImage, People
+from beholder.measure.rich.rater_feedback import RaterFeedback, StudyImage
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.encoders.torch_network import share_cores
 from beholder.models.explained import Explained
@@ -25,60 +25,60 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Explanations:
-    """What was said of each image, in their order; what was skipped is in ``broken``."""
+    """The feedback on each image, in their order; skipped images are in ``broken``."""
 
     explained: tuple[Explained, ...]
     broken: tuple[BrokenImage, ...]
 
 
 def explain(
-    pictures: Sequence[ImageSource],
+    sources: Sequence[ImageSource],
     prompts: Sequence[str | None],
     members: Sequence[Member],
     *,
-    people: People | None = None,
+    rater_feedback: RaterFeedback | None = None,
     background: str = DEFAULT_BACKGROUND,
     skip_broken: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Explanations:
-    """Ask the models about all pictures, and look up what people said of them.
+    """Predict the models' feedback on all images, and look up the raters' feedback on them.
 
-    A prompt that is ``None`` is that of the study. Pictures that are missing, broken or without a prompt stop the
-    run, all listed; the missing and the broken are left out if asked for.
+    A prompt that is ``None`` is taken from the study. Images that are missing, broken or without a prompt stop the
+    run with a list of all of them; with ``skip_broken`` the missing and the broken are left out.
     """
-    if len(pictures) != len(prompts):
-        raise ValueError(f"{len(pictures)} pictures need as many prompts, or None; found {len(prompts)}")
-    workers = max(min(workers or min(os.cpu_count() or 1, MAX_WORKERS), len(pictures)), 1)
-    size = batch_size(len(pictures), workers, BATCH)
+    if len(sources) != len(prompts):
+        raise ValueError(f"{len(sources)} images need as many prompts, or None; found {len(prompts)}")
+    workers = max(min(workers or min(os.cpu_count() or 1, MAX_WORKERS), len(sources)), 1)
+    size = batch_size(len(sources), workers, BATCH)
     parts: list[_Part] = []
     broken: list[BrokenImage] = []
 
-    def look(images: Sequence[DecodedImage]) -> _Part:
-        return _asked(images, prompts, members, people)
+    def explain_batch(images: Sequence[DecodedImage]) -> _Part:
+        return _explain_batch(images, prompts, members, rater_feedback)
 
     done = 0
     keep_freed_memory()
     with quiet_pillow(), share_cores(workers):
         for part, unreadable, count in read_batches(
-            list(enumerate(pictures)), look, background=background, size=size, workers=workers
+            list(enumerate(sources)), explain_batch, background=background, size=size, workers=workers
         ):
             parts.append(part)
-            broken += [BrokenImage(pictures[one.place].name, one.reason) for one in unreadable]
+            broken += [BrokenImage(sources[image.place].name, image.reason) for image in unreadable]
             done += count
             if progress:
-                progress(done, len(pictures))
+                progress(done, len(sources))
     _check(parts, broken, skip_broken=skip_broken)
-    return Explanations(tuple(one for part in parts for one in part.explained), tuple(broken))
+    return Explanations(tuple(explained for part in parts for explained in part.explained), tuple(broken))
 
 
 @dataclass(frozen=True, eq=False)
-class _Shown:
-    """An image that can be asked about."""
+class _PromptedImage:
+    """A decoded image with its prompt, and the image of the study that it is, if any."""
 
     decoded: DecodedImage
     prompt: str
-    known: KnownImage | None
+    study_image: StudyImage | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,39 +91,45 @@ def _check(parts: Sequence[_Part], broken: Sequence[BrokenImage], *, skip_broken
     faults = [f"{name}: has no prompt" for part in parts for name in part.without_prompt]
     advice = "Give prompts with --prompt or --prompts, or a study that has them with --study." if faults else ""
     if broken and not skip_broken:
-        faults += [f"{one.name}: {one.reason}" for one in broken]
+        faults += [f"{broken_image.name}: {broken_image.reason}" for broken_image in broken]
         advice = f"{advice}\nMend or remove broken images, or skip them with --skip-broken.".strip()
     if faults:
         raise ImageError("images", faults, advice=advice)
 
 
-def _asked(
-    images: Sequence[DecodedImage], prompts: Sequence[str | None], members: Sequence[Member], people: People | None
+def _explain_batch(
+    images: Sequence[DecodedImage],
+    prompts: Sequence[str | None],
+    members: Sequence[Member],
+    rater_feedback: RaterFeedback | None,
 ) -> _Part:
-    shown: list[_Shown] = []
+    prompted: list[_PromptedImage] = []
     without_prompt: list[str] = []
-    for one in images:
-        prompt, known = prompts[one.place], people.known(one.source, one.sha256) if people else None
-        text = known.prompt if prompt is None and known else prompt
+    for decoded in images:
+        prompt = prompts[decoded.place]
+        study_image = rater_feedback.find_image(decoded.source, decoded.sha256) if rater_feedback else None
+        text = study_image.prompt if prompt is None and study_image else prompt
         if text is None:
-            without_prompt.append(one.source.name)
+            without_prompt.append(decoded.source.name)
         else:
-            shown.append(_Shown(one, text, known))
-    if not shown:
+            prompted.append(_PromptedImage(decoded, text, study_image))
+    if not prompted:
         return _Part([], without_prompt)
-    pixels, texts = [one.decoded.image for one in shown], [one.prompt for one in shown]
-    feedback = [(member.feedback(pixels, texts), member.within) for member in members]
-    models = [together([said_of(said, place, within) for said, within in feedback]) for place in range(len(shown))]
-    explained = [_explained(one, model, people) for one, model in zip(shown, models, strict=True)]
+    pixels, texts = [image.decoded.image for image in prompted], [image.prompt for image in prompted]
+    batches = [(member.feedback(pixels, texts), member.half_widths) for member in members]
+    explained = []
+    for index, image in enumerate(prompted):
+        models = [feedback_of_image(batch, index, half_widths) for batch, half_widths in batches]
+        explained.append(_explained(image, combine_feedback(models), rater_feedback))
     return _Part(explained, without_prompt)
 
 
-def _explained(shown: _Shown, model: ImageFeedback, people: People | None) -> Explained:
-    if people is None or shown.known is None:
-        return Explained(shown.decoded.source, shown.prompt, model, None)
-    asked = shown.known.prompt or ""
-    if split_words(asked) != split_words(shown.prompt):
-        return Explained(
-            shown.decoded.source, shown.prompt, model, None, f"people were asked about another prompt: “{asked}”"
-        )
-    return Explained(shown.decoded.source, shown.prompt, model, people.feedback(shown.known))
+def _explained(image: _PromptedImage, model: ImageFeedback, rater_feedback: RaterFeedback | None) -> Explained:
+    source = image.decoded.source
+    if rater_feedback is None or image.study_image is None:
+        return Explained(source, image.prompt, model, None)
+    rated_prompt = image.study_image.prompt or ""
+    if split_words(rated_prompt) != split_words(image.prompt):
+        note = f"people were asked about another prompt: “{rated_prompt}”"
+        return Explained(source, image.prompt, model, None, note)
+    return Explained(source, image.prompt, model, rater_feedback.feedback(image.study_image))

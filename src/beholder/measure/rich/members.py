@@ -1,4 +1,4 @@
-"""Trained models of rich feedback, one or several that speak together."""
+"""Trained models of rich feedback: the members of an ensemble."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,19 +23,20 @@ class Member:
     """Its folder."""
     identity: str
     """Folder and weights, as results record them."""
-    judge: RichJudge
+    model: RichJudge
     device: torch.device
-    within: Mapping[str, float] = field(default_factory=dict)
-    """Aspect -> how far people's mean score was from the model's at most, for 95 % of held-out images."""
+    half_widths: Mapping[str, float] = field(default_factory=dict)
+    """Aspect -> half width of the 95 % prediction interval: for 95 % of held-out images, the raters' mean score
+    was no further than this from the model's."""
 
     def feedback(self, images: Sequence[Image.Image], prompts: Sequence[str]) -> RichFeedback:
-        """What it says of decoded images."""
-        pixels = torch.from_numpy(np.stack([self.judge.prepare(image, None) for image in images]))
-        return self.judge.feedback(pixels.to(self.device), prompts)
+        """Predict feedback on decoded images."""
+        pixels = torch.from_numpy(np.stack([self.model.prepare(image, None) for image in images]))
+        return self.model.feedback(pixels.to(self.device), prompts)
 
 
 def load_members(folders: Sequence[Path], device: str | None = None) -> list[Member]:
-    """The models of folders that ``beholder learn`` wrote; an error names every one that cannot be used."""
+    """Load models from folders that ``beholder learn`` wrote; an error names every one that cannot be used."""
     chosen = chosen_device(device)
     members, faults = [], []
     for folder in dict.fromkeys(folders):
@@ -49,18 +50,18 @@ def load_members(folders: Sequence[Path], device: str | None = None) -> list[Mem
 
 
 def _member(folder: Path, device: torch.device) -> Member:
-    judge, record = load_rich_checkpoint(folder)
-    judge.module.eval().requires_grad_(requires_grad=False).to(device)
+    model, record = load_rich_checkpoint(folder)
+    model.module.eval().requires_grad_(requires_grad=False).to(device)
     identity = f"{folder.resolve().name}@{hash_files([folder / WEIGHTS])[:12]}"
-    return Member(str(folder), identity, judge, device, _within(folder, record))
+    return Member(str(folder), identity, model, device, _half_widths(folder, record))
 
 
-def _within(folder: Path, record: Record) -> Mapping[str, float]:
-    """The half widths that the trainer wrote down; none where it wrote none."""
-    found = record.about.get("within", {})
+def _half_widths(folder: Path, record: Record) -> Mapping[str, float]:
+    """The half widths recorded in training; empty where none were recorded."""
+    half_widths = record.about.get("within", {})
     try:
-        if not isinstance(found, Mapping):
-            raise TypeError(f"{type(found).__name__} in place of a table")
-        return {str(aspect): float(one) for aspect, one in found.items()}  # type: ignore[arg-type]
+        if not isinstance(half_widths, Mapping):
+            raise TypeError(f"{type(half_widths).__name__} in place of a table")
+        return {str(aspect): float(half_width) for aspect, half_width in half_widths.items()}  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
         raise WeightsError(f"{folder}: about.within must hold a number for each aspect ({error})") from error

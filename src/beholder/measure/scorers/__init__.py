@@ -1,1 +1,1 @@
-"""Automatic judges of one image that need no training, each in a file of its own."""
+"""Automatic scorers of single images, one file per scorer, all listed in ``catalogue``."""

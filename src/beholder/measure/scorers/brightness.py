@@ -7,5 +7,5 @@ from beholder.measure.scorers.scorer import Pixels
 
 
 def brightness(pixels: Pixels) -> float:
-    """Mean luma, as a share of its range: 0 to 1."""
+    """Mean luma, divided by its range: 0 to 1."""
     return float(np.mean(luma(pixels)) / 255)

@@ -1,4 +1,4 @@
-"""All scorers by name. A new one is a file beside this and a line below."""
+"""All scorers by name. A new scorer is one file in this folder and one line below."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ Weights = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a scorer is made, what it judges and from what, and which of its values are better."""
+    """How a scorer is loaded, what it scores and from which inputs, and which of its values are better."""
 
     load: Callable[[str, Weights, str | None], Scorer]
     """From its name, weights and device."""
@@ -34,9 +34,9 @@ class Recipe:
     about: str
     needs: tuple[Need, ...] = ("image",)
     better: Literal["lower", "higher"] | None = None
-    """``None`` where neither more nor less is better as such."""
+    """``None`` where neither direction is better."""
     networks: tuple[str, ...] = ()
-    """Weights that it loads: the scorer runs by default only if it needs none."""
+    """Names of the weights it loads: the scorer runs by default only if it needs none."""
 
 
 def _pixels(measure: Callable[[Pixels], float], aspect: str, about: str) -> Recipe:
@@ -56,10 +56,10 @@ def _clip_score(name: str, weights: Weights, _: str | None) -> Scorer:
 
 
 def _trained(name: str, _: Weights, device: str | None) -> Scorer:
-    found = trained_folder(name)
-    if found is None:
+    folder_and_aspect = trained_folder(name)
+    if folder_and_aspect is None:
         raise WeightsError(f"{name}: no {RECORD} here; a folder written by `beholder learn` is expected")
-    return _loader("trained", name)(*found, device)
+    return _loader("trained", name)(*folder_and_aspect, device)
 
 
 def _aesthetic(name: str, weights: Weights, _: str | None) -> Scorer:
@@ -95,43 +95,43 @@ SCORERS: dict[str, Recipe] = {
     "aesthetic": Recipe(
         _aesthetic, "aesthetics", "LAION's head on CLIP", ("image",), "higher", ("aesthetic", "clip")
     ),
-    "hps-v2": _preference("hps-v2", "HPS v2: CLIP ViT-H/14 taught which image people prefer"),
+    "hps-v2": _preference("hps-v2", "HPS v2: CLIP ViT-H/14 trained on which image people prefer"),
     "hps-v2.1": _preference("hps-v2.1", "HPS v2.1: the same, on cleaner choices"),
-    "pickscore": _preference("pickscore", "PickScore: CLIP ViT-H/14 taught on Pick-a-Pic"),
-    "image-reward": _preference("image-reward", "ImageReward: BLIP taught on rankings"),
+    "pickscore": _preference("pickscore", "PickScore: CLIP ViT-H/14 trained on Pick-a-Pic"),
+    "image-reward": _preference("image-reward", "ImageReward: BLIP trained on rankings"),
 }
-"""The scorers, with what is to be known of each."""
+"""The scorers by name."""
 
 TRAINED = Recipe(
     _trained, "preference", "a model trained by `beholder learn`", ("image", "prompt"), "higher", ("trained",)
 )
-"""What is to be known of trained models."""
+"""Recipe of trained models."""
 
 TRAINED_ALONE = replace(TRAINED, aspect="realism", needs=("image",), better="lower")
-"""The same of those that look at the image alone: they say which share of people would call it generated."""
+"""Recipe of trained models of the image alone: they predict the proportion of raters who call it generated."""
 
 RECORD = "model.json"
-"""The file by which a folder with a trained model is known."""
+"""The file by which a folder with a trained model is recognised."""
 
 DEFAULT = tuple(name for name, recipe in SCORERS.items() if not recipe.networks)
 """Scorers that need no weights."""
 
 
 def load_scorer(name: str, weights: Weights | None = None, device: str | None = None) -> Scorer:
-    """The scorer of that name, with its usual weights or those given; or a trained model by its folder."""
+    """Load a scorer by name, with its default or the given weights, or a trained model by its folder."""
     check_names([name], weights or {}, trained=True)
     return recipe_of(name).load(name, weights or {}, device)
 
 
 def recipe_of(name: str) -> Recipe:
-    """What is to be known of a scorer, or of a folder with a trained model in it."""
+    """The recipe of a scorer, or of a folder with a trained model."""
     if name in SCORERS:
         return SCORERS[name]
     return TRAINED_ALONE if _architecture(name) in IMAGE_ALONE else TRAINED
 
 
 def trained_folder(name: str) -> tuple[Path, str | None] | None:
-    """Folder and aspect of a trained model named ``FOLDER`` or ``FOLDER:ASPECT``; nothing where there is none."""
+    """Folder and aspect of a trained model named ``FOLDER`` or ``FOLDER:ASPECT``; ``None`` where there is none."""
     head, _, aspect = name.rpartition(":")
     for folder, chosen in ((name, None), (head, aspect)):
         if folder and (Path(folder) / RECORD).is_file():
@@ -140,17 +140,20 @@ def trained_folder(name: str) -> tuple[Path, str | None] | None:
 
 
 def _architecture(name: str) -> str:
-    """The architecture of a trained model; nothing where its record cannot be read, which loading will tell."""
-    found = trained_folder(name)
+    """The architecture of a trained model; empty where its record cannot be read, which loading reports."""
+    folder_and_aspect = trained_folder(name)
+    if folder_and_aspect is None:
+        return ""
     try:
-        return str(json.loads((found[0] / RECORD).read_text(encoding="utf-8"))["architecture"]) if found else ""
+        record = (folder_and_aspect[0] / RECORD).read_text(encoding="utf-8")
+        return str(json.loads(record)["architecture"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 
 
 def check_names(names: list[str], weights: Weights, *, trained: bool = False) -> None:
-    """Refuse scorers and networks that are not known, all at once; with ``trained``, folders of models are."""
-    known = sorted({network for recipe in SCORERS.values() for network in recipe.networks})
+    """Raise an error that lists all unknown scorers and networks; with ``trained``, folders of models pass."""
+    networks = sorted({network for recipe in SCORERS.values() for network in recipe.networks})
     also = f", or a folder with a trained model ({RECORD})" if trained else ""
     faults = [
         f"scorer '{name}' is not known; known: {', '.join(SCORERS)}{also}"
@@ -158,21 +161,21 @@ def check_names(names: list[str], weights: Weights, *, trained: bool = False) ->
         if name not in SCORERS and not (trained and trained_folder(name))
     ]
     faults += [
-        f"no scorer has weights '{name}'; known: {', '.join(known)}" for name in weights if name not in known
+        f"no scorer has weights '{name}'; known: {', '.join(networks)}" for name in weights if name not in networks
     ]
     if faults:
         raise UserError("\n".join(faults))
 
 
 def _loader(module: str, name: str) -> Callable[..., Scorer]:
-    """The ``load`` of a file that needs torch, imported now."""
+    """Import the ``load`` of a module that needs torch."""
     try:
-        found = import_module(f"beholder.measure.scorers.{module}").load
+        imported = import_module(f"beholder.measure.scorers.{module}").load
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in NEEDED:
             raise
         raise UserError(
             f"scorer '{name}' needs {error.name}, which is not installed: pip install \"beholder[models]\""
         ) from error
-    loader: Callable[..., Scorer] = found
+    loader: Callable[..., Scorer] = imported
     return loader

@@ -7,5 +7,5 @@ from beholder.measure.scorers.scorer import Pixels
 
 
 def contrast(pixels: Pixels) -> float:
-    """Standard deviation of luma, as a share of its range: 0 to ½."""
+    """Standard deviation of luma, divided by its range: 0 to ½."""
     return float(np.std(luma(pixels)) / 255)

@@ -1,4 +1,4 @@
-"""Luma of an image, as television has it (ITU-R BT.601): what sharpness, contrast and others look at."""
+"""Luma of an image (ITU-R BT.601), from which sharpness, contrast and other scores are computed."""
 
 import numpy as np
 from numpy.typing import NDArray

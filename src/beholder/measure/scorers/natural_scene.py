@@ -1,9 +1,10 @@
-"""Natural scene statistics: the features of BRISQUE (Mittal, Moorthy and Bovik 2012), without its trained quality.
+"""Natural scene statistics: the features of BRISQUE (Mittal, Moorthy and Bovik 2012), without its regression.
 
-Luma, less its local mean and divided by its local spread, is distributed in photographs by a generalised Gaussian
-whose shape distortions change: noise brings it to 2 and above, blur and compression below that. BRISQUE feeds 36
-such numbers to a regression that was trained on people's scores of distorted photographs. That regression is not
-here, so none of these numbers is a quality: they say how an image departs from photographs, not whether it is bad.
+In photographs, luma less its local mean and divided by its local standard deviation follows a generalised
+Gaussian. Distortions change its shape: noise brings it to 2 and above, blur and compression below that. BRISQUE
+feeds 36 such numbers to a regression trained on people's scores of distorted photographs. That regression is not
+included, so none of these numbers is a quality score: they say how an image differs from photographs, not whether
+it is bad.
 """
 
 from functools import cache
@@ -40,16 +41,16 @@ def spread(pixels: Pixels) -> float:
 def features(pixels: Pixels) -> NDArray[np.float64]:
     """The 36 features: at full and at half size, shape and variance, then four numbers for each neighbour.
 
-    Those four are of the product of neighbours: shape, mean, and the variances left and right of 0.
+    Those four describe the products of neighbouring pixels: shape, mean, and the variances left and right of 0.
     """
     full = luma(pixels)
-    found: list[float] = []
+    values: list[float] = []
     for scale in (full, _half(full)):
         field = normalised(scale)
-        found += generalised_gaussian(field)
+        values += generalised_gaussian(field)
         for down, right in SHIFTS:
-            found += asymmetric_gaussian(field * np.roll(field, (-down, -right), (0, 1)))
-    return np.array(found)
+            values += asymmetric_gaussian(field * np.roll(field, (-down, -right), (0, 1)))
+    return np.array(values)
 
 
 def normalised(y: Field) -> Field:
@@ -73,12 +74,12 @@ def asymmetric_gaussian(values: Field) -> tuple[float, float, float, float]:
     left, right = values[values < 0], values[values > 0]
     below = float(np.sqrt(np.mean(left**2))) if left.size else 0.0
     above = float(np.sqrt(np.mean(right**2))) if right.size else 0.0
-    whole = float(np.mean(values**2))
-    if whole <= FLAT:
+    variance = float(np.mean(values**2))
+    if variance <= FLAT:
         return _shape_of(1.0), 0.0, 0.0, 0.0
     lean = below / above if above > 0 else np.inf
     skewed = 1.0 if np.isinf(lean) else (lean**3 + 1) * (lean + 1) / (lean**2 + 1) ** 2
-    alpha = _shape_of(float(np.mean(np.abs(values))) ** 2 / whole * skewed)
+    alpha = _shape_of(float(np.mean(np.abs(values))) ** 2 / variance * skewed)
     scale = np.exp((special.gammaln(1 / alpha) - special.gammaln(3 / alpha)) / 2)
     mean = (above - below) * scale * np.exp(special.gammaln(2 / alpha) - special.gammaln(1 / alpha))
     return alpha, float(mean), below**2, above**2

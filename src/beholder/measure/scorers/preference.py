@@ -1,6 +1,6 @@
 """The published preference models as scorers: HPS v2 and v2.1, PickScore, ImageReward.
 
-A model is loaded once for a process: asked for again, with files that have not changed, it is at hand.
+A model is loaded once per process and cached; it is loaded again when its files have changed.
 """
 
 from collections.abc import Sequence
@@ -10,41 +10,42 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.measure.scorers.scorer import Scorer, Shown
+from beholder.measure.scorers.scorer import Scorer, ScorerInput
 from beholder.models.encoders.torch_network import share_cores
 from beholder.models.judge import Judge
 from beholder.models.judging import Judging
 from beholder.models.preference.published import load_published
 
-AT_HAND = 2
-"""Models that are kept; some fill four gigabytes."""
+CACHED_MODELS = 2
+"""Size of the cache of models; some take four gigabytes."""
 
 
-def load(name: str, place: str | None, device: str | None) -> Scorer:
-    """The scorer with the weights of a folder, file or hub name, or the usual ones."""
-    return _loaded(name, place, stamp(place), device)
+def load(name: str, weights: str | None, device: str | None) -> Scorer:
+    """Load the scorer with the weights of a folder, file or hub name, or the default ones."""
+    return _loaded(name, weights, file_stamps(weights), device)
 
 
-@lru_cache(maxsize=AT_HAND)
-def _loaded(name: str, place: str | None, _: tuple[tuple[str, int, int], ...], device: str | None) -> Scorer:
-    judge, weights = load_published(name, place)
-    return scorer_of(name, f"{name}@{weights[:12]}", judge, device)
+@lru_cache(maxsize=CACHED_MODELS)
+def _loaded(name: str, weights: str | None, _: tuple[tuple[str, int, int], ...], device: str | None) -> Scorer:
+    judge, weights_hash = load_published(name, weights)
+    return as_scorer(name, f"{name}@{weights_hash[:12]}", judge, device)
 
 
-def scorer_of(name: str, identity: str, judge: Judge, device: str | None) -> Scorer:
-    """A judge as a scorer."""
+def as_scorer(name: str, identity: str, judge: Judge, device: str | None) -> Scorer:
+    """Wrap a model of images and prompts as a scorer."""
     judging = Judging(judge, device=device)
 
-    def judged(shown: Sequence[Shown]) -> NDArray[np.float64]:
-        prepared = [judging.preprocessing.prepare(one.image) for one in shown if one.image is not None]
-        return judging.scores(np.stack(prepared), [one.prompt or "" for one in shown])
+    def score(inputs: Sequence[ScorerInput]) -> NDArray[np.float64]:
+        images = [scorer_input.image for scorer_input in inputs if scorer_input.image is not None]
+        prepared = np.stack([judging.preprocessing.prepare(image) for image in images])
+        return judging.scores(prepared, [scorer_input.prompt or "" for scorer_input in inputs])
 
-    return Scorer(name, identity, judged, judge.scale, share_cores, judging.differentiable)
+    return Scorer(name, identity, score, judge.scale, share_cores, judging.differentiable)
 
 
-def stamp(place: str | None) -> tuple[tuple[str, int, int], ...]:
-    """Name, size and time of the files at a place, by which a change is seen; nothing of a name on the hub."""
-    path = Path(place) if place else None
+def file_stamps(weights: str | None) -> tuple[tuple[str, int, int], ...]:
+    """Name, size and modification time of the weights' files, to detect changes; empty for a name on the hub."""
+    path = Path(weights) if weights else None
     files = sorted(path.iterdir()) if path and path.is_dir() else [path] if path and path.is_file() else []
-    found = ((file.name, file.stat()) for file in files if file.is_file())
-    return tuple((name, one.st_size, one.st_mtime_ns) for name, one in found)
+    stats = ((file.name, file.stat()) for file in files if file.is_file())
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)

@@ -1,6 +1,6 @@
-"""Length of the prompt: what a scorer of alignment may have learnt instead."""
+"""Length of the prompt: a confound that a scorer of alignment may have learned instead."""
 
 
 def prompt_length(prompt: str) -> float:
-    """Words, cut at white space."""
+    """Number of words, split at white space."""
     return float(len(prompt.split()))

@@ -1,4 +1,4 @@
-"""Saturation: how far pixels are from grey, as the hexagonal colour model (HSV) has it."""
+"""Saturation: how far pixels are from grey in the HSV colour model."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a scorer is: an automatic judge of one image, maybe with its prompt."""
+"""What a scorer is: an automatic metric of one image, with or without its prompt."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -22,8 +22,8 @@ Need = Literal["image", "prompt"]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What a scorer is shown."""
+class ScorerInput:
+    """An image, its prompt, or both."""
 
     image: Image.Image | None = None
     prompt: str | None = None
@@ -31,41 +31,41 @@ class Shown:
 
 @dataclass(frozen=True)
 class Scorer:
-    """From images, prompts or both to one number each."""
+    """Gives each image, prompt, or image with prompt, one number."""
 
     name: str
     identity: str
     """Name and weights, as results record them."""
-    judge: Callable[[Sequence[Shown]], NDArray[np.float64]]
-    """May be called by several threads at once."""
+    score: Callable[[Sequence[ScorerInput]], NDArray[np.float64]]
+    """From inputs to scores (inputs,); may be called by several threads at once."""
     scale: float | None = None
-    """σ(scale · difference of two scores) is the chance that people prefer the higher one, by the scorer's own
-    training; ``None`` where it was not trained on people's choices."""
+    """σ(scale · difference of two scores) is the probability that raters prefer the higher one, by the scorer's
+    own training; ``None`` where it was not trained on raters' choices."""
     threads: Callable[[int], AbstractContextManager[object]] = lambda _: nullcontext()
-    """Within it, the scorer's network shares the cores with so many others of its kind."""
+    """A context in which the scorer's network shares the cores with this number of workers."""
     differentiable: "Differentiable | None" = None
     """The same scores with gradients; ``None`` where there are none."""
 
 
 def by_pixels(name: str, measure: Callable[[Pixels], float]) -> Scorer:
-    """A scorer that looks at one image at a time, and at nothing else."""
+    """A scorer of the pixels of one image at a time."""
 
-    def judge(shown: Sequence[Shown]) -> NDArray[np.float64]:
-        return np.array([measure(_pixels(one)) for one in shown], np.float64)
+    def score(inputs: Sequence[ScorerInput]) -> NDArray[np.float64]:
+        return np.array([measure(_pixels(scorer_input)) for scorer_input in inputs], np.float64)
 
-    return Scorer(name, name, judge)
+    return Scorer(name, name, score)
 
 
 def by_prompt(name: str, measure: Callable[[str], float]) -> Scorer:
-    """A scorer that looks at the prompt alone."""
+    """A scorer of the prompt alone."""
 
-    def judge(shown: Sequence[Shown]) -> NDArray[np.float64]:
-        return np.array([measure(one.prompt or "") for one in shown], np.float64)
+    def score(inputs: Sequence[ScorerInput]) -> NDArray[np.float64]:
+        return np.array([measure(scorer_input.prompt or "") for scorer_input in inputs], np.float64)
 
-    return Scorer(name, name, judge)
+    return Scorer(name, name, score)
 
 
-def _pixels(shown: Shown) -> Pixels:
-    if shown.image is None:
+def _pixels(scorer_input: ScorerInput) -> Pixels:
+    if scorer_input.image is None:
         raise TypeError("this scorer needs an image")
-    return np.asarray(shown.image.convert("RGB"), np.uint8)
+    return np.asarray(scorer_input.image.convert("RGB"), np.uint8)
