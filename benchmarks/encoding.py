@@ -44,35 +44,35 @@ def main() -> None:
         "bare forward, torch's own threads": partial(forward, encoder, stacks, 1),
         "bare forward, a batch a core": partial(forward, encoder, stacks, os.cpu_count() or 1),
         "reading and preparing alone": partial(_read, encoder, files),
-        "folder to features on disk": partial(_whole, encoder, files),
+        "folder to features on disk": partial(_encode_folder, encoder, files),
     }
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, torch {torch.__version__}")
     keep_freed_memory()
     print(f"{arguments.encoder}, {len(files)} JPEGs, {arguments.turns} turns\n")
-    taken = by_turns(ways, arguments.turns)
-    whole = taken["folder to features on disk"]
+    seconds = time_alternately(ways, arguments.turns)
+    complete = seconds["folder to features on disk"]
     print("| way | images/s | CPU time an image | whole way ÷ this: time (range) | CPU time (range) |")
     print("|---|---|---|---|---|")
-    for name, times in taken.items():
-        rate = len(files) / statistics.median(one.wall for one in times)
-        each = statistics.median(one.cpu for one in times) / len(files) * 1000
-        wall = ratios([one.wall for one in whole], [one.wall for one in times])
-        cpu = ratios([one.cpu for one in whole], [one.cpu for one in times])
+    for name, times in seconds.items():
+        rate = len(files) / statistics.median(run.wall for run in times)
+        each = statistics.median(run.cpu for run in times) / len(files) * 1000
+        wall = ratios([run.wall for run in complete], [run.wall for run in times])
+        cpu = ratios([run.cpu for run in complete], [run.cpu for run in times])
         print(f"| {name} | {rate:.0f} | {each:.1f} ms | {wall} | {cpu} |")
 
 
 @dataclass(frozen=True)
-class Taken:
+class RunTime:
     """Seconds of one run: elapsed, and CPU time of all cores together."""
 
     wall: float
     cpu: float
 
 
-def ratios(whole: list[float], part: list[float]) -> str:
+def ratios(complete: list[float], part: list[float]) -> str:
     """Return median and range of the ratios within a run."""
-    found = sorted(one / other for one, other in zip(whole, part, strict=True))
-    return f"{statistics.median(found):.2f} ({found[0]:.2f}–{found[-1]:.2f})"
+    quotients = sorted(numerator / denominator for numerator, denominator in zip(complete, part, strict=True))
+    return f"{statistics.median(quotients):.2f} ({quotients[0]:.2f}–{quotients[-1]:.2f})"
 
 
 def prepared(encoder: Encoder, files: list[Path]) -> list[NDArray[np.float32]]:
@@ -99,22 +99,24 @@ def _read(encoder: Encoder, files: list[Path]) -> None:
         pass
 
 
-def _whole(encoder: Encoder, files: list[Path]) -> None:
+def _encode_folder(encoder: Encoder, files: list[Path]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        found = encode(find_images(*files), encoder, folder=Path(folder))
-        assert found.vectors.shape == (len(files), encoder.dims)
+        features = encode(find_images(*files), encoder, folder=Path(folder))
+        assert features.vectors.shape == (len(files), encoder.dims)
 
 
-def by_turns(ways: dict[str, Callable[[], object]], turns: int, *, warm: bool = True) -> dict[str, list[Taken]]:
+def time_alternately(
+    ways: dict[str, Callable[[], object]], turns: int, *, warm: bool = True
+) -> dict[str, list[RunTime]]:
     """Run the methods alternately, ``turns`` times, after one warm-up."""
-    taken: dict[str, list[Taken]] = {name: [] for name in ways}
+    seconds: dict[str, list[RunTime]] = {name: [] for name in ways}
     for turn in range(turns + warm):
         for name, way in ways.items():
             wall, cpu = time.perf_counter(), time.process_time()
             way()
             if turn >= warm:
-                taken[name].append(Taken(time.perf_counter() - wall, time.process_time() - cpu))
-    return taken
+                seconds[name].append(RunTime(time.perf_counter() - wall, time.process_time() - cpu))
+    return seconds
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from pathlib import Path
 import peers  # noqa: F401 - makes the next imports possible
 import torch
 from cleanfid.fid import get_folder_features
-from encoding import by_turns, forward, prepared
+from encoding import forward, prepared, time_alternately
 from equality import random_state
 from harness import Comparison
 from torch_fidelity.defaults import DEFAULTS
@@ -105,7 +105,7 @@ class EachImage:
 
 
 def _measured(ways: dict[str, Callable[[], object]], images: int, turns: int) -> dict[str, EachImage]:
-    found = by_turns(ways, turns, warm=False)
+    found = time_alternately(ways, turns, warm=False)
     return {
         name: EachImage(
             images,

@@ -82,53 +82,58 @@ def print_bins(rows: pl.DataFrame) -> None:
     """Print the bins of the calibration error."""
     group = rows["group"].to_numpy()
     weights = rater_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
-    predicted, share, answers = (rows[name].to_numpy() for name in ("score", "share", "answers"))
-    error = calibration_error(predicted, share, answers, weights, clusters=group)
+    predicted, proportion, answers = (rows[name].to_numpy() for name in ("score", "share", "answers"))
+    error = calibration_error(predicted, proportion, answers, weights, clusters=group)
     low, high = wilson(error.observed * error.answers, error.answers)
     print(f"\nECE {shown(error.value, error.low, error.high)}; by chance alone {number(error.by_chance)}\n")
     print("| predicted | said *generated* | answers |\n|---|---|---|")
-    for one in range(len(error.answers)):
-        observed = shown(error.observed[one], low[one], high[one])
-        print(f"| {number(error.predicted[one])} | {observed} | {error.answers[one]:,.0f} |")
+    for index in range(len(error.answers)):
+        observed = shown(error.observed[index], low[index], high[index])
+        print(f"| {number(error.predicted[index])} | {observed} | {error.answers[index]:,.0f} |")
 
 
 def print_truth(rows: pl.DataFrame) -> None:
     """Print the predictions against the true proportions, and what these would achieve."""
     maker = (rows["generator"].rank("dense").cast(pl.Int64) - 1).to_numpy()
-    group, score, share, true = (rows[name].to_numpy() for name in ("group", "score", "share", "true"))
+    group, score, proportion, true = (rows[name].to_numpy() for name in ("group", "score", "share", "true"))
     print("\n| correlation | predicted, with those asked | predicted, with all raters | true, with those asked |")
     print("|---|---|---|---|")
-    columns = ((score, share), (score, true), (true, share))
+    columns = ((score, proportion), (score, true), (true, proportion))
     for name in sorted(rows["generator"].unique()):
-        mine = (rows["generator"] == name).to_numpy()
-        cells = [correlation(one[mine], two[mine]) for one, two in columns]
-        print(f"| {name} ({mine.sum()}) | {' | '.join(shown(one.value, one.low, one.high) for one in cells)} |")
-    cells = [partial_correlation(one, two, maker) for one, two in columns]
-    print(f"| within generators | {' | '.join(shown(one.value, one.low, one.high) for one in cells)} |")
+        selected = (rows["generator"] == name).to_numpy()
+        cells = [correlation(first[selected], second[selected]) for first, second in columns]
+        row = " | ".join(shown(cell.value, cell.low, cell.high) for cell in cells)
+        print(f"| {name} ({selected.sum()}) | {row} |")
+    cells = [partial_correlation(first, second, maker) for first, second in columns]
+    print(f"| within generators | {' | '.join(shown(cell.value, cell.low, cell.high) for cell in cells)} |")
     answers = rows["answers"].to_numpy()
-    said = np.rint(share * answers)
+    generated = np.rint(proportion * answers)
     weights = rater_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
     print("\n| shares | log-likelihood an answer | more than generator means |\n|---|---|---|")
-    for who, given in (("predicted", score), ("true", true)):
-        one = soft_label_likelihood(given, said, answers, maker, weights, clusters=group)
-        mine, gain = one.predictions, one.gain
-        cells_of = (shown(mine.value, mine.low, mine.high), shown(gain.value, gain.low, gain.high))
+    for who, proportions in (("predicted", score), ("true", true)):
+        likelihood = soft_label_likelihood(proportions, generated, answers, maker, weights, clusters=group)
+        predictions, gain = likelihood.predictions, likelihood.gain
+        cells_of = (
+            shown(predictions.value, predictions.low, predictions.high),
+            shown(gain.value, gain.low, gain.high),
+        )
         print(f"| {who} | {' | '.join(cells_of)} |")
-    print(f"| generator means | {shown(one.generators.value, one.generators.low, one.generators.high)} | |")
+    means = likelihood.generators
+    print(f"| generator means | {shown(means.value, means.low, means.high)} | |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     began = time.monotonic()
-    make_world(given.folder)
+    make_world(arguments.folder)
     print(f"world: {time.monotonic() - began:.0f} s", flush=True)
-    done = learn(given.folder, load_recipe(RECIPE), resume=True)
+    done = learn(arguments.folder, load_recipe(RECIPE), resume=True)
     print(done)
     print((done.folder / "README.md").read_text(encoding="utf-8").partition("## What it is worth")[2])
-    rows = held_out(given.folder)
+    rows = held_out(arguments.folder)
     print_bins(rows)
     print_truth(rows)
 

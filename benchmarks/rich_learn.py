@@ -44,16 +44,16 @@ def main() -> None:
     jobs = [(recipe, seed) for recipe in arguments.recipe or RECIPES for seed in range(arguments.seeds)]
     fresh = get_context("spawn")  # a fork would copy the locks of Polars' threads
     with ProcessPoolExecutor(arguments.at_once, mp_context=fresh) as pool:
-        names = list(pool.map(_learnt, [arguments.folder] * len(jobs), *zip(*jobs, strict=True)))
+        names = list(pool.map(_train, [arguments.folder] * len(jobs), *zip(*jobs, strict=True)))
     groups: dict[str, list[str]] = {}
     for (recipe, _), name in zip(jobs, names, strict=True):
         groups.setdefault(recipe, []).append(name)
     rows = [f"--together={recipe}={','.join(names)}" for recipe, names in groups.items()]
-    asked = [str(arguments.folder), *rows, f"--csv={arguments.folder / 'tables.csv'}"]
-    print(CliRunner().invoke(evaluate, asked, catch_exceptions=False).output)
+    options = [str(arguments.folder), *rows, f"--csv={arguments.folder / 'tables.csv'}"]
+    print(CliRunner().invoke(evaluate, options, catch_exceptions=False).output)
 
 
-def _learnt(folder: Path, recipe: str, seed: int) -> str:
+def _train(folder: Path, recipe: str, seed: int) -> str:
     """Return the name of the model, trained now unless it was before."""
     torch.set_num_threads(1)
     name = f"{recipe}-seed-{seed}"

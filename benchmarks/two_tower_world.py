@@ -62,27 +62,27 @@ def make_world(folder: Path, prompts: int, *, alike: bool) -> None:
 def against_the_ideal(folder: Path) -> None:
     """Return how often model and ideal observer pick what a rater picked, and the ratio, resampling prompts."""
     store = Store(folder)
-    mine = _scores(store.read("predictions").filter(pl.col("model") == RECIPE))
+    predicted = _scores(store.read("predictions").filter(pl.col("model") == RECIPE))
     truth = Store(folder, TRUTH_ROOM).read("scores")
     ideal = _scores(truth.filter(pl.col("aspect") == "overall"))
     prompts = dict(store.read("images").select("image", "prompt").iter_rows())
     votes = used_votes(store, load_study(folder), None).filter(
-        pl.col("image").is_in(list(mine)) & pl.col("other").is_in(list(mine)) & (pl.col("lead") != 0)
+        pl.col("image").is_in(list(predicted)) & pl.col("other").is_in(list(predicted)) & (pl.col("lead") != 0)
     )
     rows = list(votes.select("image", "other", "lead").iter_rows())
     group = np.unique([prompts[image] for image, _, _ in rows], return_inverse=True)[1]
     right = {
-        name: np.bincount(group, [np.sign(scores[one] - scores[two]) == lead for one, two, lead in rows]).astype(
-            np.float64
-        )
-        for name, scores in (("model", mine), ("ideal observer", ideal))
+        name: np.bincount(
+            group, [np.sign(scores[image] - scores[other]) == lead for image, other, lead in rows]
+        ).astype(np.float64)
+        for name, scores in (("model", predicted), ("ideal observer", ideal))
     }
-    asked = np.bincount(group)
-    weights = rater_weights(np.zeros(len(asked), np.int64), 2000, np.random.default_rng(0))
-    print(f"\n{len(rows):,} single answers on pairs of {len(asked)} prompts that were held out\n")
+    answer_counts = np.bincount(group)
+    weights = rater_weights(np.zeros(len(answer_counts), np.int64), 2000, np.random.default_rng(0))
+    print(f"\n{len(rows):,} single answers on pairs of {len(answer_counts)} prompts that were held out\n")
     print("| who picks | proportion of answers matched |\n|---|---|")
     for name, counts in right.items():
-        print(f"| {name} | {_ratio(counts, asked, weights)} |")
+        print(f"| {name} | {_ratio(counts, answer_counts, weights)} |")
     print(f"| model ÷ ideal observer | {_ratio(right['model'], right['ideal observer'], weights)} |")
 
 
@@ -91,8 +91,8 @@ def _scores(frame: pl.DataFrame) -> dict[str, float]:
 
 
 def _ratio(above: NDArray[np.number], below: NDArray[np.number], weights: NDArray[np.int32]) -> str:
-    draws = (weights @ above) / (weights @ below)
-    low, high = percentile_interval(draws[:, None], len(above))
+    replicates = (weights @ above) / (weights @ below)
+    low, high = percentile_interval(replicates[:, None], len(above))
     return shown(float(above.sum() / below.sum()), float(low[0]), float(high[0]))
 
 
@@ -101,16 +101,16 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--prompts", type=int, default=2000)
     parser.add_argument("--alike", action="store_true")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
-    given.folder.parent.mkdir(parents=True, exist_ok=True)
+    arguments.folder.parent.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    make_world(given.folder, given.prompts, alike=given.alike)
+    make_world(arguments.folder, arguments.prompts, alike=arguments.alike)
     print(f"world: {time.monotonic() - began:.0f} s", flush=True)
-    done = learn(given.folder, load_recipe(RECIPE), resume=True)
+    done = learn(arguments.folder, load_recipe(RECIPE), resume=True)
     print(done)
     print((done.folder / "README.md").read_text(encoding="utf-8").partition("## What it is worth")[2])
-    against_the_ideal(given.folder)
+    against_the_ideal(arguments.folder)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from scipy import special
 
 from beholder.errors import LabelsError, RecipeError
 from beholder.models.realism import Realism, build, configure, log_likelihood
-from beholder.models.trainable import Batch, Calibrates, SeesFeatures
+from beholder.models.trainable import Batch, Calibratable, UsesEncoders
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.stats.prediction import beta_binomial
 from beholder.tables.provenance import Plain
@@ -36,7 +36,7 @@ def batch(
         pixels=torch.randn(len(shares), 3, side, side),
         prompt_of=torch.zeros(len(shares), dtype=torch.int64),
         pairs=torch.empty(0, 2, dtype=torch.int64),
-        shares=torch.empty(0),
+        soft_labels=torch.empty(0),
         pair_weights=torch.empty(0),
         aspects=aspects,
         ratings=torch.tensor(shares),
@@ -133,7 +133,7 @@ class TestCalibration:
             made.module.head[-1].weight.mul_(20)  # type: ignore[operator]
         shown = self.shown(made)
         before = made.predict(shown[0])["realism"].detach().numpy()
-        assert isinstance(made, Calibrates)
+        assert isinstance(made, Calibratable)
         made.calibrate(shown)
         assert made.module.slope.item() == pytest.approx(2, rel=0.15)
         assert made.module.offset.item() == pytest.approx(1, rel=0.15)
@@ -163,7 +163,7 @@ class TestSight:
 
     def test_features_are_those_of_the_encoders(self) -> None:
         made = build(configure(FEATURES, [], ["realism"]), fresh=True)
-        assert isinstance(made, SeesFeatures)
+        assert isinstance(made, UsesEncoders)
         pixels = np.random.default_rng(0).integers(0, 255, (40, 40, 3), np.uint8)
         found = made.prepare(Image.fromarray(pixels), np.random.default_rng(0))
         np.testing.assert_array_equal(found, made.encoders[0].encode([pixels])[0])
@@ -181,7 +181,9 @@ def test_a_checkpoint_gives_the_same_shares_calibrated(tmp_path: Path, settings:
     save_checkpoint(tmp_path, made, Record("realism", made.config, ("realism",)))
     loaded, _ = load_checkpoint(tmp_path)
     assert isinstance(loaded, Realism)
-    torch.testing.assert_close(loaded.module.shares(loaded.module(shown)), made.module.shares(made.module(shown)))
+    torch.testing.assert_close(
+        loaded.module.proportions(loaded.module(shown)), made.module.proportions(made.module(shown))
+    )
     assert loaded.module.log_dispersion.exp().item() == pytest.approx(0.2)
 
 

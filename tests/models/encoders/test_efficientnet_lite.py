@@ -13,7 +13,7 @@ from PIL import Image
 
 from beholder.errors import WeightsError
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
-from beholder.models.encoders.efficientnet_lite import SIZES, EfficientNetLite, folded
+from beholder.models.encoders.efficientnet_lite import SIZES, EfficientNetLite, fold_batch_norms
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.weights.files import fit_state
 
@@ -74,7 +74,7 @@ def test_a_square_image_is_seen_whole_and_centred(lite0: Encoder) -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_a_state_of_the_right_shapes_fits(published: tuple[str, EfficientNet], size: str) -> None:
     name, network = published
-    state = folded(network.state_dict(), "here")
+    state = fold_batch_norms(network.state_dict(), "here")
     if name == size:
         fit_state(EfficientNetLite(SIZES[size]), state, "here")
     else:
@@ -86,7 +86,7 @@ def test_a_state_with_a_tensor_missing_is_refused(published: tuple[str, Efficien
     state = dict(published[1].state_dict())
     del state["_blocks.3._bn1.running_var"]
     with pytest.raises(WeightsError, match=r"lacks '_blocks\.3\._bn1\.running_var'"):
-        folded(state, "here")
+        fold_batch_norms(state, "here")
 
 
 class TestWeights:

@@ -5,7 +5,7 @@ import torch
 
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
 from beholder.models.encoders.efficientnet_lite import SIZES, EfficientNetLite
-from beholder.models.encoders.grid_features import PLACE, SPREAD, GridFeatures, channels, grid_channels
+from beholder.models.encoders.grid_features import CELL, SPREAD, GridFeatures, channels, grid_channels
 from beholder.models.rich_feedback.settings import GRIDS
 
 
@@ -29,7 +29,7 @@ def test_each_place_has_the_channels_of_three_stages() -> None:
 def test_the_encoder_says_what_the_tower_must_be_told() -> None:
     for name, (side, patch) in GRIDS.items():
         encoder = load_encoder(name)
-        assert (encoder.preprocessing.side, PLACE) == (side, patch)
+        assert (encoder.preprocessing.side, CELL) == (side, patch)
         assert encoder.dims == grid_channels(name) * (side // patch) ** 2
         assert ENCODERS[name].module == "grid_features"
     assert channels(SIZES["lite0"]) == 112 + 4 * 40 + 24

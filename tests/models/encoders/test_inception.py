@@ -12,7 +12,7 @@ from beholder.errors import WeightsError
 from beholder.images.resize import resize_tf1
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encoder import Encoder
-from beholder.models.encoders.inception import WRAPPED, FidInception, fid_names
+from beholder.models.encoders.inception import WRAPPED, FidInception, published_names
 
 
 def made_up_state() -> dict[str, torch.Tensor]:
@@ -119,7 +119,7 @@ class TestNames:
             for name, one in state.items()
             if not name.startswith("fc.")
         }
-        assert set(fid_names(wrapped, "here")) == {name for name in state if not name.startswith("fc.")}
+        assert set(published_names(wrapped, "here")) == {name for name in state if not name.startswith("fc.")}
         torch.save(wrapped, tmp_path / "wrapped.pth")
         found = load_encoder("inception-v3-fid", tmp_path / "wrapped.pth").encode([picture()])
         np.testing.assert_array_equal(found, fid.encode([picture()]))
@@ -127,7 +127,7 @@ class TestNames:
     def test_those_of_torchvision_are_refused(self, state: dict[str, torch.Tensor]) -> None:
         other = state | {"fc.weight": torch.zeros(1000, 2048), "AuxLogits.fc.weight": torch.zeros(1000, 768)}
         with pytest.raises(WeightsError, match="an Inception-v3 of 1,000 classes, as torchvision has it"):
-            fid_names(other, "here")
+            published_names(other, "here")
 
     def test_a_state_of_another_shape_is_refused(self, state: dict[str, torch.Tensor], tmp_path: Path) -> None:
         name = "Mixed_7c.branch1x1.conv.weight"

@@ -57,7 +57,7 @@ def test_unrounded_keeps_what_lies_between_bytes() -> None:
     image = Image.fromarray(np.array([[[0] * 3, [1] * 3]], np.uint8))
     steps = Preprocessing("exact", 1, "box", scale=1.0)
     assert steps.prepare(image).ravel().tolist() == [1, 1, 1]
-    assert replace(steps, whole=False).prepare(image).ravel().tolist() == [0.5, 0.5, 0.5]
+    assert replace(steps, rounded=False).prepare(image).ravel().tolist() == [0.5, 0.5, 0.5]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_unrounded_keeps_what_lies_between_bytes() -> None:
         replace(PLAIN, scale=1.0),
         replace(PLAIN, mean=(0.0, 0.0, 0.1)),
         replace(PLAIN, std=(1.0, 1.0, 0.1)),
-        replace(PLAIN, whole=False),
+        replace(PLAIN, rounded=False),
     ],
 )
 def test_the_version_changes_with_every_setting(other: Preprocessing) -> None:

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from beholder.models.metric_transformer.attention import (
-    OWN,
+    PER_METRIC,
     MetricAttention,
     MetricNetwork,
     Shape,
     metric_weights,
-    others,
+    off_diagonal,
 )
 
 METRICS, IMAGE, TEXT, WIDTH = 3, 10, 6, 8
@@ -45,7 +45,7 @@ def test_weights_and_values_by_hand() -> None:
         attention.value.copy_(torch.tensor([3.0, 5.0]).reshape(2, 1, 1))
         z = torch.tensor([[[1.0], [2.0]]])
         torch.testing.assert_close(attention(z, None), torch.tensor([[[16 / 3], [22 / 5]]]))
-        alone = attention(z, others(2, z.device))
+        alone = attention(z, off_diagonal(2, z.device))
     torch.testing.assert_close(alone, torch.tensor([[[3.0], [10.0]]]))  # each takes its own value
 
 
@@ -54,7 +54,7 @@ def test_weights_sum_to_one_and_hide_what_is_unseen() -> None:
     seen = metric_weights(queries, keys, None)
     torch.testing.assert_close(seen.sum(2), torch.ones(4, METRICS))
     assert (seen > 0).all()
-    alone = metric_weights(queries, keys, others(METRICS, queries.device))
+    alone = metric_weights(queries, keys, off_diagonal(METRICS, queries.device))
     torch.testing.assert_close(alone, torch.eye(METRICS).expand(4, -1, -1))
 
 
@@ -93,15 +93,15 @@ def test_metrics_in_another_order_give_the_same_scores(
     made, order = network(cross=cross), [2, 0, 1]
     moved = network(cross=cross)
     moved.load_state_dict(
-        {name: value[order] if name in OWN else value for name, value in made.state_dict().items()}
+        {name: value[order] if name in PER_METRIC else value for name, value in made.state_dict().items()}
     )
     torch.testing.assert_close(moved(images, sentences[:, order]), made(images, sentences)[:, order])
 
 
 def test_all_that_metrics_own_has_a_slice_for_each() -> None:
     names = dict(network(cross=True, metrics=5).named_parameters())
-    assert set(names) >= OWN
-    assert {name for name, one in names.items() if one.shape[0] == 5} == OWN
+    assert set(names) >= PER_METRIC
+    assert {name for name, one in names.items() if one.shape[0] == 5} == PER_METRIC
 
 
 def test_one_image_does_not_change_another(inputs: tuple[torch.Tensor, torch.Tensor]) -> None:
@@ -123,7 +123,7 @@ def test_features_are_dropped_in_training_alone() -> None:
 def test_freezing_what_is_shared() -> None:
     made = network(cross=True)
     made.freeze_shared()
-    assert {name for name, one in made.named_parameters() if one.requires_grad} == OWN
+    assert {name for name, one in made.named_parameters() if one.requires_grad} == PER_METRIC
     before = {name: value.clone() for name, value in made.state_dict().items()}
     made.train()
     images, sentences = torch.randn(6, IMAGE) + 3, torch.randn(6, METRICS, TEXT)
@@ -131,4 +131,4 @@ def test_freezing_what_is_shared() -> None:
     (made(images, sentences) ** 2).mean().backward()
     optimiser.step()
     changed = {name for name, value in made.state_dict().items() if not torch.equal(value, before[name])}
-    assert changed == OWN  # among what stays are the means and variances to standardise with
+    assert changed == PER_METRIC  # among what stays are the means and variances to standardise with

@@ -8,11 +8,11 @@ import torch
 from PIL import Image
 
 from beholder.errors import LabelsError, RecipeError, WeightsError
-from beholder.models.metric_transformer.attention import OWN
+from beholder.models.metric_transformer.attention import PER_METRIC
 from beholder.models.metric_transformer.model import SENTENCES, MetricTransformer, build, configure
-from beholder.models.metric_transformer.transfer import translated
+from beholder.models.metric_transformer.transfer import convert_state
 from beholder.models.text.sentence_encoder import PACKAGE
-from beholder.models.trainable import Batch, SeesFeatures
+from beholder.models.trainable import Batch, UsesEncoders
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.tables.provenance import Plain
 
@@ -37,7 +37,7 @@ def batch(ratings: list[list[float]], aspects: tuple[str, ...] = BOTH, dims: int
         pixels=torch.rand(count, dims),
         prompt_of=torch.arange(count) % 2,
         pairs=torch.empty(0, 2, dtype=torch.int64),
-        shares=torch.empty(0),
+        soft_labels=torch.empty(0),
         pair_weights=torch.empty(0),
         aspects=aspects,
         ratings=torch.tensor(ratings),
@@ -87,7 +87,7 @@ def test_quality_has_a_fixed_sentence_and_alignment_the_prompt() -> None:
 
 def test_prepared_features_are_those_of_the_encoders() -> None:
     made = model(encoders=["pixel", "pixel"])
-    assert isinstance(made, SeesFeatures)
+    assert isinstance(made, UsesEncoders)
     pixels = np.random.default_rng(0).integers(0, 255, (40, 40, 3), np.uint8)
     found = made.prepare(Image.fromarray(pixels), np.random.default_rng(0))
     once = made.encoders[0].encode([pixels])[0]
@@ -137,14 +137,14 @@ def test_transfer_takes_over_what_is_shared(tmp_path: Path) -> None:
     assert all(one.requires_grad for one in after.module.parameters())
     frozen = model(("alignment",), start=str(tmp_path), frozen="shared")
     learning = {name.partition(".")[2] for name, one in frozen.module.named_parameters() if one.requires_grad}
-    assert learning == OWN
+    assert learning == PER_METRIC
     groups = [group["params"] for group in frozen.parameter_groups(1e-3, 0.0)]
-    assert sum(len(one) for one in groups if isinstance(one, list)) == len(OWN)
+    assert sum(len(one) for one in groups if isinstance(one, list)) == len(PER_METRIC)
 
 
 def test_slices_of_known_metrics_are_kept_and_new_ones_are_their_mean() -> None:
     state = {"0.bias": torch.tensor([1.0, 3.0]), "0.mix.bias": torch.tensor([7.0, 8.0])}
-    found = translated(state, ("quality", "alignment"), ("alignment", "authenticity", "quality"))
+    found = convert_state(state, ("quality", "alignment"), ("alignment", "authenticity", "quality"))
     assert found["0.bias"].tolist() == [3.0, 2.0, 1.0]
     assert found["0.mix.bias"].tolist() == [7.0, 8.0]
 

@@ -49,7 +49,7 @@ def batch() -> Batch:
         pixels=torch.from_numpy(rng.normal(size=(5, 3, 16, 16)).astype(np.float32)),
         prompt_of=torch.tensor([0, 0, 0, 1, 1]),
         pairs=torch.tensor([[0, 1], [0, 2], [1, 2], [3, 4]]),
-        shares=torch.tensor([1.0, 1.0, 0.5, 0.25]),
+        soft_labels=torch.tensor([1.0, 1.0, 0.5, 0.25]),
         pair_weights=torch.ones(4),
         aspects=(),
         ratings=torch.zeros(5, 0),
@@ -89,8 +89,8 @@ class TestLoss:
         assert model.loss(batch).item() < 0.9 * before
 
     def test_ties_alone_teach_nothing(self, batch: Batch) -> None:
-        with pytest.raises(LabelsError, match="ties teach this model nothing"):
-            made().loss(replace(batch, shares=torch.full((4,), 0.5)))
+        with pytest.raises(LabelsError, match="not trained on ties"):
+            made().loss(replace(batch, soft_labels=torch.full((4,), 0.5)))
 
 
 class TestScores:
@@ -101,17 +101,17 @@ class TestScores:
     def test_padding_changes_nothing(self, batch: Batch) -> None:
         model = made()
         among = model.predict(batch)["overall"][0]
-        alone = model.judge(model.look(batch.pixels[:1]), model.read([PROMPTS[0]]))[0]
+        alone = model.score(model.encode_images(batch.pixels[:1]), model.encode_prompts([PROMPTS[0]]))[0]
         torch.testing.assert_close(among, alone, atol=1e-8, rtol=1e-5)
 
     def test_the_prompt_counts(self, batch: Batch) -> None:
         model = made()
-        same = model.look(batch.pixels[:1]).repeat(2, 1, 1)
-        first, second = model.judge(same, model.read(PROMPTS))
+        same = model.encode_images(batch.pixels[:1]).repeat(2, 1, 1)
+        first, second = model.score(same, model.encode_prompts(PROMPTS))
         assert first != second
 
     def test_a_long_prompt_is_cut_to_35_tokens(self) -> None:
-        assert made().read(["word " * 90]).shape == (1, 35)
+        assert made().encode_prompts(["word " * 90]).shape == (1, 35)
 
     def test_saved_and_built_again_it_says_the_same(self, batch: Batch) -> None:
         model: Trainable[Batch] = made()

@@ -15,8 +15,8 @@ from beholder.errors import WeightsError
 from beholder.models.preference import image_reward_state, open_clip_state
 from beholder.models.preference.image_reward import (
     BERT_SIZE,
-    DEVIATION,
-    MEAN,
+    REWARD_MEAN,
+    REWARD_STD,
     RewardNetwork,
     RewardSizes,
     build,
@@ -227,7 +227,7 @@ def plain_reward(state: State, image: torch.Tensor, tokens: list[int]) -> float:
     x = x[:1]
     for layer in (0, 2, 4, 6, 7):
         x = linear(state, f"mlp.layers.{layer}", x)
-    return (float(x) - MEAN) / DEVIATION
+    return (float(x) - REWARD_MEAN) / REWARD_STD
 
 
 class TestShapes:
@@ -236,8 +236,8 @@ class TestShapes:
             state = {
                 name: torch.empty(shape) for name, shape in open_clip_shapes(open_clip_state.VIT_H_14).items()
             }
-            wanted = transformers.CLIPModel(open_clip_state.as_config(open_clip_state.VIT_H_14)).state_dict()
-        found = open_clip_state.renamed(state)
+            wanted = transformers.CLIPModel(open_clip_state.clip_config(open_clip_state.VIT_H_14)).state_dict()
+        found = open_clip_state.rename_tensors(state)
         assert {name: one.shape for name, one in found.items()} == {n: one.shape for n, one in wanted.items()}
         assert sum(one.numel() for one in state.values()) == 986_109_441  # as open_clip counts ViT-H-14
 
@@ -246,7 +246,7 @@ class TestShapes:
             shapes = image_reward_shapes(1024, 24, 768, 12, 196, 16)
             state = {name: torch.empty(shape) for name, shape in shapes.items()}
             wanted = RewardNetwork(RewardSizes(), BERT_SIZE).state_dict()
-        found = image_reward_state.renamed(state)
+        found = image_reward_state.rename_tensors(state)
         assert {name: one.shape for name, one in found.items()} == {n: one.shape for n, one in wanted.items()}
         sizes = RewardSizes.model_validate(image_reward_state.sizes_of(found))
         assert sizes == RewardSizes()
@@ -264,7 +264,7 @@ class TestNumbers:
     def test_hps_v2(self, hps: Path, image: torch.Tensor) -> None:
         judge, _ = load_published("hps-v2", str(hps))
         state = drawn(open_clip_shapes(SMALL_CLIP))
-        found = judge.judge(judge.look(image[None].repeat(2, 1, 1, 1)), judge.read(PROMPTS))
+        found = judge.score(judge.encode_images(image[None].repeat(2, 1, 1, 1)), judge.encode_prompts(PROMPTS))
         short = [49406, 320, 736, 2368, 49407]  # CLIP's numbers for: a red cat
         long = judge._tokens(PROMPTS[1:])[0].tolist()  # type: ignore[attr-defined]
         assert (len(long), long[-1]) == (9, 49407)  # cut, with its end
@@ -279,27 +279,27 @@ class TestNumbers:
         save_file(state, hps / "anything.safetensors")
         judge, _ = load_published("hps-v2.1", str(hps / "anything.safetensors"))
         rounded = {name.removeprefix("module."): one.float() for name, one in state.items()}
-        found = judge.judge(judge.look(image[None]), judge.read(PROMPTS[:1]))
+        found = judge.score(judge.encode_images(image[None]), judge.encode_prompts(PROMPTS[:1]))
         expected = plain_hps(rounded, image, [49406, 320, 736, 2368, 49407])
         assert found.item() == pytest.approx(expected, abs=2e-6)
         assert next(judge.module.parameters()).dtype == torch.float32
 
     def test_pick_score(self, tmp_path: Path, image: torch.Tensor) -> None:
-        clip = transformers.CLIPModel(open_clip_state.as_config(SMALL_CLIP))
-        clip.load_state_dict(open_clip_state.renamed(drawn(open_clip_shapes(SMALL_CLIP))))
+        clip = transformers.CLIPModel(open_clip_state.clip_config(SMALL_CLIP))
+        clip.load_state_dict(open_clip_state.rename_tensors(drawn(open_clip_shapes(SMALL_CLIP))))
         clip.save_pretrained(tmp_path / "pick")
         judge, _ = load_published("pickscore", str(tmp_path / "pick"))
         state = drawn(open_clip_shapes(SMALL_CLIP))
         cosine = plain_hps(state, image, [49406, 320, 736, 2368, 49407])
-        found = judge.judge(judge.look(image[None]), judge.read(PROMPTS[:1]))
+        found = judge.score(judge.encode_images(image[None]), judge.encode_prompts(PROMPTS[:1]))
         assert found.item() == pytest.approx(cosine * math.exp(state["logit_scale"]), abs=1e-5)
         assert judge.preprocessing.fit == "shortest"
 
     def test_image_reward(self, rewarded: Path, image: torch.Tensor) -> None:
         judge, _ = load_published("image-reward", str(rewarded))
         state = drawn(image_reward_shapes(128, 2, 64, 2, 4, 8))
-        found = judge.judge(judge.look(image[None].repeat(2, 1, 1, 1)), judge.read(PROMPTS))
-        tokens = [[int(n) for n in row if n] for row in judge.read(PROMPTS)]
+        found = judge.score(judge.encode_images(image[None].repeat(2, 1, 1, 1)), judge.encode_prompts(PROMPTS))
+        tokens = [[int(n) for n in row if n] for row in judge.encode_prompts(PROMPTS)]
         assert tokens[0] == [101, 1037, 2417, 4937, 102]  # BERT's numbers for: a red cat
         assert found.tolist() == pytest.approx([plain_reward(state, image, row) for row in tokens], rel=1e-4)
 
@@ -310,9 +310,9 @@ class TestNumbers:
         model = build(config, fresh=True)
         model.module.eval()
         state = drawn(image_reward_shapes(128, 2, 64, 2, 4, 8))
-        found = model.judge(model.look(image[None]), model.read(PROMPTS[:1])).item()
+        found = model.score(model.encode_images(image[None]), model.encode_prompts(PROMPTS[:1])).item()
         expected = plain_reward(state, image, [101, 1037, 2417, 4937, 102])
-        assert found == pytest.approx(expected * DEVIATION + MEAN, rel=1e-4)  # rewards, not normalised
+        assert found == pytest.approx(expected * REWARD_STD + REWARD_MEAN, rel=1e-4)  # rewards, not normalised
         assert not all(one.requires_grad for one in model.module.parameters())
 
 
@@ -400,7 +400,7 @@ class TestFaults:
             load_published("hps-v2", str(hps))
 
     def test_a_clip_with_missing_and_foreign_tensors(self, tmp_path: Path) -> None:
-        clip = transformers.CLIPModel(open_clip_state.as_config(SMALL_CLIP))
+        clip = transformers.CLIPModel(open_clip_state.clip_config(SMALL_CLIP))
         clip.save_pretrained(tmp_path)
         state = {**clip.state_dict(), "extra": torch.zeros(2)}
         del state["visual_projection.weight"]

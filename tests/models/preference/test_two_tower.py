@@ -49,7 +49,7 @@ def batch() -> Batch:
         pixels=torch.from_numpy(rng.normal(size=(4, 3, 16, 16)).astype(np.float32)),
         prompt_of=torch.tensor([0, 0, 1, 1]),
         pairs=torch.tensor([[0, 1], [3, 2]]),
-        shares=torch.tensor([1.0, 0.5]),
+        soft_labels=torch.tensor([1.0, 0.5]),
         pair_weights=torch.tensor([1.0, 1.0]),
         aspects=(),
         ratings=torch.zeros(4, 0),
@@ -84,7 +84,7 @@ class TestLoss:
         torch.testing.assert_close(made(reduction="mean").loss(weighted), (0.25 * first + 2 * tie) / 2.25)
 
     def test_a_pair_turned_round_is_the_same_pair(self, batch: Batch) -> None:
-        turned = replace(batch, pairs=batch.pairs.flip(1), shares=1 - batch.shares)
+        turned = replace(batch, pairs=batch.pairs.flip(1), soft_labels=1 - batch.soft_labels)
         model = made()
         torch.testing.assert_close(model.loss(turned), model.loss(batch))
 
@@ -102,7 +102,7 @@ class TestLoss:
         assert scores[0] > scores[1]
 
     def test_without_comparisons_there_is_nothing_to_learn(self, batch: Batch) -> None:
-        none = replace(batch, pairs=torch.zeros(0, 2, dtype=torch.int64), shares=torch.zeros(0))
+        none = replace(batch, pairs=torch.zeros(0, 2, dtype=torch.int64), soft_labels=torch.zeros(0))
         with pytest.raises(LabelsError, match="learns from comparisons"):
             made().loss(none)
 
@@ -129,7 +129,10 @@ class TestScores:
 
     def test_a_prompt_is_read_the_same_among_longer_ones(self) -> None:
         model = made()
-        alone, among = model.read(["a red cat"]), model.read(["a red cat", "two blue dogs and a red cat"])
+        alone, among = (
+            model.encode_prompts(["a red cat"]),
+            model.encode_prompts(["a red cat", "two blue dogs and a red cat"]),
+        )
         torch.testing.assert_close(alone[0], among[0])
 
     def test_it_is_trainable(self) -> None:
@@ -206,7 +209,7 @@ class TestRecipe:
     def test_clips_vocabulary_from_random_weights(self) -> None:
         model = made(vocabulary="clip")
         assert clip_of(model).config.text_config.vocab_size == 49408
-        assert model.read(["a red cat"]).shape == (1, 8)
+        assert model.encode_prompts(["a red cat"]).shape == (1, 8)
 
     def test_a_start_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(WeightsError, match=r"holds no config\.json"):

@@ -4,9 +4,8 @@ import torch
 from PIL import Image
 
 from beholder.errors import RecipeError
-from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.cnn import CnnSettings, RichCnn, build, configure
-from beholder.models.rich_feedback.judge import RichJudge
+from beholder.models.rich_feedback.trainable import RichBatch, RichTrainable
 from beholder.tables.provenance import Plain
 
 TINY: dict[str, Plain] = {
@@ -32,7 +31,7 @@ def batch() -> RichBatch:
 
 
 def test_it_gives_maps_and_scores_and_no_words() -> None:
-    judge: RichJudge = tiny()
+    judge: RichTrainable = tiny()
     found = judge.feedback(batch().pixels, ("a",) * 6)
     assert {name: one.shape for name, one in found.heatmaps.items()} == {
         "implausibility": (6, 16, 16),

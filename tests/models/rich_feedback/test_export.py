@@ -24,7 +24,7 @@ def test_the_file_gives_what_the_model_gives(tmp_path: Path) -> None:
     program = torch.export.load(tmp_path / "model.pt2").module()
     pixels = torch.randn(3, 3, 16, 16)
     prompts = ["a red cat", "a cat red", "red a cat"]
-    rows = torch.tensor([model.pieces.read(prompt, 8)[0] for prompt in prompts])
+    rows = torch.tensor([model.tokenizer.encode_prompt(prompt, 8)[0] for prompt in prompts])
     given = torch.cat([torch.zeros(3, 1, dtype=torch.int64), rows[:, :-1]], 1)
     with torch.no_grad():
         found = program(pixels, rows, torch.ones_like(rows), given)
@@ -34,5 +34,5 @@ def test_the_file_gives_what_the_model_gives(tmp_path: Path) -> None:
     for name in ("plausibility", "overall"):
         np.testing.assert_allclose(found[f"{name} score"], wanted.scores[name], atol=1e-5)
     after = found["keywords"][:, 1].double()  # what follows the first word: its mark, or the second word
-    lead = after[:, model.pieces.mark[0]] - after.gather(1, rows[:, 1:2])[:, 0]
+    lead = after[:, model.tokenizer.mark[0]] - after.gather(1, rows[:, 1:2])[:, 0]
     np.testing.assert_allclose(torch.sigmoid(lead), [chances[0] for chances in wanted.misaligned], atol=1e-5)

@@ -1,38 +1,38 @@
 import numpy as np
 import torch
 
-from beholder.models.rich_feedback.keywords import IGNORED, misaligned_chances, targets, written
-from beholder.models.rich_feedback.pieces import Pieces, vocabulary, word_pieces
+from beholder.models.rich_feedback.keywords import IGNORED, decoder_targets, mark_prompt, misaligned_probabilities
+from beholder.models.rich_feedback.tokenizer import PromptTokenizer, collect_vocabulary, word_tokenizer
 
-PIECES = word_pieces(("a", "cat", "red"))  # 4, 5, 6
+TOKENIZER = word_tokenizer(("a", "cat", "red"))  # 4, 5, 6
 WORDS = [(4,), (6,), (5,)]  # a red cat
 
 
 def test_written_by_hand() -> None:
-    text = written(WORDS, [False, True, False], PIECES)
-    assert text.numbers == [4, 6, 3, 5, 1]
-    assert text.after == [1, 2, 4]
-    given, wanted = targets([text, written([(5,)], [True], PIECES)], PIECES)
+    text = mark_prompt(WORDS, [False, True, False], TOKENIZER)
+    assert text.token_ids == [4, 6, 3, 5, 1]
+    assert text.word_ends == [1, 2, 4]
+    given, wanted = decoder_targets([text, mark_prompt([(5,)], [True], TOKENIZER)], TOKENIZER)
     assert given.tolist() == [[0, 4, 6, 3, 5], [0, 5, 3, 0, 0]]
     assert wanted.tolist() == [[4, 6, 3, 5, 1], [5, 3, 1, IGNORED, IGNORED]]
 
 
 def test_words_of_several_pieces() -> None:
-    text = written([(4, 5), (6,)], [True, False], Pieces(8, 0, 1, (3, 7), _words={}))
-    assert text.numbers == [4, 5, 3, 7, 6, 1]
-    assert text.after == [2, 5]
+    text = mark_prompt([(4, 5), (6,)], [True, False], PromptTokenizer(8, 0, 1, (3, 7), _words={}))
+    assert text.token_ids == [4, 5, 3, 7, 6, 1]
+    assert text.word_ends == [2, 5]
 
 
 def one_word_at_a_time(words: list[tuple[int, ...]], decode: torch.nn.Module) -> list[float]:
     """The same choices, made the slow way: a pass for each word."""
-    numbers, chances = [PIECES.pad], []
-    following = [*(word[0] for word in words[1:]), PIECES.end][: len(words)]
+    numbers, chances = [TOKENIZER.pad], []
+    following = [*(word[0] for word in words[1:]), TOKENIZER.end][: len(words)]
     for word, after in zip(words, following, strict=True):
         numbers += word
         logits = decode(torch.tensor([numbers]))[0, -1].double()
         chances.append(float(torch.sigmoid(logits[3] - logits[after])))
         if chances[-1] > 0.5:
-            numbers += PIECES.mark
+            numbers += TOKENIZER.mark
     return chances
 
 
@@ -62,9 +62,9 @@ def test_few_passes_make_the_same_choices_as_many() -> None:
             passes += 1
             assert len(given) == len(following) == len(rows)
             logits = causal.forward(given).double()
-            return logits[..., PIECES.mark[0]] - logits.gather(-1, following[..., None])[..., 0]
+            return logits[..., TOKENIZER.mark[0]] - logits.gather(-1, following[..., None])[..., 0]
 
-        found = misaligned_chances(words, PIECES, leads)
+        found = misaligned_probabilities(words, TOKENIZER, leads)
         for one, chances in zip(words, found, strict=True):
             np.testing.assert_allclose(chances, one_word_at_a_time(list(one), causal), rtol=1e-12)
             marks += int((chances > 0.5).sum())
@@ -81,14 +81,14 @@ def test_marks_that_do_not_depend_on_each_other_take_two_passes() -> None:
         assert len(rows) == len(following)
         return torch.where(given == 6, 1.0, -1.0)  # after each "red", whatever stands elsewhere
 
-    found = misaligned_chances([[(6,), (4,), (6,), (6,), (5,)], [(4,)]], PIECES, leads)
+    found = misaligned_probabilities([[(6,), (4,), (6,), (6,), (5,)], [(4,)]], TOKENIZER, leads)
     assert [(one > 0.5).tolist() for one in found] == [[True, False, True, True, False], [False]]
     assert passes == 2
 
 
 def test_vocabulary() -> None:
-    assert vocabulary(["A red cat, red!"], "alignment score") == ("a", "alignment", "cat", "red", "score")
-    assert PIECES.of("RED") == (6,)
-    assert PIECES.of("dog") == PIECES.of("ネコ") == (2,)
-    assert PIECES.read("a red cat", 3) == ([4, 6, 1], [(4,), (6,)])
-    assert PIECES.read("", 8) == ([1], [])
+    assert collect_vocabulary(["A red cat, red!"], "alignment score") == ("a", "alignment", "cat", "red", "score")
+    assert TOKENIZER.encode_word("RED") == (6,)
+    assert TOKENIZER.encode_word("dog") == TOKENIZER.encode_word("ネコ") == (2,)
+    assert TOKENIZER.encode_prompt("a red cat", 3) == ([4, 6, 1], [(4,), (6,)])
+    assert TOKENIZER.encode_prompt("", 8) == ([1], [])

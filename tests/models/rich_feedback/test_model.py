@@ -6,7 +6,6 @@ import torch
 from PIL import Image
 from pydantic import ValidationError
 
-from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.heads import as_map
 from beholder.models.rich_feedback.losses import heatmap_loss, score_loss, writing_loss
 from beholder.models.rich_feedback.model import RichFeedbackModel
@@ -19,6 +18,7 @@ from beholder.models.rich_feedback.settings import (
     TextModel,
     Variant,
 )
+from beholder.models.rich_feedback.trainable import RichBatch
 
 TINY = RichFeedbackSettings(
     image=ImageTower(side=32, patch=8, stem="convolutions", width=16, layers=1, heads=2),
@@ -93,7 +93,7 @@ def test_other_images_in_the_batch_change_nothing(variant: Variant) -> None:
 @pytest.mark.parametrize("variant", ["multi-head", "augmented-prompt"])
 def test_the_image_tower_looks_once(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
     one, looks = model(variant), Calls()
-    monkeypatch.setattr(one.module, "look", looks.of(one.module.look))
+    monkeypatch.setattr(one.module, "encode_images", looks.of(one.module.encode_images))
     one.feedback(batch().pixels, PROMPTS)
     assert looks.sizes == [4]
 
@@ -155,7 +155,7 @@ def test_the_base_configuration_has_the_published_sizes() -> None:
         assert vit == 85_798_656  # ViT-B/16 without its pooler and classes
         assert base.map_side == 224
         pixels = torch.zeros(1, 3, 224, 224)
-        tokens = large.module.look(pixels)
+        tokens = large.module.encode_images(pixels)
         encoded = Encoded(tokens, torch.ones(tokens.shape[:2]), tokens)
         assert large.module.heatmap(encoded, "implausibility").shape == (1, 224, 224)
         assert large.module.score(encoded, "overall").shape == (1,)
@@ -227,11 +227,13 @@ def test_only_the_choices_of_marks_can_count() -> None:
     given = RichBatch(batch().pixels[:1], ("a red cat",), *nothing, ((False, True, False),))
     with torch.no_grad():
         found = float(judge.loss(given))
-        tokens = judge.module.look(given.pixels)
-        numbers = torch.tensor([[judge.pieces.of(word)[0] for word in ("a", "red", "cat")] + [judge.pieces.end]])
+        tokens = judge.module.encode_images(given.pixels)
+        numbers = torch.tensor(
+            [[judge.tokenizer.encode_word(word)[0] for word in ("a", "red", "cat")] + [judge.tokenizer.end]]
+        )
         encoded = judge.module.encode(tokens, numbers, torch.ones_like(numbers))
-        a, red, cat, mark = *numbers[0, :3].tolist(), judge.pieces.mark[0]
-        logits = judge.module.write(encoded, torch.tensor([[0, a, red, mark, cat]]))[0]
+        a, red, cat, mark = *numbers[0, :3].tolist(), judge.tokenizer.mark[0]
+        logits = judge.module.next_token_logits(encoded, torch.tensor([[0, a, red, mark, cat]]))[0]
     leads = [logits[1, mark] - logits[1, red], logits[2, mark] - logits[2, cat], logits[4, mark] - logits[4, 1]]
     signed = np.array([float(lead) for lead in leads]) * (1, -1, 1)
     expected = np.log1p(np.exp(signed)).mean()

@@ -9,11 +9,11 @@ import torch
 from PIL import Image
 from pydantic import ValidationError
 
-from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.losses import naming_loss
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import Heads, ImageTower, Losses, RichFeedbackSettings, TextModel
 from beholder.models.rich_feedback.stems import GridStem
+from beholder.models.rich_feedback.trainable import RichBatch
 
 PIXELS = ImageTower(side=16, patch=8, stem="convolutions", width=8, layers=1, heads=2)
 NAMING = RichFeedbackSettings(
@@ -46,7 +46,7 @@ def test_a_word_is_shown_where_any_token_is_like_it() -> None:
     model = naming_model()
     network = model.module
     assert network.grounding is not None
-    number = model.pieces.of("cat")[0]
+    number = model.tokenizer.encode_word("cat")[0]
     with torch.no_grad():
         network.text.shared.weight[number] = torch.tensor([2.0, *[0.0] * 7])
         network.grounding.rareness[number] = 0.5
@@ -54,9 +54,9 @@ def test_a_word_is_shown_where_any_token_is_like_it() -> None:
     tokens[0, 0, 0] = 3.0
     # likeness 2 · 3 / √8 at one token and 0 at the other: log(½ (e^(6/√8) + 1)) + ½
     expected = log((exp(6 / 8**0.5) + 1) / 2) + 0.5
-    alone = network.named(tokens, torch.tensor([number]))
+    alone = network.naming_logits(tokens, torch.tensor([number]))
     torch.testing.assert_close(alone, torch.tensor([[expected]]))
-    torch.testing.assert_close(network.named(tokens, torch.tensor([[number, number]])), alone.expand(1, 2))
+    torch.testing.assert_close(network.naming_logits(tokens, torch.tensor([[number, number]])), alone.expand(1, 2))
 
 
 def test_the_loss_by_hand() -> None:
@@ -105,26 +105,26 @@ def test_the_prompt_is_told_what_the_image_shows() -> None:
     model = naming_model()
     network = model.module
     assert network.grounding is not None
-    tokens = network.look(two_images(model).pixels)
-    numbers = torch.tensor([[*model.pieces.of("cat"), model.pieces.end]] * 2)
+    tokens = network.encode_images(two_images(model).pixels)
+    numbers = torch.tensor([[*model.tokenizer.encode_word("cat"), model.tokenizer.end]] * 2)
     told = network.encode(tokens, numbers, torch.ones_like(numbers))
-    written = network.write(told, numbers)
+    written = network.next_token_logits(told, numbers)
     with torch.no_grad():
         for weight in network.grounding.parameters():
             weight.zero_()
     untold = network.encode(tokens, numbers, torch.ones_like(numbers))
     assert not torch.allclose(told.states, untold.states)
-    assert not torch.allclose(written, network.write(told, numbers))  # the decoder is told too
+    assert not torch.allclose(written, network.next_token_logits(told, numbers))  # the decoder is told too
     plain = naming_model(NAMING.model_copy(update={"losses": Losses()}))
     assert plain.module.grounding is None
     with pytest.raises(TypeError, match="not built to name"):
-        plain.module.named(tokens, numbers)
+        plain.module.naming_logits(tokens, numbers)
 
 
 def test_a_word_is_told_where_and_as_what_it_is_shown() -> None:
     model = naming_model()
     network = model.module
-    number = model.pieces.of("cat")[0]
+    number = model.tokenizer.encode_word("cat")[0]
     with torch.no_grad():
         network.text.shared.weight[number] = torch.tensor([2.0, *[0.0] * 7])
     assert network.grounding is not None
@@ -145,7 +145,7 @@ def test_a_word_is_told_how_what_stands_before_it_lies_to_what_stands_after() ->
     model = naming_model()
     grounding, shared = model.module.grounding, model.module.text.shared
     assert grounding is not None
-    cat, red, dog = (model.pieces.of(word)[0] for word in ("cat", "red", "dog"))
+    cat, red, dog = (model.tokenizer.encode_word(word)[0] for word in ("cat", "red", "dog"))
     with torch.no_grad():
         shared.weight[cat], shared.weight[dog] = (
             torch.tensor([2.0, *[0.0] * 7]),
@@ -160,9 +160,9 @@ def test_a_word_is_told_how_what_stands_before_it_lies_to_what_stands_after() ->
     tokens[0, 0, 0] = tokens[0, 1, 1] = 99.0  # the cat on the left, the dog on the right
     for prompt, expected in (((cat, red, dog), -1.0), ((dog, red, cat), 1.0)):
         numbers = torch.tensor([[*prompt, 0]])
-        grounding.told(tokens, shared(numbers), numbers, torch.tensor([[1, 1, 1, 0]]))
+        grounding.word_evidence(tokens, shared(numbers), numbers, torch.tensor([[1, 1, 1, 0]]))
         torch.testing.assert_close(told[-1][0, 1], torch.tensor(expected))  # from −½ to ½
-    grounding.told(tokens, shared(numbers), numbers)
+    grounding.word_evidence(tokens, shared(numbers), numbers)
     assert len(told) == 2  # what is written has nothing after it yet
 
 
@@ -173,7 +173,7 @@ class TestFrozenEncoder:
         model = naming_model(NAMING.model_copy(update={"image": self.GRID}))
         batch = two_images(model)
         assert batch.pixels.shape == (2, model.encoders[0].dims)
-        assert model.module.look(batch.pixels).shape == (2, 144, 8)
+        assert model.module.encode_images(batch.pixels).shape == (2, 144, 8)
         before = [one.clone() for one in model.module.parameters()]
         model.loss(replace(batch, scores=torch.full((2, 4), 0.5))).backward()  # type: ignore[no-untyped-call]
         moved = [float(one.grad.abs().sum()) > 0 for one in model.module.parameters() if one.grad is not None]
@@ -199,7 +199,7 @@ class TestFrozenEncoder:
         [
             ({"encoder": "clip"}, "gives no grid; those that do: efficientnet-lite0-grid"),
             ({"side": 224}, "side must be 192 and patch 16 or 32"),
-            ({"weights": "vit"}, "sees pixels"),
+            ({"weights": "vit"}, "takes pixels"),
             ({"encoder": None, "dropout": 0.2}, r"dropout \(0.2\) is of the channels of a frozen encoder"),
         ],
     )

@@ -4,15 +4,14 @@ import torch
 from torch.nn import functional
 
 from beholder.errors import RecipeError
-from beholder.models.rich_feedback.batch import RichBatch
-from beholder.models.rich_feedback.judge import RichJudge
 from beholder.models.rich_feedback.similarity import (
     RichSimilarity,
     build,
     configure,
-    contrast,
+    contrastive_loss,
     gradient_map,
 )
+from beholder.models.rich_feedback.trainable import RichBatch, RichTrainable
 from beholder.tables.provenance import Plain
 
 SIZES: dict[str, Plain] = {
@@ -56,11 +55,11 @@ def test_it_learns_from_a_batch(learns: str) -> None:
 
 
 def test_off_the_shelf_all_aspects_have_the_likeness() -> None:
-    judge: RichJudge = tiny("prompts")
+    judge: RichTrainable = tiny("prompts")
     found = judge.feedback(batch().pixels, PROMPTS)
     assert isinstance(judge, RichSimilarity)
     with torch.no_grad():
-        likeness = (judge.towers.look(batch().pixels) * judge.towers.read(PROMPTS)).sum(1)
+        likeness = (judge.towers.encode_images(batch().pixels) * judge.towers.encode_prompts(PROMPTS)).sum(1)
     for aspect in judge.settings.scores:
         np.testing.assert_allclose(found.scores[aspect], (likeness.numpy() + 1) / 2, rtol=1e-5)
     assert found.misaligned == ()
@@ -78,7 +77,7 @@ def test_scores_are_those_of_the_feedback() -> None:
 def test_images_of_one_prompt_share_the_right_answer() -> None:
     """By hand: unit vectors along two axes; rows 0 and 2 have the same prompt."""
     vectors = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    found = contrast(vectors, vectors, ("x", "y", "x"), torch.tensor(1.0))
+    found = contrastive_loss(vectors, vectors, ("x", "y", "x"), torch.tensor(1.0))
     e = np.e
     twice = -np.log(e / (2 * e + 1))
     once = -np.log(e / (e + 2))
@@ -91,7 +90,9 @@ def test_distinct_prompts_give_the_loss_of_clip() -> None:
     logits = 7 * images @ texts.T
     own = torch.arange(5)
     expected = (functional.cross_entropy(logits, own) + functional.cross_entropy(logits.T, own)) / 2
-    assert float(contrast(images, texts, "abcde", torch.tensor(7.0))) == pytest.approx(float(expected), rel=1e-6)
+    assert float(contrastive_loss(images, texts, "abcde", torch.tensor(7.0))) == pytest.approx(
+        float(expected), rel=1e-6
+    )
 
 
 def test_the_map_is_strongest_where_the_gradient_is() -> None:
@@ -110,7 +111,7 @@ def test_the_map_follows_the_gradient_of_the_likeness() -> None:
     pixels = batch().pixels[:1].requires_grad_()
 
     def likeness(shown: torch.Tensor) -> torch.Tensor:
-        return (judge.towers.look(shown) * judge.towers.read(PROMPTS[:1])).sum()
+        return (judge.towers.encode_images(shown) * judge.towers.encode_prompts(PROMPTS[:1])).sum()
 
     (slope,) = torch.autograd.grad(likeness(pixels), pixels)
     with torch.no_grad():

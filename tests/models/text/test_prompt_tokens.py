@@ -13,12 +13,12 @@ from beholder.models.text import vocabulary
 from beholder.models.text.prompt_tokens import (
     _clip_tokenizer,
     bert_tokens,
-    cleaned,
+    clean_prompt,
     clip_tokens,
     folder_tokens,
-    small,
+    lowercase_prompt,
+    split_tokens,
     word_tokens,
-    words_of,
 )
 
 PROMPTS = [
@@ -90,12 +90,12 @@ def test_shorter_prompts_are_filled_with_zeros() -> None:
 def test_words() -> None:
     tokens = word_tokens(["a", "cat", "red"], 5)
     assert tokens(["A red, cat"]).tolist() == [[2, 4, 6, 1, 3]]  # cut after three; the comma is not known
-    assert words_of("A red, cat") == ["a", "red", ",", "cat"]
+    assert split_tokens("A red, cat") == ["a", "red", ",", "cat"]
 
 
 def test_what_mending_does() -> None:
-    assert cleaned("It’s  &amp;amp;\n“OK”") == 'it\'s & "ok"'
-    assert small("It’s  &amp;\n“OK”") == "it’s &amp; “ok”"
+    assert clean_prompt("It’s  &amp;amp;\n“OK”") == 'it\'s & "ok"'
+    assert lowercase_prompt("It’s  &amp;\n“OK”") == "it’s &amp; “ok”"
 
 
 def test_a_damaged_tokenizer_is_named(tmp_path: Path) -> None:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from beholder.measure.scorers.scorer import Scorer, Shown
 from beholder.models.encoders.torch_network import share_cores
-from beholder.models.judge import Judge
-from beholder.models.judging import Judging
 from beholder.models.preference.published import load_published
+from beholder.models.prompt_scoring import PromptScorer, ScoringNetwork
 
 AT_HAND = 2
 """Models that are kept; some fill four gigabytes."""
@@ -31,9 +30,9 @@ def _loaded(name: str, place: str | None, _: tuple[tuple[str, int, int], ...], d
     return scorer_of(name, f"{name}@{weights[:12]}", judge, device)
 
 
-def scorer_of(name: str, identity: str, judge: Judge, device: str | None) -> Scorer:
+def scorer_of(name: str, identity: str, judge: ScoringNetwork, device: str | None) -> Scorer:
     """A judge as a scorer."""
-    judging = Judging(judge, device=device)
+    judging = PromptScorer(judge, device=device)
 
     def judged(shown: Sequence[Shown]) -> NDArray[np.float64]:
         prepared = [judging.preprocessing.prepare(one.image) for one in shown if one.image is not None]

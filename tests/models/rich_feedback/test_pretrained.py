@@ -16,8 +16,8 @@ from tokenizers import models, pre_tokenizers
 
 from beholder.errors import WeightsError
 from beholder.models.rich_feedback.model import RichFeedbackModel
+from beholder.models.rich_feedback.pretrained import load_pretrained
 from beholder.models.rich_feedback.settings import Heads, ImageTower, RichFeedbackSettings, TextModel
-from beholder.models.rich_feedback.weights import load_pretrained
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz_0"
 SPARE = 5
@@ -94,11 +94,11 @@ def test_positions_are_stretched_to_another_side(vit: Path) -> None:
 def test_pieces_of_the_tokenizer(t5: Path) -> None:
     model = RichFeedbackModel(settings(None, t5))
     number = {letter: place for place, letter in enumerate(LETTERS, 4)}
-    assert model.pieces.mark == (number["_"], number["0"])
-    assert model.pieces.of("cat") == (4 + len(LETTERS),)
-    assert model.pieces.of("ab") == (3, number["a"], number["b"])
-    assert model.pieces.of("ネコ")  # unknown, and something all the same
-    assert model.pieces.size == 5 + len(LETTERS)
+    assert model.tokenizer.mark == (number["_"], number["0"])
+    assert model.tokenizer.encode_word("cat") == (4 + len(LETTERS),)
+    assert model.tokenizer.encode_word("ab") == (3, number["a"], number["b"])
+    assert model.tokenizer.encode_word("ネコ")  # unknown, and something all the same
+    assert model.tokenizer.vocabulary_size == 5 + len(LETTERS)
     assert [len(one) for one in model.feedback(torch.zeros(1, 3, 32, 32), ["a cat, ab"]).misaligned] == [3]
 
 
@@ -106,7 +106,7 @@ def test_a_checkpoint_needs_the_folder_no_more(t5: Path, tmp_path: Path) -> None
     config = RichFeedbackModel(settings(None, t5)).config
     gone = json.loads(json.dumps(config).replace(str(t5), str(tmp_path / "gone")))
     again = RichFeedbackModel(RichFeedbackSettings.model_validate(gone))
-    assert again.pieces.of("cat") == (4 + len(LETTERS),)
+    assert again.tokenizer.encode_word("cat") == (4 + len(LETTERS),)
 
 
 def test_without_weights_nothing_changes() -> None:

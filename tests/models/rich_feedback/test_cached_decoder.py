@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from beholder.models.rich_feedback.decoding import Decoding
-from beholder.models.rich_feedback.keywords import misaligned_chances
+from beholder.models.rich_feedback.cached_decoder import CachedDecoder
+from beholder.models.rich_feedback.keywords import misaligned_probabilities
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import Heads, ImageTower, RichFeedbackSettings, TextModel
 
@@ -28,22 +28,24 @@ def model() -> RichFeedbackModel:
 
 
 def test_the_same_as_whole_passes_with_all_logits(model: RichFeedbackModel) -> None:
-    network, pieces = model.module, model.pieces
+    network, tokenizer = model.module, model.tokenizer
     with torch.inference_mode():
-        read = [pieces.read(prompt, 64) for prompt in PROMPTS]
+        read = [tokenizer.encode_prompt(prompt, 64) for prompt in PROMPTS]
         longest = max(len(numbers) for numbers, _ in read)
         numbers = torch.tensor([one + [0] * (longest - len(one)) for one, _ in read])
         mask = torch.tensor([[1] * len(one) + [0] * (longest - len(one)) for one, _ in read])
         pixels = torch.randn(len(PROMPTS), 3, 16, 16, generator=torch.Generator().manual_seed(0))
-        encoded = network.encode(network.look(pixels), numbers, mask)
+        encoded = network.encode(network.encode_images(pixels), numbers, mask)
 
         def plain(given: torch.Tensor, following: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-            logits = network.write(encoded.of(rows), given)
-            return logits[..., pieces.mark[0]] - logits.gather(-1, following[..., None])[..., 0]
+            logits = network.next_token_logits(encoded.select(rows), given)
+            return logits[..., tokenizer.mark[0]] - logits.gather(-1, following[..., None])[..., 0]
 
         words = [one for _, one in read]
-        wanted = misaligned_chances(words, pieces, plain)
-        found = misaligned_chances(words, pieces, Decoding(network, encoded, pieces.mark[0]).leads)
+        wanted = misaligned_probabilities(words, tokenizer, plain)
+        found = misaligned_probabilities(
+            words, tokenizer, CachedDecoder(network, encoded, tokenizer.mark[0]).mark_margins
+        )
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
     marks = [int((one > 0.5).sum()) for one in wanted]

@@ -14,8 +14,8 @@ from torch import nn
 from beholder.errors import UserError
 from beholder.models.encoders.differentiable import prepare_tensors
 from beholder.models.encoders.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
-from beholder.models.judging import Judging, chosen_device
 from beholder.models.preference.two_tower import build, configure
+from beholder.models.prompt_scoring import PromptScorer, select_device
 
 SIDE = 16
 
@@ -30,16 +30,16 @@ class Counting:
         self.calls: list[list[str]] = []
         self.failing = False
 
-    def read(self, prompts: Sequence[str]) -> torch.Tensor:
+    def encode_prompts(self, prompts: Sequence[str]) -> torch.Tensor:
         self.calls.append(list(prompts))
         if self.failing:
             raise RuntimeError("no memory")
         return torch.tensor([[float(len(prompt))] for prompt in prompts])
 
-    def look(self, pixels: torch.Tensor) -> torch.Tensor:
+    def encode_images(self, pixels: torch.Tensor) -> torch.Tensor:
         return pixels.mean((1, 2, 3))[:, None]
 
-    def judge(self, images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
+    def score(self, images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
         return (images * texts)[:, 0]
 
 
@@ -51,7 +51,7 @@ def pixels() -> NDArray[np.float32]:
 class TestPrompts:
     def test_each_is_read_once(self, pixels: NDArray[np.float32]) -> None:
         judge = Counting()
-        judging = Judging(judge, device="cpu")
+        judging = PromptScorer(judge, device="cpu")
         means = pixels.mean((1, 2, 3))
         assert judging.scores(pixels, ["ab", "abc", "ab", "a"]) == pytest.approx(means * [2, 3, 2, 1])
         assert judging.scores(pixels, ["a", "abc", "new", "ab"]) == pytest.approx(means * [1, 3, 3, 2])
@@ -59,7 +59,7 @@ class TestPrompts:
 
     def test_by_many_threads_too(self, pixels: NDArray[np.float32]) -> None:
         judge = Counting()
-        judging, together = Judging(judge, device="cpu"), Barrier(8)
+        judging, together = PromptScorer(judge, device="cpu"), Barrier(8)
 
         def work(first: int) -> bool:
             rng = np.random.default_rng(first)
@@ -78,7 +78,7 @@ class TestPrompts:
 
     def test_only_so_many_are_kept(self, pixels: NDArray[np.float32]) -> None:
         judge = Counting()
-        judging = Judging(judge, device="cpu", kept=2)
+        judging = PromptScorer(judge, device="cpu", cache_size=2)
         for prompt in ("a", "b", "a", "c", "a", "b"):
             judging.scores(pixels[:1], [prompt])
         assert judge.calls == [["a"], ["b"], ["c"], ["b"]]  # b was the one unused for longest when c came
@@ -87,7 +87,7 @@ class TestPrompts:
 
     def test_a_failure_is_told_and_tried_again(self, pixels: NDArray[np.float32]) -> None:
         judge = Counting()
-        judging = Judging(judge, device="cpu")
+        judging = PromptScorer(judge, device="cpu")
         judge.failing = True
         with pytest.raises(RuntimeError, match="no memory"):
             judging.scores(pixels[:1], ["a"])
@@ -99,10 +99,10 @@ class TestGradients:
     @pytest.mark.parametrize(
         "preprocessing",
         [
-            Preprocessing("shortest", 12, "bicubic", 8, mean=CLIP_MEAN, std=CLIP_STD, whole=False),
-            Preprocessing("exact", 9, "bilinear", whole=False),
-            Preprocessing("longest", 10, "bicubic", mean=CLIP_MEAN, std=CLIP_STD, whole=False),
-            Preprocessing("exact", 40, "lanczos", whole=False),
+            Preprocessing("shortest", 12, "bicubic", 8, mean=CLIP_MEAN, std=CLIP_STD, rounded=False),
+            Preprocessing("exact", 9, "bilinear", rounded=False),
+            Preprocessing("longest", 10, "bicubic", mean=CLIP_MEAN, std=CLIP_STD, rounded=False),
+            Preprocessing("exact", 40, "lanczos", rounded=False),
         ],
         ids=lambda one: one.fit,
     )
@@ -116,13 +116,13 @@ class TestGradients:
 
     def test_they_are_those_of_the_score(self) -> None:
         images = torch.rand(2, 3, 11, 9, dtype=torch.float64, requires_grad=True)
-        judging = Judging(Counting(), device="cpu")
+        judging = PromptScorer(Counting(), device="cpu")
         assert torch.autograd.gradcheck(lambda x: judging.differentiable(x, ["ab", "abc"]), images)
 
     def test_of_a_network_after_it_was_used_without_them(self) -> None:
         torch.manual_seed(0)
         sizes = {"image_size": SIDE, "patch_size": 8, "image_width": 16, "text_width": 16}
-        judging = Judging(build(configure({"sizes": {**sizes}}, ["a red cat"], []), fresh=True), device="cpu")
+        judging = PromptScorer(build(configure({"sizes": {**sizes}}, ["a red cat"], []), fresh=True), device="cpu")
         image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8))
         plain = judging.scores(judging.preprocessing.prepare(image)[None], ["a red cat"])
         tensor = (torch.from_numpy(np.asarray(image).copy()).permute(2, 0, 1)[None] / 255).requires_grad_()
@@ -134,7 +134,7 @@ class TestGradients:
         assert uphill.item() > score.item()
 
     def test_wrong_shapes(self) -> None:
-        judging = Judging(Counting(), device="cpu")
+        judging = PromptScorer(Counting(), device="cpu")
         with pytest.raises(ValueError, match="as many prompts"):
             judging.differentiable(torch.rand(2, 3, 8, 8), ["a"])
         with pytest.raises(ValueError, match=r"\(n, 3, height, width\)"):
@@ -142,9 +142,9 @@ class TestGradients:
 
 
 def test_devices() -> None:
-    assert chosen_device("cpu").type == "cpu"
+    assert select_device("cpu").type == "cpu"
     with pytest.raises(UserError, match="device 'abacus' cannot be used here"):
-        chosen_device("abacus")
+        select_device("abacus")
     if not torch.cuda.is_available():
         with pytest.raises(UserError, match="cpu always can"):
-            chosen_device("cuda")
+            select_device("cuda")
