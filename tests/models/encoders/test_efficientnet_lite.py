@@ -47,12 +47,14 @@ def test_features_equal_those_of_the_published_network(published: tuple[str, Eff
     size, network = published
     encoder = load_encoder(f"efficientnet-{size}")
     images = [picture(300, 280), picture(90, 120)]
-    prepared = torch.from_numpy(np.stack([encoder.preprocessing.prepare(Image.fromarray(one)) for one in images]))
+    prepared = torch.from_numpy(
+        np.stack([encoder.preprocessing.prepare(Image.fromarray(image)) for image in images])
+    )
     with torch.inference_mode():
         expected = network.extract_features(prepared).mean((2, 3)).numpy()
-    found = encoder.encode(images)
-    assert found.shape == (2, encoder.dims) == (2, 1280)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    features = encoder.encode(images)
+    assert features.shape == (2, encoder.dims) == (2, 1280)
+    np.testing.assert_allclose(features, expected, rtol=0, atol=1e-5)
 
 
 def test_class_scores() -> None:
@@ -93,10 +95,10 @@ class TestWeights:
     def test_from_a_file(self, tmp_path: Path, published: tuple[str, EfficientNet]) -> None:
         size, network = published
         torch.save(network.state_dict(), tmp_path / "mine.pth")
-        found = load_encoder(f"efficientnet-{size}", tmp_path / "mine.pth")
-        assert found.weights != load_encoder(f"efficientnet-{size}").weights  # another file
+        loaded = load_encoder(f"efficientnet-{size}", tmp_path / "mine.pth")
+        assert loaded.weights != load_encoder(f"efficientnet-{size}").weights  # another file
         image = picture(64, 64)
-        np.testing.assert_array_equal(found.encode([image]), load_encoder(f"efficientnet-{size}").encode([image]))
+        np.testing.assert_array_equal(loaded.encode([image]), load_encoder(f"efficientnet-{size}").encode([image]))
 
     def test_neither_file_nor_package(self) -> None:
         with pytest.raises(WeightsError, match=r"pip install \"beholder\[models\]\""):

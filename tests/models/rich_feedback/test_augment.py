@@ -38,19 +38,23 @@ def test_maps_of_another_size_follow_too() -> None:
 def test_only_crops_and_mirrors_touch_maps() -> None:
     image, maps = spotted()
     for name in ("light", "colour", "jpeg", "grey"):
-        changed, kept = augment(image, maps, NOTHING.model_copy(update={name: 1}), np.random.default_rng(1))
-        assert (np.nan_to_num(kept) == np.nan_to_num(maps)).all()
+        changed, augmented_maps = augment(
+            image, maps, NOTHING.model_copy(update={name: 1}), np.random.default_rng(1)
+        )
+        assert (np.nan_to_num(augmented_maps) == np.nan_to_num(maps)).all()
         assert changed.size == image.size
         assert (np.asarray(changed) != np.asarray(image)).any()
 
 
 def test_the_same_seed_changes_alike_and_nothing_changes_nothing() -> None:
     image, maps = spotted()
-    one, two = (augment(image, maps, Augmentation(crop=1, jpeg=1), np.random.default_rng(9)) for _ in range(2))
-    assert (np.asarray(one[0]) == np.asarray(two[0])).all()
-    same, kept = augment(image, maps, NOTHING, np.random.default_rng(0))
+    first, second = (
+        augment(image, maps, Augmentation(crop=1, jpeg=1), np.random.default_rng(9)) for _ in range(2)
+    )
+    assert (np.asarray(first[0]) == np.asarray(second[0])).all()
+    same, augmented_maps = augment(image, maps, NOTHING, np.random.default_rng(0))
     assert (np.asarray(same) == np.asarray(image)).all()
-    assert np.array_equal(kept, maps, equal_nan=True)
+    assert np.array_equal(augmented_maps, maps, equal_nan=True)
 
 
 def test_one_pixel_can_be_cropped() -> None:

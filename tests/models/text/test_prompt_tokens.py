@@ -34,10 +34,10 @@ PROMPTS = [
 
 def authors() -> Any:  # noqa: ANN401 - a module without types
     """CLIP's own tokenizer, loaded without its package, which wants torchvision."""
-    found = find_spec("clip")
-    if found is None or found.origin is None:
+    package = find_spec("clip")
+    if package is None or package.origin is None:
         pytest.skip("openai-clip is not installed")
-    spec = spec_from_file_location("simple_tokenizer", Path(found.origin).parent / "simple_tokenizer.py")
+    spec = spec_from_file_location("simple_tokenizer", Path(package.origin).parent / "simple_tokenizer.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
@@ -60,9 +60,11 @@ def test_clips_are_those_of_its_authors() -> None:
 
 
 def test_not_mended_they_are_those_of_transformers(tmp_path: Path) -> None:
-    whole = json.loads(_clip_tokenizer(vocabulary.find_vocabulary(vocabulary.CLIP_MERGES, None)).to_str())["model"]
-    (tmp_path / "vocab.json").write_text(json.dumps(whole["vocab"]))
-    merges = "\n".join(pair if isinstance(pair, str) else " ".join(pair) for pair in whole["merges"])
+    tokenizer_model = json.loads(
+        _clip_tokenizer(vocabulary.find_vocabulary(vocabulary.CLIP_MERGES, None)).to_str()
+    )["model"]
+    (tmp_path / "vocab.json").write_text(json.dumps(tokenizer_model["vocab"]))
+    merges = "\n".join(pair if isinstance(pair, str) else " ".join(pair) for pair in tokenizer_model["merges"])
     (tmp_path / "merges.txt").write_text(f"#version: 0.2\n{merges}\n")
     oracle = transformers.CLIPTokenizer.from_pretrained(tmp_path)
     ours, own = clip_tokens(None, 77, mended=False), folder_tokens(tmp_path, 77)
