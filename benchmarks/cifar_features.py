@@ -46,17 +46,21 @@ def faulty(test: Half, name: str, strength: float) -> Features:
     return _encoded(network(), FAULTS[name].change(test.images[:COUNT], strength))
 
 
-def faulty_sets(known: Clean) -> Iterator[tuple[str, float, Features]]:
+def faulty_sets(clean_features: Clean) -> Iterator[tuple[str, float, Features]]:
     """Return features for every degradation at every strength, as many images as in a clean set."""
     test = load(CACHE, "test", COUNT)
     for name, fault in FAULTS.items():
         for strength in fault.strengths:
             yield name, strength, faulty(test, name, strength)
-    for kept in KEPT_CLASSES:
-        yield "modes", kept, known.test[mode_dropped(known.classes, kept, COUNT)]
-    for share in COPIED:
-        copies = round(share * COUNT)
-        yield "copies", share, np.concatenate([known.train[:copies], known.test[copies:COUNT]])
+    for classes in KEPT_CLASSES:
+        yield "modes", classes, clean_features.test[mode_dropped(clean_features.classes, classes, COUNT)]
+    for proportion in COPIED:
+        copies = round(proportion * COUNT)
+        yield (
+            "copies",
+            proportion,
+            np.concatenate([clean_features.train[:copies], clean_features.test[copies:COUNT]]),
+        )
 
 
 def network() -> Encoder:

@@ -50,48 +50,48 @@ def main() -> None:
     arguments = parser.parse_args()
     keep_freed_memory()
     files = sorted(arguments.folder.glob("*.jpg"))
-    with tempfile.TemporaryDirectory() as room:
-        weights = Path(room) / "random.pth"
+    with tempfile.TemporaryDirectory() as folder_name:
+        weights = Path(folder_name) / "random.pth"
         torch.save(random_state(), weights)
         ours = load_encoder("inception-v3-clean", weights)
-        whole, fewer = (
-            _copied(files, Path(room) / name, count)
+        full, fewer = (
+            _copied(files, Path(folder_name) / name, count)
             for name, count in (("whole", arguments.images), ("fewer", arguments.peer_images))
         )
-        taken = _measured(_ours(ours, whole), len(list(whole.iterdir())), arguments.turns)
+        measured = _measured(_ours(ours, full), len(list(full.iterdir())), arguments.turns)
         if arguments.peer_images:
-            taken |= _measured(_peers(fewer, weights), len(list(fewer.iterdir())), arguments.turns)
+            measured |= _measured(_peers(fewer, weights), len(list(fewer.iterdir())), arguments.turns)
     print("| way | images | elapsed per image | CPU time per image | ÷ bare forward: elapsed, CPU |")
     print("|---|---|---|---|---|")
-    bare = next(iter(taken.values()))
-    for name, one in taken.items():
-        ratio = f"{one.wall / bare.wall:.2f}, {one.cpu / bare.cpu:.2f}"
-        print(f"| {name} | {one.images:,} | {one.wall:.1f} ms | {one.cpu:.1f} ms | {ratio} |")
+    bare = next(iter(measured.values()))
+    for name, each in measured.items():
+        ratio = f"{each.wall / bare.wall:.2f}, {each.cpu / bare.cpu:.2f}"
+        print(f"| {name} | {each.images:,} | {each.wall:.1f} ms | {each.cpu:.1f} ms | {ratio} |")
 
 
 def comparisons() -> Iterator[Comparison]:
     """A few images of AGIQA-3K, where they are: the whole way against the bare forward, and against the peers."""
     files = sorted((SHARED / "data" / "agiqa-3k" / "image").glob("*.jpg"))
     if not files:
-        print(f"no JPEGs in {SHARED}: rows of folders are left out", file=sys.stderr)
+        print(f"no JPEGs in {SHARED}: rows of folders are skipped", file=sys.stderr)
         return
     keep_freed_memory()
-    with tempfile.TemporaryDirectory() as room:
-        weights = Path(room) / "random.pth"
+    with tempfile.TemporaryDirectory() as folder_name:
+        weights = Path(folder_name) / "random.pth"
         torch.save(random_state(), weights)
-        folder = _copied(files, Path(room) / "images", FEW)
-        bare, whole = _ours(load_encoder("inception-v3-clean", weights), folder).values()
+        folder = _copied(files, Path(folder_name) / "images", FEW)
+        bare, complete = _ours(load_encoder("inception-v3-clean", weights), folder).values()
         task = f"{FEW} JPEGs of 512² to features, Inception-v3"
-        yield Comparison(f"{task}; against its bare forward", whole, bare, "torch", 3)
+        yield Comparison(f"{task}; against its bare forward", complete, bare, "torch", 3)
         for package, peer in _peers(folder, weights).items():
-            yield Comparison(task, whole, peer, package, 1)
+            yield Comparison(task, complete, peer, package, 1)
 
 
 def _copied(files: list[Path], folder: Path, count: int) -> Path:
     folder.mkdir()
     for number in range(count):
-        again, place = divmod(number, len(files))
-        (folder / f"{number:05}.jpg").write_bytes(files[place].read_bytes() + bytes(again))
+        again, index = divmod(number, len(files))
+        (folder / f"{number:05}.jpg").write_bytes(files[index].read_bytes() + bytes(again))
     return folder
 
 
@@ -105,14 +105,14 @@ class EachImage:
 
 
 def _measured(ways: dict[str, Callable[[], object]], images: int, turns: int) -> dict[str, EachImage]:
-    found = time_alternately(ways, turns, warm=False)
+    run_times = time_alternately(ways, turns, warm=False)
     return {
         name: EachImage(
             images,
-            1000 * statistics.median(one.wall for one in times) / images,
-            1000 * statistics.median(one.cpu for one in times) / images,
+            1000 * statistics.median(run.wall for run in times) / images,
+            1000 * statistics.median(run.cpu for run in times) / images,
         )
-        for name, times in found.items()
+        for name, times in run_times.items()
     }
 
 
@@ -129,14 +129,14 @@ def _ours(ours: Encoder, folder: Path) -> dict[str, Callable[[], object]]:
 
 def _peers(folder: Path, weights: Path) -> dict[str, Callable[[], object]]:
     network = FidInception(scores=False).eval()
-    state = {name: one for name, one in torch.load(weights).items() if not name.startswith("fc.")}
+    state = {name: tensor for name, tensor in torch.load(weights).items() if not name.startswith("fc.")}
     network.load_state_dict(state, strict=False)
     theirs = FeatureExtractorInceptionV3("v3", ["2048"], feature_extractor_weights_path=str(weights))
     settings = {**DEFAULTS, "input1": str(folder), "cuda": False, "verbose": False, "batch_size": BATCH}
 
     def clean(images: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = network((images - 128) / 128)
-        return found
+        features: torch.Tensor = network((images - 128) / 128)
+        return features
 
     def clean_fid() -> object:
         with contextlib.redirect_stdout(io.StringIO()):
