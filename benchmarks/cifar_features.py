@@ -52,11 +52,15 @@ def faulty_sets(clean_features: Clean) -> Iterator[tuple[str, float, Features]]:
     for name, fault in FAULTS.items():
         for strength in fault.strengths:
             yield name, strength, faulty(test, name, strength)
-    for class_count in KEPT_CLASSES:
-        yield "modes", class_count, clean_features.test[mode_dropped(clean_features.classes, class_count, COUNT)]
-    for copied in COPIED:
-        copies = round(copied * COUNT)
-        yield "copies", copied, np.concatenate([clean_features.train[:copies], clean_features.test[copies:COUNT]])
+    for classes in KEPT_CLASSES:
+        yield "modes", classes, clean_features.test[mode_dropped(clean_features.classes, classes, COUNT)]
+    for proportion in COPIED:
+        copies = round(proportion * COUNT)
+        yield (
+            "copies",
+            proportion,
+            np.concatenate([clean_features.train[:copies], clean_features.test[copies:COUNT]]),
+        )
 
 
 def network() -> Encoder:

@@ -44,20 +44,20 @@ def main() -> None:
         "bare forward, torch's own threads": partial(forward, encoder, stacks, 1),
         "bare forward, a batch a core": partial(forward, encoder, stacks, os.cpu_count() or 1),
         "reading and preparing alone": partial(_read, encoder, files),
-        "folder to features on disk": partial(_pipeline, encoder, files),
+        "folder to features on disk": partial(_encode_folder, encoder, files),
     }
     print(f"{os.cpu_count()} cores, Python {platform.python_version()}, torch {torch.__version__}")
     keep_freed_memory()
     print(f"{arguments.encoder}, {len(files)} JPEGs, {arguments.turns} turns\n")
-    times_by_way = run_alternately(ways, arguments.turns)
-    pipeline = times_by_way["folder to features on disk"]
+    seconds = time_alternately(ways, arguments.turns)
+    complete = seconds["folder to features on disk"]
     print("| way | images/s | CPU time an image | whole way ÷ this: time (range) | CPU time (range) |")
     print("|---|---|---|---|---|")
-    for name, times in times_by_way.items():
+    for name, times in seconds.items():
         rate = len(files) / statistics.median(run.wall for run in times)
         each = statistics.median(run.cpu for run in times) / len(files) * 1000
-        wall = ratios([run.wall for run in pipeline], [run.wall for run in times])
-        cpu = ratios([run.cpu for run in pipeline], [run.cpu for run in times])
+        wall = ratios([run.wall for run in complete], [run.wall for run in times])
+        cpu = ratios([run.cpu for run in complete], [run.cpu for run in times])
         print(f"| {name} | {rate:.0f} | {each:.1f} ms | {wall} | {cpu} |")
 
 
@@ -69,9 +69,9 @@ class RunTime:
     cpu: float
 
 
-def ratios(pipeline: list[float], part: list[float]) -> str:
+def ratios(complete: list[float], part: list[float]) -> str:
     """Return median and range of the ratios within a run."""
-    quotients = sorted(numerator / denominator for numerator, denominator in zip(pipeline, part, strict=True))
+    quotients = sorted(numerator / denominator for numerator, denominator in zip(complete, part, strict=True))
     return f"{statistics.median(quotients):.2f} ({quotients[0]:.2f}–{quotients[-1]:.2f})"
 
 
@@ -99,24 +99,24 @@ def _read(encoder: Encoder, files: list[Path]) -> None:
         pass
 
 
-def _pipeline(encoder: Encoder, files: list[Path]) -> None:
+def _encode_folder(encoder: Encoder, files: list[Path]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        encoded = encode(find_images(*files), encoder, folder=Path(folder))
-        assert encoded.vectors.shape == (len(files), encoder.dims)
+        features = encode(find_images(*files), encoder, folder=Path(folder))
+        assert features.vectors.shape == (len(files), encoder.dims)
 
 
-def run_alternately(
+def time_alternately(
     ways: dict[str, Callable[[], object]], turns: int, *, warm: bool = True
 ) -> dict[str, list[RunTime]]:
     """Run the methods alternately, ``turns`` times, after one warm-up."""
-    times: dict[str, list[RunTime]] = {name: [] for name in ways}
+    seconds: dict[str, list[RunTime]] = {name: [] for name in ways}
     for turn in range(turns + warm):
         for name, way in ways.items():
             wall, cpu = time.perf_counter(), time.process_time()
             way()
             if turn >= warm:
-                times[name].append(RunTime(time.perf_counter() - wall, time.process_time() - cpu))
-    return times
+                seconds[name].append(RunTime(time.perf_counter() - wall, time.process_time() - cpu))
+    return seconds
 
 
 if __name__ == "__main__":

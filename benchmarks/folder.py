@@ -22,7 +22,7 @@ from pathlib import Path
 import peers  # noqa: F401 - makes the next imports possible
 import torch
 from cleanfid.fid import get_folder_features
-from encoding import forward, prepared, run_alternately
+from encoding import forward, prepared, time_alternately
 from equality import random_state
 from harness import Comparison
 from torch_fidelity.defaults import DEFAULTS
@@ -50,48 +50,48 @@ def main() -> None:
     arguments = parser.parse_args()
     keep_freed_memory()
     files = sorted(arguments.folder.glob("*.jpg"))
-    with tempfile.TemporaryDirectory() as room:
-        weights = Path(room) / "random.pth"
+    with tempfile.TemporaryDirectory() as folder_name:
+        weights = Path(folder_name) / "random.pth"
         torch.save(random_state(), weights)
         ours = load_encoder("inception-v3-clean", weights)
-        all_images, fewer = (
-            _copied(files, Path(room) / name, count)
+        full, fewer = (
+            _copied(files, Path(folder_name) / name, count)
             for name, count in (("whole", arguments.images), ("fewer", arguments.peer_images))
         )
-        times = _measured(_ours(ours, all_images), len(list(all_images.iterdir())), arguments.turns)
+        measured = _measured(_ours(ours, full), len(list(full.iterdir())), arguments.turns)
         if arguments.peer_images:
-            times |= _measured(_peers(fewer, weights), len(list(fewer.iterdir())), arguments.turns)
+            measured |= _measured(_peers(fewer, weights), len(list(fewer.iterdir())), arguments.turns)
     print("| way | images | elapsed per image | CPU time per image | ÷ bare forward: elapsed, CPU |")
     print("|---|---|---|---|---|")
-    bare = next(iter(times.values()))
-    for name, per_image in times.items():
-        ratio = f"{per_image.wall / bare.wall:.2f}, {per_image.cpu / bare.cpu:.2f}"
-        print(f"| {name} | {per_image.images:,} | {per_image.wall:.1f} ms | {per_image.cpu:.1f} ms | {ratio} |")
+    bare = next(iter(measured.values()))
+    for name, each in measured.items():
+        ratio = f"{each.wall / bare.wall:.2f}, {each.cpu / bare.cpu:.2f}"
+        print(f"| {name} | {each.images:,} | {each.wall:.1f} ms | {each.cpu:.1f} ms | {ratio} |")
 
 
 def comparisons() -> Iterator[Comparison]:
-    """A few images of AGIQA-3K, if available: the full pipeline against the bare forward pass, and the peers."""
+    """A few images of AGIQA-3K, where they are: the whole way against the bare forward, and against the peers."""
     files = sorted((SHARED / "data" / "agiqa-3k" / "image").glob("*.jpg"))
     if not files:
-        print(f"no JPEGs in {SHARED}: rows of folders are left out", file=sys.stderr)
+        print(f"no JPEGs in {SHARED}: rows of folders are skipped", file=sys.stderr)
         return
     keep_freed_memory()
-    with tempfile.TemporaryDirectory() as room:
-        weights = Path(room) / "random.pth"
+    with tempfile.TemporaryDirectory() as folder_name:
+        weights = Path(folder_name) / "random.pth"
         torch.save(random_state(), weights)
-        folder = _copied(files, Path(room) / "images", FEW)
-        bare, pipeline = _ours(load_encoder("inception-v3-clean", weights), folder).values()
+        folder = _copied(files, Path(folder_name) / "images", FEW)
+        bare, complete = _ours(load_encoder("inception-v3-clean", weights), folder).values()
         task = f"{FEW} JPEGs of 512² to features, Inception-v3"
-        yield Comparison(f"{task}; against its bare forward", pipeline, bare, "torch", 3)
+        yield Comparison(f"{task}; against its bare forward", complete, bare, "torch", 3)
         for package, peer in _peers(folder, weights).items():
-            yield Comparison(task, pipeline, peer, package, 1)
+            yield Comparison(task, complete, peer, package, 1)
 
 
 def _copied(files: list[Path], folder: Path, count: int) -> Path:
     folder.mkdir()
     for number in range(count):
-        again, place = divmod(number, len(files))
-        (folder / f"{number:05}.jpg").write_bytes(files[place].read_bytes() + bytes(again))
+        again, index = divmod(number, len(files))
+        (folder / f"{number:05}.jpg").write_bytes(files[index].read_bytes() + bytes(again))
     return folder
 
 
@@ -105,14 +105,14 @@ class EachImage:
 
 
 def _measured(ways: dict[str, Callable[[], object]], images: int, turns: int) -> dict[str, EachImage]:
-    times_by_way = run_alternately(ways, turns, warm=False)
+    run_times = time_alternately(ways, turns, warm=False)
     return {
         name: EachImage(
             images,
             1000 * statistics.median(run.wall for run in times) / images,
             1000 * statistics.median(run.cpu for run in times) / images,
         )
-        for name, times in times_by_way.items()
+        for name, times in run_times.items()
     }
 
 

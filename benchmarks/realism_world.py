@@ -43,7 +43,7 @@ RATERS, TRIALS = 300, 200
 """Each rater sees 100 images of one generator and 100 real ones."""
 
 RECIPE = "tiny-realism"
-POPULATION = 1000
+CROWD = 1000
 """Number of honest raters over whom the true proportion of an image is averaged."""
 
 
@@ -73,8 +73,8 @@ def held_out(folder: Path) -> pl.DataFrame:
         .join(images, on="image")
         .join(ground_truth.select("image", detectability="score"), on="image")
     )
-    population = draw_people(POPULATION, 0, np.random.default_rng(0))
-    true = chance_of_generated(rows["detectability"].to_numpy(), population)
+    crowd = draw_people(CROWD, 0, np.random.default_rng(0))
+    true = chance_of_generated(rows["detectability"].to_numpy(), crowd)
     return rows.with_columns(true=pl.Series(true), group=pl.col("prompt").rank("dense").cast(pl.Int64) - 1)
 
 
@@ -82,39 +82,44 @@ def print_bins(rows: pl.DataFrame) -> None:
     """Print the bins of the calibration error."""
     group = rows["group"].to_numpy()
     weights = rater_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
-    predicted, share, answers = (rows[name].to_numpy() for name in ("score", "share", "answers"))
-    error = calibration_error(predicted, share, answers, weights, clusters=group)
+    predicted, proportion, answers = (rows[name].to_numpy() for name in ("score", "share", "answers"))
+    error = calibration_error(predicted, proportion, answers, weights, clusters=group)
     low, high = wilson(error.observed * error.answers, error.answers)
     print(f"\nECE {shown(error.value, error.low, error.high)}; by chance alone {number(error.by_chance)}\n")
     print("| predicted | said *generated* | answers |\n|---|---|---|")
-    for bin_index in range(len(error.answers)):
-        observed = shown(error.observed[bin_index], low[bin_index], high[bin_index])
-        print(f"| {number(error.predicted[bin_index])} | {observed} | {error.answers[bin_index]:,.0f} |")
+    for index in range(len(error.answers)):
+        observed = shown(error.observed[index], low[index], high[index])
+        print(f"| {number(error.predicted[index])} | {observed} | {error.answers[index]:,.0f} |")
 
 
 def print_truth(rows: pl.DataFrame) -> None:
     """Print the predictions against the true proportions, and what these would achieve."""
-    generators = (rows["generator"].rank("dense").cast(pl.Int64) - 1).to_numpy()
-    group, score, proportions, true = (rows[name].to_numpy() for name in ("group", "score", "share", "true"))
+    maker = (rows["generator"].rank("dense").cast(pl.Int64) - 1).to_numpy()
+    group, score, proportion, true = (rows[name].to_numpy() for name in ("group", "score", "share", "true"))
     print("\n| correlation | predicted, with those asked | predicted, with all raters | true, with those asked |")
     print("|---|---|---|---|")
-    columns = ((score, proportions), (score, true), (true, proportions))
+    columns = ((score, proportion), (score, true), (true, proportion))
     for name in sorted(rows["generator"].unique()):
-        its_rows = (rows["generator"] == name).to_numpy()
-        cells = [correlation(x[its_rows], y[its_rows]) for x, y in columns]
-        print(f"| {name} ({its_rows.sum()}) | {' | '.join(shown(r.value, r.low, r.high) for r in cells)} |")
-    cells = [partial_correlation(x, y, generators) for x, y in columns]
-    print(f"| within generators | {' | '.join(shown(r.value, r.low, r.high) for r in cells)} |")
+        selected = (rows["generator"] == name).to_numpy()
+        cells = [correlation(first[selected], second[selected]) for first, second in columns]
+        row = " | ".join(shown(cell.value, cell.low, cell.high) for cell in cells)
+        print(f"| {name} ({selected.sum()}) | {row} |")
+    cells = [partial_correlation(first, second, maker) for first, second in columns]
+    print(f"| within generators | {' | '.join(shown(cell.value, cell.low, cell.high) for cell in cells)} |")
     answers = rows["answers"].to_numpy()
-    yes_answers = np.rint(proportions * answers)
+    generated = np.rint(proportion * answers)
     weights = rater_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
     print("\n| shares | log-likelihood an answer | more than generator means |\n|---|---|---|")
-    for name, predictions in (("predicted", score), ("true", true)):
-        fit = soft_label_likelihood(predictions, yes_answers, answers, generators, weights, clusters=group)
-        own, gain = fit.predictions, fit.gain
-        cells_of = (shown(own.value, own.low, own.high), shown(gain.value, gain.low, gain.high))
-        print(f"| {name} | {' | '.join(cells_of)} |")
-    print(f"| generator means | {shown(fit.generators.value, fit.generators.low, fit.generators.high)} | |")
+    for who, proportions in (("predicted", score), ("true", true)):
+        likelihood = soft_label_likelihood(proportions, generated, answers, maker, weights, clusters=group)
+        predictions, gain = likelihood.predictions, likelihood.gain
+        cells_of = (
+            shown(predictions.value, predictions.low, predictions.high),
+            shown(gain.value, gain.low, gain.high),
+        )
+        print(f"| {who} | {' | '.join(cells_of)} |")
+    means = likelihood.generators
+    print(f"| generator means | {shown(means.value, means.low, means.high)} | |")
 
 
 def main() -> None:

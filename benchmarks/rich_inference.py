@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
 
-from beholder.models.rich_feedback.export import WholeNetwork
-from beholder.models.rich_feedback.keywords import targets, written
-from beholder.models.rich_feedback.model import PORTION, RichFeedbackModel
-from beholder.models.rich_feedback.network import padded
+from beholder.models.rich_feedback.export import ExportableNetwork
+from beholder.models.rich_feedback.keywords import decoder_targets, mark_prompt
+from beholder.models.rich_feedback.model import CPU_BATCH, RichFeedbackModel
+from beholder.models.rich_feedback.network import pad_token_ids
 from beholder.models.rich_feedback.settings import KEYWORDS, Heads, ImageTower, RichFeedbackSettings, TextModel
 from beholder.stats.prediction.heatmap_agreement import EPSILON, heatmap_agreement
 
@@ -32,9 +32,9 @@ Maps = NDArray[np.float32]
 
 def comparisons() -> Iterator[Comparison]:
     model = _model()
-    pixels, prompts = _inputs(model)
+    pixels, prompts = _shown(model)
     name = "rich feedback (ViT 256 × 8, T5 256 × 4 + 4, 224 px)"
-    for size, how in ((IMAGES, "all at once"), (PORTION, f"in portions of {PORTION}")):
+    for size, how in ((IMAGES, "all at once"), (CPU_BATCH, f"in portions of {CPU_BATCH}")):
         starts = range(0, IMAGES, size)
         forwards = [_bare(model, pixels[at : at + size], prompts[at : at + size]) for at in starts]
         yield Comparison(
@@ -75,7 +75,7 @@ def _model() -> RichFeedbackModel:
     return model
 
 
-def _inputs(model: RichFeedbackModel) -> tuple[torch.Tensor, list[str]]:
+def _shown(model: RichFeedbackModel) -> tuple[torch.Tensor, list[str]]:
     rng = np.random.default_rng(0)
     side = model.settings.image.side
     pixels = torch.randn(IMAGES, 3, side, side, generator=torch.Generator().manual_seed(0))
@@ -83,16 +83,16 @@ def _inputs(model: RichFeedbackModel) -> tuple[torch.Tensor, list[str]]:
 
 
 def _bare(model: RichFeedbackModel, pixels: torch.Tensor, prompts: list[str]) -> Callable[[], object]:
-    read = [model.pieces.read(prompt, model.settings.text.longest) for prompt in prompts]
-    numbers, mask = padded([tokens for tokens, _ in read], model.pieces)
-    decoder_input, _ = targets(
-        [written(words, [False] * len(words), model.pieces) for _, words in read], model.pieces
+    encoded = [model.tokenizer.encode_prompt(prompt, model.settings.text.longest) for prompt in prompts]
+    token_ids, mask = pad_token_ids([prompt_ids for prompt_ids, _ in encoded], model.tokenizer)
+    decoder_ids, _ = decoder_targets(
+        [mark_prompt(words, [False] * len(words), model.tokenizer) for _, words in encoded], model.tokenizer
     )
-    network = WholeNetwork(model.module)
+    network = ExportableNetwork(model.module)
 
     @torch.inference_mode()
     def forward() -> object:
-        return network(pixels, numbers, mask, decoder_input)
+        return network(pixels, token_ids, mask, decoder_ids)
 
     return forward
 
@@ -100,16 +100,16 @@ def _bare(model: RichFeedbackModel, pixels: torch.Tensor, prompts: list[str]) ->
 def _one_by_one(model: RichFeedbackModel, pixels: torch.Tensor, prompts: list[str]) -> Callable[[], object]:
     """Seven models of one output each would do this: the tower and the encoder for every task."""
     settings = model.settings
-    outputs_of_tasks = [{"heatmaps": (aspect,), "scores": (), "keywords": False} for aspect in settings.heatmaps]
-    outputs_of_tasks += [{"heatmaps": (), "scores": (aspect,), "keywords": False} for aspect in settings.scores]
-    outputs_of_tasks += [{"heatmaps": (), "scores": (), KEYWORDS: True}]
+    single_outputs = [{"heatmaps": (aspect,), "scores": (), "keywords": False} for aspect in settings.heatmaps]
+    single_outputs += [{"heatmaps": (), "scores": (aspect,), "keywords": False} for aspect in settings.scores]
+    single_outputs += [{"heatmaps": (), "scores": (), KEYWORDS: True}]
     models = []
-    for outputs in outputs_of_tasks:
-        single_task = RichFeedbackModel(settings.model_copy(update=outputs))
-        own = single_task.module.state_dict()
-        single_task.module.load_state_dict({name: model.module.state_dict()[name] for name in own})
-        models.append(single_task)
-    return lambda: [single_task.feedback(pixels, prompts) for single_task in models]
+    for outputs in single_outputs:
+        single = RichFeedbackModel(settings.model_copy(update=outputs))
+        names = single.module.state_dict()
+        single.module.load_state_dict({name: model.module.state_dict()[name] for name in names})
+        models.append(single)
+    return lambda: [single.feedback(pixels, prompts) for single in models]
 
 
 def _maps() -> tuple[Maps, Maps]:
@@ -118,22 +118,22 @@ def _maps() -> tuple[Maps, Maps]:
     y, x = np.mgrid[:SIDE, :SIDE].astype(np.float32) / SIDE
     predicted, marked = np.empty((2, TOGETHER, SIDE, SIDE), np.float32)
     for index in range(TOGETHER):
-        squared = [(x - centre_x) ** 2 + (y - centre_y) ** 2 for centre_x, centre_y in rng.random((3, 2))]
-        marked[index] = np.mean([distance < 0.05**2 for distance in squared], 0)
-        predicted[index] = np.max([np.exp(-distance / 0.02) for distance in squared[1:]], 0)
+        squares = [(x - centre_x) ** 2 + (y - centre_y) ** 2 for centre_x, centre_y in rng.random((3, 2))]
+        marked[index] = np.mean([distances < 0.05**2 for distances in squares], 0)
+        predicted[index] = np.max([np.exp(-distances / 0.02) for distances in squares[1:]], 0)
     return predicted, marked
 
 
-def _plain_measures(prediction: Maps, ground_truth: Maps) -> tuple[float, ...]:
+def _plain_measures(predicted: Maps, marked: Maps) -> tuple[float, ...]:
     """The formulas one after the other, in double precision."""
-    p, g = prediction.ravel().astype(np.float64), ground_truth.ravel().astype(np.float64)
+    p, g = predicted.ravel().astype(np.float64), marked.ravel().astype(np.float64)
     fixated = g > 0
-    p_normalised, g_normalised = p / p.sum(), g / g.sum()
+    p_density, g_density = p / p.sum(), g / g.sum()
     return (
         float(np.mean((p - g) ** 2)),
         float(pearsonr(p, g).statistic),
-        float(np.sum(g_normalised * np.log(EPSILON + g_normalised / (p_normalised + EPSILON)))),
-        float(np.minimum(p_normalised, g_normalised).sum()),
+        float(np.sum(g_density * np.log(EPSILON + g_density / (p_density + EPSILON)))),
+        float(np.minimum(p_density, g_density).sum()),
         float(((p - p.mean()) / p.std())[fixated].mean()),
         float(roc_auc_score(fixated, p)),
     )

@@ -16,11 +16,10 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from beholder.models.rich_feedback.batch import RichBatch
-from beholder.models.rich_feedback.export import WholeNetwork, export_network
-from beholder.models.rich_feedback.judge import RichFeedback
+from beholder.models.rich_feedback.export import ExportableNetwork, export_network
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import RichFeedbackSettings
+from beholder.models.rich_feedback.trainable import RichBatch, RichFeedback
 from beholder.models.weights.checkpoint import WEIGHTS, Record, load_rich_checkpoint, save_checkpoint
 
 VOCABULARY = 32_096
@@ -35,13 +34,13 @@ def main() -> None:
     print(f"{platform.machine()}, {os.cpu_count()} cores, {versions}\n")
     print("| part | seconds of a core | most memory so far |\n|---|---|---|")
     torch.manual_seed(0)
-    words = tuple(f"word{place}" for place in range(VOCABULARY))
+    words = tuple(f"word{number}" for number in range(VOCABULARY))
     model = _timed("build", lambda: RichFeedbackModel(RichFeedbackSettings(words=words)))
     batch = _batch(model)
     _timed("one training step, 2 images", lambda: _step(model, batch))
     feedback = _timed("all outputs, 2 images", lambda: model.feedback(batch.pixels, PROMPTS))
-    with tempfile.TemporaryDirectory(prefix="rich-large-") as room:
-        folder = Path(room)
+    with tempfile.TemporaryDirectory(prefix="rich-large-") as folder_name:
+        folder = Path(folder_name)
         record = Record("rich-feedback", model.config, model.settings.scores)
         _timed("save", lambda: save_checkpoint(folder, model, record))
         size = (folder / WEIGHTS).stat().st_size
@@ -59,13 +58,13 @@ def main() -> None:
 
 def _timed(part: str, work: Callable[[], Done]) -> Done:
     began = time.process_time()
-    done = work()
+    outcome = work()
     seconds = time.process_time() - began
     print(
         f"| {part} | {seconds:.1f} | {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f} GB |",
         flush=True,
     )
-    return done
+    return outcome
 
 
 def _batch(model: RichFeedbackModel) -> RichBatch:
@@ -98,12 +97,12 @@ def _farthest(first: RichFeedback, second: RichFeedback) -> float:
 
 @torch.inference_mode()
 def _exported(model: RichFeedbackModel, loaded: torch.nn.Module, batch: RichBatch) -> float:
-    read = [model.pieces.read(prompt, 4)[0] for prompt in batch.prompts]
-    numbers = torch.tensor(read)
-    decoder_input = torch.cat([torch.zeros(2, 1, dtype=torch.int64), numbers[:, :-1]], 1)
-    inputs = (batch.pixels, numbers, torch.ones_like(numbers), decoder_input)
-    expected, exported = WholeNetwork(model.module).eval()(*inputs), loaded(*inputs)
-    return max(float((expected[name] - exported[name]).abs().max()) for name in expected)
+    prompt_ids = [model.tokenizer.encode_prompt(prompt, 4)[0] for prompt in batch.prompts]
+    token_ids = torch.tensor(prompt_ids)
+    decoder_ids = torch.cat([torch.zeros(2, 1, dtype=torch.int64), token_ids[:, :-1]], 1)
+    inputs = (batch.pixels, token_ids, torch.ones_like(token_ids), decoder_ids)
+    expected, actual = ExportableNetwork(model.module).eval()(*inputs), loaded(*inputs)
+    return max(float((expected[name] - actual[name]).abs().max()) for name in expected)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from beholder.measure.scorers.catalogue import load_scorer
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.encoders.encoder import BATCH
 from beholder.models.encoders.torch_network import share_cores
-from beholder.models.preference.open_clip_state import as_config
+from beholder.models.preference.open_clip_state import clip_config
 from beholder.models.preference.published import load_published
 
 SIZES: dict[str, dict[str, Any]] = {
@@ -65,7 +65,7 @@ ROOM = tempfile.TemporaryDirectory(prefix="scoring-")  # networks and synthetic 
 def comparisons() -> Iterator[Comparison]:
     """The rows; the peer's network is made first, ours loads its file."""
     package = _package()
-    files, prompts = _images(max(ONE_BY_ONE, LISTED, REPEATED, BARE))
+    files, prompts = _find_images(max(ONE_BY_ONE, LISTED, REPEATED, BARE))
 
     def ours(texts: list[str], folder: Path) -> object:
         named, weights = _fresh(texts), {"hps-v2": str(folder)}
@@ -139,7 +139,7 @@ class _Package:
         """As the README calls it, with a file for the checkpoint."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return [float(value) for value in self._module.score(images, prompt, cp=cp)]
+            return [float(score) for score in self._module.score(images, prompt, cp=cp)]
 
     def put(self, folder: Path) -> None:
         """In place of its ViT-H/14, the network of a folder; its weights come with the call."""
@@ -150,22 +150,22 @@ class _Package:
     def network(self, sizes: dict[str, Any]) -> torch.nn.Module:
         """The package's CLIP of these sizes, random."""
         parts = import_module("hpsv2.src.open_clip.model")
-        clip: torch.nn.Module = parts.CLIP(
+        network: torch.nn.Module = parts.CLIP(
             sizes["embed_dim"],
             parts.CLIPVisionCfg(**sizes["vision_cfg"]),
             parts.CLIPTextCfg(**sizes["text_cfg"]),
             output_dict=True,
         )
-        return clip.eval()
+        return network.eval()
 
 
-_loaded: list[_Package] = []
+_packages: list[_Package] = []
 
 
 def _package() -> _Package:
-    if not _loaded:
-        _loaded.append(_Package())
-    return _loaded[0]
+    if not _packages:
+        _packages.append(_Package())
+    return _packages[0]
 
 
 def _network(name: str) -> Path:
@@ -180,37 +180,37 @@ def _network(name: str) -> Path:
     return folder
 
 
-def _images(count: int) -> tuple[list[str], list[str]]:
+def _find_images(count: int) -> tuple[list[str], list[str]]:
     """JPEG files and their prompts."""
     shared = Path(os.environ.get("BEHOLDER_SHARED", "../shared")) / "data" / "agiqa-3k"
     shared = shared.resolve()
     files = sorted(shared.rglob("*.jpg"))[:count]
     if len(files) == count:
-        prompt_of_file = dict(pl.read_csv(shared / "data.csv").select("name", "prompt").iter_rows())
-        return [str(file) for file in files], [str(prompt_of_file[file.name]) for file in files]
+        prompts = dict(pl.read_csv(shared / "data.csv").select("name", "prompt").iter_rows())
+        return [str(file) for file in files], [str(prompts[file.name]) for file in files]
     rng = np.random.default_rng(0)
-    for place in range(count):
+    for index in range(count):
         coarse = Image.fromarray(rng.integers(0, 256, (16, 16, 3), dtype=np.uint8))
-        coarse.resize((512, 512), Image.Resampling.BICUBIC).save(Path(ROOM.name) / f"{place:03d}.jpg", quality=92)
+        coarse.resize((512, 512), Image.Resampling.BICUBIC).save(Path(ROOM.name) / f"{index:03d}.jpg", quality=92)
     files = sorted(Path(ROOM.name).glob("*.jpg"))
-    return [str(file) for file in files], [f"picture number {place} of a red cat" for place in range(count)]
+    return [str(file) for file in files], [f"picture number {index} of a red cat" for index in range(count)]
 
 
 def _plain_loop(folder: Path, files: list[str], prompts: list[str]) -> Callable[[], object]:
     """What one would write: batches of images and prompts through CLIP, the prompts padded to 77 tokens."""
-    judge, _ = load_published("hps-v2", str(folder))
-    clip: Any = judge.module
+    network, _ = load_published("hps-v2", str(folder))
+    clip: Any = network.module
     processor = transformers.CLIPImageProcessorPil(
         size={"shortest_edge": 224}, crop_size={"height": 224, "width": 224}, resample=3
     )
-    tokens = getattr(judge, "_tokens")  # noqa: B009 - ours, so that both read the same numbers
+    tokens = getattr(network, "_tokens")  # noqa: B009 - ours, so that both read the same numbers
 
     def run() -> object:
-        scores, named = [], _fresh(prompts)
+        scores, texts = [], _fresh(prompts)
         for start in range(0, len(files), BATCH):
             images = [Image.open(file).convert("RGB") for file in files[start : start + BATCH]]
             pixels = processor(images, return_tensors="pt")["pixel_values"]
-            read = tokens(named[start : start + BATCH])
+            read = tokens(texts[start : start + BATCH])
             ids = torch.nn.functional.pad(read, (0, 77 - read.shape[1]))
             with torch.inference_mode():
                 out = clip(input_ids=ids, pixel_values=pixels)
@@ -222,9 +222,9 @@ def _plain_loop(folder: Path, files: list[str], prompts: list[str]) -> Callable[
 
 def _bare(folder: Path, files: list[str]) -> Callable[[], object]:
     """The image tower alone on arrays prepared beforehand, a batch a core: the faster of the ways to run it."""
-    judge, _ = load_published("hps-v2", str(folder))
+    network, _ = load_published("hps-v2", str(folder))
     with quiet_pillow():
-        prepared = [judge.preprocessing.prepare(decode(Path(file).read_bytes())) for file in files]
+        prepared = [network.preprocessing.prepare(decode(Path(file).read_bytes())) for file in files]
     cores = os.cpu_count() or 1
     size = min(BATCH, -(-len(files) // cores))
     stacks = [torch.from_numpy(np.stack(batch)) for batch in batches(prepared, size)]
@@ -232,7 +232,7 @@ def _bare(folder: Path, files: list[str]) -> Callable[[], object]:
 
     def forward(batch: torch.Tensor) -> torch.Tensor:
         with torch.inference_mode():
-            return judge.look(batch)
+            return network.encode_images(batch)
 
     def run() -> object:
         with share_cores(cores):
@@ -245,7 +245,7 @@ def difference() -> str:
     """Compare our scores with the package's, with the same weights, and the variation between images."""
     package, folder = _package(), _network("ViT-B-32")
     package.put(folder)
-    files, prompts = _images(LISTED)
+    files, prompts = _find_images(LISTED)
     ours = beholder.score(images=files, prompts=prompts[0], scorer="hps-v2", weights=str(folder)).scores
     theirs = np.array(package.score(files, prompts[0], cp=str(folder / CHECKPOINT)))
     return (
@@ -256,7 +256,7 @@ def difference() -> str:
 
 def peak_memory(images: int) -> float:
     """Megabytes at the most in a process of its own that scores so many images (32 files, again and again)."""
-    files, prompts = _images(32)
+    files, prompts = _find_images(32)
     code = f"import scoring; scoring.score_many({files!r}, {prompts!r}, {images})"
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
@@ -273,10 +273,10 @@ def score_many(files: list[str], prompts: list[str], images: int) -> None:
         "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 64, "heads": 2, "layers": 2},
     }
     folder = Path(ROOM.name)
-    transformers.CLIPModel(as_config(small)).save_pretrained(folder / "small")
+    transformers.CLIPModel(clip_config(small)).save_pretrained(folder / "small")
     scorer = load_scorer("pickscore", {"pickscore": str(folder / "small")})
-    many = [files[place % len(files)] for place in range(images)]
-    texts = [f"{prompts[place % len(prompts)]} {place}" for place in range(images)]  # every prompt another
+    many = [files[index % len(files)] for index in range(images)]
+    texts = [f"{prompts[index % len(prompts)]} {index}" for index in range(images)]  # every prompt another
     beholder.score(images=many, prompts=texts, scorer=scorer)
     status = Path("/proc/self/status").read_text()  # getrusage would tell of the process that started this one
     print(int(status.partition("VmHWM:")[2].split()[0]) / 1024)
@@ -305,14 +305,21 @@ def _timed(row: Comparison) -> str:
     """Return a row of the table: alternating runs after one warm-up of each, elapsed and CPU time."""
     ours, peers = [], []
     for turn in range(row.turns + 1):
-        own, other = _seconds(row.ours), _seconds(row.peer)
+        our_seconds, peer_seconds = _seconds(row.ours), _seconds(row.peer)
         if turn:
-            ours.append(own)
-            peers.append(other)
-    wall, cpu = (sorted(peer[kind] / own[kind] for own, peer in zip(ours, peers, strict=True)) for kind in (0, 1))
-    cells = [f"**{statistics.median(ratios):.2f} ×** ({ratios[0]:.2f}–{ratios[-1]:.2f})" for ratios in (wall, cpu)]
+            ours.append(our_seconds)
+            peers.append(peer_seconds)
+    wall, cpu = (
+        sorted(
+            peer_seconds[kind] / our_seconds[kind] for our_seconds, peer_seconds in zip(ours, peers, strict=True)
+        )
+        for kind in (0, 1)
+    )
+    ratio_cells = [
+        f"**{statistics.median(ratios):.2f} ×** ({ratios[0]:.2f}–{ratios[-1]:.2f})" for ratios in (wall, cpu)
+    ]
     times = [f"{statistics.median(seconds[0] for seconds in side):.2f} s" for side in (ours, peers)]
-    return f"| {row.task} | {times[0]} | {times[1]} | {cells[0]} | {cells[1]} |"
+    return f"| {row.task} | {times[0]} | {times[1]} | {ratio_cells[0]} | {ratio_cells[1]} |"
 
 
 def _seconds(work: Callable[[], object]) -> tuple[float, float]:

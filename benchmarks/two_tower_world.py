@@ -35,7 +35,7 @@ from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.store import TRUTH_ROOM, Store
 
 SIZE, TRIALS = 64, 100
-RATERS_PER_PROMPT = 0.3
+PEOPLE_A_PROMPT = 0.3
 """About three answers for each of the 10 pairs of a prompt."""
 
 RECIPE = "tiny-two-tower"
@@ -45,7 +45,7 @@ ALIKE = tuple(replace(GENERATORS[2], name=name) for name in ("alpha", "beta", "g
 
 def make_world(folder: Path, prompts: int, *, alike: bool) -> None:
     """Render, simulate raters and consolidate, as far as it is not done."""
-    raters = round(RATERS_PER_PROMPT * prompts)
+    raters = round(PEOPLE_A_PROMPT * prompts)
     world = World(prompts=prompts, reals=1, size=SIZE, generators=ALIKE if alike else GENERATORS)
     if not (folder / FILE_NAME).is_file():
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -62,14 +62,12 @@ def make_world(folder: Path, prompts: int, *, alike: bool) -> None:
 def against_the_ideal(folder: Path) -> None:
     """Return how often model and ideal observer pick what a rater picked, and the ratio, resampling prompts."""
     store = Store(folder)
-    model_scores = _scores(store.read("predictions").filter(pl.col("model") == RECIPE))
+    predicted = _scores(store.read("predictions").filter(pl.col("model") == RECIPE))
     truth = Store(folder, TRUTH_ROOM).read("scores")
     ideal = _scores(truth.filter(pl.col("aspect") == "overall"))
     prompts = dict(store.read("images").select("image", "prompt").iter_rows())
     votes = used_votes(store, load_study(folder), None).filter(
-        pl.col("image").is_in(list(model_scores))
-        & pl.col("other").is_in(list(model_scores))
-        & (pl.col("lead") != 0)
+        pl.col("image").is_in(list(predicted)) & pl.col("other").is_in(list(predicted)) & (pl.col("lead") != 0)
     )
     rows = list(votes.select("image", "other", "lead").iter_rows())
     group = np.unique([prompts[image] for image, _, _ in rows], return_inverse=True)[1]
@@ -77,14 +75,14 @@ def against_the_ideal(folder: Path) -> None:
         name: np.bincount(
             group, [np.sign(scores[image] - scores[other]) == lead for image, other, lead in rows]
         ).astype(np.float64)
-        for name, scores in (("model", model_scores), ("ideal observer", ideal))
+        for name, scores in (("model", predicted), ("ideal observer", ideal))
     }
-    answers = np.bincount(group)
-    weights = rater_weights(np.zeros(len(answers), np.int64), 2000, np.random.default_rng(0))
-    print(f"\n{len(rows):,} single answers on pairs of {len(answers)} prompts that were held out\n")
+    answer_counts = np.bincount(group)
+    weights = rater_weights(np.zeros(len(answer_counts), np.int64), 2000, np.random.default_rng(0))
+    print(f"\n{len(rows):,} single answers on pairs of {len(answer_counts)} prompts that were held out\n")
     print("| who picks | proportion of answers matched |\n|---|---|")
     for name, counts in right.items():
-        print(f"| {name} | {_ratio(counts, answers, weights)} |")
+        print(f"| {name} | {_ratio(counts, answer_counts, weights)} |")
     print(f"| model ÷ ideal observer | {_ratio(right['model'], right['ideal observer'], weights)} |")
 
 

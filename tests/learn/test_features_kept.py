@@ -10,7 +10,7 @@ from beholder.errors import ImageError
 from beholder.learn.feed import Pictures
 from beholder.learn.recipe import load_recipe
 from beholder.models.metric_transformer.model import MetricTransformer, build
-from beholder.models.trainable import Config, SeesFeatures
+from beholder.models.trainable import Config, UsesEncoders
 
 CONFIG: Config = {
     "encoders": ["pixel"],
@@ -40,7 +40,7 @@ def paths(tmp_path: Path) -> dict[str, str]:
 def test_what_is_prepared_is_kept_and_the_same(
     model: MetricTransformer, paths: dict[str, str], tmp_path: Path
 ) -> None:
-    assert isinstance(model, SeesFeatures)
+    assert isinstance(model, UsesEncoders)
     pictures = Pictures(paths)
     expected = {name: model.prepare(pictures.get(name), None) for name in paths}
     ready = Pictures(paths)

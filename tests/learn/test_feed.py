@@ -51,7 +51,7 @@ def test_a_batch_by_hand(model: Trainable[Batch], pictures: Pictures) -> None:
     assert found.prompts == ("p", "r")
     assert found.prompt_of.tolist() == [0, 0, 1, 0]
     assert found.pairs.tolist() == [[0, 1], [3, 1]]
-    assert found.shares.tolist() == [0.75, 1.0]
+    assert found.soft_labels.tolist() == [0.75, 1.0]
     assert found.pair_weights.tolist() == [0.5, 1.0]
     assert found.ratings[:, 0].tolist() == pytest.approx([-0.5, np.nan, 1.0, np.nan], nan_ok=True)
     assert found.answers[:, 0].tolist() == [0, 0, 4, 0]
@@ -61,7 +61,7 @@ def test_a_batch_by_hand(model: Trainable[Batch], pictures: Pictures) -> None:
 
 def test_without_pairs_or_ratings_the_shapes_stay(model: Trainable[Batch], pictures: Pictures) -> None:
     found = collated([Example("p", ("aurora/0000",))], model, pictures, (), {}, None)
-    assert (found.pairs.shape, found.shares.shape, found.ratings.shape) == ((0, 2), (0,), (1, 0))
+    assert (found.pairs.shape, found.soft_labels.shape, found.ratings.shape) == ((0, 2), (0,), (1, 0))
 
 
 def test_a_step_is_the_same_whenever_it_is_asked_for(model: Trainable[Batch], pictures: Pictures) -> None:

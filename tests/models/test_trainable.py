@@ -18,10 +18,10 @@ def test_matrices_decay_and_norms_biases_and_numbers_do_not() -> None:
     matrices, others = decayed_groups(small, 1e-3, 0.3)
     assert matrices["params"] == [small.dense.weight]
     assert matrices["weight_decay"] == 0.3
-    found = others["params"]
-    assert isinstance(found, list)
-    assert {id(one) for one in found} == {
-        id(one) for one in (small.dense.bias, small.norm.weight, small.norm.bias, small.temperature)
+    parameters = others["params"]
+    assert isinstance(parameters, list)
+    assert {id(parameter) for parameter in parameters} == {
+        id(parameter) for parameter in (small.dense.bias, small.norm.weight, small.norm.bias, small.temperature)
     }
     assert others["weight_decay"] == 0.0
 

@@ -24,7 +24,7 @@ from beholder.images.sources import named_files
 from beholder.learn.examples import Example, Scale
 from beholder.learn.order import places_at, random_at, steps_an_epoch
 from beholder.models.encoders.encode import encode_by
-from beholder.models.trainable import Batch, SeesFeatures, Trainable
+from beholder.models.trainable import Batch, Trainable, UsesEncoders
 
 CACHE_BYTES = 1_000_000_000
 """Decoded pixels that are kept in memory."""
@@ -55,7 +55,7 @@ class Pictures:
         """
         if self._ready:
             return
-        encoders = model.encoders if isinstance(model, SeesFeatures) else ()
+        encoders = model.encoders if isinstance(model, UsesEncoders) else ()
         if encoders:
             files = named_files(list(self._paths), [Path(path) for path in self._paths.values()])
             encoded = encode_by(files, encoders, background=self._background, folder=folder, wait=True)
@@ -173,7 +173,7 @@ def collated(
         pixels=torch.from_numpy(_pixels(names, model, pictures, rng)),
         prompt_of=torch.tensor([prompt_of[name] for name in names], dtype=torch.int64),
         pairs=torch.tensor([pair[:2] for pair in compared], dtype=torch.int64).reshape(-1, 2),
-        shares=torch.tensor([pair[2] for pair in compared], dtype=torch.float32),
+        soft_labels=torch.tensor([pair[2] for pair in compared], dtype=torch.float32),
         pair_weights=torch.tensor([pair[3] for pair in compared], dtype=torch.float32),
         aspects=aspects,
         ratings=torch.from_numpy(ratings),

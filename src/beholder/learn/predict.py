@@ -10,7 +10,7 @@ from beholder.learn.evaluate import scores_of
 from beholder.learn.examples import Example, Judged, Scale
 from beholder.learn.feed import Pictures, collated, plain_batches
 from beholder.learn.recipe import Data
-from beholder.models.trainable import Batch, Calibrates, Trainable
+from beholder.models.trainable import Batch, Calibratable, Trainable
 from beholder.stats.correlation.metric_agreement import single_value
 from beholder.stats.correlation.pair_accuracy import pair_accuracy
 from beholder.stats.prediction.beta_binomial import log_likelihood
@@ -75,7 +75,7 @@ def calibrate(
     size: int,
 ) -> None:
     """Bring the chances of a model that predicts any in line with the validation examples."""
-    if isinstance(model, Calibrates):
+    if isinstance(model, Calibratable):
         device = next(model.module.parameters()).device
         shown = plain_batches(model, pictures, examples, aspects, {}, size)
         model.calibrate(batch.to(device) for batch, _ in shown)

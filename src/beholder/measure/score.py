@@ -70,7 +70,7 @@ def score(
         encoded = encode_by(
             sources,
             encoders,
-            look=look if scorers else None,
+            observe=look if scorers else None,
             background=background,
             folder=features,
             skip_broken=skip_broken,

@@ -1,4 +1,4 @@
-"""The C library's memory, kept between batches instead of being handed back and asked for again."""
+"""Memory freed by one batch stays with the process for the next, instead of going back to the kernel."""
 
 import ctypes
 import sys
@@ -10,9 +10,9 @@ LARGEST_INT = 2**31 - 1
 
 
 def keep_freed_memory() -> bool:
-    """Tell glibc to keep freed memory for the process; whether it took it (other C libraries do not).
+    """Make glibc keep freed memory for the process; returns whether it does (other C libraries do not).
 
-    A network asks for the same large blocks batch after batch. By default each is mapped afresh from the kernel,
+    A network allocates the same large blocks in every batch. By default each is mapped again from the kernel,
     which clears it page by page; that can take longer than the arithmetic.
     """
     if sys.platform != "linux":

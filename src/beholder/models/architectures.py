@@ -1,11 +1,11 @@
-"""All models that can be trained, by name. A new one is a file in this package and a line below.
+"""All models that can be trained, by name. A new one is a module of this package and a line below.
 
 A module named here has two functions:
 
 - ``configure(settings, prompts, aspects) -> Config`` checks the ``[model]`` table of a recipe (all faults at once,
-  as a :class:`~beholder.errors.FaultsError`) and completes it to all that is needed to build the model: sizes, the
-  vocabulary drawn from the training prompts, the aspects of the labels.
-- ``build(config, *, fresh)`` builds it: a ``Trainable[Batch]``, or a ``RichJudge`` where it learns rich feedback.
+  as a :class:`~beholder.errors.FaultsError`) and completes it with everything needed to build the model: sizes,
+  the vocabulary of the training prompts, the aspects of the labels.
+- ``build(config, *, fresh)`` builds it: a ``Trainable[Batch]``, or a ``RichTrainable`` for rich feedback.
   ``fresh`` starts from the pretrained weights that the config names, where it names any, or from random ones
   (torch's seed is set by the caller); without it, weights are about to be loaded from a checkpoint, and nothing is
   fetched.
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 from beholder.errors import UserError
 from beholder.tables.provenance import Plain
 
-if TYPE_CHECKING:  # names are known where torch is not installed
-    from beholder.models.rich_feedback.judge import RichJudge
+if TYPE_CHECKING:  # the names must be importable where torch is not installed
+    from beholder.models.rich_feedback.trainable import RichTrainable
     from beholder.models.trainable import Batch, Config, Trainable
 
 ARCHITECTURES: dict[str, str] = {
@@ -28,10 +28,10 @@ ARCHITECTURES: dict[str, str] = {
     "metric-transformer": "metric_transformer.model",
     "realism": "realism",
 }
-"""Models of people's judgements. Name in a recipe -> module of this package."""
+"""Models of raters' judgements. Name in a recipe -> module of this package."""
 
 IMAGE_ALONE = ("realism",)
-"""Those that never read the prompt."""
+"""Architectures that never read the prompt."""
 
 RICH_ARCHITECTURES: dict[str, str] = {
     "rich-feedback": "rich_feedback.architecture",
@@ -44,10 +44,10 @@ Model_co = TypeVar("Model_co", covariant=True)
 
 
 class Architecture(Protocol[Model_co]):
-    """What a module of a model offers."""
+    """The functions that the module of an architecture offers."""
 
     def configure(self, settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Sequence[str]) -> "Config":
-        """The whole configuration."""
+        """The complete configuration of a model."""
         ...
 
     def build(self, config: "Config", *, fresh: bool) -> Model_co:
@@ -60,12 +60,12 @@ def architecture(name: str) -> "Architecture[Trainable[Batch]]":
     return cast("Architecture[Trainable[Batch]]", _module(name, ARCHITECTURES))
 
 
-def rich_architecture(name: str) -> "Architecture[RichJudge]":
+def rich_architecture(name: str) -> "Architecture[RichTrainable]":
     """The architecture of that name, for a model of rich feedback."""
-    return cast("Architecture[RichJudge]", _module(name, RICH_ARCHITECTURES))
+    return cast("Architecture[RichTrainable]", _module(name, RICH_ARCHITECTURES))
 
 
-def _module(name: str, known: Mapping[str, str]) -> object:
-    if name not in known:
-        raise UserError(f"architecture '{name}' is not known here; known: {', '.join(known)}")
-    return import_module(f"beholder.models.{known[name]}")
+def _module(name: str, modules: Mapping[str, str]) -> object:
+    if name not in modules:
+        raise UserError(f"architecture '{name}' is not known here; known: {', '.join(modules)}")
+    return import_module(f"beholder.models.{modules[name]}")

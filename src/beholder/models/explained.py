@@ -1,4 +1,4 @@
-"""An image with all that is said of it; what reads it needs no torch."""
+"""An image with the feedback of models and raters on it; its readers need no torch."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from beholder.images.sources import ImageSource
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """An image and its prompt, what models say of it, and what people said of it where they were asked."""
+    """An image and its prompt, the feedback of models, and that of raters where they judged it."""
 
     picture: ImageSource
     prompt: str
     model: ImageFeedback
     people: ImageFeedback | None
     note: str = ""
-    """Why people's feedback is not shown, where the image is known."""
+    """Why raters' feedback is not shown, where the study has the image."""

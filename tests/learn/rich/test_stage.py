@@ -201,7 +201,7 @@ class TestRefused:
 
     def test_a_checkpoint_of_the_other_kind(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
         place = run(rich_study, rich_recipe("training.steps=1")).folder
-        with pytest.raises(WeightsError, match="learnt rich feedback"):
+        with pytest.raises(WeightsError, match="was trained on rich feedback"):
             load_checkpoint(place)
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from beholder.feedback.image_feedback import AspectScore
 from beholder.measure.rich.ensemble import ModelFeedback, combine_feedback, feedback_of_image
-from beholder.models.rich_feedback.judge import RichFeedback
+from beholder.models.rich_feedback.trainable import RichFeedback
 
 Map = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 

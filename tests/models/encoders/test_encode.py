@@ -47,31 +47,31 @@ def counted() -> Counted:
 
 class TestResult:
     def test_vectors_are_those_of_the_images_in_their_order(self, photographs: Path) -> None:
-        found = encode(find_images(photographs), PIXEL)
+        encoded = encode(find_images(photographs), PIXEL)
         files = sorted(photographs.iterdir())
         expected = PIXEL.encode(np.asarray(decode(file.read_bytes())) for file in files)
-        np.testing.assert_array_equal(found.vectors, expected)
-        assert found.names == tuple(str(file) for file in files)
-        assert (found.file, found.broken) == (None, ())
-        assert found.encoder == "pixel@none"
+        np.testing.assert_array_equal(encoded.vectors, expected)
+        assert encoded.names == tuple(str(file) for file in files)
+        assert (encoded.file, encoded.broken) == (None, ())
+        assert encoded.encoder == "pixel@none"
 
     @pytest.mark.parametrize("workers", [1, 2, 5])
     def test_the_number_of_workers_does_not_matter(self, photographs: Path, workers: int, tmp_path: Path) -> None:
-        found = encode(find_images(photographs), PIXEL, folder=tmp_path, workers=workers)
-        np.testing.assert_array_equal(found.vectors, encode(find_images(photographs), PIXEL).vectors)
-        assert found.rows.tolist() == list(range(24))
+        encoded = encode(find_images(photographs), PIXEL, folder=tmp_path, workers=workers)
+        np.testing.assert_array_equal(encoded.vectors, encode(find_images(photographs), PIXEL).vectors)
+        assert encoded.rows.tolist() == list(range(24))
 
     def test_kept_vectors_lie_where_it_says(self, photographs: Path, tmp_path: Path) -> None:
-        found = encode(find_images(photographs), PIXEL, folder=tmp_path)
-        assert found.file is not None
-        assert isinstance(found.vectors, np.memmap)
-        np.testing.assert_array_equal(np.load(found.file)[found.rows], found.vectors)
+        encoded = encode(find_images(photographs), PIXEL, folder=tmp_path)
+        assert encoded.file is not None
+        assert isinstance(encoded.vectors, np.memmap)
+        np.testing.assert_array_equal(np.load(encoded.file)[encoded.rows], encoded.vectors)
 
     def test_progress_ends_at_the_end(self, photographs: Path) -> None:
-        told: list[tuple[int, int]] = []
-        encode(find_images(photographs), PIXEL, progress=lambda done, of: told.append((done, of)))
-        assert told == sorted(told)
-        assert told[-1] == (24, 24)
+        calls: list[tuple[int, int]] = []
+        encode(find_images(photographs), PIXEL, progress=lambda done, of: calls.append((done, of)))
+        assert calls == sorted(calls)
+        assert calls[-1] == (24, 24)
 
     def test_no_pictures(self) -> None:
         assert encode([], PIXEL).vectors.shape == (0, 3072)
@@ -87,20 +87,20 @@ class TestOnce:
 
     def test_only_what_is_new_is_computed(self, photographs: Path, tmp_path: Path, counted: Counted) -> None:
         encode(find_images(f"{photographs}/*.png"), counted.encoder(), folder=tmp_path)
-        found = encode(find_images(photographs), counted.encoder(), folder=tmp_path)
+        encoded = encode(find_images(photographs), counted.encoder(), folder=tmp_path)
         assert counted.images == 24
-        np.testing.assert_array_equal(found.vectors, encode(find_images(photographs), PIXEL).vectors)
+        np.testing.assert_array_equal(encoded.vectors, encode(find_images(photographs), PIXEL).vectors)
 
     def test_copies_are_encoded_once_under_any_name(
         self, photographs: Path, tmp_path: Path, counted: Counted
     ) -> None:
         copies = shutil.copytree(photographs, tmp_path / "copies")
-        found = encode(find_images(copies, photographs, copies), counted.encoder())
+        encoded = encode(find_images(copies, photographs, copies), counted.encoder())
         assert counted.images == 24
-        assert len(found.names) == 72
-        np.testing.assert_array_equal(found.vectors[:24], found.vectors[24:48])
+        assert len(encoded.names) == 72
+        np.testing.assert_array_equal(encoded.vectors[:24], encoded.vectors[24:48])
 
-    def test_a_changed_file_is_computed_anew(self, photographs: Path, tmp_path: Path, counted: Counted) -> None:
+    def test_a_changed_file_is_computed_again(self, photographs: Path, tmp_path: Path, counted: Counted) -> None:
         copies = shutil.copytree(photographs, tmp_path / "copies")
         encode(find_images(copies), counted.encoder(), folder=tmp_path / "features")
         shutil.copy(copies / "00.png", copies / "04.png")
@@ -125,8 +125,8 @@ class TestBroken:
     def test_all_of_them_stop_the_run(self, damaged: Path) -> None:
         with pytest.raises(ImageError) as caught:
             encode(find_images(damaged / "list.csv"), PIXEL)
-        told = [fault.partition(":")[0] for fault in caught.value.faults]
-        assert told == ["05.jpg", "10.webp", "22.webp", "24.png", "25.jpg"]
+        names = [fault.partition(":")[0] for fault in caught.value.faults]
+        assert names == ["05.jpg", "10.webp", "22.webp", "24.png", "25.jpg"]
         assert "24.png: no such file" in caught.value.faults
 
     def test_nothing_is_encoded_once_the_end_is_known(self, damaged: Path, counted: Counted) -> None:
@@ -135,10 +135,10 @@ class TestBroken:
         assert counted.images == 0  # missing files are known before the first image is encoded
 
     def test_or_are_left_out_and_told(self, damaged: Path) -> None:
-        found = encode(find_images(damaged / "list.csv"), PIXEL, skip_broken=True)
-        assert [one.name for one in found.broken] == ["05.jpg", "10.webp", "22.webp", "24.png", "25.jpg"]
-        assert found.broken[0].reason == "the file is empty (0 bytes)"
-        assert len(found.names) == len(found.sha256) == len(found.vectors) == 21
+        encoded = encode(find_images(damaged / "list.csv"), PIXEL, skip_broken=True)
+        assert [image.name for image in encoded.broken] == ["05.jpg", "10.webp", "22.webp", "24.png", "25.jpg"]
+        assert encoded.broken[0].reason == "the file is empty (0 bytes)"
+        assert len(encoded.names) == len(encoded.sha256) == len(encoded.vectors) == 21
 
     def test_what_was_computed_before_is_kept(self, damaged: Path, tmp_path: Path, counted: Counted) -> None:
         with pytest.raises(ImageError):
@@ -157,9 +157,9 @@ class TestBroken:
         bright = replace(PIXEL, network=network)
         with pytest.raises(ImageError, match="its features are not finite"):
             encode(find_images(photographs), bright)
-        found = encode(find_images(photographs), bright, skip_broken=True)
-        assert 0 < len(found.broken) < 24
-        assert np.isfinite(found.vectors).all()
+        encoded = encode(find_images(photographs), bright, skip_broken=True)
+        assert 0 < len(encoded.broken) < 24
+        assert np.isfinite(encoded.vectors).all()
 
     def test_a_fault_of_ours_is_not_taken_for_a_broken_image(self, photographs: Path) -> None:
         def network(_: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -216,18 +216,18 @@ class TestKilled:
         assert process.returncode == -9
         killed_at = log.read_text().splitlines()
         assert after < len(killed_at) < 160
-        kept = sum(path.stat().st_size // 32 for path in features.glob("*/hashes.bin"))
-        assert kept <= len(killed_at)
+        stored_rows = sum(path.stat().st_size // 32 for path in features.glob("*/hashes.bin"))
+        assert stored_rows <= len(killed_at)
 
-        found = encode(find_images(many_images), _slow(log), folder=features)
+        resumed = encode(find_images(many_images), _slow(log), folder=features)
         encoded = log.read_text().splitlines()
-        assert len(encoded) == len(killed_at) + 160 - kept  # what was on the disk did not go through again
+        assert len(encoded) == len(killed_at) + 160 - stored_rows  # what was on the disk did not go through again
         assert len(set(encoded)) == 160
         undisturbed = encode(find_images(many_images), PIXEL, folder=tmp_path / "undisturbed")
-        np.testing.assert_array_equal(found.vectors, undisturbed.vectors)
-        assert found.file is not None
+        np.testing.assert_array_equal(resumed.vectors, undisturbed.vectors)
+        assert resumed.file is not None
         assert undisturbed.file is not None
-        assert found.file.read_bytes() == undisturbed.file.read_bytes()
+        assert resumed.file.read_bytes() == undisturbed.file.read_bytes()
 
 
 def _slow(log: Path) -> Encoder:

@@ -77,13 +77,13 @@ class TestHalfWritten:
     @pytest.mark.parametrize("lost", [1, 19, 20, 21, 45, 60, 100, 170])
     def test_vectors_cut_off(self, tmp_path: Path, lost: int) -> None:
         path = written(tmp_path)
-        whole = path.read_bytes()
-        path.write_bytes(whole[: len(whole) - lost])
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) - lost])
         with open_features(tmp_path, ENCODER, GREY) as file:
-            kept = max(3 - -(-lost // 20), 0)
-            assert list(file.rows.values()) == list(range(kept))
+            complete_rows = max(3 - -(-lost // 20), 0)
+            assert list(file.rows.values()) == list(range(complete_rows))
             file.append(hashes(9), vectors(9))
-        np.testing.assert_array_equal(np.load(path), vectors(*range(1, kept + 1), 9))
+        np.testing.assert_array_equal(np.load(path), vectors(*range(1, complete_rows + 1), 9))
 
     @pytest.mark.parametrize("lost", [1, 31, 32, 33, 96])
     def test_hashes_cut_off(self, tmp_path: Path, lost: int) -> None:
@@ -91,10 +91,10 @@ class TestHalfWritten:
         index = path.with_name("hashes.bin")
         index.write_bytes(index.read_bytes()[:-lost])
         with open_features(tmp_path, ENCODER, GREY) as file:
-            kept = 3 - -(-lost // 32)
-            assert len(file.rows) == kept
+            complete_rows = 3 - -(-lost // 32)
+            assert len(file.rows) == complete_rows
             file.append(hashes(9), vectors(9))
-        np.testing.assert_array_equal(np.load(path), vectors(*range(1, kept + 1), 9))
+        np.testing.assert_array_equal(np.load(path), vectors(*range(1, complete_rows + 1), 9))
 
     def test_nothing_but_empty_files(self, tmp_path: Path) -> None:
         path = written(tmp_path)
@@ -104,8 +104,8 @@ class TestHalfWritten:
 
     def test_a_header_from_before_the_last_rows(self, tmp_path: Path) -> None:
         path = written(tmp_path)
-        whole = path.read_bytes()
-        path.write_bytes(whole.replace(b"(3, 5)", b"(2, 5)"))
+        content = path.read_bytes()
+        path.write_bytes(content.replace(b"(3, 5)", b"(2, 5)"))
         assert len(np.load(path, mmap_mode="r")) == 2
         with open_features(tmp_path, ENCODER, GREY) as file:
             np.testing.assert_array_equal(file.take(np.arange(3)), vectors(1, 2, 3))

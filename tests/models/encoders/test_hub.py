@@ -87,8 +87,10 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     torch.manual_seed(1)
     model = make()
     with torch.no_grad():
-        for one in model.parameters():
-            one.add_(torch.randn_like(one) * 0.2)  # away from the zeros and ones that some layers begin with
+        for parameter in model.parameters():
+            parameter.add_(
+                torch.randn_like(parameter) * 0.2
+            )  # away from the zeros and ones that some layers begin with
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return name, folder
@@ -103,36 +105,36 @@ def images() -> list[NDArray[np.uint8]]:
 def reference(name: str, folder: Path, images: list[NDArray[np.uint8]]) -> NDArray[np.float32]:
     """The features as a user of transformers would get them."""
     processor = MADE[name][1]
-    given = processor([Image.fromarray(one) for one in images], return_tensors="pt")["pixel_values"]
+    pixel_values = processor([Image.fromarray(image) for image in images], return_tensors="pt")["pixel_values"]
     with torch.inference_mode():
         if name in ("clip", "siglip"):
-            whole = transformers.AutoModel.from_pretrained(folder).eval()
-            found = whole.get_image_features(pixel_values=given)
-            found = found if isinstance(found, torch.Tensor) else found.pooler_output
+            network = transformers.AutoModel.from_pretrained(folder).eval()
+            output = network.get_image_features(pixel_values=pixel_values)
+            output = output if isinstance(output, torch.Tensor) else output.pooler_output
         elif name == "mae":
             model = transformers.AutoModel.from_pretrained(folder, mask_ratio=0.0).eval()
-            found = model(pixel_values=given).last_hidden_state[:, 0]
+            output = model(pixel_values=pixel_values).last_hidden_state[:, 0]
         else:
             model = transformers.AutoModel.from_pretrained(folder).eval()
-            found = model(pixel_values=given).pooler_output
-    vectors: NDArray[np.float32] = found.numpy()
+            output = model(pixel_values=pixel_values).pooler_output
+    vectors: NDArray[np.float32] = output.numpy()
     return vectors
 
 
 def test_features_equal_those_of_transformers(saved: tuple[str, Path], images: list[NDArray[np.uint8]]) -> None:
     name, folder = saved
     encoder = load_encoder(name, folder)
-    found = encoder.encode(images)
+    features = encoder.encode(images)
     expected = reference(name, folder, images)
-    assert found.shape == expected.shape == (3, encoder.dims)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
-    assert np.ptp(found, axis=0).max() > 0.01  # and do not ignore the image
+    assert features.shape == expected.shape == (3, encoder.dims)
+    np.testing.assert_allclose(features, expected, rtol=0, atol=1e-5)
+    assert np.ptp(features, axis=0).max() > 0.01  # and do not ignore the image
 
 
 def test_an_image_counts_the_same_in_any_company(saved: tuple[str, Path], images: list[NDArray[np.uint8]]) -> None:
     name, folder = saved
     encoder = load_encoder(name, folder)
-    alone = np.concatenate([encoder.encode([one]) for one in images])
+    alone = np.concatenate([encoder.encode([image]) for image in images])
     np.testing.assert_allclose(encoder.encode(images), alone, rtol=0, atol=1e-5)
 
 
@@ -169,31 +171,31 @@ def small_dinov2(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestPreprocessingRead:
-    def read(self, folder: Path, said: dict[str, object], into: Path) -> Encoder:
-        made = shutil.copytree(folder, into, dirs_exist_ok=True)
-        (made / "preprocessor_config.json").write_text(json.dumps(said))
-        return load_encoder("dinov2", made)
+    def read(self, folder: Path, config: dict[str, object], into: Path) -> Encoder:
+        copied = shutil.copytree(folder, into, dirs_exist_ok=True)
+        (copied / "preprocessor_config.json").write_text(json.dumps(config))
+        return load_encoder("dinov2", copied)
 
     def test_a_folder_without_one_gets_that_of_the_family(self, small_dinov2: Path) -> None:
         assert load_encoder("dinov2", small_dinov2).preprocessing == FAMILIES["dinov2"].preprocessing
 
     def test_old_files_give_plain_numbers(self, small_dinov2: Path, tmp_path: Path) -> None:
-        said: dict[str, object] = {"size": 30, "crop_size": 28, "do_center_crop": True, "resample": 2}
-        found = self.read(small_dinov2, said, tmp_path).preprocessing
-        assert (found.size, found.crop, found.method) == (30, 28, "bilinear")
+        config: dict[str, object] = {"size": 30, "crop_size": 28, "do_center_crop": True, "resample": 2}
+        preprocessing = self.read(small_dinov2, config, tmp_path).preprocessing
+        assert (preprocessing.size, preprocessing.crop, preprocessing.method) == (30, 28, "bilinear")
 
     def test_steps_that_are_off(self, small_dinov2: Path, tmp_path: Path) -> None:
-        said: dict[str, object] = {
+        config: dict[str, object] = {
             "size": {"height": 28, "width": 28},
             "do_center_crop": False,
             "do_rescale": False,
             "do_normalize": False,
         }
-        found = self.read(small_dinov2, said, tmp_path).preprocessing
-        assert found == Preprocessing("exact", 28, "bicubic", scale=1.0)
+        preprocessing = self.read(small_dinov2, config, tmp_path).preprocessing
+        assert preprocessing == Preprocessing("exact", 28, "bicubic", scale=1.0)
 
     @pytest.mark.parametrize(
-        ("said", "told"),
+        ("config", "message"),
         [
             ({"resample": 0}, "resample is 0; known: .*bicubic"),
             ({"size": {"height": 20, "width": 30}}, "20 × 30"),
@@ -204,10 +206,10 @@ class TestPreprocessingRead:
         ],
     )
     def test_what_is_not_known_is_refused(
-        self, small_dinov2: Path, tmp_path: Path, said: dict[str, object], told: str
+        self, small_dinov2: Path, tmp_path: Path, config: dict[str, object], message: str
     ) -> None:
-        with pytest.raises(WeightsError, match=told):
-            self.read(small_dinov2, said, tmp_path)
+        with pytest.raises(WeightsError, match=message):
+            self.read(small_dinov2, config, tmp_path)
 
 
 class TestRefused:
@@ -235,6 +237,6 @@ class TestRefused:
     def test_weights_that_do_not_fill_the_network(self, small_dinov2: Path, tmp_path: Path) -> None:
         folder = shutil.copytree(small_dinov2, tmp_path / "lacking")
         state = load_file(folder / "model.safetensors")
-        save_file({key: one for key, one in state.items() if ".1." not in key}, folder / "model.safetensors")
+        save_file({key: tensor for key, tensor in state.items() if ".1." not in key}, folder / "model.safetensors")
         with pytest.raises(WeightsError, match=r"lacks \d+ tensors of the network"):
             load_encoder("dinov2", folder)

@@ -12,10 +12,10 @@ from beholder.errors import WeightsError
 from beholder.images.resize import resize_tf1
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encoder import Encoder
-from beholder.models.encoders.inception import WRAPPED, FidInception, fid_names
+from beholder.models.encoders.inception import WRAPPED, FidInception, published_names
 
 
-def made_up_state() -> dict[str, torch.Tensor]:
+def random_state() -> dict[str, torch.Tensor]:
     """Weights drawn in the order of their names, of a size that keeps activations near 1."""
     rng = np.random.default_rng(7)
     state: dict[str, torch.Tensor] = {}
@@ -36,7 +36,7 @@ def made_up_state() -> dict[str, torch.Tensor]:
 
 @pytest.fixture(scope="module")
 def state() -> dict[str, torch.Tensor]:
-    return made_up_state()
+    return random_state()
 
 
 @pytest.fixture(scope="module")
@@ -57,20 +57,20 @@ def picture() -> NDArray[np.uint8]:
 
 
 class TestNumbers:
-    """What torch-fidelity 0.4.0 gave for the made-up weights and the picture above, its own resize included."""
+    """What torch-fidelity 0.4.0 gave for the random weights and the picture above, its own resize included."""
 
     def test_features(self, fid: Encoder) -> None:
-        found = fid.encode([picture()])
-        assert found.shape == (1, 2048)
+        vectors = fid.encode([picture()])
+        assert vectors.shape == (1, 2048)
         expected = [0.2047461, 0.31162864, 2.5402815, 0.5678605, 0.38665503]
-        np.testing.assert_allclose(found[0, [0, 1, 2, 500, 1000]], expected, rtol=0, atol=1e-5)
-        np.testing.assert_allclose(found.sum(), 1410.387, rtol=1e-6)
+        np.testing.assert_allclose(vectors[0, [0, 1, 2, 500, 1000]], expected, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(vectors.sum(), 1410.387, rtol=1e-6)
 
     def test_class_scores(self, weights: Path) -> None:
-        found = load_encoder("inception-v3-logits", weights).encode([picture()])
-        assert found.shape == (1, 1008)
+        vectors = load_encoder("inception-v3-logits", weights).encode([picture()])
+        assert vectors.shape == (1, 1008)
         expected = [1.2465415, 1.0059577, -0.64669585, -3.3407516, 1.5990669]
-        np.testing.assert_allclose(found[0, [0, 1, 2, 500, 1000]], expected, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(vectors[0, [0, 1, 2, 500, 1000]], expected, rtol=0, atol=1e-5)
 
 
 class TestPreprocessing:
@@ -89,18 +89,18 @@ class TestPreprocessing:
     def test_clean_is_pillows_float_resize_kept_within_bytes(self, weights: Path) -> None:
         """As clean-fid does; bicubic overshoots at the edges of this picture."""
         planes = [Image.fromarray(picture()[..., channel].astype(np.float32)) for channel in range(3)]
-        resized = np.stack([np.asarray(one.resize((299, 299), Image.Resampling.BICUBIC)) for one in planes])
+        resized = np.stack([np.asarray(plane.resize((299, 299), Image.Resampling.BICUBIC)) for plane in planes])
         assert resized.min() < -1
         assert resized.max() > 256
-        found = load_encoder("inception-v3-clean", weights).preprocessing.prepare(Image.fromarray(picture()))
-        np.testing.assert_allclose(found * 128 + 128, np.clip(resized, 0, 255), rtol=0, atol=1e-4)
+        prepared = load_encoder("inception-v3-clean", weights).preprocessing.prepare(Image.fromarray(picture()))
+        np.testing.assert_allclose(prepared * 128 + 128, np.clip(resized, 0, 255), rtol=0, atol=1e-4)
 
 
 class TestNames:
     def test_the_published_shapes(self, state: dict[str, torch.Tensor]) -> None:
         assert len(state) == 94 * 5 + 2  # 94 convolutions with weight and four numbers of their norms; fc
-        assert sum(one.numel() for one in state.values()) == 23_885_392
-        shapes = {name: tuple(one.shape) for name, one in state.items()}
+        assert sum(tensor.numel() for tensor in state.values()) == 23_885_392
+        shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
         assert shapes["fc.weight"] == (1008, 2048)
         assert shapes["Conv2d_1a_3x3.conv.weight"] == (32, 3, 3, 3)
         assert shapes["Mixed_5b.branch_pool.conv.weight"] == (32, 192, 1, 1)
@@ -115,19 +115,19 @@ class TestNames:
     ) -> None:
         places = {layer: f"blocks.{b}.{p}" for b, block in enumerate(WRAPPED) for p, layer in enumerate(block)}
         wrapped = {
-            f"{places[name.partition('.')[0]]}.{name.partition('.')[2]}": one
-            for name, one in state.items()
+            f"{places[name.partition('.')[0]]}.{name.partition('.')[2]}": tensor
+            for name, tensor in state.items()
             if not name.startswith("fc.")
         }
-        assert set(fid_names(wrapped, "here")) == {name for name in state if not name.startswith("fc.")}
+        assert set(published_names(wrapped, "here")) == {name for name in state if not name.startswith("fc.")}
         torch.save(wrapped, tmp_path / "wrapped.pth")
-        found = load_encoder("inception-v3-fid", tmp_path / "wrapped.pth").encode([picture()])
-        np.testing.assert_array_equal(found, fid.encode([picture()]))
+        vectors = load_encoder("inception-v3-fid", tmp_path / "wrapped.pth").encode([picture()])
+        np.testing.assert_array_equal(vectors, fid.encode([picture()]))
 
     def test_those_of_torchvision_are_refused(self, state: dict[str, torch.Tensor]) -> None:
         other = state | {"fc.weight": torch.zeros(1000, 2048), "AuxLogits.fc.weight": torch.zeros(1000, 768)}
         with pytest.raises(WeightsError, match="an Inception-v3 of 1,000 classes, as torchvision has it"):
-            fid_names(other, "here")
+            published_names(other, "here")
 
     def test_a_state_of_another_shape_is_refused(self, state: dict[str, torch.Tensor], tmp_path: Path) -> None:
         name = "Mixed_7c.branch1x1.conv.weight"

@@ -19,11 +19,11 @@ def even(height: int, width: int, colour: tuple[int, int, int]) -> Image.Image:
 def test_normalisation_by_hand() -> None:
     # (51/255 − .1) / .5 = .2, (255/255 − .5) / .25 = 2, (0 − 0) / 1 = 0
     steps = replace(PLAIN, mean=(0.1, 0.5, 0.0), std=(0.5, 0.25, 1.0))
-    found = steps.prepare(even(9, 7, (51, 255, 0)))
-    assert found.shape == (3, 4, 4)
-    assert found.dtype == np.float32
-    assert found.flags.c_contiguous
-    np.testing.assert_allclose(found[:, 0, 0], [0.2, 2.0, 0.0], atol=1e-6)
+    prepared = steps.prepare(even(9, 7, (51, 255, 0)))
+    assert prepared.shape == (3, 4, 4)
+    assert prepared.dtype == np.float32
+    assert prepared.flags.c_contiguous
+    np.testing.assert_allclose(prepared[:, 0, 0], [0.2, 2.0, 0.0], atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_unrounded_keeps_what_lies_between_bytes() -> None:
     image = Image.fromarray(np.array([[[0] * 3, [1] * 3]], np.uint8))
     steps = Preprocessing("exact", 1, "box", scale=1.0)
     assert steps.prepare(image).ravel().tolist() == [1, 1, 1]
-    assert replace(steps, whole=False).prepare(image).ravel().tolist() == [0.5, 0.5, 0.5]
+    assert replace(steps, rounded=False).prepare(image).ravel().tolist() == [0.5, 0.5, 0.5]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_unrounded_keeps_what_lies_between_bytes() -> None:
         replace(PLAIN, scale=1.0),
         replace(PLAIN, mean=(0.0, 0.0, 0.1)),
         replace(PLAIN, std=(1.0, 1.0, 0.1)),
-        replace(PLAIN, whole=False),
+        replace(PLAIN, rounded=False),
     ],
 )
 def test_the_version_changes_with_every_setting(other: Preprocessing) -> None:
@@ -85,11 +85,11 @@ def test_the_version_in_words() -> None:
 @pytest.mark.parametrize(("height", "width"), [(4, 8), (8, 4), (8, 8), (1, 90)])
 def test_the_longest_side_fits_and_the_rest_is_black(height: int, width: int) -> None:
     steps = Preprocessing("longest", 4, "bilinear", scale=1.0, mean=(1.0, 1.0, 1.0))
-    found = steps.prepare(even(height, width, (7, 8, 9)))
-    assert found.shape == (3, 4, 4)
-    picture = found[:, max(4 - max(4 * height // max(height, width), 1), 0) // 2, 1]
+    prepared = steps.prepare(even(height, width, (7, 8, 9)))
+    assert prepared.shape == (3, 4, 4)
+    picture = prepared[:, max(4 - max(4 * height // max(height, width), 1), 0) // 2, 1]
     assert picture.tolist() == [6, 7, 8]  # less the mean
-    black = (found == -1).all(axis=0)
-    taken = (max(round(4 * height / max(height, width)), 1), max(round(4 * width / max(height, width)), 1))
-    assert 16 - black.sum() == taken[0] * taken[1]
+    black = (prepared == -1).all(axis=0)
+    framed = (max(round(4 * height / max(height, width)), 1), max(round(4 * width / max(height, width)), 1))
+    assert 16 - black.sum() == framed[0] * framed[1]
     assert "longest4" in steps.version

@@ -14,18 +14,18 @@ def test_moments_and_texture_by_hand() -> None:
     # Two channels over four places: (0, 2, 4, 6) and (1, 0, 1, 0). Means 3 and ½; variances 5 and ¼;
     # covariance mean(−3·½, −1·−½, 1·½, 3·−½) = −½, of which the root with its sign is −√½.
     maps = torch.tensor([[[[0.0, 2.0], [4.0, 6.0]], [[1.0, 0.0], [1.0, 0.0]]]])
-    mean, deviation = moments(maps)
+    mean, std = moments(maps)
     torch.testing.assert_close(mean, torch.tensor([[3.0, 0.5]]))
-    torch.testing.assert_close(deviation, torch.tensor([[5**0.5, 0.5]]))
+    torch.testing.assert_close(std, torch.tensor([[5**0.5, 0.5]]))
     torch.testing.assert_close(texture(maps), torch.tensor([[-(0.5**0.5)]]))
 
 
 def test_texture_is_the_covariance_that_numpy_gives() -> None:
     torch.manual_seed(0)
     maps = torch.randn(2, 5, 6, 7, dtype=torch.float64) + 10
-    for row, found in zip(maps, texture(maps), strict=True):
+    for row, features in zip(maps, texture(maps), strict=True):
         expected = np.cov(row.flatten(1).numpy(), bias=True)[np.triu_indices(5, 1)]
-        np.testing.assert_allclose((found * found.abs()).numpy(), expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose((features * features.abs()).numpy(), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -34,12 +34,14 @@ def test_dims_and_order(size: str) -> None:
     network = EfficientNetLite(SIZES[size]).eval()
     images = torch.randn(2, 3, 64, 96)
     with torch.inference_mode():
-        found = StageFeatures(network)(images)
+        features = StageFeatures(network)(images)
         stem, last = network.stem(images), network(images)
-    assert found.shape == (2, stage_dims(SIZES[size]))
-    torch.testing.assert_close(found[:, :32], stem.mean((2, 3)))
+    assert features.shape == (2, stage_dims(SIZES[size]))
+    torch.testing.assert_close(features[:, :32], stem.mean((2, 3)))
     head = 2 * (32 + sum(SIZES[size].channels))
-    torch.testing.assert_close(found[:, head : head + 1280], last)  # the means of the head are the usual features
+    torch.testing.assert_close(
+        features[:, head : head + 1280], last
+    )  # the means of the head are the usual features
 
 
 def test_stages_one_after_the_other_are_all_blocks() -> None:

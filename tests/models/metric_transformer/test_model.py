@@ -8,11 +8,11 @@ import torch
 from PIL import Image
 
 from beholder.errors import LabelsError, RecipeError, WeightsError
-from beholder.models.metric_transformer.attention import OWN
+from beholder.models.metric_transformer.attention import PER_METRIC
 from beholder.models.metric_transformer.model import SENTENCES, MetricTransformer, build, configure
-from beholder.models.metric_transformer.transfer import translated
+from beholder.models.metric_transformer.transfer import convert_state
 from beholder.models.text.sentence_encoder import PACKAGE
-from beholder.models.trainable import Batch, SeesFeatures
+from beholder.models.trainable import Batch, UsesEncoders
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
 from beholder.tables.provenance import Plain
 
@@ -24,9 +24,9 @@ BOTH = ("alignment", "quality")
 
 def model(aspects: tuple[str, ...] = BOTH, **settings: Plain) -> MetricTransformer:
     torch.manual_seed(0)
-    made = build(configure(SMALL | settings, [], aspects), fresh=True)
-    made.module.eval()
-    return made
+    transformer = build(configure(SMALL | settings, [], aspects), fresh=True)
+    transformer.module.eval()
+    return transformer
 
 
 def batch(ratings: list[list[float]], aspects: tuple[str, ...] = BOTH, dims: int = 3072) -> Batch:
@@ -37,7 +37,7 @@ def batch(ratings: list[list[float]], aspects: tuple[str, ...] = BOTH, dims: int
         pixels=torch.rand(count, dims),
         prompt_of=torch.arange(count) % 2,
         pairs=torch.empty(0, 2, dtype=torch.int64),
-        shares=torch.empty(0),
+        soft_labels=torch.empty(0),
         pair_weights=torch.empty(0),
         aspects=aspects,
         ratings=torch.tensor(ratings),
@@ -49,23 +49,24 @@ NAN = float("nan")
 
 
 def test_loss_is_the_mean_square_over_what_was_rated() -> None:
-    made = model(members=2)
-    shown = batch([[1.0, NAN], [0.5, 2.0], [NAN, NAN]])
-    scores = made._scores(shown).detach().numpy()  # (members, images, metrics)
+    transformer = model(members=2)
+    labelled = batch([[1.0, NAN], [0.5, 2.0], [NAN, NAN]])
+    scores = transformer._scores(labelled).detach().numpy()  # (members, images, metrics)
     expected = sum(
-        ((one[0, 0] - 1.0) ** 2 + (one[1, 0] - 0.5) ** 2 + (one[1, 1] - 2.0) ** 2) / 3 for one in scores
+        ((member[0, 0] - 1.0) ** 2 + (member[1, 0] - 0.5) ** 2 + (member[1, 1] - 2.0) ** 2) / 3
+        for member in scores
     )
-    assert made.loss(shown).item() == pytest.approx(expected, rel=1e-5)
-    predicted = made.predict(shown)
+    assert transformer.loss(labelled).item() == pytest.approx(expected, rel=1e-5)
+    predicted = transformer.predict(labelled)
     assert tuple(predicted) == BOTH
     np.testing.assert_allclose(predicted["quality"].detach().numpy(), scores.mean(0)[:, 1], rtol=1e-6)
 
 
 def test_aspects_are_matched_by_name() -> None:
-    made = model()
+    transformer = model()
     plain = batch([[1.0, 2.0], [0.5, 1.5]])
     turned = batch([[2.0, 9.0, 1.0], [1.5, 9.0, 0.5]], ("quality", "beauty", "alignment"))
-    torch.testing.assert_close(made.loss(plain), made.loss(turned))
+    torch.testing.assert_close(transformer.loss(plain), transformer.loss(turned))
 
 
 def test_nothing_rated_is_refused() -> None:
@@ -74,59 +75,59 @@ def test_nothing_rated_is_refused() -> None:
 
 
 def test_quality_has_a_fixed_sentence_and_alignment_the_prompt() -> None:
-    made = model()
-    asked = made._sentences(batch([[0.0, 0.0], [0.0, 0.0]]))
-    assert asked.shape == (2, 2, 384)
-    torch.testing.assert_close(asked[0, 1], asked[1, 1])
-    assert not torch.allclose(asked[0, 0], asked[1, 0])
-    torch.testing.assert_close(asked.square().mean(2), torch.ones(2, 2))
-    assert made._settings.sentences == SENTENCES
+    transformer = model()
+    sentences = transformer._sentences(batch([[0.0, 0.0], [0.0, 0.0]]))
+    assert sentences.shape == (2, 2, 384)
+    torch.testing.assert_close(sentences[0, 1], sentences[1, 1])
+    assert not torch.allclose(sentences[0, 0], sentences[1, 0])
+    torch.testing.assert_close(sentences.square().mean(2), torch.ones(2, 2))
+    assert transformer._settings.sentences == SENTENCES
     as_prompt = model(sentences={})._sentences(batch([[0.0, 0.0], [0.0, 0.0]]))
     torch.testing.assert_close(as_prompt[:, 0], as_prompt[:, 1])
 
 
 def test_prepared_features_are_those_of_the_encoders() -> None:
-    made = model(encoders=["pixel", "pixel"])
-    assert isinstance(made, SeesFeatures)
+    transformer = model(encoders=["pixel", "pixel"])
+    assert isinstance(transformer, UsesEncoders)
     pixels = np.random.default_rng(0).integers(0, 255, (40, 40, 3), np.uint8)
-    found = made.prepare(Image.fromarray(pixels), np.random.default_rng(0))
-    once = made.encoders[0].encode([pixels])[0]
-    np.testing.assert_array_equal(found, np.concatenate([once, once]))
-    assert made.config["image_dims"] == len(found)
+    features = transformer.prepare(Image.fromarray(pixels), np.random.default_rng(0))
+    once = transformer.encoders[0].encode([pixels])[0]
+    np.testing.assert_array_equal(features, np.concatenate([once, once]))
+    assert transformer.config["image_dims"] == len(features)
 
 
 def test_it_learns() -> None:
     """Quality is the brightness and alignment its opposite: a hundred steps are enough to tell."""
-    made = model(dropout=0.0, input_dropout=0.0)
-    shown = batch([[0.0, 0.0]] * 32)
-    bright = shown.pixels.mean(1)
-    wanted = (bright - bright.mean()) / bright.std()
-    shown.ratings[:] = torch.stack([-wanted, wanted], 1)
-    optimiser = torch.optim.AdamW(made.parameter_groups(3e-3, 0.0))
-    made.module.train()
-    first = made.loss(shown).item()
+    transformer = model(dropout=0.0, input_dropout=0.0)
+    labelled = batch([[0.0, 0.0]] * 32)
+    bright = labelled.pixels.mean(1)
+    brightness = (bright - bright.mean()) / bright.std()
+    labelled.ratings[:] = torch.stack([-brightness, brightness], 1)
+    optimiser = torch.optim.AdamW(transformer.parameter_groups(3e-3, 0.0))
+    transformer.module.train()
+    first = transformer.loss(labelled).item()
     for _ in range(60):
         optimiser.zero_grad()
-        torch.autograd.backward(made.loss(shown))
+        torch.autograd.backward(transformer.loss(labelled))
         optimiser.step()
-    assert made.loss(shown).item() < first / 10
+    assert transformer.loss(labelled).item() < first / 10
 
 
-def saved(made: MetricTransformer, folder: Path, aspects: tuple[str, ...]) -> Path:
-    save_checkpoint(folder, made, Record("metric-transformer", made.config, aspects))
+def saved(transformer: MetricTransformer, folder: Path, aspects: tuple[str, ...]) -> Path:
+    save_checkpoint(folder, transformer, Record("metric-transformer", transformer.config, aspects))
     return folder
 
 
 def test_a_checkpoint_gives_the_same_scores(tmp_path: Path) -> None:
-    made = model(members=2)
-    shown = batch([[0.0, 0.0]] * 3)
-    made.module.train()
-    made.loss(shown)  # the numbers to standardise with are part of it
-    made.module.eval()
-    loaded, record = load_checkpoint(saved(made, tmp_path, BOTH))
-    assert record.config == made.config
-    for aspect, scores in made.predict(shown).items():
-        torch.testing.assert_close(loaded.predict(shown)[aspect], scores)
+    transformer = model(members=2)
+    labelled = batch([[0.0, 0.0]] * 3)
+    transformer.module.train()
+    transformer.loss(labelled)  # the numbers to standardise with are part of it
+    transformer.module.eval()
+    loaded, record = load_checkpoint(saved(transformer, tmp_path, BOTH))
+    assert record.config == transformer.config
+    for aspect, scores in transformer.predict(labelled).items():
+        torch.testing.assert_close(loaded.predict(labelled)[aspect], scores)
 
 
 def test_transfer_takes_over_what_is_shared(tmp_path: Path) -> None:
@@ -134,19 +135,21 @@ def test_transfer_takes_over_what_is_shared(tmp_path: Path) -> None:
     after = model(("alignment",), start=str(saved(before, tmp_path, ("quality",))))
     for name, value in before.module.state_dict().items():
         torch.testing.assert_close(after.module.state_dict()[name], value)
-    assert all(one.requires_grad for one in after.module.parameters())
+    assert all(parameter.requires_grad for parameter in after.module.parameters())
     frozen = model(("alignment",), start=str(tmp_path), frozen="shared")
-    learning = {name.partition(".")[2] for name, one in frozen.module.named_parameters() if one.requires_grad}
-    assert learning == OWN
+    learning = {
+        name.partition(".")[2] for name, parameter in frozen.module.named_parameters() if parameter.requires_grad
+    }
+    assert learning == PER_METRIC
     groups = [group["params"] for group in frozen.parameter_groups(1e-3, 0.0)]
-    assert sum(len(one) for one in groups if isinstance(one, list)) == len(OWN)
+    assert sum(len(group) for group in groups if isinstance(group, list)) == len(PER_METRIC)
 
 
 def test_slices_of_known_metrics_are_kept_and_new_ones_are_their_mean() -> None:
     state = {"0.bias": torch.tensor([1.0, 3.0]), "0.mix.bias": torch.tensor([7.0, 8.0])}
-    found = translated(state, ("quality", "alignment"), ("alignment", "authenticity", "quality"))
-    assert found["0.bias"].tolist() == [3.0, 2.0, 1.0]
-    assert found["0.mix.bias"].tolist() == [7.0, 8.0]
+    converted = convert_state(state, ("quality", "alignment"), ("alignment", "authenticity", "quality"))
+    assert converted["0.bias"].tolist() == [3.0, 2.0, 1.0]
+    assert converted["0.mix.bias"].tolist() == [7.0, 8.0]
 
 
 def test_transfer_from_another_size_is_refused(tmp_path: Path) -> None:

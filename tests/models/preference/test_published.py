@@ -15,8 +15,8 @@ from beholder.errors import WeightsError
 from beholder.models.preference import image_reward_state, open_clip_state
 from beholder.models.preference.image_reward import (
     BERT_SIZE,
-    DEVIATION,
-    MEAN,
+    REWARD_MEAN,
+    REWARD_STD,
     RewardNetwork,
     RewardSizes,
     build,
@@ -41,7 +41,7 @@ def open_clip_shapes(sizes: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
     assert isinstance(text, dict)
     assert isinstance(embed, int)
     patches = (vision["image_size"] // vision["patch_size"]) ** 2
-    found: dict[str, tuple[int, ...]] = {
+    shapes: dict[str, tuple[int, ...]] = {
         "positional_embedding": (text["context_length"], text["width"]),
         "text_projection": (text["width"], embed),
         "logit_scale": (),
@@ -53,12 +53,12 @@ def open_clip_shapes(sizes: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
     }
     for norm, width in (("visual.ln_pre", vision["width"]), ("visual.ln_post", vision["width"]),
                         ("ln_final", text["width"])):  # fmt: skip
-        found |= {f"{norm}.weight": (width,), f"{norm}.bias": (width,)}
-    for tower, one in (("visual.transformer", vision), ("transformer", text)):
-        width = one["width"]
-        for layer in range(one["layers"]):
+        shapes |= {f"{norm}.weight": (width,), f"{norm}.bias": (width,)}
+    for tower, tower_sizes in (("visual.transformer", vision), ("transformer", text)):
+        width = tower_sizes["width"]
+        for layer in range(tower_sizes["layers"]):
             block = f"{tower}.resblocks.{layer}"
-            found |= {
+            shapes |= {
                 f"{block}.attn.in_proj_weight": (3 * width, width),
                 f"{block}.attn.in_proj_bias": (3 * width,),
                 f"{block}.mlp.c_fc.weight": (4 * width, width),
@@ -66,17 +66,17 @@ def open_clip_shapes(sizes: Mapping[str, object]) -> dict[str, tuple[int, ...]]:
                 f"{block}.mlp.c_proj.weight": (width, 4 * width),
             }
             for part in ("attn.out_proj", "mlp.c_proj", "ln_1", "ln_2"):
-                found[f"{block}.{part}.bias"] = (width,)
-            found[f"{block}.attn.out_proj.weight"] = (width, width)
-            found |= {f"{block}.{norm}.weight": (width,) for norm in ("ln_1", "ln_2")}
-    return found
+                shapes[f"{block}.{part}.bias"] = (width,)
+            shapes[f"{block}.attn.out_proj.weight"] = (width, width)
+            shapes |= {f"{block}.{norm}.weight": (width,) for norm in ("ln_1", "ln_2")}
+    return shapes
 
 
 def image_reward_shapes(image: int, image_layers: int, text: int, text_layers: int, patches: int, patch: int) -> (
     dict[str, tuple[int, ...]]
 ):  # fmt: skip
     """What the published ImageReward has, written out from its source."""
-    found: dict[str, tuple[int, ...]] = {
+    shapes: dict[str, tuple[int, ...]] = {
         "blip.visual_encoder.cls_token": (1, 1, image),
         "blip.visual_encoder.pos_embed": (1, 1 + patches, image),
         "blip.visual_encoder.patch_embed.proj.weight": (image, 3, patch, patch),
@@ -102,29 +102,29 @@ def image_reward_shapes(image: int, image_layers: int, text: int, text_layers: i
             f"{block}.mlp.fc1": (4 * image, image),
             f"{block}.mlp.fc2": (image, 4 * image),
         }
-        found |= {f"{block}.norm{n}.{kind}": (image,) for n in (1, 2) for kind in ("weight", "bias")}
+        shapes |= {f"{block}.norm{n}.{kind}": (image,) for n in (1, 2) for kind in ("weight", "bias")}
     for layer in range(text_layers):
         block = f"blip.text_encoder.encoder.layer.{layer}"
-        for attention, seen in (("attention", text), ("crossattention", image)):
+        for attention, key_width in (("attention", text), ("crossattention", image)):
             linears |= {
                 f"{block}.{attention}.self.query": (text, text),
-                f"{block}.{attention}.self.key": (text, seen),
-                f"{block}.{attention}.self.value": (text, seen),
+                f"{block}.{attention}.self.key": (text, key_width),
+                f"{block}.{attention}.self.value": (text, key_width),
                 f"{block}.{attention}.output.dense": (text, text),
             }
         linears |= {f"{block}.intermediate.dense": (4 * text, text), f"{block}.output.dense": (text, 4 * text)}
         for norm in ("attention.output", "crossattention.output", "output"):
-            found |= {f"{block}.{norm}.LayerNorm.{kind}": (text,) for kind in ("weight", "bias")}
+            shapes |= {f"{block}.{norm}.LayerNorm.{kind}": (text,) for kind in ("weight", "bias")}
     sizes = (text, 1024, 128, 64, 16, 1)
     linears |= {f"mlp.layers.{n}": (sizes[i + 1], sizes[i]) for i, n in enumerate((0, 2, 4, 6, 7))}
     for name, (out, into) in linears.items():
-        found |= {f"{name}.weight": (out, into), f"{name}.bias": (out,)}
-    return found
+        shapes |= {f"{name}.weight": (out, into), f"{name}.bias": (out,)}
+    return shapes
 
 
 def drawn(shapes: Mapping[str, tuple[int, ...]], seed: int = 0) -> State:
-    made = torch.Generator().manual_seed(seed)
-    state = {name: 0.2 * torch.randn(shape, generator=made) for name, shape in shapes.items()}
+    generator = torch.Generator().manual_seed(seed)
+    state = {name: 0.2 * torch.randn(shape, generator=generator) for name, shape in shapes.items()}
     for name in state:
         if name.endswith(("ln_1.weight", "ln_2.weight", "norm1.weight", "norm2.weight", "LayerNorm.weight")):
             state[name] += 1
@@ -154,11 +154,11 @@ def attended(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, heads: int, caus
     width = q.shape[1] // heads
     parts = []
     for head in range(heads):
-        mine = slice(head * width, (head + 1) * width)
-        weights = q[:, mine] @ k[:, mine].T / math.sqrt(width)
+        columns = slice(head * width, (head + 1) * width)
+        weights = q[:, columns] @ k[:, columns].T / math.sqrt(width)
         if causal:
             weights = weights.masked_fill(torch.ones_like(weights).triu(1).bool(), -torch.inf)
-        parts.append(weights.softmax(1) @ v[:, mine])
+        parts.append(weights.softmax(1) @ v[:, columns])
     return torch.cat(parts, 1)
 
 
@@ -190,10 +190,12 @@ def plain_hps(state: State, image: torch.Tensor, tokens: list[int]) -> float:
 
     x = torch.cat([state["visual.class_embedding"][None], patched(state["visual.conv1.weight"], image)])
     x = normed(state, "visual.ln_pre", x + state["visual.positional_embedding"], 1e-5)
-    seen = normed(state, "visual.ln_post", tower("visual.transformer", x, 2, causal=False)[0], 1e-5)
+    image_features = normed(state, "visual.ln_post", tower("visual.transformer", x, 2, causal=False)[0], 1e-5)
     x = state["token_embedding.weight"][tokens] + state["positional_embedding"][: len(tokens)]
     read = normed(state, "ln_final", tower("transformer", x, 2, causal=True), 1e-5)[-1]
-    return float(functional.cosine_similarity(seen @ state["visual.proj"], read @ state["text_projection"], 0))
+    return float(
+        functional.cosine_similarity(image_features @ state["visual.proj"], read @ state["text_projection"], 0)
+    )
 
 
 def plain_reward(state: State, image: torch.Tensor, tokens: list[int]) -> float:
@@ -207,7 +209,7 @@ def plain_reward(state: State, image: torch.Tensor, tokens: list[int]) -> float:
         x = x + linear(state, f"{block}.attn.proj", attended(q, k, v, 2, causal=False))
         y = functional.gelu(linear(state, f"{block}.mlp.fc1", normed(state, f"{block}.norm2", x, 1e-6)))
         x = x + linear(state, f"{block}.mlp.fc2", y)
-    seen = normed(state, f"{visual}.norm", x, 1e-6)
+    image_features = normed(state, f"{visual}.norm", x, 1e-6)
     embeddings = f"{text}.embeddings"
     x = state[f"{embeddings}.word_embeddings.weight"][tokens]
     x = x + state[f"{embeddings}.position_embeddings.weight"][: len(tokens)]
@@ -215,10 +217,10 @@ def plain_reward(state: State, image: torch.Tensor, tokens: list[int]) -> float:
     for layer in range(2):
         block = f"{text}.encoder.layer.{layer}"
         for attention in ("attention", "crossattention"):
-            keyed = x if attention == "attention" else seen
+            keyed = x if attention == "attention" else image_features
             q, k, v = (
-                linear(state, f"{block}.{attention}.self.{part}", one)
-                for part, one in (("query", x), ("key", keyed), ("value", keyed))
+                linear(state, f"{block}.{attention}.self.{part}", inputs)
+                for part, inputs in (("query", x), ("key", keyed), ("value", keyed))
             )
             y = linear(state, f"{block}.{attention}.output.dense", attended(q, k, v, 4, causal=False))
             x = normed(state, f"{block}.{attention}.output.LayerNorm", x + y, 1e-12)
@@ -227,7 +229,7 @@ def plain_reward(state: State, image: torch.Tensor, tokens: list[int]) -> float:
     x = x[:1]
     for layer in (0, 2, 4, 6, 7):
         x = linear(state, f"mlp.layers.{layer}", x)
-    return (float(x) - MEAN) / DEVIATION
+    return (float(x) - REWARD_MEAN) / REWARD_STD
 
 
 class TestShapes:
@@ -236,19 +238,23 @@ class TestShapes:
             state = {
                 name: torch.empty(shape) for name, shape in open_clip_shapes(open_clip_state.VIT_H_14).items()
             }
-            wanted = transformers.CLIPModel(open_clip_state.as_config(open_clip_state.VIT_H_14)).state_dict()
-        found = open_clip_state.renamed(state)
-        assert {name: one.shape for name, one in found.items()} == {n: one.shape for n, one in wanted.items()}
-        assert sum(one.numel() for one in state.values()) == 986_109_441  # as open_clip counts ViT-H-14
+            expected = transformers.CLIPModel(open_clip_state.clip_config(open_clip_state.VIT_H_14)).state_dict()
+        renamed = open_clip_state.rename_tensors(state)
+        assert {name: tensor.shape for name, tensor in renamed.items()} == {
+            key: tensor.shape for key, tensor in expected.items()
+        }
+        assert sum(tensor.numel() for tensor in state.values()) == 986_109_441  # as open_clip counts ViT-H-14
 
     def test_image_reward_to_the_last_tensor(self) -> None:
         with torch.device("meta"):
             shapes = image_reward_shapes(1024, 24, 768, 12, 196, 16)
             state = {name: torch.empty(shape) for name, shape in shapes.items()}
-            wanted = RewardNetwork(RewardSizes(), BERT_SIZE).state_dict()
-        found = image_reward_state.renamed(state)
-        assert {name: one.shape for name, one in found.items()} == {n: one.shape for n, one in wanted.items()}
-        sizes = RewardSizes.model_validate(image_reward_state.sizes_of(found))
+            expected = RewardNetwork(RewardSizes(), BERT_SIZE).state_dict()
+        renamed = image_reward_state.rename_tensors(state)
+        assert {name: tensor.shape for name, tensor in renamed.items()} == {
+            key: tensor.shape for key, tensor in expected.items()
+        }
+        sizes = RewardSizes.model_validate(image_reward_state.sizes_of(renamed))
         assert sizes == RewardSizes()
 
     def test_pick_score_is_the_same_network_in_transformers_own_form(self) -> None:
@@ -262,46 +268,50 @@ class TestNumbers:
         return torch.randn(3, 16, 16, generator=torch.Generator().manual_seed(5))
 
     def test_hps_v2(self, hps: Path, image: torch.Tensor) -> None:
-        judge, _ = load_published("hps-v2", str(hps))
+        network, _ = load_published("hps-v2", str(hps))
         state = drawn(open_clip_shapes(SMALL_CLIP))
-        found = judge.judge(judge.look(image[None].repeat(2, 1, 1, 1)), judge.read(PROMPTS))
+        scores = network.score(
+            network.encode_images(image[None].repeat(2, 1, 1, 1)), network.encode_prompts(PROMPTS)
+        )
         short = [49406, 320, 736, 2368, 49407]  # CLIP's numbers for: a red cat
-        long = judge._tokens(PROMPTS[1:])[0].tolist()  # type: ignore[attr-defined]
+        long = network._tokens(PROMPTS[1:])[0].tolist()  # type: ignore[attr-defined]
         assert (len(long), long[-1]) == (9, 49407)  # cut, with its end
         expected = [plain_hps(state, image, tokens) for tokens in (short, long)]
-        assert found.tolist() == pytest.approx(expected, abs=2e-6)
-        assert judge.preprocessing.fit == "longest"
+        assert scores.tolist() == pytest.approx(expected, abs=2e-6)
+        assert network.preprocessing.fit == "longest"
 
     def test_half_precision_safetensors_and_the_wrapped_names_of_several_machines(
         self, hps: Path, image: torch.Tensor
     ) -> None:
-        state = {f"module.{name}": one.half() for name, one in drawn(open_clip_shapes(SMALL_CLIP)).items()}
+        state = {f"module.{name}": tensor.half() for name, tensor in drawn(open_clip_shapes(SMALL_CLIP)).items()}
         save_file(state, hps / "anything.safetensors")
-        judge, _ = load_published("hps-v2.1", str(hps / "anything.safetensors"))
-        rounded = {name.removeprefix("module."): one.float() for name, one in state.items()}
-        found = judge.judge(judge.look(image[None]), judge.read(PROMPTS[:1]))
+        network, _ = load_published("hps-v2.1", str(hps / "anything.safetensors"))
+        rounded = {name.removeprefix("module."): tensor.float() for name, tensor in state.items()}
+        scores = network.score(network.encode_images(image[None]), network.encode_prompts(PROMPTS[:1]))
         expected = plain_hps(rounded, image, [49406, 320, 736, 2368, 49407])
-        assert found.item() == pytest.approx(expected, abs=2e-6)
-        assert next(judge.module.parameters()).dtype == torch.float32
+        assert scores.item() == pytest.approx(expected, abs=2e-6)
+        assert next(network.module.parameters()).dtype == torch.float32
 
     def test_pick_score(self, tmp_path: Path, image: torch.Tensor) -> None:
-        clip = transformers.CLIPModel(open_clip_state.as_config(SMALL_CLIP))
-        clip.load_state_dict(open_clip_state.renamed(drawn(open_clip_shapes(SMALL_CLIP))))
+        clip = transformers.CLIPModel(open_clip_state.clip_config(SMALL_CLIP))
+        clip.load_state_dict(open_clip_state.rename_tensors(drawn(open_clip_shapes(SMALL_CLIP))))
         clip.save_pretrained(tmp_path / "pick")
-        judge, _ = load_published("pickscore", str(tmp_path / "pick"))
+        network, _ = load_published("pickscore", str(tmp_path / "pick"))
         state = drawn(open_clip_shapes(SMALL_CLIP))
         cosine = plain_hps(state, image, [49406, 320, 736, 2368, 49407])
-        found = judge.judge(judge.look(image[None]), judge.read(PROMPTS[:1]))
-        assert found.item() == pytest.approx(cosine * math.exp(state["logit_scale"]), abs=1e-5)
-        assert judge.preprocessing.fit == "shortest"
+        scores = network.score(network.encode_images(image[None]), network.encode_prompts(PROMPTS[:1]))
+        assert scores.item() == pytest.approx(cosine * math.exp(state["logit_scale"]), abs=1e-5)
+        assert network.preprocessing.fit == "shortest"
 
     def test_image_reward(self, rewarded: Path, image: torch.Tensor) -> None:
-        judge, _ = load_published("image-reward", str(rewarded))
+        network, _ = load_published("image-reward", str(rewarded))
         state = drawn(image_reward_shapes(128, 2, 64, 2, 4, 8))
-        found = judge.judge(judge.look(image[None].repeat(2, 1, 1, 1)), judge.read(PROMPTS))
-        tokens = [[int(n) for n in row if n] for row in judge.read(PROMPTS)]
+        scores = network.score(
+            network.encode_images(image[None].repeat(2, 1, 1, 1)), network.encode_prompts(PROMPTS)
+        )
+        tokens = [[int(n) for n in row if n] for row in network.encode_prompts(PROMPTS)]
         assert tokens[0] == [101, 1037, 2417, 4937, 102]  # BERT's numbers for: a red cat
-        assert found.tolist() == pytest.approx([plain_reward(state, image, row) for row in tokens], rel=1e-4)
+        assert scores.tolist() == pytest.approx([plain_reward(state, image, row) for row in tokens], rel=1e-4)
 
     def test_training_may_start_from_it(self, rewarded: Path, image: torch.Tensor) -> None:
         sizes = {"image_size": 16, "patch_size": 8, "image_width": 128, "image_layers": 2, "image_heads": 2}
@@ -310,10 +320,10 @@ class TestNumbers:
         model = build(config, fresh=True)
         model.module.eval()
         state = drawn(image_reward_shapes(128, 2, 64, 2, 4, 8))
-        found = model.judge(model.look(image[None]), model.read(PROMPTS[:1])).item()
+        scores = model.score(model.encode_images(image[None]), model.encode_prompts(PROMPTS[:1])).item()
         expected = plain_reward(state, image, [101, 1037, 2417, 4937, 102])
-        assert found == pytest.approx(expected * DEVIATION + MEAN, rel=1e-4)  # rewards, not normalised
-        assert not all(one.requires_grad for one in model.module.parameters())
+        assert scores == pytest.approx(expected * REWARD_STD + REWARD_MEAN, rel=1e-4)  # rewards, not normalised
+        assert not all(tensor.requires_grad for tensor in model.module.parameters())
 
 
 class TestFaults:
@@ -340,11 +350,11 @@ class TestFaults:
             load_published("hps-v2", str(hps))
 
     @pytest.mark.parametrize("name", ["HPS_v2_compressed.pt", "other.safetensors"])
-    @pytest.mark.parametrize("kept", [0, 1, 100, 5_000])
-    def test_cut_short(self, hps: Path, name: str, kept: int) -> None:
+    @pytest.mark.parametrize("length", [0, 1, 100, 5_000])
+    def test_cut_short(self, hps: Path, name: str, length: int) -> None:
         if name.endswith("safetensors"):
             save_file(drawn(open_clip_shapes(SMALL_CLIP)), hps / name)
-        (hps / name).write_bytes((hps / name).read_bytes()[:kept])
+        (hps / name).write_bytes((hps / name).read_bytes()[:length])
         with pytest.raises(WeightsError, match="not a file of weights that can be read"):
             load_published("hps-v2", str(hps / name))
 
@@ -371,16 +381,16 @@ class TestFaults:
     def test_from_the_hub_only_the_named_files_are_fetched(
         self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        asked: list[tuple[str, list[str]]] = []
+        fetched: list[tuple[str, list[str]]] = []
 
         def fetch(place: str, *, allow_patterns: list[str]) -> str:
-            asked.append((place, allow_patterns))
+            fetched.append((place, allow_patterns))
             return str(tmp_path)
 
         monkeypatch.setattr("beholder.models.weights.location.snapshot_download", fetch)
         with pytest.raises(WeightsError, match="found: nothing"):
             load_published(name, None)
-        assert asked == [(PUBLISHED[name].hub, list(PUBLISHED[name].files))]
+        assert fetched == [(PUBLISHED[name].hub, list(PUBLISHED[name].files))]
 
     def test_a_vocabulary_of_another_content(self, rewarded: Path) -> None:
         (rewarded / "vocab.txt").write_text("[PAD]\nword\n")
@@ -400,12 +410,12 @@ class TestFaults:
             load_published("hps-v2", str(hps))
 
     def test_a_clip_with_missing_and_foreign_tensors(self, tmp_path: Path) -> None:
-        clip = transformers.CLIPModel(open_clip_state.as_config(SMALL_CLIP))
+        clip = transformers.CLIPModel(open_clip_state.clip_config(SMALL_CLIP))
         clip.save_pretrained(tmp_path)
         state = {**clip.state_dict(), "extra": torch.zeros(2)}
         del state["visual_projection.weight"]
         state["text_projection.weight"] = torch.zeros(5, 16)
-        save_file({name: one.contiguous() for name, one in state.items()}, tmp_path / "model.safetensors",
+        save_file({name: tensor.contiguous() for name, tensor in state.items()}, tmp_path / "model.safetensors",
                   metadata={"format": "pt"})  # fmt: skip
         with pytest.raises(WeightsError) as caught:
             load_published("pickscore", str(tmp_path))

@@ -27,7 +27,7 @@ TINY = {
 PROMPTS = ("a red cat", "two blue dogs")
 
 
-def made(**settings: object) -> TwoTower:
+def two_tower(**settings: object) -> TwoTower:
     torch.manual_seed(0)
     return build(configured(**settings), fresh=True)
 
@@ -49,7 +49,7 @@ def batch() -> Batch:
         pixels=torch.from_numpy(rng.normal(size=(4, 3, 16, 16)).astype(np.float32)),
         prompt_of=torch.tensor([0, 0, 1, 1]),
         pairs=torch.tensor([[0, 1], [3, 2]]),
-        shares=torch.tensor([1.0, 0.5]),
+        soft_labels=torch.tensor([1.0, 0.5]),
         pair_weights=torch.tensor([1.0, 1.0]),
         aspects=(),
         ratings=torch.zeros(4, 0),
@@ -61,8 +61,8 @@ class TestLoss:
     def test_by_hand(self) -> None:
         # difference 1: −log σ(1) = log(1 + e⁻¹) = .3133; the other way log(1 + e) = 1.3133; a tie is their mean
         logits = torch.tensor([[1.0, 0.0]] * 4)
-        found = pair_losses(logits, torch.tensor([1.0, 0.0, 0.5, 0.75]))
-        assert found.tolist() == pytest.approx([0.31326, 1.31326, 0.81326, 0.56326], abs=1e-5)
+        losses = pair_losses(logits, torch.tensor([1.0, 0.0, 0.5, 0.75]))
+        assert losses.tolist() == pytest.approx([0.31326, 1.31326, 0.81326, 0.56326], abs=1e-5)
 
     @given(st.lists(st.tuples(st.floats(-50, 50), st.floats(-50, 50), st.floats(0, 1)), min_size=1, max_size=6))
     def test_it_is_a_softmax_over_two(self, rows: list[tuple[float, float, float]]) -> None:
@@ -72,7 +72,7 @@ class TestLoss:
         torch.testing.assert_close(pair_losses(logits, shares), expected, rtol=1e-9, atol=1e-9)
 
     def test_of_a_batch_it_is_that_of_clips_own_logits(self, batch: Batch) -> None:
-        model = made()
+        model = two_tower()
         clip = clip_of(model)
         tokens = model._tokens(batch.prompts)
         logits = clip(input_ids=tokens, pixel_values=batch.pixels).logits_per_text  # (prompts, images)
@@ -81,15 +81,15 @@ class TestLoss:
         torch.testing.assert_close(model.loss(batch), first + tie)
         weighted = replace(batch, pair_weights=torch.tensor([0.25, 2.0]))
         torch.testing.assert_close(model.loss(weighted), 0.25 * first + 2 * tie)
-        torch.testing.assert_close(made(reduction="mean").loss(weighted), (0.25 * first + 2 * tie) / 2.25)
+        torch.testing.assert_close(two_tower(reduction="mean").loss(weighted), (0.25 * first + 2 * tie) / 2.25)
 
     def test_a_pair_turned_round_is_the_same_pair(self, batch: Batch) -> None:
-        turned = replace(batch, pairs=batch.pairs.flip(1), shares=1 - batch.shares)
-        model = made()
+        turned = replace(batch, pairs=batch.pairs.flip(1), soft_labels=1 - batch.soft_labels)
+        model = two_tower()
         torch.testing.assert_close(model.loss(turned), model.loss(batch))
 
     def test_learning_lowers_it(self, batch: Batch) -> None:
-        model = made()
+        model = two_tower()
         optimiser = torch.optim.AdamW(model.parameter_groups(1e-2, 0.1))
         before = model.loss(batch).item()
         for _ in range(8):
@@ -102,38 +102,41 @@ class TestLoss:
         assert scores[0] > scores[1]
 
     def test_without_comparisons_there_is_nothing_to_learn(self, batch: Batch) -> None:
-        none = replace(batch, pairs=torch.zeros(0, 2, dtype=torch.int64), shares=torch.zeros(0))
+        none = replace(batch, pairs=torch.zeros(0, 2, dtype=torch.int64), soft_labels=torch.zeros(0))
         with pytest.raises(LabelsError, match="learns from comparisons"):
-            made().loss(none)
+            two_tower().loss(none)
 
 
 class TestScores:
     def test_a_cosine_or_times_the_temperature(self, batch: Batch) -> None:
-        scaled, cosine = made().predict(batch)["overall"], made(score="cosine").predict(batch)["overall"]
+        scaled, cosine = two_tower().predict(batch)["overall"], two_tower(score="cosine").predict(batch)["overall"]
         assert cosine.abs().max() <= 1
-        torch.testing.assert_close(scaled, cosine * clip_of(made()).logit_scale.exp().item())
+        torch.testing.assert_close(scaled, cosine * clip_of(two_tower()).logit_scale.exp().item())
 
     def test_the_temperature_stays_within_bounds(self) -> None:
-        model = made()
-        for value, kept in ((7.0, LARGEST_SCALE), (-1.0, 0.0), (2.0, 2.0)):
+        model = two_tower()
+        for value, clamped in ((7.0, LARGEST_SCALE), (-1.0, 0.0), (2.0, 2.0)):
             clip_of(model).logit_scale.data.fill_(value)
             model.after_step()
-            assert clip_of(model).logit_scale.item() == pytest.approx(kept)
+            assert clip_of(model).logit_scale.item() == pytest.approx(clamped)
 
     def test_saved_and_built_again_it_says_the_same(self, batch: Batch) -> None:
-        model = made()
+        model = two_tower()
         torch.manual_seed(99)
         again = build(json.loads(json.dumps(model.config)), fresh=False)
         again.module.load_state_dict(model.module.state_dict())
         assert torch.equal(again.predict(batch)["overall"], model.predict(batch)["overall"])
 
     def test_a_prompt_is_read_the_same_among_longer_ones(self) -> None:
-        model = made()
-        alone, among = model.read(["a red cat"]), model.read(["a red cat", "two blue dogs and a red cat"])
+        model = two_tower()
+        alone, among = (
+            model.encode_prompts(["a red cat"]),
+            model.encode_prompts(["a red cat", "two blue dogs and a red cat"]),
+        )
         torch.testing.assert_close(alone[0], among[0])
 
     def test_it_is_trainable(self) -> None:
-        model: Trainable[Batch] = made()
+        model: Trainable[Batch] = two_tower()
         assert model.config["architecture"] == "two-tower"
 
 
@@ -154,7 +157,7 @@ class TestFrozen:
                 )
             )
         freeze(clip)
-        learning = {name for name, one in clip.named_parameters() if one.requires_grad}
+        learning = {name for name, parameter in clip.named_parameters() if parameter.requires_grad}
         text = {int(name.split(".")[3]) for name in learning if name.startswith("text_model.encoder.layers")}
         image = {int(name.split(".")[3]) for name in learning if name.startswith("vision_model.encoder.layers")}
         assert (text, image) == (set(range(13, 24)), set(range(13, 32)))
@@ -170,25 +173,25 @@ class TestFrozen:
     )
     def test_of_smaller_networks(self, chosen: dict[str, int], text: int, image: int) -> None:
         # 11/24 of 2 blocks is .92, 19/32 of 2 is 1.2: rounded up
-        model = made(freeze=True, **chosen)
-        learning = [name for name, one in model.module.named_parameters() if one.requires_grad]
+        model = two_tower(freeze=True, **chosen)
+        learning = [name for name, parameter in model.module.named_parameters() if parameter.requires_grad]
         blocks = {tuple(name.split(".")[:4]) for name in learning if ".layers." in name}
         assert sorted(name[0] for name in blocks) == ["text_model"] * text + ["vision_model"] * image
 
     def test_from_random_weights_everything_learns(self) -> None:
-        assert all(one.requires_grad for one in made().module.parameters())
+        assert all(parameter.requires_grad for parameter in two_tower().module.parameters())
 
 
 class TestPrepared:
     def test_in_training_a_random_part_otherwise_the_middle(self) -> None:
         image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 30, 3), dtype=np.uint8))
-        model = made()
+        model = two_tower()
         still = model.prepare(image, None)
         assert still.shape == (3, 16, 16)
         assert np.array_equal(still, model.preprocessing.prepare(image))
-        one, two, again = (model.prepare(image, np.random.default_rng(seed)) for seed in (1, 2, 1))
-        assert np.array_equal(one, again)
-        assert not np.array_equal(one, two)
+        first, second, again = (model.prepare(image, np.random.default_rng(seed)) for seed in (1, 2, 1))
+        assert np.array_equal(first, again)
+        assert not np.array_equal(first, second)
 
 
 class TestRecipe:
@@ -204,9 +207,9 @@ class TestRecipe:
             configured(sizes={**TINY, "image_size": 17, "text_width": 17})
 
     def test_clips_vocabulary_from_random_weights(self) -> None:
-        model = made(vocabulary="clip")
+        model = two_tower(vocabulary="clip")
         assert clip_of(model).config.text_config.vocab_size == 49408
-        assert model.read(["a red cat"]).shape == (1, 8)
+        assert model.encode_prompts(["a red cat"]).shape == (1, 8)
 
     def test_a_start_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(WeightsError, match=r"holds no config\.json"):
@@ -215,10 +218,10 @@ class TestRecipe:
             configured(start="nobody/nothing")
 
     def test_from_a_clip_on_disk(self, tmp_path: Path, batch: Batch) -> None:
-        first = made(vocabulary="clip")
+        first = two_tower(vocabulary="clip")
         clip_of(first).save_pretrained(tmp_path)
         second = build(configured(start=str(tmp_path)), fresh=True)
         torch.testing.assert_close(second.predict(batch), first.predict(batch))
-        assert not all(one.requires_grad for one in second.module.parameters())
+        assert not all(parameter.requires_grad for parameter in second.module.parameters())
         with pytest.raises(RecipeError, match="leave 'words' out"):
             configured(start=str(tmp_path), vocabulary="words")

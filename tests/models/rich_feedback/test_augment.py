@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from beholder.models.rich_feedback.augment import Augmentation, augmented
+from beholder.models.rich_feedback.augment import Augmentation, augment
 
 NOTHING = Augmentation(crop=0, light=0, colour=0, jpeg=0, grey=0)
 
@@ -19,7 +19,7 @@ def spotted(size: int = 64) -> tuple[Image.Image, np.ndarray[tuple[int, ...], np
 def test_the_map_follows_the_image(settings: dict[str, float]) -> None:
     image, maps = spotted()
     for seed in range(20):
-        changed, moved = augmented(image, maps, NOTHING.model_copy(update=settings), np.random.default_rng(seed))
+        changed, moved = augment(image, maps, NOTHING.model_copy(update=settings), np.random.default_rng(seed))
         red = np.asarray(changed)[..., 0] > 100
         assert (red == (moved[0] > 0)).all()
         assert np.isnan(moved[1]).all()
@@ -30,7 +30,7 @@ def test_the_map_follows_the_image(settings: dict[str, float]) -> None:
 def test_maps_of_another_size_follow_too() -> None:
     image, maps = spotted()
     small = maps[:, ::4, ::4]
-    changed, moved = augmented(image, small, NOTHING.model_copy(update={"crop": 1}), np.random.default_rng(3))
+    changed, moved = augment(image, small, NOTHING.model_copy(update={"crop": 1}), np.random.default_rng(3))
     red = np.asarray(changed.resize(moved.shape[:0:-1], Image.Resampling.BOX))[..., 0] > 115
     assert (red == (moved[0] > 0)).mean() > 0.9
 
@@ -38,24 +38,28 @@ def test_maps_of_another_size_follow_too() -> None:
 def test_only_crops_and_mirrors_touch_maps() -> None:
     image, maps = spotted()
     for name in ("light", "colour", "jpeg", "grey"):
-        changed, kept = augmented(image, maps, NOTHING.model_copy(update={name: 1}), np.random.default_rng(1))
-        assert (np.nan_to_num(kept) == np.nan_to_num(maps)).all()
+        changed, augmented_maps = augment(
+            image, maps, NOTHING.model_copy(update={name: 1}), np.random.default_rng(1)
+        )
+        assert (np.nan_to_num(augmented_maps) == np.nan_to_num(maps)).all()
         assert changed.size == image.size
         assert (np.asarray(changed) != np.asarray(image)).any()
 
 
 def test_the_same_seed_changes_alike_and_nothing_changes_nothing() -> None:
     image, maps = spotted()
-    one, two = (augmented(image, maps, Augmentation(crop=1, jpeg=1), np.random.default_rng(9)) for _ in range(2))
-    assert (np.asarray(one[0]) == np.asarray(two[0])).all()
-    same, kept = augmented(image, maps, NOTHING, np.random.default_rng(0))
+    first, second = (
+        augment(image, maps, Augmentation(crop=1, jpeg=1), np.random.default_rng(9)) for _ in range(2)
+    )
+    assert (np.asarray(first[0]) == np.asarray(second[0])).all()
+    same, augmented_maps = augment(image, maps, NOTHING, np.random.default_rng(0))
     assert (np.asarray(same) == np.asarray(image)).all()
-    assert np.array_equal(kept, maps, equal_nan=True)
+    assert np.array_equal(augmented_maps, maps, equal_nan=True)
 
 
 def test_one_pixel_can_be_cropped() -> None:
     image, maps = Image.new("RGB", (1, 1)), np.zeros((2, 1, 1), np.float32)
     for seed in range(5):
-        changed, moved = augmented(image, maps, Augmentation(crop=1), np.random.default_rng(seed))
+        changed, moved = augment(image, maps, Augmentation(crop=1), np.random.default_rng(seed))
         assert changed.size == (1, 1)
         assert moved.shape == (2, 1, 1)

@@ -4,9 +4,8 @@ import torch
 from PIL import Image
 
 from beholder.errors import RecipeError
-from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.cnn import CnnSettings, RichCnn, build, configure
-from beholder.models.rich_feedback.judge import RichJudge
+from beholder.models.rich_feedback.trainable import RichBatch, RichTrainable
 from beholder.tables.provenance import Plain
 
 TINY: dict[str, Plain] = {
@@ -32,30 +31,34 @@ def batch() -> RichBatch:
 
 
 def test_it_gives_maps_and_scores_and_no_words() -> None:
-    judge: RichJudge = tiny()
-    found = judge.feedback(batch().pixels, ("a",) * 6)
-    assert {name: one.shape for name, one in found.heatmaps.items()} == {
+    model: RichTrainable = tiny()
+    feedback = model.feedback(batch().pixels, ("a",) * 6)
+    assert {name: output.shape for name, output in feedback.heatmaps.items()} == {
         "implausibility": (6, 16, 16),
         "misalignment": (6, 16, 16),
     }
-    assert {name: one.shape for name, one in found.scores.items()} == dict.fromkeys(judge.settings.scores, (6,))
-    assert found.misaligned == ()
-    assert all(((one > 0) & (one < 1)).all() for one in (*found.heatmaps.values(), *found.scores.values()))
+    assert {name: output.shape for name, output in feedback.scores.items()} == dict.fromkeys(
+        model.settings.scores, (6,)
+    )
+    assert feedback.misaligned == ()
+    assert all(
+        ((output > 0) & (output < 1)).all() for output in (*feedback.heatmaps.values(), *feedback.scores.values())
+    )
 
 
 def test_prompts_change_nothing() -> None:
-    judge = tiny()
-    one, other = (judge.feedback(batch().pixels, (prompt,) * 6) for prompt in ("a cat", ""))
-    np.testing.assert_array_equal(one.scores["alignment"], other.scores["alignment"])
+    model = tiny()
+    with_prompt, without_prompt = (model.feedback(batch().pixels, (prompt,) * 6) for prompt in ("a cat", ""))
+    np.testing.assert_array_equal(with_prompt.scores["alignment"], without_prompt.scores["alignment"])
 
 
 def test_it_learns_the_maps_and_scores_of_a_batch() -> None:
-    judge = tiny()
-    optimiser = torch.optim.Adam(judge.module.parameters(), 3e-3)
+    model = tiny()
+    optimiser = torch.optim.Adam(model.module.parameters(), 3e-3)
     losses = []
     for _ in range(40):
         optimiser.zero_grad()
-        loss = judge.loss(batch())
+        loss = model.loss(batch())
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         losses.append(float(loss.detach()))
@@ -63,33 +66,33 @@ def test_it_learns_the_maps_and_scores_of_a_batch() -> None:
 
 
 def test_scores_are_those_of_the_feedback() -> None:
-    judge = tiny()
-    found = judge.feedback(batch().pixels, ("a",) * 6)
+    model = tiny()
+    feedback = model.feedback(batch().pixels, ("a",) * 6)
     with torch.no_grad():
-        scores = judge.predict(batch())
-    np.testing.assert_allclose(scores["overall"].numpy(), found.scores["overall"], rtol=1e-5)
+        scores = model.predict(batch())
+    np.testing.assert_allclose(scores["overall"].numpy(), feedback.scores["overall"], rtol=1e-5)
 
 
 def test_the_same_model_is_built_again_from_its_config() -> None:
-    judge = tiny()
-    again = build(judge.config, fresh=False)
-    again.module.load_state_dict(judge.module.state_dict())
-    pixels = torch.from_numpy(judge.prepare(Image.new("RGB", (50, 20), "red")))[None]
-    one, other = judge.feedback(pixels, ("a",)), again.feedback(pixels, ("a",))
-    np.testing.assert_array_equal(one.heatmaps["misalignment"], other.heatmaps["misalignment"])
+    model = tiny()
+    again = build(model.config, fresh=False)
+    again.module.load_state_dict(model.module.state_dict())
+    pixels = torch.from_numpy(model.prepare(Image.new("RGB", (50, 20), "red")))[None]
+    before, after = model.feedback(pixels, ("a",)), again.feedback(pixels, ("a",))
+    np.testing.assert_array_equal(before.heatmaps["misalignment"], after.heatmaps["misalignment"])
 
 
 def test_the_defaults_are_resnet_50() -> None:
     settings = CnnSettings()
     assert (settings.stride, settings.grid, settings.map_side) == (32, 7, 112)
     with torch.device("meta"):
-        judge = RichCnn(settings)
-    tower = sum(one.numel() for one in judge.module.tower.parameters())
+        model = RichCnn(settings)
+    tower = sum(parameter.numel() for parameter in model.module.tower.parameters())
     assert tower == 23_508_032  # 25,557,032 of ResNet-50 without its 1,000 classes
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"side": 33}, "must be a multiple of 8"),
         ({"depths": [1]}, "widths has 2 stages, depths 1"),
@@ -97,6 +100,6 @@ def test_the_defaults_are_resnet_50() -> None:
         ({"sidee": 1}, "sidee"),
     ],
 )
-def test_wrong_settings_are_named(changes: dict[str, Plain], said: str) -> None:
-    with pytest.raises(RecipeError, match=said):
+def test_wrong_settings_are_named(changes: dict[str, Plain], message: str) -> None:
+    with pytest.raises(RecipeError, match=message):
         configure({**TINY, **changes}, (), ())

@@ -24,15 +24,15 @@ def test_the_file_gives_what_the_model_gives(tmp_path: Path) -> None:
     program = torch.export.load(tmp_path / "model.pt2").module()
     pixels = torch.randn(3, 3, 16, 16)
     prompts = ["a red cat", "a cat red", "red a cat"]
-    rows = torch.tensor([model.pieces.read(prompt, 8)[0] for prompt in prompts])
-    given = torch.cat([torch.zeros(3, 1, dtype=torch.int64), rows[:, :-1]], 1)
+    token_ids = torch.tensor([model.tokenizer.encode_prompt(prompt, 8)[0] for prompt in prompts])
+    decoder_ids = torch.cat([torch.zeros(3, 1, dtype=torch.int64), token_ids[:, :-1]], 1)
     with torch.no_grad():
-        found = program(pixels, rows, torch.ones_like(rows), given)
-    wanted = model.feedback(pixels, prompts)
-    assert set(found) == {"implausibility heatmap", "plausibility score", "overall score", "keywords"}
-    np.testing.assert_allclose(found["implausibility heatmap"], wanted.heatmaps["implausibility"], atol=1e-5)
+        outputs = program(pixels, token_ids, torch.ones_like(token_ids), decoder_ids)
+    feedback = model.feedback(pixels, prompts)
+    assert set(outputs) == {"implausibility heatmap", "plausibility score", "overall score", "keywords"}
+    np.testing.assert_allclose(outputs["implausibility heatmap"], feedback.heatmaps["implausibility"], atol=1e-5)
     for name in ("plausibility", "overall"):
-        np.testing.assert_allclose(found[f"{name} score"], wanted.scores[name], atol=1e-5)
-    after = found["keywords"][:, 1].double()  # what follows the first word: its mark, or the second word
-    lead = after[:, model.pieces.mark[0]] - after.gather(1, rows[:, 1:2])[:, 0]
-    np.testing.assert_allclose(torch.sigmoid(lead), [chances[0] for chances in wanted.misaligned], atol=1e-5)
+        np.testing.assert_allclose(outputs[f"{name} score"], feedback.scores[name], atol=1e-5)
+    after = outputs["keywords"][:, 1].double()  # what follows the first word: its mark, or the second word
+    lead = after[:, model.tokenizer.mark[0]] - after.gather(1, token_ids[:, 1:2])[:, 0]
+    np.testing.assert_allclose(torch.sigmoid(lead), [chances[0] for chances in feedback.misaligned], atol=1e-5)

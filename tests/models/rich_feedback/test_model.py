@@ -6,7 +6,6 @@ import torch
 from PIL import Image
 from pydantic import ValidationError
 
-from beholder.models.rich_feedback.batch import RichBatch
 from beholder.models.rich_feedback.heads import as_map
 from beholder.models.rich_feedback.losses import heatmap_loss, score_loss, writing_loss
 from beholder.models.rich_feedback.model import RichFeedbackModel
@@ -19,6 +18,7 @@ from beholder.models.rich_feedback.settings import (
     TextModel,
     Variant,
 )
+from beholder.models.rich_feedback.trainable import RichBatch
 
 TINY = RichFeedbackSettings(
     image=ImageTower(side=32, patch=8, stem="convolutions", width=16, layers=1, heads=2),
@@ -72,7 +72,7 @@ def test_every_output_for_every_prompt(variant: Variant) -> None:
     }
     assert list(feedback.scores) == ["plausibility", "alignment", "aesthetics", "overall"]
     everything = [*feedback.heatmaps.values(), *feedback.scores.values()]
-    assert all(((one > 0) & (one < 1)).all() for one in everything)
+    assert all(((output > 0) & (output < 1)).all() for output in everything)
     assert [len(words) for words in feedback.misaligned] == [3, 0, 40, 3]
     assert np.isnan(feedback.misaligned[2]).sum() == 40 - 23  # 24 numbers are read, and the last one is the end
     assert not np.isnan(feedback.misaligned[3]).any()
@@ -80,9 +80,9 @@ def test_every_output_for_every_prompt(variant: Variant) -> None:
 
 @pytest.mark.parametrize("variant", ["multi-head", "augmented-prompt"])
 def test_other_images_in_the_batch_change_nothing(variant: Variant) -> None:
-    one = model(variant)
-    together = one.feedback(batch().pixels, PROMPTS)
-    alone = one.feedback(batch().pixels[:1], PROMPTS[:1])
+    network = model(variant)
+    together = network.feedback(batch().pixels, PROMPTS)
+    alone = network.feedback(batch().pixels[:1], PROMPTS[:1])
     for name, maps in together.heatmaps.items():
         np.testing.assert_allclose(maps[:1], alone.heatmaps[name], atol=1e-5)
     for name, scores in together.scores.items():
@@ -92,25 +92,25 @@ def test_other_images_in_the_batch_change_nothing(variant: Variant) -> None:
 
 @pytest.mark.parametrize("variant", ["multi-head", "augmented-prompt"])
 def test_the_image_tower_looks_once(variant: Variant, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, looks = model(variant), Calls()
-    monkeypatch.setattr(one.module, "look", looks.of(one.module.look))
-    one.feedback(batch().pixels, PROMPTS)
+    network, looks = model(variant), Calls()
+    monkeypatch.setattr(network.module, "encode_images", looks.of(network.module.encode_images))
+    network.feedback(batch().pixels, PROMPTS)
     assert looks.sizes == [4]
 
 
 @pytest.mark.parametrize("variant", ["multi-head", "augmented-prompt"])
 def test_it_learns_a_batch_by_heart(variant: Variant) -> None:
-    one, given = model(variant), batch()
-    optimiser = torch.optim.AdamW(one.parameter_groups(3e-3, 0.0))
-    first = one.loss(given).item()
+    network, labelled = model(variant), batch()
+    optimiser = torch.optim.AdamW(network.parameter_groups(3e-3, 0.0))
+    first = network.loss(labelled).item()
     for _ in range(40):
         optimiser.zero_grad()
-        one.loss(given).backward()  # type: ignore[no-untyped-call]
+        network.loss(labelled).backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-    assert one.loss(given).item() < 0.6 * first
-    found = one.feedback(given.pixels, PROMPTS).misaligned
-    assert (found[0] > 0.5).tolist() == [False, True, False]
-    assert all(parameter.grad is not None for parameter in one.module.parameters())
+    assert network.loss(labelled).item() < 0.6 * first
+    misaligned = network.feedback(labelled.pixels, PROMPTS).misaligned
+    assert (misaligned[0] > 0.5).tolist() == [False, True, False]
+    assert all(parameter.grad is not None for parameter in network.module.parameters())
 
 
 def test_heads_of_the_variants() -> None:
@@ -118,26 +118,26 @@ def test_heads_of_the_variants() -> None:
     assert len(model("multi-head").module.scores) == 4
     shared = model("augmented-prompt")
     assert (len(shared.module.heatmaps), len(shared.module.scores)) == (1, 1)
-    said = shared.feedback(batch().pixels, PROMPTS)
-    assert not np.allclose(said.scores["plausibility"], said.scores["alignment"])  # the task string tells
+    feedback = shared.feedback(batch().pixels, PROMPTS)
+    assert not np.allclose(feedback.scores["plausibility"], feedback.scores["alignment"])  # the task string tells
 
 
 def test_tasks_drawn_for_an_image(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     few = RichFeedbackModel(TINY.model_copy(update={"variant": "augmented-prompt", "tasks_per_image": 2}))
-    asked = Calls()
-    monkeypatch.setattr(few.module, "encode", asked.of(few.module.encode))
+    encoded = Calls()
+    monkeypatch.setattr(few.module, "encode", encoded.of(few.module.encode))
     few.module.train()
     few.loss(batch())
-    assert sum(asked.sizes) == 4 * 2
+    assert sum(encoded.sizes) == 4 * 2
     few.module.eval()
     few.loss(batch())
-    assert sum(asked.sizes) == 4 * 2 + 4 * 7
+    assert sum(encoded.sizes) == 4 * 2 + 4 * 7
 
 
 def test_the_prompt_matters() -> None:
-    one, pixels = model(), batch().pixels[:1]
-    red, cat = one.feedback(pixels, ["red"]), one.feedback(pixels, ["cat"])
+    network, pixels = model(), batch().pixels[:1]
+    red, cat = network.feedback(pixels, ["red"]), network.feedback(pixels, ["cat"])
     assert not np.allclose(red.scores["alignment"], cat.scores["alignment"])
     assert not np.allclose(red.heatmaps["misalignment"], cat.heatmaps["misalignment"])
 
@@ -155,7 +155,7 @@ def test_the_base_configuration_has_the_published_sizes() -> None:
         assert vit == 85_798_656  # ViT-B/16 without its pooler and classes
         assert base.map_side == 224
         pixels = torch.zeros(1, 3, 224, 224)
-        tokens = large.module.look(pixels)
+        tokens = large.module.encode_images(pixels)
         encoded = Encoded(tokens, torch.ones(tokens.shape[:2]), tokens)
         assert large.module.heatmap(encoded, "implausibility").shape == (1, 224, 224)
         assert large.module.score(encoded, "overall").shape == (1,)
@@ -166,7 +166,7 @@ def test_the_base_configuration_has_the_published_sizes() -> None:
 
 def test_losses_by_hand() -> None:
     truth = torch.tensor([[[1.0, 0.0]], [[torch.nan, 0.0]]])
-    logits = torch.zeros(2, 1, 2)  # ½ everywhere; the second map was not asked for
+    logits = torch.zeros(2, 1, 2)  # ½ everywhere; the second map has no labels
     weights = torch.tensor([1.1, 0.1]) / 1.2
     assert float(heatmap_loss(logits, truth, 0.1)) == pytest.approx(float((weights * 0.25).sum()))
     empty = torch.zeros(1, 1, 2)
@@ -174,8 +174,8 @@ def test_losses_by_hand() -> None:
     scores = torch.tensor([1.0, torch.nan])
     assert float(score_loss(torch.zeros(2), scores)) == pytest.approx(0.25)
     assert float(score_loss(torch.zeros(2), scores[1:].repeat(2))) == 0
-    wanted = torch.tensor([[1, -100]])
-    assert float(writing_loss(torch.zeros(1, 2, 4), wanted)) == pytest.approx(np.log(4))
+    target_ids = torch.tensor([[1, -100]])
+    assert float(writing_loss(torch.zeros(1, 2, 4), target_ids)) == pytest.approx(np.log(4))
 
 
 def test_a_map_keeps_the_order_of_tokens() -> None:
@@ -184,10 +184,10 @@ def test_a_map_keeps_the_order_of_tokens() -> None:
 
 
 def test_config_builds_the_same_model() -> None:
-    one = model("augmented-prompt")
-    again = RichFeedbackModel(RichFeedbackSettings.model_validate(one.config))
-    again.module.load_state_dict(one.module.state_dict())
-    before, after = (each.feedback(batch().pixels, PROMPTS) for each in (one, again))
+    original = model("augmented-prompt")
+    again = RichFeedbackModel(RichFeedbackSettings.model_validate(original.config))
+    again.module.load_state_dict(original.module.state_dict())
+    before, after = (either.feedback(batch().pixels, PROMPTS) for either in (original, again))
     assert all((before.scores[name] == after.scores[name]).all() for name in before.scores)
 
 
@@ -208,37 +208,39 @@ def test_settings_that_do_not_fit(settings: dict[str, object], says: str) -> Non
     assert Losses().floor == pytest.approx(1 / 255)
 
 
-def test_heads_look_only_at_images_that_people_told_something_of() -> None:
-    judge = model()
-    given = batch()  # of the first image's misalignment nobody said anything
-    given.scores[:, 3] = torch.nan
-    seen: list[int] = []
-    for head in (judge.module.heatmaps["misalignment"], judge.module.scores["overall"]):
-        head.register_forward_pre_hook(lambda _, states: seen.append(len(states[0])))
-    assert torch.isfinite(judge.loss(given))
-    assert seen == [3, 4]  # nobody said anything of overall: then the head is run all the same, and counts 0
+def test_heads_are_computed_only_for_labelled_images() -> None:
+    network = model()
+    labelled = batch()  # the first image has no misalignment map
+    labelled.scores[:, 3] = torch.nan
+    batch_sizes: list[int] = []
+    for head in (network.module.heatmaps["misalignment"], network.module.scores["overall"]):
+        head.register_forward_pre_hook(lambda _, states: batch_sizes.append(len(states[0])))
+    assert torch.isfinite(network.loss(labelled))
+    assert batch_sizes == [3, 4]  # overall has no labels: then the head runs all the same, and counts 0
 
 
 def test_only_the_choices_of_marks_can_count() -> None:
     """By hand: the loss is the mean over words of −log σ(± the mark's lead over what follows without it)."""
     changes = {"losses": Losses(writing="choices"), "heatmaps": (), "scores": ()}
-    judge = RichFeedbackModel(TINY.model_copy(update=changes))
+    network = RichFeedbackModel(TINY.model_copy(update=changes))
     nothing = (torch.zeros(1, 0, 16, 16), torch.zeros(1, 0))
-    given = RichBatch(batch().pixels[:1], ("a red cat",), *nothing, ((False, True, False),))
+    labelled = RichBatch(batch().pixels[:1], ("a red cat",), *nothing, ((False, True, False),))
     with torch.no_grad():
-        found = float(judge.loss(given))
-        tokens = judge.module.look(given.pixels)
-        numbers = torch.tensor([[judge.pieces.of(word)[0] for word in ("a", "red", "cat")] + [judge.pieces.end]])
-        encoded = judge.module.encode(tokens, numbers, torch.ones_like(numbers))
-        a, red, cat, mark = *numbers[0, :3].tolist(), judge.pieces.mark[0]
-        logits = judge.module.write(encoded, torch.tensor([[0, a, red, mark, cat]]))[0]
+        loss = float(network.loss(labelled))
+        tokens = network.module.encode_images(labelled.pixels)
+        token_ids = torch.tensor(
+            [[network.tokenizer.encode_word(word)[0] for word in ("a", "red", "cat")] + [network.tokenizer.end]]
+        )
+        encoded = network.module.encode(tokens, token_ids, torch.ones_like(token_ids))
+        a, red, cat, mark = *token_ids[0, :3].tolist(), network.tokenizer.mark[0]
+        logits = network.module.next_token_logits(encoded, torch.tensor([[0, a, red, mark, cat]]))[0]
     leads = [logits[1, mark] - logits[1, red], logits[2, mark] - logits[2, cat], logits[4, mark] - logits[4, 1]]
     signed = np.array([float(lead) for lead in leads]) * (1, -1, 1)
     expected = np.log1p(np.exp(signed)).mean()
-    assert found == pytest.approx(expected, rel=1e-5)
+    assert loss == pytest.approx(expected, rel=1e-5)
 
 
 def test_prompts_without_words_have_no_choices() -> None:
-    judge = RichFeedbackModel(TINY.model_copy(update={"losses": Losses(writing="choices")}))
-    given = RichBatch(torch.zeros(1, 3, 32, 32), ("",), torch.zeros(1, 2, 16, 16), torch.zeros(1, 4), ((),))
-    assert torch.isfinite(judge.loss(given))
+    network = RichFeedbackModel(TINY.model_copy(update={"losses": Losses(writing="choices")}))
+    unlabelled = RichBatch(torch.zeros(1, 3, 32, 32), ("",), torch.zeros(1, 2, 16, 16), torch.zeros(1, 4), ((),))
+    assert torch.isfinite(network.loss(unlabelled))

@@ -4,15 +4,14 @@ import torch
 from torch.nn import functional
 
 from beholder.errors import RecipeError
-from beholder.models.rich_feedback.batch import RichBatch
-from beholder.models.rich_feedback.judge import RichJudge
 from beholder.models.rich_feedback.similarity import (
     RichSimilarity,
     build,
     configure,
-    contrast,
+    contrastive_loss,
     gradient_map,
 )
+from beholder.models.rich_feedback.trainable import RichBatch, RichTrainable
 from beholder.tables.provenance import Plain
 
 SIZES: dict[str, Plain] = {
@@ -36,53 +35,53 @@ def batch() -> RichBatch:
     return RichBatch(pixels, PROMPTS, torch.zeros(4, 1, 8, 8), scores, (None,) * 4)
 
 
-def taught(judge: RichSimilarity, steps: int = 60) -> list[float]:
-    optimiser = torch.optim.Adam(judge.module.parameters(), 3e-3)
+def train(model: RichSimilarity, steps: int = 60) -> list[float]:
+    optimiser = torch.optim.Adam(model.module.parameters(), 3e-3)
     losses = []
     for _ in range(steps):
         optimiser.zero_grad()
-        loss = judge.loss(batch())
+        loss = model.loss(batch())
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-        judge.after_step()
+        model.after_step()
         losses.append(float(loss.detach()))
     return losses
 
 
 @pytest.mark.parametrize("learns", ["prompts", "scores"])
 def test_it_learns_from_a_batch(learns: str) -> None:
-    losses = taught(tiny(learns))
+    losses = train(tiny(learns))
     assert losses[-1] < 0.8 * losses[0]
 
 
-def test_off_the_shelf_all_aspects_have_the_likeness() -> None:
-    judge: RichJudge = tiny("prompts")
-    found = judge.feedback(batch().pixels, PROMPTS)
-    assert isinstance(judge, RichSimilarity)
+def test_off_the_shelf_all_aspects_have_the_similarity() -> None:
+    model: RichTrainable = tiny("prompts")
+    feedback = model.feedback(batch().pixels, PROMPTS)
+    assert isinstance(model, RichSimilarity)
     with torch.no_grad():
-        likeness = (judge.towers.look(batch().pixels) * judge.towers.read(PROMPTS)).sum(1)
-    for aspect in judge.settings.scores:
-        np.testing.assert_allclose(found.scores[aspect], (likeness.numpy() + 1) / 2, rtol=1e-5)
-    assert found.misaligned == ()
+        similarity = (model.towers.encode_images(batch().pixels) * model.towers.encode_prompts(PROMPTS)).sum(1)
+    for aspect in model.settings.scores:
+        np.testing.assert_allclose(feedback.scores[aspect], (similarity.numpy() + 1) / 2, rtol=1e-5)
+    assert feedback.misaligned == ()
 
 
 def test_scores_are_those_of_the_feedback() -> None:
-    judge = tiny("scores")
-    found = judge.feedback(batch().pixels, PROMPTS)
+    model = tiny("scores")
+    feedback = model.feedback(batch().pixels, PROMPTS)
     with torch.no_grad():
-        scores = judge.predict(batch())
-    for aspect in judge.settings.scores:
-        np.testing.assert_allclose(scores[aspect].numpy(), found.scores[aspect], rtol=1e-5)
+        scores = model.predict(batch())
+    for aspect in model.settings.scores:
+        np.testing.assert_allclose(scores[aspect].numpy(), feedback.scores[aspect], rtol=1e-5)
 
 
 def test_images_of_one_prompt_share_the_right_answer() -> None:
     """By hand: unit vectors along two axes; rows 0 and 2 have the same prompt."""
     vectors = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    found = contrast(vectors, vectors, ("x", "y", "x"), torch.tensor(1.0))
+    loss = contrastive_loss(vectors, vectors, ("x", "y", "x"), torch.tensor(1.0))
     e = np.e
     twice = -np.log(e / (2 * e + 1))
     once = -np.log(e / (e + 2))
-    assert float(found) == pytest.approx((2 * twice + once) / 3, rel=1e-6)
+    assert float(loss) == pytest.approx((2 * twice + once) / 3, rel=1e-6)
 
 
 def test_distinct_prompts_give_the_loss_of_clip() -> None:
@@ -91,49 +90,51 @@ def test_distinct_prompts_give_the_loss_of_clip() -> None:
     logits = 7 * images @ texts.T
     own = torch.arange(5)
     expected = (functional.cross_entropy(logits, own) + functional.cross_entropy(logits.T, own)) / 2
-    assert float(contrast(images, texts, "abcde", torch.tensor(7.0))) == pytest.approx(float(expected), rel=1e-6)
+    assert float(contrastive_loss(images, texts, "abcde", torch.tensor(7.0))) == pytest.approx(
+        float(expected), rel=1e-6
+    )
 
 
 def test_the_map_is_strongest_where_the_gradient_is() -> None:
     slope = torch.zeros(2, 3, 16, 16)
     slope[0, 1, 4:6, 12:14] = -3.0
-    found = gradient_map(slope, 8)
-    assert found.shape == (2, 8, 8)
-    assert np.unravel_index(found[0].argmax(), (8, 8)) == (2, 6)
-    assert found[0].max() == 1
-    assert not found[1].any()
+    heatmaps = gradient_map(slope, 8)
+    assert heatmaps.shape == (2, 8, 8)
+    assert np.unravel_index(heatmaps[0].argmax(), (8, 8)) == (2, 6)
+    assert heatmaps[0].max() == 1
+    assert not heatmaps[1].any()
 
 
-def test_the_map_follows_the_gradient_of_the_likeness() -> None:
+def test_the_map_follows_the_gradient_of_the_similarity() -> None:
     """Moving pixels against the gradient makes image and prompt less alike."""
-    judge = tiny("scores")
+    model = tiny("scores")
     pixels = batch().pixels[:1].requires_grad_()
 
-    def likeness(shown: torch.Tensor) -> torch.Tensor:
-        return (judge.towers.look(shown) * judge.towers.read(PROMPTS[:1])).sum()
+    def similarity(images: torch.Tensor) -> torch.Tensor:
+        return (model.towers.encode_images(images) * model.towers.encode_prompts(PROMPTS[:1])).sum()
 
-    (slope,) = torch.autograd.grad(likeness(pixels), pixels)
+    (slope,) = torch.autograd.grad(similarity(pixels), pixels)
     with torch.no_grad():
-        assert likeness(pixels - 0.01 * slope / slope.norm()) < likeness(pixels)
+        assert similarity(pixels - 0.01 * slope / slope.norm()) < similarity(pixels)
     np.testing.assert_allclose(
-        judge.feedback(pixels, PROMPTS[:1]).heatmaps["misalignment"], gradient_map(slope, 8), rtol=1e-4, atol=1e-6
+        model.feedback(pixels, PROMPTS[:1]).heatmaps["misalignment"], gradient_map(slope, 8), rtol=1e-4, atol=1e-6
     )
 
 
 def test_asking_leaves_no_gradients() -> None:
-    judge = tiny("scores")
+    model = tiny("scores")
     with torch.inference_mode():
-        judge.feedback(batch().pixels.clone(), PROMPTS)
-    assert all(one.grad is None for one in judge.module.parameters())
+        model.feedback(batch().pixels.clone(), PROMPTS)
+    assert all(parameter.grad is None for parameter in model.module.parameters())
 
 
 def test_the_same_model_is_built_again_from_its_config() -> None:
-    judge = tiny("scores")
-    taught(judge, 2)
-    again = build(judge.config, fresh=False)
-    again.module.load_state_dict(judge.module.state_dict())
-    one, other = (each.feedback(batch().pixels, PROMPTS) for each in (judge, again))
-    np.testing.assert_array_equal(one.scores["overall"], other.scores["overall"])
+    model = tiny("scores")
+    train(model, 2)
+    again = build(model.config, fresh=False)
+    again.module.load_state_dict(model.module.state_dict())
+    before, after = (either.feedback(batch().pixels, PROMPTS) for either in (model, again))
+    np.testing.assert_array_equal(before.scores["overall"], after.scores["overall"])
 
 
 def test_wrong_settings_are_named() -> None:

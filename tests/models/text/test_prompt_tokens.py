@@ -13,12 +13,12 @@ from beholder.models.text import vocabulary
 from beholder.models.text.prompt_tokens import (
     _clip_tokenizer,
     bert_tokens,
-    cleaned,
+    clean_prompt,
     clip_tokens,
     folder_tokens,
-    small,
+    lowercase_prompt,
+    split_tokens,
     word_tokens,
-    words_of,
 )
 
 PROMPTS = [
@@ -34,10 +34,10 @@ PROMPTS = [
 
 def authors() -> Any:  # noqa: ANN401 - a module without types
     """CLIP's own tokenizer, loaded without its package, which wants torchvision."""
-    found = find_spec("clip")
-    if found is None or found.origin is None:
+    package = find_spec("clip")
+    if package is None or package.origin is None:
         pytest.skip("openai-clip is not installed")
-    spec = spec_from_file_location("simple_tokenizer", Path(found.origin).parent / "simple_tokenizer.py")
+    spec = spec_from_file_location("simple_tokenizer", Path(package.origin).parent / "simple_tokenizer.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
@@ -60,9 +60,11 @@ def test_clips_are_those_of_its_authors() -> None:
 
 
 def test_not_mended_they_are_those_of_transformers(tmp_path: Path) -> None:
-    whole = json.loads(_clip_tokenizer(vocabulary.find_vocabulary(vocabulary.CLIP_MERGES, None)).to_str())["model"]
-    (tmp_path / "vocab.json").write_text(json.dumps(whole["vocab"]))
-    merges = "\n".join(pair if isinstance(pair, str) else " ".join(pair) for pair in whole["merges"])
+    tokenizer_model = json.loads(
+        _clip_tokenizer(vocabulary.find_vocabulary(vocabulary.CLIP_MERGES, None)).to_str()
+    )["model"]
+    (tmp_path / "vocab.json").write_text(json.dumps(tokenizer_model["vocab"]))
+    merges = "\n".join(pair if isinstance(pair, str) else " ".join(pair) for pair in tokenizer_model["merges"])
     (tmp_path / "merges.txt").write_text(f"#version: 0.2\n{merges}\n")
     oracle = transformers.CLIPTokenizer.from_pretrained(tmp_path)
     ours, own = clip_tokens(None, 77, mended=False), folder_tokens(tmp_path, 77)
@@ -90,12 +92,12 @@ def test_shorter_prompts_are_filled_with_zeros() -> None:
 def test_words() -> None:
     tokens = word_tokens(["a", "cat", "red"], 5)
     assert tokens(["A red, cat"]).tolist() == [[2, 4, 6, 1, 3]]  # cut after three; the comma is not known
-    assert words_of("A red, cat") == ["a", "red", ",", "cat"]
+    assert split_tokens("A red, cat") == ["a", "red", ",", "cat"]
 
 
 def test_what_mending_does() -> None:
-    assert cleaned("It’s  &amp;amp;\n“OK”") == 'it\'s & "ok"'
-    assert small("It’s  &amp;\n“OK”") == "it’s &amp; “ok”"
+    assert clean_prompt("It’s  &amp;amp;\n“OK”") == 'it\'s & "ok"'
+    assert lowercase_prompt("It’s  &amp;\n“OK”") == "it’s &amp; “ok”"
 
 
 def test_a_damaged_tokenizer_is_named(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import torch
 import transformers
 
 from beholder.errors import WeightsError
-from beholder.models.text.sentence_encoder import PACKAGE, SentenceEncoder, in_package
+from beholder.models.text.sentence_encoder import PACKAGE, SentenceEncoder, find_in_package
 
 pytest.importorskip(PACKAGE, reason="the sentence encoder's package is not installed")
 
@@ -23,7 +23,7 @@ SENTENCES = ["a cat on a sofa", "a kitten lying on the couch", "the stock market
 
 
 def test_as_transformers_loads_it(encoder: SentenceEncoder) -> None:
-    folder = in_package(PACKAGE)
+    folder = find_in_package(PACKAGE)
     tokens = transformers.AutoTokenizer.from_pretrained(folder)(SENTENCES, padding=True, return_tensors="pt")
     with torch.inference_mode():
         words = transformers.AutoModel.from_pretrained(folder).eval()(**tokens).last_hidden_state
@@ -51,11 +51,11 @@ def test_long_prompts_are_cut(encoder: SentenceEncoder) -> None:
 
 
 def test_a_folder_without_the_files(tmp_path: Path) -> None:
-    shutil.copy(in_package(PACKAGE) / "config.json", tmp_path)
+    shutil.copy(find_in_package(PACKAGE) / "config.json", tmp_path)
     with pytest.raises(WeightsError, match=r"lacks tokenizer.json, model.safetensors"):
         SentenceEncoder(tmp_path)
 
 
 def test_a_package_that_is_not_installed() -> None:
     with pytest.raises(WeightsError, match=r"beholder\[text\]"):
-        in_package("no_such_package")
+        find_in_package("no_such_package")

@@ -40,10 +40,10 @@ def saved(tmp_path: Path) -> Path:
 
 def test_the_same_model_comes_back(saved: Path) -> None:
     model, record = load_checkpoint(saved)
-    mine = small(1).module.state_dict()
-    found = model.module.state_dict()
-    assert mine.keys() == found.keys()
-    assert all(torch.equal(mine[name], found[name]) for name in mine)
+    saved_state = small(1).module.state_dict()
+    loaded_state = model.module.state_dict()
+    assert saved_state.keys() == loaded_state.keys()
+    assert all(torch.equal(saved_state[name], loaded_state[name]) for name in saved_state)
     assert record.scales == {"preference": (3.0, 0.5)}
     assert record.about == {"study": "s"}
     assert not model.module.training
@@ -71,12 +71,12 @@ def test_wrong_shapes_missing_and_unknown_tensors_at_once(saved: Path) -> None:
     save_file(state, saved / WEIGHTS)
     with pytest.raises(WeightsError) as caught:
         load_checkpoint(saved)
-    for told in ("logit_scale has the shape (2,)", "has extra", "lacks text_projection.weight"):
-        assert told in str(caught.value)
+    for message in ("logit_scale has the shape (2,)", "has extra", "lacks text_projection.weight"):
+        assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"architecture": "three-tower"}, "architecture 'three-tower' is not known; known: two-tower"),
         ({"format": 2}, "format is 2; 1 is expected"),
@@ -84,10 +84,10 @@ def test_wrong_shapes_missing_and_unknown_tensors_at_once(saved: Path) -> None:
         ({"config": {}}, "no model can be built from its config"),
     ],
 )
-def test_a_record_that_does_not_fit(saved: Path, change: dict[str, object], told: str) -> None:
+def test_a_record_that_does_not_fit(saved: Path, change: dict[str, object], message: str) -> None:
     path = saved / RECORD
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(WeightsError, match=told.replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(WeightsError, match=message.replace("(", r"\(").replace(")", r"\)")):
         load_checkpoint(saved)
 
 

@@ -14,9 +14,8 @@ from beholder.learn.order import places_at, random_at, steps_an_epoch
 from beholder.learn.rich.examples import RichExample
 from beholder.learn.rich.exchange import Exchanges
 from beholder.learn.rich.maps import SizedMaps, sized
-from beholder.models.rich_feedback.augment import Augmentation, Maps, augmented
-from beholder.models.rich_feedback.batch import RichBatch
-from beholder.models.rich_feedback.judge import RichJudge
+from beholder.models.rich_feedback.augment import Augmentation, Maps, augment
+from beholder.models.rich_feedback.trainable import RichBatch, RichTrainable
 
 OF_THE_PROMPT = ("alignment", "overall", "misalignment")
 """Scores and maps that another prompt would change."""
@@ -26,7 +25,7 @@ OF_THE_PROMPT = ("alignment", "overall", "misalignment")
 class RichFeed:
     """Training batches of ``batch`` images, each in ``parts`` parts (devices × accumulation)."""
 
-    model: RichJudge
+    model: RichTrainable
     pictures: Pictures
     maps: SizedMaps
     examples: Sequence[RichExample]
@@ -83,7 +82,7 @@ class RichFeed:
 
 def rich_batch(
     examples: Sequence[RichExample],
-    model: RichJudge,
+    model: RichTrainable,
     pictures: Pictures,
     maps: SizedMaps,
     augmentation: Augmentation | None = None,
@@ -97,7 +96,7 @@ def rich_batch(
         if not (augmentation and states and augmentation.changes):
             return pictures.prepared(one.image, model, None), maps.of(one, settings.heatmaps)
         theirs = maps.decoded(one, settings.heatmaps)
-        image, changed = augmented(pictures.get(one.image), theirs, augmentation, states[place])
+        image, changed = augment(pictures.get(one.image), theirs, augmentation, states[place])
         return model.prepare(image, None), sized(changed, settings.map_side)
 
     with ThreadPoolExecutor(THREADS) as pool:

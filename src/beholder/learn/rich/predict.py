@@ -12,7 +12,7 @@ from beholder.images.in_order import batches
 from beholder.learn.feed import THREADS, Pictures
 from beholder.learn.rich.evaluate import Predicted, rich_values
 from beholder.learn.rich.examples import RichExample, RichJudged
-from beholder.models.rich_feedback.judge import RichJudge
+from beholder.models.rich_feedback.trainable import RichTrainable
 from beholder.models.weights.checkpoint import WEIGHTS
 from beholder.tables.provenance import file_hash
 
@@ -32,7 +32,7 @@ WATCHED = (
 
 
 def predicted(
-    model: RichJudge, pictures: Pictures, examples: Sequence[RichExample], weights: str = ""
+    model: RichTrainable, pictures: Pictures, examples: Sequence[RichExample], weights: str = ""
 ) -> RichPredictions:
     """All that a judge says of images with their prompts."""
     model.module.eval()
@@ -57,7 +57,7 @@ def predicted(
 
 
 def kept_predictions(
-    place: Path, model: RichJudge, pictures: Pictures, examples: Sequence[RichExample]
+    place: Path, model: RichTrainable, pictures: Pictures, examples: Sequence[RichExample]
 ) -> RichPredictions:
     """The same of a checkpoint's model, written beside its weights."""
     said = predicted(model, pictures, examples, file_hash(place / WEIGHTS))
@@ -86,7 +86,7 @@ def by_image(said: RichPredictions) -> dict[str, Predicted]:
 
 
 def look_at(
-    model: RichJudge, pictures: Pictures, examples: Sequence[RichExample], judged: RichJudged
+    model: RichTrainable, pictures: Pictures, examples: Sequence[RichExample], judged: RichJudged
 ) -> Mapping[str, float]:
     """How the judge does on validation images: the mean of what is watched, and each; 0 where undefined."""
     values = rich_values(judged, by_image(predicted(model, pictures, examples)))

@@ -26,9 +26,9 @@ from beholder.learn.splits import Role, Split
 from beholder.learn.train import Progress, devices, leads
 from beholder.models.architectures import rich_architecture
 from beholder.models.rich_feedback.augment import CHANCES
-from beholder.models.rich_feedback.judge import Outputs, RichJudge
 from beholder.models.rich_feedback.model import RichFeedbackModel
-from beholder.models.trainable import SeesFeatures
+from beholder.models.rich_feedback.trainable import Outputs, RichTrainable
+from beholder.models.trainable import UsesEncoders
 from beholder.models.weights.checkpoint import Record, load_rich_checkpoint, save_checkpoint
 from beholder.stats.prediction.conformal import conformal_width
 from beholder.study.study import load_study
@@ -119,7 +119,7 @@ class Lesson:
         together = {image: said for one in sides for image, said in one.told.items()}
         return rich_figures(self.found, together, job.evaluation)
 
-    def _trained(self, job: Job, one: Split, progress: Progress | None) -> tuple[RichJudge, Record]:
+    def _trained(self, job: Job, one: Split, progress: Progress | None) -> tuple[RichTrainable, Record]:
         training, rich = self.recipe.training, self.recipe.rich or Rich()
         sides = {role: self.found.of(one.of(role)) for role in SIDES}
         prompts = [example.prompt for example in sides["train"]]
@@ -179,10 +179,10 @@ def _within(aspects: Sequence[str], watched: Sequence[RichExample], said: Said) 
             yield aspect, width
 
 
-def _refuse_unheeded(model: RichJudge, rich: Rich) -> None:
+def _refuse_unheeded(model: RichTrainable, rich: Rich) -> None:
     """Stop where the recipe asks for what means nothing to the model."""
     faults = []
-    if isinstance(model, SeesFeatures) and model.encoders:
+    if isinstance(model, UsesEncoders) and model.encoders:
         faults += [
             f"{name} is {getattr(rich, name):g}; expected 0, as a frozen encoder sees each image once and for all"
             for name in CHANCES

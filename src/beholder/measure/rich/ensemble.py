@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from beholder.feedback.image_feedback import AspectScore, ImageFeedback
 from beholder.images.resize import resize_floats
-from beholder.models.rich_feedback.judge import RichFeedback
+from beholder.models.rich_feedback.trainable import RichFeedback
 
 
 @dataclass(frozen=True, eq=False)

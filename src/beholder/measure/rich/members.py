@@ -9,8 +9,8 @@ import torch
 from PIL import Image
 
 from beholder.errors import WeightsError
-from beholder.models.judging import chosen_device
-from beholder.models.rich_feedback.judge import RichFeedback, RichJudge
+from beholder.models.prompt_scoring import select_device
+from beholder.models.rich_feedback.trainable import RichFeedback, RichTrainable
 from beholder.models.weights.checkpoint import WEIGHTS, Record, load_rich_checkpoint
 from beholder.models.weights.files import hash_files
 
@@ -23,7 +23,7 @@ class Member:
     """Its folder."""
     identity: str
     """Folder and weights, as results record them."""
-    model: RichJudge
+    model: RichTrainable
     device: torch.device
     half_widths: Mapping[str, float] = field(default_factory=dict)
     """Aspect -> half width of the 95 % prediction interval: for 95 % of held-out images, the raters' mean score
@@ -37,7 +37,7 @@ class Member:
 
 def load_members(folders: Sequence[Path], device: str | None = None) -> list[Member]:
     """Load models from folders that ``beholder learn`` wrote; an error names every one that cannot be used."""
-    chosen = chosen_device(device)
+    chosen = select_device(device)
     members, faults = [], []
     for folder in dict.fromkeys(folders):
         try:

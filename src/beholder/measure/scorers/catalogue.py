@@ -18,7 +18,7 @@ from beholder.measure.scorers.saturation import saturation
 from beholder.measure.scorers.scorer import Need, Pixels, Scorer, by_pixels, by_prompt
 from beholder.measure.scorers.sharpness import sharpness
 from beholder.models.architectures import IMAGE_ALONE
-from beholder.models.encoders.catalogue import NEEDED
+from beholder.models.encoders.catalogue import REQUIRED_PACKAGES
 
 Weights = Mapping[str, str]
 """Name of a network (``clip``, ``aesthetic``) -> a folder, file or hub name."""
@@ -172,7 +172,7 @@ def _loader(module: str, name: str) -> Callable[..., Scorer]:
     try:
         imported = import_module(f"beholder.measure.scorers.{module}").load
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in NEEDED:
+        if error.name is None or error.name.partition(".")[0] not in REQUIRED_PACKAGES:
             raise
         raise UserError(
             f"scorer '{name}' needs {error.name}, which is not installed: pip install \"beholder[models]\""

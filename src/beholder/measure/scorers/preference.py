@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from beholder.measure.scorers.scorer import Scorer, ScorerInput
 from beholder.models.encoders.torch_network import share_cores
-from beholder.models.judge import Judge
-from beholder.models.judging import Judging
 from beholder.models.preference.published import load_published
+from beholder.models.prompt_scoring import PromptScorer, ScoringNetwork
 
 CACHED_MODELS = 2
 """Size of the cache of models; some take four gigabytes."""
@@ -31,9 +30,9 @@ def _loaded(name: str, weights: str | None, _: tuple[tuple[str, int, int], ...],
     return as_scorer(name, f"{name}@{weights_hash[:12]}", judge, device)
 
 
-def as_scorer(name: str, identity: str, judge: Judge, device: str | None) -> Scorer:
+def as_scorer(name: str, identity: str, judge: ScoringNetwork, device: str | None) -> Scorer:
     """Wrap a model of images and prompts as a scorer."""
-    judging = Judging(judge, device=device)
+    judging = PromptScorer(judge, device=device)
 
     def score(inputs: Sequence[ScorerInput]) -> NDArray[np.float64]:
         images = [scorer_input.image for scorer_input in inputs if scorer_input.image is not None]

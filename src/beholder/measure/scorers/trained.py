@@ -15,9 +15,9 @@ from beholder.errors import UserError
 from beholder.measure.scorers.preference import CACHED_MODELS, as_scorer, file_stamps
 from beholder.measure.scorers.scorer import Scorer, ScorerInput
 from beholder.models.encoders.torch_network import share_cores
-from beholder.models.judging import chosen_device
 from beholder.models.preference.image_reward import ImageReward
 from beholder.models.preference.two_tower import TwoTower
+from beholder.models.prompt_scoring import select_device
 from beholder.models.trainable import Batch, Trainable
 from beholder.models.weights.checkpoint import WEIGHTS, Record, load_checkpoint
 from beholder.models.weights.files import hash_files
@@ -36,7 +36,7 @@ def _loaded(folder: Path, aspect: str | None, _: tuple[tuple[str, int, int], ...
     name, identity = f"{folder}{ending}", f"{folder.resolve().name}{ending}@{hash_files([folder / WEIGHTS])[:12]}"
     if isinstance(model, TwoTower | ImageReward):
         return as_scorer(name, identity, model, device)
-    score = _by_batches(model, chosen, record.scales.get(chosen, (0.0, 1.0)), chosen_device(device))
+    score = _by_batches(model, chosen, record.scales.get(chosen, (0.0, 1.0)), select_device(device))
     return Scorer(name, identity, score, None, share_cores)
 
 
@@ -76,7 +76,7 @@ def _batch(prepared: NDArray[np.float32], prompts: Sequence[str]) -> Batch:
         pixels=torch.from_numpy(prepared),
         prompt_of=torch.tensor([distinct[prompt] for prompt in prompts]),
         pairs=torch.empty(0, 2, dtype=torch.int64),
-        shares=torch.empty(0),
+        soft_labels=torch.empty(0),
         pair_weights=torch.empty(0),
         aspects=(),
         ratings=torch.empty(len(prompts), 0),

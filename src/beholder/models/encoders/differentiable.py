@@ -1,4 +1,4 @@
-"""Preprocessing that gradients pass through: from images as tensors to what a network takes in.
+"""Differentiable preprocessing: from images as tensors to the input of a network.
 
 The same weights as in ``resize.py``, as matrices, without rounding to bytes: rows first, then columns.
 """
@@ -24,10 +24,12 @@ def prepare_tensors(images: torch.Tensor, preprocessing: Preprocessing) -> torch
         for before, after in ((images.shape[3], width), (images.shape[2], height))
     )
     resized = columns @ (images @ rows.T)
-    cut = _centre(resized, preprocessing.crop) if preprocessing.crop else resized
+    cut = _crop_centre(resized, preprocessing.crop) if preprocessing.crop else resized
     if preprocessing.fit == "longest":
-        cut = _framed(cut, preprocessing.size)
-    mean, std = (torch.tensor(one).to(images)[:, None, None] for one in (preprocessing.mean, preprocessing.std))
+        cut = _pad_to_square(cut, preprocessing.size)
+    mean, std = (
+        torch.tensor(channels).to(images)[:, None, None] for channels in (preprocessing.mean, preprocessing.std)
+    )
     return (cut * (255 * preprocessing.scale) - mean) / std
 
 
@@ -36,19 +38,21 @@ def resize_matrix(size_in: int, size_out: int, filter_name: str) -> torch.Tensor
     """The weights of a resize along one side (out, in); the same pixels where the size stays."""
     if size_in == size_out:
         return torch.eye(size_in, dtype=torch.float64)
-    first, found = weights(size_in, size_out, filter_name)
+    first, filter_weights = weights(size_in, size_out, filter_name)
     matrix = np.zeros((size_out, size_in))
-    columns = np.minimum(first[:, None] + np.arange(found.shape[1]), size_in - 1)  # beyond the end the weight is 0
-    np.add.at(matrix, (np.arange(size_out)[:, None], columns), found)
+    columns = np.minimum(
+        first[:, None] + np.arange(filter_weights.shape[1]), size_in - 1
+    )  # beyond the end the weight is 0
+    np.add.at(matrix, (np.arange(size_out)[:, None], columns), filter_weights)
     return torch.from_numpy(matrix)
 
 
-def _centre(images: torch.Tensor, side: int) -> torch.Tensor:
+def _crop_centre(images: torch.Tensor, side: int) -> torch.Tensor:
     top, left = (images.shape[2] - side) // 2, (images.shape[3] - side) // 2
     return images[:, :, top : top + side, left : left + side]
 
 
-def _framed(images: torch.Tensor, side: int) -> torch.Tensor:
+def _pad_to_square(images: torch.Tensor, side: int) -> torch.Tensor:
     top, left = (side - images.shape[2]) // 2, (side - images.shape[3]) // 2
     bottom, right = side - images.shape[2] - top, side - images.shape[3] - left
     return torch.nn.functional.pad(images, (left, right, top, bottom))

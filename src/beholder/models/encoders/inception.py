@@ -22,7 +22,7 @@ from beholder.models.weights.files import fit_state, hash_files, read_state
 CENTRED = (128.0, 128.0, 128.0)
 PREPROCESSING = {
     "fid": Preprocessing("exact", 299, "tf1", scale=1.0, mean=CENTRED, std=CENTRED),
-    "clean": Preprocessing("exact", 299, "bicubic", scale=1.0, mean=CENTRED, std=CENTRED, whole=False),
+    "clean": Preprocessing("exact", 299, "bicubic", scale=1.0, mean=CENTRED, std=CENTRED, rounded=False),
     "logits": Preprocessing("exact", 299, "tf1", scale=1.0, mean=CENTRED, std=CENTRED),
 }
 """Variant -> resize: as in the publication, or antialiased as in clean-fid."""
@@ -39,15 +39,17 @@ def load(name: str, variant: str, weights: str) -> Encoder:
             "releases of pytorch-fid) and give the path of the file as its weights"
         )
     scores = variant == "logits"
-    state = fid_names(read_state(Path(weights)), weights)
+    state = published_names(read_state(Path(weights)), weights)
     network = FidInception(scores=scores)
-    fit_state(network, {key: one for key, one in state.items() if scores or not key.startswith("fc.")}, weights)
+    fit_state(
+        network, {key: tensor for key, tensor in state.items() if scores or not key.startswith("fc.")}, weights
+    )
     dims = FID_CLASSES if scores else FEATURES
-    found = hash_files([Path(weights)])
-    return Encoder(name, found, dims, PREPROCESSING[variant], as_network(network), share_cores)
+    sha256 = hash_files([Path(weights)])
+    return Encoder(name, sha256, dims, PREPROCESSING[variant], as_network(network), share_cores)
 
 
-def fid_names(state: Mapping[str, torch.Tensor], source: str) -> dict[str, torch.Tensor]:
+def published_names(state: Mapping[str, torch.Tensor], source: str) -> dict[str, torch.Tensor]:
     """The tensors under the published names; those of pytorch-fid's wrapper (``blocks.2.0.…``) are translated."""
     classes = state["fc.weight"].shape[0] if "fc.weight" in state else FID_CLASSES
     if classes != FID_CLASSES or any(name.startswith("AuxLogits.") for name in state):
@@ -55,10 +57,10 @@ def fid_names(state: Mapping[str, torch.Tensor], source: str) -> dict[str, torch
             f"{source}: an Inception-v3 of {classes:,} classes, as torchvision has it; the published FID "
             f"needs the weights with {FID_CLASSES:,} classes ({FILE})"
         )
-    return {_fid_name(name): tensor for name, tensor in state.items()}
+    return {_published_name(name): tensor for name, tensor in state.items()}
 
 
-def _fid_name(name: str) -> str:
+def _published_name(name: str) -> str:
     inside = re.fullmatch(r"(?:module\.)?(?:inception\.)?blocks\.(\d)\.(\d)\.(.+)", name)
     if inside is None:
         return name.removeprefix("module.")

@@ -1,4 +1,4 @@
-"""The plainest encoder: the pixels themselves, at 32 × 32. A floor that every network should be above."""
+"""The trivial encoder: the pixels themselves, at 32 × 32. A baseline that every network should beat."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ def load(name: str, variant: str, weights: str) -> Encoder:  # noqa: ARG001 - as
     """The encoder; it has no weights to choose."""
     if weights:
         raise WeightsError(f"encoder '{name}' has no weights; leave '{weights}' out")
-    return Encoder(name, "none", 3 * SIDE * SIDE, Preprocessing("exact", SIDE, "bicubic"), _flattened)
+    return Encoder(name, "none", 3 * SIDE * SIDE, Preprocessing("exact", SIDE, "bicubic"), _flatten)
 
 
-def _flattened(images: NDArray[np.float32]) -> Vectors:
+def _flatten(images: NDArray[np.float32]) -> Vectors:
     return images.reshape(len(images), -1)

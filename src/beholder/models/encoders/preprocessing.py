@@ -1,4 +1,4 @@
-"""From decoded pixels to what a network takes in: resize, centre crop, normalise; named by a version."""
+"""From decoded pixels to the input of a network: resize, centre crop, normalise; identified by a version."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +11,7 @@ from beholder.images.formats import LARGEST_PIXELS, UndecodableError
 from beholder.images.resize import resize, resize_tf1, resize_unrounded
 
 VERSION = 1
-"""To be raised when the arithmetic changes: features made before are then computed anew."""
+"""To be raised when the arithmetic changes: stored features are then computed again."""
 
 Method = Literal["box", "bilinear", "bicubic", "lanczos", "tf1"]
 Channels = tuple[float, float, float]
@@ -25,32 +25,32 @@ CLIP_STD: Channels = (0.26862954, 0.26130258, 0.27577711)
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """How an image is brought to the size and range of a network."""
+    """How an image is resized, cropped and normalised for a network."""
 
     fit: Literal["shortest", "exact", "longest"]
-    """The shortest side gets the size; or both sides do (a picture that is not square is distorted); or the
-    longest side does, and the rest is filled with black."""
+    """The shortest side gets the size; or both sides do (an image that is not square is distorted); or the
+    longest side does, and the rest is padded with black."""
     size: int
     method: Method
     crop: int | None = None
     """Side of the square cut from the middle."""
     scale: float = 1 / 255
-    """What a byte is multiplied by, before mean and std."""
+    """Factor of bytes, before mean and std."""
     mean: Channels = (0.0, 0.0, 0.0)
     std: Channels = (1.0, 1.0, 1.0)
-    whole: bool = True
-    """Whether resized pixels are rounded to bytes, as image libraries do, or only kept within 0 and 255, as
-    clean-fid does; ``tf1``, which overshoots nothing, is left as it is."""
+    rounded: bool = True
+    """Whether resized pixels are rounded to bytes, as image libraries do, or only clipped to 0 and 255, as by
+    clean-fid; ``tf1``, which does not overshoot, is neither rounded nor clipped."""
 
     @property
     def side(self) -> int:
-        """Side of the square that comes out."""
+        """Side of the prepared square."""
         return self.crop or self.size
 
     @property
     def version(self) -> str:
-        """Everything that decides about the pixels, in one line."""
-        rounding = ":unrounded" if self.method == "tf1" else "" if self.whole else ":clipped"
+        """All that determines the pixels, in one line."""
+        rounding = ":unrounded" if self.method == "tf1" else "" if self.rounded else ":clipped"
         crop = f":crop{self.crop}" if self.crop else ""
         numbers = ",".join(f"{number:.9g}" for number in (self.scale, *self.mean, *self.std))
         return f"{VERSION}:{self.fit}{self.size}:{self.method}{rounding}{crop}:{numbers}"
@@ -58,8 +58,8 @@ class Preprocessing:
     def prepare(self, image: Image.Image) -> NDArray[np.float32]:
         """The image as (3, side, side)."""
         resized = self._resized(image)
-        cut = _centre(resized, self.crop) if self.crop else resized
-        cut = _framed(cut, self.size) if self.fit == "longest" else cut
+        cut = _crop_centre(resized, self.crop) if self.crop else resized
+        cut = _pad_to_square(cut, self.size) if self.fit == "longest" else cut
         mean, std = (np.array(numbers)[:, None, None] for numbers in (self.mean, self.std))
         prepared = np.multiply(cut.transpose(2, 0, 1), (self.scale / std).astype(np.float32), order="C")
         prepared -= (mean / std).astype(np.float32)
@@ -69,7 +69,7 @@ class Preprocessing:
         height, width = self.target(image.height, image.width)
         if self.method == "tf1":
             return resize_tf1(np.asarray(image), height, width)
-        if self.whole:
+        if self.rounded:
             return resize(image, height, width, self.method)
         return np.clip(resize_unrounded(image, height, width, self.method), 0, 255)
 
@@ -85,12 +85,16 @@ class Preprocessing:
         return self.size * height // shorter, self.size * width // shorter
 
 
-def _centre(image: NDArray[np.uint8] | NDArray[np.float32], side: int) -> NDArray[np.uint8] | NDArray[np.float32]:
+def _crop_centre(
+    image: NDArray[np.uint8] | NDArray[np.float32], side: int
+) -> NDArray[np.uint8] | NDArray[np.float32]:
     top, left = (image.shape[0] - side) // 2, (image.shape[1] - side) // 2
     return image[top : top + side, left : left + side]
 
 
-def _framed(image: NDArray[np.uint8] | NDArray[np.float32], side: int) -> NDArray[np.uint8] | NDArray[np.float32]:
+def _pad_to_square(
+    image: NDArray[np.uint8] | NDArray[np.float32], side: int
+) -> NDArray[np.uint8] | NDArray[np.float32]:
     """The image in the middle of a black square; an odd pixel goes to the right and below."""
     framed = np.zeros((side, side, image.shape[2]), image.dtype)
     top, left = (side - image.shape[0]) // 2, (side - image.shape[1]) // 2

@@ -1,4 +1,4 @@
-"""A torch module as the plain function of arrays that an encoder holds."""
+"""A torch module as a function of arrays, as encoders hold it."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from beholder.models.encoders.encoder import Vectors
 def as_network(
     module: torch.nn.Module, output: Callable[[torch.Tensor], torch.Tensor] | None = None
 ) -> Callable[[NDArray[np.float32]], Vectors]:
-    """The module for inference, on the GPU if there is one; ``output`` takes the place of its ``forward``."""
+    """The module for inference, on the GPU if there is one; ``output`` replaces its ``forward``."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     module.eval().requires_grad_(requires_grad=False).to(device)
     module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -22,8 +22,8 @@ def as_network(
 
     def network(images: NDArray[np.float32]) -> Vectors:
         with torch.inference_mode():
-            given = torch.from_numpy(images).to(device, memory_format=torch.channels_last)
-            vectors: Vectors = forward(given).float().cpu().numpy()
+            inputs = torch.from_numpy(images).to(device, memory_format=torch.channels_last)
+            vectors: Vectors = forward(inputs).float().cpu().numpy()
             return vectors
 
     return network
@@ -31,7 +31,7 @@ def as_network(
 
 @contextmanager
 def share_cores(workers: int) -> Iterator[None]:
-    """Within it, torch uses as many threads a call as there are cores for each of the workers."""
+    """A context in which torch uses, per call, the number of cores divided by that of workers."""
     before = torch.get_num_threads()
     torch.set_num_threads(max((os.cpu_count() or 1) // workers, 1))
     try:

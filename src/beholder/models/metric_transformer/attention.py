@@ -1,14 +1,14 @@
 """The Metric Transformer's network: a token for each metric, and metrics that attend to each other.
 
-How good a picture is and how well it fits its prompt are judged by the same eyes: where one is known, it says
-something about the other. So each metric (quality, alignment, …) has a token, made of what the image shows, what
-the metric's sentence says, and which metric it is; an encoder layer works on the tokens z; and at last metric i
-looks at every metric j, with a query, a key and a value matrix that each metric has for its own:
+Quality and alignment are judged by the same raters and are correlated: one is informative about the other. So each
+metric (quality, alignment, …) has a token, computed from the image, the metric's sentence and an embedding of the
+metric; an encoder layer works on the tokens z; finally metric i attends to every metric j, with query, key and
+value matrices of its own:
 
     a(i, j)  = softmax over j of ⟨Q_i z_i, K_j z_j⟩ / √width
     score(i) = w_i · norm(z_i + Σ_j a(i, j) V_j z_j) + b_i
 
-With ``cross`` off, i sees itself alone in both places: the same network, in which no metric knows of another.
+With ``cross`` off, i attends only to itself in both layers: the same network without exchange between metrics.
 """
 
 import math
@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-OWN = frozenset({"token", "attention.query", "attention.key", "attention.value", "score", "bias"})
+PER_METRIC = frozenset({"token", "attention.query", "attention.key", "attention.value", "score", "bias"})
 """Parameters with a slice for each metric; all others are shared."""
 
 SMALL = 0.1
@@ -48,7 +48,7 @@ class MetricNetwork(nn.Module):
         width = shape.width
         self.cross = shape.cross
         self.shared_frozen = False
-        self.standardise = nn.BatchNorm1d(shape.image_dims, affine=False)  # with numbers from training alone
+        self.standardise = nn.BatchNorm1d(shape.image_dims, affine=False)  # with moments of the training images
         self.input_dropout = shape.input_dropout
         self.image = nn.Linear(shape.image_dims, width)
         self.text = nn.Linear(shape.text_dims, width)
@@ -70,13 +70,13 @@ class MetricNetwork(nn.Module):
         self.bias = nn.Parameter(torch.zeros(shape.metrics))
 
     def freeze_shared(self) -> None:
-        """From now on only what each metric has for itself learns."""
+        """From now on only the parameters of single metrics are trained."""
         for name, parameter in self.named_parameters():
-            parameter.requires_grad = name in OWN
+            parameter.requires_grad = name in PER_METRIC
         self.shared_frozen = True
 
     def train(self, mode: bool = True) -> "MetricNetwork":
-        """As of every module; but numbers to standardise with that are frozen are not estimated again."""
+        """As for every module, except that frozen moments of the features are not estimated again."""
         super().train(mode)
         self.standardise.train(mode and not self.shared_frozen)
         return self
@@ -87,27 +87,27 @@ class MetricNetwork(nn.Module):
         return (hidden * self.score).sum(2) + self.bias
 
     def _tokens(self, images: torch.Tensor, sentences: torch.Tensor) -> torch.Tensor:
-        """The shared feature of image and sentence, and which metric it is for; (n, metrics, width)."""
-        shown = self.dropout(functional.gelu(self.image(self._dropped(self.standardise(images)))))
-        said = self.dropout(functional.gelu(self.text(sentences)))
-        shown = shown[:, None].expand_as(said)
-        mixed: torch.Tensor = self.mix(torch.cat([shown, said, shown * said], 2))
+        """Joint features of image and sentence plus the metric's embedding, (n, metrics, width)."""
+        image = self.dropout(functional.gelu(self.image(self._dropped(self.standardise(images)))))
+        text = self.dropout(functional.gelu(self.text(sentences)))
+        image = image[:, None].expand_as(text)
+        mixed: torch.Tensor = self.mix(torch.cat([image, text, image * text], 2))
         return mixed + self.token
 
     def _dropped(self, images: torch.Tensor) -> torch.Tensor:
-        """Without some of the features, in training; the same ones for the whole batch, which is much cheaper."""
-        kept = functional.dropout(images.new_ones(images.shape[1]), self.input_dropout, self.training)
-        return images * kept if self.training else images
+        """Dropout of features, the same ones for the whole batch, which is much cheaper."""
+        mask = functional.dropout(images.new_ones(images.shape[1]), self.input_dropout, self.training)
+        return images * mask if self.training else images
 
     def _hidden(self, tokens: torch.Tensor) -> torch.Tensor:
-        unseen = None if self.cross else others(tokens.shape[1], tokens.device)
+        unseen = None if self.cross else off_diagonal(tokens.shape[1], tokens.device)
         z = self.encoder(tokens, src_mask=unseen)
         hidden: torch.Tensor = self.norm(z + self.attention(z, unseen))
         return hidden
 
 
 class MetricAttention(nn.Module):
-    """Attention from metric to metric, with matrices of each metric's own; (n, metrics, width) both ways."""
+    """Attention from metric to metric, with each metric's own matrices; (n, metrics, width) in and out."""
 
     def __init__(self, metrics: int, width: int) -> None:
         super().__init__()
@@ -116,19 +116,19 @@ class MetricAttention(nn.Module):
         )
 
     def forward(self, z: torch.Tensor, unseen: torch.Tensor | None) -> torch.Tensor:
-        """What each metric takes from those it sees; ``unseen`` (metrics, metrics) is true where it is blind."""
-        queries, keys, values = (_by_metric(z, one) for one in (self.query, self.key, self.value))
+        """The attended values of each metric; ``unseen`` (metrics, metrics) is true where attention is masked."""
+        queries, keys, values = (_by_metric(z, matrices) for matrices in (self.query, self.key, self.value))
         return metric_weights(queries, keys, unseen) @ values
 
 
 def metric_weights(queries: torch.Tensor, keys: torch.Tensor, unseen: torch.Tensor | None) -> torch.Tensor:
-    """How much metric i looks at metric j, (n, i, j); each row sums to 1."""
-    alike = queries @ keys.transpose(1, 2) / math.sqrt(queries.shape[2])
-    return (alike if unseen is None else alike.masked_fill(unseen, -math.inf)).softmax(2)
+    """Attention weights of metric i on metric j, (n, i, j); each row sums to 1."""
+    logits = queries @ keys.transpose(1, 2) / math.sqrt(queries.shape[2])
+    return (logits if unseen is None else logits.masked_fill(unseen, -math.inf)).softmax(2)
 
 
-def others(metrics: int, device: torch.device) -> torch.Tensor:
-    """True for every metric but oneself, (metrics, metrics)."""
+def off_diagonal(metrics: int, device: torch.device) -> torch.Tensor:
+    """True everywhere but on the diagonal, (metrics, metrics)."""
     return ~torch.eye(metrics, dtype=torch.bool, device=device)
 
 

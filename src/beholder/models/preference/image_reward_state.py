@@ -12,11 +12,11 @@ import torch
 from beholder.errors import WeightsError
 from beholder.models.text.vocabulary import BERT_WORDS
 
-SIZES = "med_config.json"
-"""Sizes of the text encoder, as the authors publish them beside the weights."""
+CONFIG_FILE = "med_config.json"
+"""The configuration of the text encoder, as the authors publish it next to the weights."""
 
 FIXED = {"hidden_act": "gelu", "layer_norm_eps": 1e-12, "add_cross_attention": True}
-"""What the network is built with; a file that says otherwise is of another one."""
+"""Fixed properties of our network; a configuration that differs belongs to another network."""
 
 VISUAL = {
     "cls_token": "embeddings.class_embedding",
@@ -35,48 +35,48 @@ IN_BLOCK = {
     "mlp.fc1": "mlp.fc1",
     "mlp.fc2": "mlp.fc2",
 }
-LEFT_OUT = ("blip.vision_proj.", "blip.text_proj.", "blip.text_encoder.embeddings.position_ids")
-"""What BLIP was pretrained with and the score does not use."""
+UNUSED = ("blip.vision_proj.", "blip.text_proj.", "blip.text_encoder.embeddings.position_ids")
+"""Tensors of BLIP's pretraining that the score does not use."""
 
-HUB, FILES = "THUDM/ImageReward", ("ImageReward.pt", SIZES, BERT_WORDS.file)
+HUB, FILES = "THUDM/ImageReward", ("ImageReward.pt", CONFIG_FILE, BERT_WORDS.file)
 
 IMAGE, TEXT, HEAD = "blip.visual_encoder.", "blip.text_encoder.", "mlp.layers."
 
 
-def renamed(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The tensors in single precision under our names; unknown ones as they are."""
-    return {_name(name): one.float() for name, one in state.items() if not name.startswith(LEFT_OUT)}
+def rename_tensors(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors in single precision under our names; unknown names are unchanged."""
+    return {_name(name): tensor.float() for name, tensor in state.items() if not name.startswith(UNUSED)}
 
 
 def read_sizes(folder: Path) -> dict[str, int | float]:
-    """Sizes of the text encoder in a folder; none where it holds no ``med_config.json``."""
-    path = folder / SIZES
+    """Sizes of the text encoder of a folder; empty where it holds no ``med_config.json``."""
+    path = folder / CONFIG_FILE
     if not path.is_file():
         return {}
     try:
-        said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        found: dict[str, int | float] = {
-            "text_width": int(said["hidden_size"]),
-            "text_layers": int(said["num_hidden_layers"]),
-            "text_heads": int(said["num_attention_heads"]),
-            "positions": int(said["max_position_embeddings"]),
+        config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        sizes: dict[str, int | float] = {
+            "text_width": int(config["hidden_size"]),
+            "text_layers": int(config["num_hidden_layers"]),
+            "text_heads": int(config["num_attention_heads"]),
+            "positions": int(config["max_position_embeddings"]),
         }
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WeightsError(f"{path}: cannot be understood ({error!r})") from error
     wrong = [
-        f"{key} is {said[key]}; {value} is expected"
+        f"{key} is {config[key]}; {value} is expected"
         for key, value in FIXED.items()
-        if said.get(key, value) != value
+        if config.get(key, value) != value
     ]
-    if said.get("intermediate_size", 4 * found["text_width"]) != 4 * found["text_width"]:
-        wrong.append(f"intermediate_size is {said['intermediate_size']}; four times hidden_size is expected")
+    if config.get("intermediate_size", 4 * sizes["text_width"]) != 4 * sizes["text_width"]:
+        wrong.append(f"intermediate_size is {config['intermediate_size']}; four times hidden_size is expected")
     if wrong:
         raise WeightsError(f"{path}: another network: {'; '.join(wrong)}")
-    return found
+    return sizes
 
 
 def sizes_of(state: Mapping[str, torch.Tensor]) -> dict[str, int | float]:
-    """Sizes of the image encoder, from renamed tensors; its heads are 64 wide, as all of BLIP's."""
+    """Sizes of the image encoder, from renamed tensors; its attention heads are 64 wide, as in every BLIP."""
     patch = state.get("image.embeddings.patch_embedding.weight")
     positions = state.get("image.embeddings.position_embedding")
     if patch is None or positions is None or patch.ndim != 4 or positions.ndim != 3:

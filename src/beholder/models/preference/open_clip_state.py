@@ -18,7 +18,7 @@ VIT_H_14: Mapping[str, Any] = {
 }
 """The network of HPS v2 and v2.1, as open_clip describes it."""
 
-SIZES = "open_clip_config.json"
+CONFIG_FILE = "open_clip_config.json"
 """The file of a folder in which open_clip describes another network."""
 
 BLOCK = re.compile(r"(visual\.)?transformer\.resblocks\.(\d+)\.(.+)")
@@ -43,26 +43,26 @@ OUTSIDE = {
     "visual.ln_post.weight": "vision_model.post_layernorm.weight",
     "visual.ln_post.bias": "vision_model.post_layernorm.bias",
 }
-TURNED = {"text_projection": "text_projection.weight", "visual.proj": "visual_projection.weight"}
-"""Kept as (in, out) by open_clip, as (out, in) by transformers."""
+TRANSPOSED = {"text_projection": "text_projection.weight", "visual.proj": "visual_projection.weight"}
+"""Matrices stored as (in, out) by open_clip, as (out, in) by transformers."""
 
-LEFT_OUT = ("attn_mask",)
+UNUSED = ("attn_mask",)
 """Constants that some versions save."""
 
 
 def read_sizes(folder: Path) -> transformers.CLIPConfig:
     """The network that a folder describes, or that of HPS v2 where it describes none."""
-    path = folder / SIZES
+    path = folder / CONFIG_FILE
     if not path.is_file():
-        return as_config(VIT_H_14)
+        return clip_config(VIT_H_14)
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        return as_config(said.get("model_cfg", said))
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return clip_config(content.get("model_cfg", content))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise WeightsError(f"{path}: cannot be understood ({error!r})") from error
 
 
-def as_config(sizes: Mapping[str, Any]) -> transformers.CLIPConfig:
+def clip_config(sizes: Mapping[str, Any]) -> transformers.CLIPConfig:
     """The same network in the terms of transformers."""
     vision, text = sizes["vision_cfg"], sizes["text_cfg"]
     act = "quick_gelu" if sizes.get("quick_gelu") else "gelu"
@@ -90,28 +90,28 @@ def as_config(sizes: Mapping[str, Any]) -> transformers.CLIPConfig:
     )
 
 
-def renamed(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The tensors in single precision under the names of ``transformers.CLIPModel``; unknown ones as they are."""
-    found: dict[str, torch.Tensor] = {}
+def rename_tensors(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors in single precision under the names of ``transformers.CLIPModel``; unknown names stay."""
+    tensors: dict[str, torch.Tensor] = {}
     for name, tensor in state.items():
-        plain = name.removeprefix("module.")
-        if plain in LEFT_OUT:
+        published = name.removeprefix("module.")
+        if published in UNUSED:
             continue
-        one = tensor.float()
-        block = BLOCK.fullmatch(plain)
+        single = tensor.float()
+        block = BLOCK.fullmatch(published)
         if block:
-            found |= _in_block(block, one)
-        elif plain in TURNED and one.ndim == 2:
-            found[TURNED[plain]] = one.T.contiguous()
+            tensors |= _in_block(block, single)
+        elif published in TRANSPOSED and single.ndim == 2:
+            tensors[TRANSPOSED[published]] = single.T.contiguous()
         else:
-            found[OUTSIDE.get(plain, plain)] = one
-    return found
+            tensors[OUTSIDE.get(published, published)] = single
+    return tensors
 
 
 def _in_block(block: re.Match[str], tensor: torch.Tensor) -> dict[str, torch.Tensor]:
-    """A tensor of a block; queries, keys and values lie in one in open_clip."""
-    tower, place, inside = "vision_model" if block[1] else "text_model", block[2], block[3]
-    start = f"{tower}.encoder.layers.{place}"
+    """A tensor of a block; open_clip stores queries, keys and values in one."""
+    tower, number, inside = "vision_model" if block[1] else "text_model", block[2], block[3]
+    start = f"{tower}.encoder.layers.{number}"
     if inside in ("attn.in_proj_weight", "attn.in_proj_bias"):
         kind = inside.removeprefix("attn.in_proj_")
         if len(tensor) % 3:

@@ -1,11 +1,11 @@
-"""The two-tower preference model of HPS v2 and PickScore: CLIP, taught which of two images people prefer.
+"""The two-tower preference model of HPS v2 and PickScore: a CLIP trained on raters' preferences between images.
 
-Image and prompt become vectors of length 1; the score is their product, times the learnt temperature e^τ if asked
-for. Of two images of a prompt, the first is preferred with the chance
+Image and prompt become unit vectors; the score is their inner product, optionally times the learned temperature
+e^τ. Of two images of a prompt, the first is preferred with probability
 
     σ(e^τ ⟨text, first⟩ − e^τ ⟨text, second⟩),
 
-which is a softmax over the two, and the loss is the cross-entropy to the share of people who preferred it.
+which is a softmax over the two, and the loss is the cross-entropy to the proportion of raters who preferred it.
 """
 
 import math
@@ -17,24 +17,22 @@ import torch
 import transformers
 from numpy.typing import NDArray
 from PIL import Image
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 from torch import nn
 from torch.nn import functional
 
 from beholder.errors import LabelsError, RecipeError
-from beholder.models.divisible import MULTIPLES, check_multiples
 from beholder.models.encoders.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
-from beholder.models.last_blocks import last_blocks
-from beholder.models.preference.clip_folder import fetched_clip, read_clip
+from beholder.models.preference.clip_folder import fetch_clip, read_clip
 from beholder.models.random_crop import random_crop
-from beholder.models.text.prompt_tokens import CLIP_SIZE, SPECIAL, Tokens, clip_tokens, word_tokens, words_of
-from beholder.models.trainable import Batch, Config, Groups, decayed_groups
-from beholder.study.faults import faults_of
+from beholder.models.recipe_settings import MULTIPLES, check_multiples, validate_settings
+from beholder.models.text.prompt_tokens import CLIP_SIZE, SPECIAL, Tokens, clip_tokens, split_tokens, word_tokens
+from beholder.models.trainable import Batch, Config, Groups, decayed_groups, last_blocks
 from beholder.study.question import Settings
 from beholder.tables.provenance import Plain
 
 LARGEST_SCALE = math.log(100)
-"""The temperature is kept within 0 and this, as in CLIP and HPS v2."""
+"""The temperature τ is clamped to 0 and this, as in CLIP and HPS v2."""
 
 HPS_TEXT, HPS_IMAGE = (11, 24), (19, 32)
 """Blocks that HPS v2 trains, the last 11 of 24 of the text tower and the last 19 of 32 of the image tower."""
@@ -43,7 +41,7 @@ Score = Literal["cosine", "scaled"]
 
 
 class Sizes(Settings):
-    """Of a network that starts from random weights."""
+    """Sizes of a network that starts from random weights."""
 
     image_size: int = Field(64, ge=8, description="side of the images, in pixels")
     patch_size: int = Field(8, ge=1)
@@ -73,52 +71,53 @@ class TwoTowerSettings(Settings):
     )
     context: int = Field(77, ge=3, description="tokens of a prompt; the rest is cut")
     text_blocks: int | None = Field(
-        None, ge=0, description="last text blocks that learn; left out: 11/24 as HPS v2, all from random weights"
+        None,
+        ge=0,
+        description="last text blocks that are trained; left out: 11/24 as HPS v2, all from random weights",
     )
     image_blocks: int | None = Field(
-        None, ge=0, description="last image blocks that learn; left out: 19/32, or all"
+        None, ge=0, description="last image blocks that are trained; left out: 19/32, or all"
     )
     freeze: bool | None = Field(
-        None, description="whether the other parameters stay; left out: if there is a start"
+        None, description="whether the other parameters are frozen; left out: if there is a start"
     )
     score: Score = Field("scaled", description="cosine, or cosine times the temperature (PickScore)")
     reduction: Literal["sum", "mean"] = Field("sum", description="over the pairs of a batch; HPS v2 sums")
-    crop: tuple[float, float] = Field((0.9, 1.0), description="share of an image's area shown in training")
+    crop: tuple[float, float] = Field(
+        (0.9, 1.0), description="proportion of an image's area that a random crop shows in training"
+    )
 
 
 def configure(settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Sequence[str]) -> Config:
-    """All that is needed to build the model; see :mod:`beholder.models.architectures`."""
-    try:
-        chosen = TwoTowerSettings.model_validate(dict(settings))
-    except ValidationError as error:
-        raise RecipeError("[model]", faults_of(error, TwoTowerSettings)) from error
-    found = chosen.model_dump(mode="json")
+    """Everything needed to build the model; see :mod:`beholder.models.architectures`."""
+    chosen = validate_settings(TwoTowerSettings, settings)
+    dumped = chosen.model_dump(mode="json")
     vocabulary = chosen.vocabulary or ("clip" if chosen.start else "words")
     if chosen.start and vocabulary == "words":
         raise RecipeError("[model]", ["vocabulary: a CLIP to start from has its own; leave 'words' out"])
-    words = sorted({word for prompt in prompts for word in words_of(prompt)}) if vocabulary == "words" else []
-    learning = chosen.freeze if chosen.freeze is not None else chosen.start is not None
-    clip = fetched_clip(chosen.start).config if chosen.start else _clip_config(chosen, words)
+    words = sorted({word for prompt in prompts for word in split_tokens(prompt)}) if vocabulary == "words" else []
+    freeze_others = chosen.freeze if chosen.freeze is not None else chosen.start is not None
+    clip = fetch_clip(chosen.start).config if chosen.start else _clip_config(chosen, words)
     if chosen.start and clip.text_config.vocab_size != CLIP_SIZE:
         raise RecipeError(
             "[model]", [f"start: {clip.text_config.vocab_size} tokens; CLIP's {CLIP_SIZE} are expected"]
         )
     aspect = aspects[0] if len(aspects) == 1 else "preference"
     return {
-        **found,
-        **{"vocabulary": vocabulary, "words": words, "freeze": learning, "aspect": aspect},
+        **dumped,
+        **{"vocabulary": vocabulary, "words": words, "freeze": freeze_others, "aspect": aspect},
         "clip": plain_config(clip),
     }
 
 
 def build(config: Config, *, fresh: bool) -> "TwoTower":
-    """The model of a configuration."""
+    """Build the model from its configuration."""
     start = config.get("start")
-    clip_config = transformers.CLIPConfig.from_dict(dict(_table(config["clip"])))
-    clip = read_clip(fetched_clip(str(start))) if fresh and start else transformers.CLIPModel(clip_config)
+    clip_config = transformers.CLIPConfig.from_dict(dict(_as_table(config["clip"])))
+    clip = read_clip(fetch_clip(str(start))) if fresh and start else transformers.CLIPModel(clip_config)
     longest = int(clip_config.text_config.max_position_embeddings)
     if config["vocabulary"] == "words":
-        words = [str(word) for word in _list(config["words"])]
+        words = [str(word) for word in _as_list(config["words"])]
         tokens = word_tokens(words, longest)
     else:
         tokens = clip_tokens(None, longest)
@@ -129,7 +128,7 @@ def build(config: Config, *, fresh: bool) -> "TwoTower":
 
 
 class TwoTower:
-    """The model with its loss, its scores, and what it takes in; a ``Trainable`` and a ``Judge``."""
+    """The model with its loss, its scores and its preprocessing; a ``Trainable`` and a ``ScoringNetwork``."""
 
     def __init__(
         self, clip: transformers.CLIPModel, tokens: Tokens, preprocessing: Preprocessing, config: Config
@@ -147,88 +146,92 @@ class TwoTower:
 
     @property
     def config(self) -> Config:
-        """What :func:`build` takes."""
+        """The configuration that :func:`build` takes."""
         return self._config
 
     @property
     def preprocessing(self) -> Preprocessing:
-        """How an image is brought to the network's size."""
+        """How an image is resized and normalised for the image tower."""
         return self._preprocessing
 
     @property
     def temperature(self) -> torch.Tensor:
         """e^τ, with its gradient."""
-        found: torch.Tensor = self._clip.logit_scale.exp()
-        return found
+        temperature: torch.Tensor = self._clip.logit_scale.exp()
+        return temperature
 
     @property
     def scale(self) -> float:
-        """Of differences of scores, as they enter the loss: the temperature, if the score is without it."""
+        """Factor of differences of scores as they enter the loss: the temperature, if the score is without it."""
         return 1.0 if self._config["score"] == "scaled" else float(self._clip.logit_scale.exp())
 
     def prepare(self, image: Image.Image, rng: np.random.Generator | None) -> NDArray[np.float32]:
-        """The image as the image tower takes it; in training a random part of it."""
+        """The image as input of the image tower; in training a random crop of it."""
         if rng is None:
             return self._preprocessing.prepare(image)
-        low, high = (float(str(share)) for share in _list(self._config["crop"]))
+        low, high = (float(str(bound)) for bound in _as_list(self._config["crop"]))
         side = self._preprocessing.side
         part = random_crop(image, rng, (low, high))
-        whole = Preprocessing("exact", side, "bicubic", mean=self._preprocessing.mean, std=self._preprocessing.std)
-        return whole.prepare(part)
+        preprocessing = Preprocessing(
+            "exact", side, "bicubic", mean=self._preprocessing.mean, std=self._preprocessing.std
+        )
+        return preprocessing.prepare(part)
 
     def parameter_groups(self, learning_rate: float, weight_decay: float) -> Groups:
         """Matrices decay; norms, biases and the temperature do not."""
         return decayed_groups(self.module, learning_rate, weight_decay)
 
-    def read(self, prompts: Sequence[str]) -> torch.Tensor:
+    def encode_prompts(self, prompts: Sequence[str]) -> torch.Tensor:
         """The unit vectors of prompts (prompts, dims)."""
         tokens = self._tokens(prompts).to(self._clip.logit_scale.device)
-        found = self._clip.text_projection(self._clip.text_model(input_ids=tokens).pooler_output)
-        return functional.normalize(found, dim=1)
+        vectors = self._clip.text_projection(self._clip.text_model(input_ids=tokens).pooler_output)
+        return functional.normalize(vectors, dim=1)
 
-    def look(self, pixels: torch.Tensor) -> torch.Tensor:
+    def encode_images(self, pixels: torch.Tensor) -> torch.Tensor:
         """The unit vectors of prepared images (images, dims)."""
-        found = self._clip.visual_projection(self._clip.vision_model(pixel_values=pixels).pooler_output)
-        return functional.normalize(found, dim=1)
+        vectors = self._clip.visual_projection(self._clip.vision_model(pixel_values=pixels).pooler_output)
+        return functional.normalize(vectors, dim=1)
 
-    def judge(self, images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
+    def score(self, images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
         """The score of each image for the prompt in the same row."""
         cosine = (images * texts).sum(dim=1)
         return cosine * self._clip.logit_scale.exp() if self._config["score"] == "scaled" else cosine
 
     def loss(self, batch: Batch) -> torch.Tensor:
-        """The cross-entropy over the pairs of a batch, each times its weight."""
+        """The cross-entropy over the pairs of a batch, weighted."""
         if not len(batch.pairs):
             raise LabelsError("labels", ["no two images were compared; a two-tower model learns from comparisons"])
-        cosine = (self.look(batch.pixels) * self.read(batch.prompts)[batch.prompt_of]).sum(dim=1)
+        cosine = (self.encode_images(batch.pixels) * self.encode_prompts(batch.prompts)[batch.prompt_of]).sum(
+            dim=1
+        )
         logits = self._clip.logit_scale.exp() * cosine
-        losses = pair_losses(logits[batch.pairs], batch.shares) * batch.pair_weights
+        losses = pair_losses(logits[batch.pairs], batch.soft_labels) * batch.pair_weights
         return losses.sum() if self._config["reduction"] == "sum" else losses.sum() / batch.pair_weights.sum()
 
     def predict(self, batch: Batch) -> Mapping[str, torch.Tensor]:
         """The scores of the images."""
-        texts = self.read(batch.prompts)[batch.prompt_of]
-        return {str(self._config["aspect"]): self.judge(self.look(batch.pixels), texts)}
+        texts = self.encode_prompts(batch.prompts)[batch.prompt_of]
+        return {str(self._config["aspect"]): self.score(self.encode_images(batch.pixels), texts)}
 
     def after_step(self) -> None:
-        """Keep the temperature within bounds."""
+        """Clamp the temperature."""
         with torch.no_grad():
             self._clip.logit_scale.clamp_(0, LARGEST_SCALE)
 
 
-def pair_losses(logits: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+def pair_losses(logits: torch.Tensor, soft_labels: torch.Tensor) -> torch.Tensor:
     """−p log q − (1 − p) log(1 − q) with q the softmax of the pair's logits: (pairs, 2), (pairs,) → (pairs,).
 
-    ``shares`` p are those of people for the first: 1 or 0 where the label is hard, ½ for a tie.
+    ``soft_labels`` p are the proportions of votes for the first: 1 or 0 where the label is hard, ½ for a tie.
     """
     difference = logits[:, 0] - logits[:, 1]
-    return functional.softplus(-difference) * shares + functional.softplus(difference) * (1 - shares)
+    return functional.softplus(-difference) * soft_labels + functional.softplus(difference) * (1 - soft_labels)
 
 
 def freeze(clip: transformers.CLIPModel, text_blocks: int | None = None, image_blocks: int | None = None) -> None:
-    """HPS v2's rule: only the last blocks of each tower learn, with the norm and projection after them.
+    """HPS v2's rule: only the last blocks of each tower are trained, with the norm and projection after them.
 
-    The temperature learns too. Where no numbers are given, HPS v2's shares (11 of 24, 19 of 32) are rounded up.
+    So is the temperature. Where no numbers are given, HPS v2's proportions (11 of 24, 19 of 32) are rounded up.
     """
     clip.requires_grad_(requires_grad=False)
     learning = [
@@ -243,7 +246,7 @@ def freeze(clip: transformers.CLIPModel, text_blocks: int | None = None, image_b
 
 
 def clip_preprocessing(clip: transformers.CLIPModel) -> Preprocessing:
-    """CLIP's own: the middle square, bicubic, with its mean and deviation."""
+    """CLIP's own: centre crop, bicubic, with its mean and standard deviation."""
     side = int(clip.config.vision_config.image_size)
     return Preprocessing("shortest", side, "bicubic", side, mean=CLIP_MEAN, std=CLIP_STD)
 
@@ -299,17 +302,17 @@ def _tower(width: int, layers: int, heads: int, dropout: float) -> dict[str, int
 
 
 def _blocks(config: Config, key: str) -> int | None:
-    found = config[key]
-    return int(found) if isinstance(found, int) else None
+    count = config[key]
+    return int(count) if isinstance(count, int) else None
 
 
-def _table(found: Plain) -> dict[str, Plain]:
-    if not isinstance(found, dict):
-        raise TypeError(f"a table is expected, not {found!r}")
-    return found
+def _as_table(entry: Plain) -> dict[str, Plain]:
+    if not isinstance(entry, dict):
+        raise TypeError(f"a table is expected, not {entry!r}")
+    return entry
 
 
-def _list(found: Plain) -> list[Plain]:
-    if not isinstance(found, list):
-        raise TypeError(f"a list is expected, not {found!r}")
-    return found
+def _as_list(entry: Plain) -> list[Plain]:
+    if not isinstance(entry, list):
+        raise TypeError(f"a list is expected, not {entry!r}")
+    return entry

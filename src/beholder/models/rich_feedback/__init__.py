@@ -1,1 +1,1 @@
-"""The rich-feedback model: where an image is wrong, which words it missed, and four scores, after RAHF."""
+"""The rich-feedback model: heatmaps, misaligned keywords and four scores of an image, after RAHF."""

@@ -1,4 +1,4 @@
-"""Convolutions with heads for scores and heatmaps: the baseline that sees the image and never the prompt."""
+"""Convolutions with heads for scores and heatmaps: the baseline that does not read the prompt."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -9,22 +9,20 @@ import torch
 import transformers
 from numpy.typing import NDArray
 from PIL import Image
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 from torch import nn
 
-from beholder.errors import RecipeError
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.grid_features import grid_channels
 from beholder.models.encoders.preprocessing import HALF, Preprocessing
-from beholder.models.rich_feedback.batch import RichBatch
+from beholder.models.recipe_settings import validate_settings
 from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
-from beholder.models.rich_feedback.judge import RichFeedback
 from beholder.models.rich_feedback.losses import heatmap_loss, score_loss
 from beholder.models.rich_feedback.settings import GRIDS, HEATMAPS, SCORES, Heads, Losses
 from beholder.models.rich_feedback.stems import GridStem
+from beholder.models.rich_feedback.trainable import RichBatch, RichFeedback
 from beholder.models.trainable import Config, Groups, decayed_groups
-from beholder.study.faults import faults_of
 from beholder.study.question import Settings
 from beholder.tables.provenance import Plain
 
@@ -32,8 +30,8 @@ STEM = 4
 """The first convolution and the pooling after it halve an image twice; each stage but the first once more."""
 
 
-STRIDE = 2
-"""Places of a frozen encoder along the side of one of ours."""
+GRID_STRIDE = 2
+"""Cells of a frozen encoder's grid along the side of one of ours."""
 
 
 class CnnSettings(Settings):
@@ -46,8 +44,8 @@ class CnnSettings(Settings):
     depths: tuple[int, ...] = Field((3, 4, 6, 3), min_length=1, description="blocks of the stages")
     encoder: str | None = Field(
         None,
-        description="a frozen encoder that sees images as a grid: three convolutions on it, as wide as the last "
-        "stage, take the place of all stages",
+        description="a frozen encoder with a grid of features: three convolutions on it, as wide as the last "
+        "stage, replace all stages",
     )
     blocks: Literal["basic", "bottleneck"] = "bottleneck"
     heads: Heads = Heads()
@@ -62,47 +60,44 @@ class CnnSettings(Settings):
         if self.encoder is not None and self.encoder not in GRIDS:
             raise ValueError(f"encoder '{self.encoder}' gives no grid; those that do: {', '.join(GRIDS)}")
         if self.encoder is None and self.side % self.stride:
-            raise ValueError(f"side ({self.side}) must be a multiple of {self.stride}, a place of the last stage")
+            raise ValueError(f"side ({self.side}) must be a multiple of {self.stride}, a cell of the last stage")
         if not (self.heatmaps or self.scores):
             raise ValueError("nothing is to be predicted: name heatmaps or scores")
         return self
 
     @property
     def stride(self) -> int:
-        """Pixels along the side of a place of the last stage."""
+        """Pixels along the side of a cell of the last stage."""
         return STEM << (len(self.widths) - 1)
 
     @property
     def grid(self) -> int:
-        """Places along a side of the last stage, or of what the encoder sees."""
+        """Cells along a side of the last stage, or of the encoder's grid."""
         if self.encoder is None:
             return self.side // self.stride
-        side, place = GRIDS[self.encoder]
-        return side // (place * STRIDE)
+        side, cell = GRIDS[self.encoder]
+        return side // (cell * GRID_STRIDE)
 
     @property
     def map_side(self) -> int:
-        """Side of the heatmaps that the network gives, in pixels."""
+        """Side of the predicted heatmaps, in pixels."""
         return self.grid << len(self.heads.heatmap)
 
 
 def configure(settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Sequence[str]) -> Config:
-    """All that is needed to build the model; see :mod:`beholder.models.architectures`."""
+    """Everything needed to build the model; see :mod:`beholder.models.architectures`."""
     del prompts, aspects
-    try:
-        return CnnSettings.model_validate(dict(settings)).model_dump(mode="json")
-    except ValidationError as error:
-        raise RecipeError("[model]", faults_of(error, CnnSettings)) from error
+    return validate_settings(CnnSettings, settings).model_dump(mode="json")
 
 
 def build(config: Config, *, fresh: bool) -> "RichCnn":
-    """The model of a configuration."""
+    """Build the model from its configuration."""
     del fresh  # it starts from random weights
     return RichCnn(CnnSettings.model_validate(dict(config)))
 
 
 class RichCnn:
-    """The network as it is trained and asked; it says nothing of words."""
+    """The network with its losses and predictions; it predicts no misaligned words. A ``RichTrainable``."""
 
     def __init__(self, settings: CnnSettings) -> None:
         self.settings = settings
@@ -111,29 +106,29 @@ class RichCnn:
 
     @property
     def module(self) -> "CnnNetwork":
-        """Everything with weights."""
+        """All weights."""
         return self._module
 
     @property
     def config(self) -> Config:
-        """What the same model is built from again."""
+        """The configuration that builds the same model."""
         return self.settings.model_dump(mode="json")
 
     @cached_property
     def encoders(self) -> tuple[Encoder, ...]:
-        """The frozen one that images are seen through; none where the network sees pixels."""
+        """The frozen encoder; none where the network takes pixels."""
         return () if self.settings.encoder is None else (load_encoder(self.settings.encoder),)
 
     def prepare(self, image: Image.Image, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
-        """The image at the size of the network; augmentation moves maps too, and comes before."""
+        """The image at the size of the network; augmentation, which changes heatmaps as well, comes before."""
         del rng
         if self.encoders:
-            seen: NDArray[np.float32] = self.encoders[0].encode([np.asarray(image)])[0]
-            return seen
+            features: NDArray[np.float32] = self.encoders[0].encode([np.asarray(image)])[0]
+            return features
         return self.preprocessing.prepare(image)
 
     def parameter_groups(self, learning_rate: float, weight_decay: float) -> Groups:
-        """All parameters learn."""
+        """All parameters are trained."""
         return decayed_groups(self._module, learning_rate, weight_decay)
 
     def after_step(self) -> None:
@@ -142,29 +137,31 @@ class RichCnn:
     def loss(self, batch: RichBatch) -> torch.Tensor:
         """The weighted sum of the losses of all outputs."""
         weights = self.settings.losses
-        tokens = self._module.look(batch.pixels)
+        tokens = self._module.encode_images(batch.pixels)
         total = torch.zeros((), device=batch.pixels.device)
-        for place, aspect in enumerate(self.settings.heatmaps):
-            given = self._module.heatmaps[aspect](tokens)
-            total = total + weights.heatmap * heatmap_loss(given, batch.heatmaps[:, place], weights.floor)
-        for place, aspect in enumerate(self.settings.scores):
-            total = total + weights.score * score_loss(self._module.scores[aspect](tokens), batch.scores[:, place])
+        for column, aspect in enumerate(self.settings.heatmaps):
+            logits = self._module.heatmaps[aspect](tokens)
+            total = total + weights.heatmap * heatmap_loss(logits, batch.heatmaps[:, column], weights.floor)
+        for column, aspect in enumerate(self.settings.scores):
+            total = total + weights.score * score_loss(
+                self._module.scores[aspect](tokens), batch.scores[:, column]
+            )
         return total
 
     def predict(self, batch: RichBatch) -> Mapping[str, torch.Tensor]:
         """The scores by aspect."""
-        tokens = self._module.look(batch.pixels)
+        tokens = self._module.encode_images(batch.pixels)
         return {aspect: self._module.scores[aspect](tokens).sigmoid() for aspect in self.settings.scores}
 
     @torch.inference_mode()
     def feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
-        """Everything the model says of prepared images; prompts are not read."""
+        """Heatmaps and scores of prepared images; prompts are not read."""
         del prompts
         self._module.eval()
-        tokens = self._module.look(pixels)
+        tokens = self._module.encode_images(pixels)
         return RichFeedback(
-            {name: _plain(self._module.heatmaps[name](tokens)) for name in self.settings.heatmaps},
-            {name: _plain(self._module.scores[name](tokens)) for name in self.settings.scores},
+            {name: _as_probabilities(self._module.heatmaps[name](tokens)) for name in self.settings.heatmaps},
+            {name: _as_probabilities(self._module.scores[name](tokens)) for name in self.settings.scores},
             (),
         )
 
@@ -179,7 +176,7 @@ class CnnNetwork(nn.Module):
         self.tower = (
             transformers.ResNetModel(_config(settings))
             if settings.encoder is None
-            else GridStem(grid_channels(settings.encoder), width, STRIDE)
+            else GridStem(grid_channels(settings.encoder), width, GRID_STRIDE)
         )
         self.heatmaps = nn.ModuleDict(
             {name: HeatmapHead(settings.grid, width, heads.heatmap) for name in settings.heatmaps}
@@ -188,10 +185,10 @@ class CnnNetwork(nn.Module):
             {name: ScoreHead(settings.grid, width, heads.score, heads.dense) for name in settings.scores}
         )
 
-    def look(self, pixels: torch.Tensor) -> torch.Tensor:
-        """The last stage (n, grid², width) of images (n, 3, side, side), or of what the frozen encoder sees."""
+    def encode_images(self, pixels: torch.Tensor) -> torch.Tensor:
+        """The last stage (n, grid², width) of images (n, 3, side, side), or of features of the frozen encoder."""
         if isinstance(self.tower, GridStem):
-            side = self.grid * STRIDE
+            side = self.grid * GRID_STRIDE
             maps: torch.Tensor = self.tower(pixels.reshape(len(pixels), -1, side, side))
         else:
             maps = self.tower(pixel_values=pixels).last_hidden_state
@@ -207,6 +204,6 @@ def _config(settings: CnnSettings) -> transformers.ResNetConfig:
     )
 
 
-def _plain(logits: torch.Tensor) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = logits.sigmoid().float().cpu().numpy()
-    return found
+def _as_probabilities(logits: torch.Tensor) -> NDArray[np.float32]:
+    probabilities: NDArray[np.float32] = logits.sigmoid().float().cpu().numpy()
+    return probabilities

@@ -16,7 +16,7 @@ class ChannelNorm(nn.LayerNorm):
 
 
 def convolution(before: int, after: int, *, stride: int = 1) -> nn.Sequential:
-    """3 × 3, normalised over channels, rectified."""
+    """A 3 × 3 convolution with layer norm over channels and ReLU."""
     return nn.Sequential(nn.Conv2d(before, after, 3, stride, padding=1), ChannelNorm(after), nn.ReLU())
 
 
@@ -62,5 +62,5 @@ class ScoreHead(nn.Module):
 
 
 def as_map(tokens: torch.Tensor, grid: int) -> torch.Tensor:
-    """Tokens (n, grid², width), a row of the image after the other, as (n, width, grid, grid)."""
+    """Tokens (n, grid², width), row by row, as a map (n, width, grid, grid)."""
     return tokens.transpose(1, 2).reshape(tokens.shape[0], -1, grid, grid)

@@ -1,10 +1,10 @@
-"""Misaligned words as text: the prompt written again, with ``_0`` after each word that the image missed.
+"""Misaligned words as text: the prompt written again, with ``_0`` after each misaligned word.
 
-Decoding is constrained to the words of the prompt. The only choice is, after each word, whether the mark follows
-or the next word does; it is made greedily from left to right, as the marks written before are part of what the
-decoder has read. That does not take a pass of the decoder for each word: all marks are guessed, at first none, and
-a pass tells every choice that would be made after them. Up to the first that differs from its guess they stand;
-the others are the next guess. As few marks depend on others, two or three passes are mostly enough.
+Decoding is constrained to the words of the prompt. The only choice is, after each word, whether the mark or the
+next word follows; it is made greedily from left to right, as the decoder is conditioned on the marks written
+before. That does not take one decoder pass per word: all marks are guessed, at first none, and one pass gives
+every choice conditioned on the guess. The choices up to the first that differs from its guess are final; the
+others are the next guess. As few marks depend on others, two or three passes are mostly enough.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,91 +15,95 @@ import torch
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from beholder.models.rich_feedback.pieces import Pieces
+from beholder.models.rich_feedback.tokenizer import PromptTokenizer
 
 IGNORED = -100
 
-Leads = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
-"""From what was written (n, length), the number that would follow each place of it without a mark (n, length), and
-the places of these n in the batch, to how far the mark's logit leads over that number's, (n, length)."""
+MarkMargins = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+"""From token ids written so far (n, length), the token that would follow each position without a mark (n, length),
+and the rows of these n in the batch, to the logit of the mark minus that of this token, (n, length)."""
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
-    """A prompt with marks, as numbers; ``after`` is where each word ends in them."""
+class MarkedPrompt:
+    """A prompt with marks, as token ids; ``word_ends`` are the positions after each word."""
 
-    numbers: list[int]
-    after: list[int]
+    token_ids: list[int]
+    word_ends: list[int]
 
 
-def written(words: Sequence[tuple[int, ...]], marked: Sequence[bool], pieces: Pieces) -> Written:
-    """The words in their order, the marked ones with the mark behind them, and the end."""
-    numbers: list[int] = []
-    after: list[int] = []
+def mark_prompt(
+    words: Sequence[tuple[int, ...]], marked: Sequence[bool], tokenizer: PromptTokenizer
+) -> MarkedPrompt:
+    """The words in order, the marked ones followed by the mark, and the end token."""
+    token_ids: list[int] = []
+    word_ends: list[int] = []
     for word, misaligned in zip(words, marked, strict=True):
-        numbers += word
-        after.append(len(numbers))
+        token_ids += word
+        word_ends.append(len(token_ids))
         if misaligned:
-            numbers += pieces.mark
-    return Written([*numbers, pieces.end], after)
+            token_ids += tokenizer.mark
+    return MarkedPrompt([*token_ids, tokenizer.end], word_ends)
 
 
-def targets(texts: Sequence[Written], pieces: Pieces) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the decoder is given, (n, longest), and what it should write next at each place, -100 where nothing."""
-    longest = max(len(text.numbers) for text in texts)
-    given = torch.full((len(texts), longest), pieces.pad)
-    wanted = torch.full((len(texts), longest), IGNORED)
+def decoder_targets(
+    texts: Sequence[MarkedPrompt], tokenizer: PromptTokenizer
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The decoder's input, (n, longest), and the next token at each position, -100 where there is none."""
+    longest = max(len(text.token_ids) for text in texts)
+    decoder_ids = torch.full((len(texts), longest), tokenizer.pad)
+    target_ids = torch.full((len(texts), longest), IGNORED)
     for row, text in enumerate(texts):
-        length = len(text.numbers)
-        given[row, 1:length] = torch.tensor(text.numbers[:-1])
-        wanted[row, :length] = torch.tensor(text.numbers)
-    return given, wanted
+        length = len(text.token_ids)
+        decoder_ids[row, 1:length] = torch.tensor(text.token_ids[:-1])
+        target_ids[row, :length] = torch.tensor(text.token_ids)
+    return decoder_ids, target_ids
 
 
-def following(words: Sequence[tuple[int, ...]], pieces: Pieces) -> list[int]:
-    """What comes after each word if no mark does."""
-    return [*(word[0] for word in words[1:]), pieces.end][: len(words)]
+def unmarked_successors(words: Sequence[tuple[int, ...]], tokenizer: PromptTokenizer) -> list[int]:
+    """The token that follows each word without a mark."""
+    return [*(word[0] for word in words[1:]), tokenizer.end][: len(words)]
 
 
-def misaligned_chances(
-    words: Sequence[Sequence[tuple[int, ...]]], pieces: Pieces, leads: Leads
+def misaligned_probabilities(
+    words: Sequence[Sequence[tuple[int, ...]]], tokenizer: PromptTokenizer, mark_margins: MarkMargins
 ) -> list[NDArray[np.float64]]:
-    """For each prompt the chance that each word is misaligned, given the choices before it."""
-    choices = [_Choices(one, pieces) for one in words]
-    rows = [row for row, one in enumerate(words) if one]
+    """For each prompt the probability that each word is misaligned, given the choices before it."""
+    marks = [_GreedyMarks(prompt_words, tokenizer) for prompt_words in words]
+    rows = [row for row, prompt_words in enumerate(words) if prompt_words]
     while rows:
-        texts = [choices[row].text() for row in rows]
-        given, _ = targets(texts, pieces)
-        unmarked = torch.full_like(given, pieces.end)
-        for place, (row, text) in enumerate(zip(rows, texts, strict=True)):
-            unmarked[place, text.after] = torch.tensor(following(words[row], pieces))
-        found = leads(given, unmarked, torch.tensor(rows)).double().cpu().numpy()
-        for place, (row, text) in enumerate(zip(rows, texts, strict=True)):
-            choices[row].settle(found[place, text.after])
-        rows = [row for row in rows if choices[row].settled < len(words[row])]
-    return [one.chances for one in choices]
+        texts = [marks[row].text() for row in rows]
+        decoder_ids, _ = decoder_targets(texts, tokenizer)
+        unmarked = torch.full_like(decoder_ids, tokenizer.end)
+        for index, (row, text) in enumerate(zip(rows, texts, strict=True)):
+            unmarked[index, text.word_ends] = torch.tensor(unmarked_successors(words[row], tokenizer))
+        margins = mark_margins(decoder_ids, unmarked, torch.tensor(rows)).double().cpu().numpy()
+        for index, (row, text) in enumerate(zip(rows, texts, strict=True)):
+            marks[row].settle(margins[index, text.word_ends])
+        rows = [row for row in rows if marks[row].settled < len(words[row])]
+    return [prompt_marks.probabilities for prompt_marks in marks]
 
 
-class _Choices:
-    """The choices after each word of one prompt, made from left to right."""
+class _GreedyMarks:
+    """The marks of one prompt, decided greedily from left to right."""
 
-    def __init__(self, words: Sequence[tuple[int, ...]], pieces: Pieces) -> None:
+    def __init__(self, words: Sequence[tuple[int, ...]], tokenizer: PromptTokenizer) -> None:
         self._words = words
-        self._pieces = pieces
+        self._tokenizer = tokenizer
         self._marked = [False] * len(words)
-        self.chances = np.full(len(words), np.nan)
+        self.probabilities = np.full(len(words), np.nan)
         self.settled = 0
-        """Words whose choice is made."""
+        """Number of words whose mark is decided."""
 
-    def text(self) -> Written:
-        """The prompt with the marks that are settled or guessed."""
-        return written(self._words, self._marked, self._pieces)
+    def text(self) -> MarkedPrompt:
+        """The prompt with the marks that are decided or guessed."""
+        return mark_prompt(self._words, self._marked, self._tokenizer)
 
-    def settle(self, leads: NDArray[np.float64]) -> None:
-        """Take over the choices that ``leads`` tell, as far as the text that they were computed for was right."""
-        told = leads > 0
-        wrong = np.flatnonzero(told[self.settled :] != np.array(self._marked[self.settled :]))
+    def settle(self, margins: NDArray[np.float64]) -> None:
+        """Decide the marks by the signs of ``margins``, up to the first that differs from its guess."""
+        decided = margins > 0
+        wrong = np.flatnonzero(decided[self.settled :] != np.array(self._marked[self.settled :]))
         until = self.settled + int(wrong[0]) + 1 if len(wrong) else len(self._words)
-        self.chances[self.settled : until] = expit(leads[self.settled : until])
-        self._marked[self.settled :] = told[self.settled :].tolist()
+        self.probabilities[self.settled : until] = expit(margins[self.settled : until])
+        self._marked[self.settled :] = decided[self.settled :].tolist()
         self.settled = until

@@ -1,4 +1,4 @@
-"""The rich-feedback model as it is trained and asked."""
+"""The rich-feedback model: its losses and its predictions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -11,10 +11,13 @@ from PIL import Image
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.preprocessing import HALF, Preprocessing
-from beholder.models.rich_feedback.batch import RichBatch
-from beholder.models.rich_feedback.decoding import Decoding
-from beholder.models.rich_feedback.judge import RichFeedback
-from beholder.models.rich_feedback.keywords import following, misaligned_chances, targets, written
+from beholder.models.rich_feedback.cached_decoder import CachedDecoder
+from beholder.models.rich_feedback.keywords import (
+    decoder_targets,
+    mark_prompt,
+    misaligned_probabilities,
+    unmarked_successors,
+)
 from beholder.models.rich_feedback.losses import (
     choice_loss,
     heatmap_loss,
@@ -22,60 +25,61 @@ from beholder.models.rich_feedback.losses import (
     score_loss,
     writing_loss,
 )
-from beholder.models.rich_feedback.network import Encoded, RichFeedbackNetwork, padded
-from beholder.models.rich_feedback.pieces import (
-    TOKENIZER,
-    Pieces,
-    folder_tokenizer,
-    tokenizer_pieces,
-    word_pieces,
-)
+from beholder.models.rich_feedback.network import Encoded, RichFeedbackNetwork, pad_token_ids
 from beholder.models.rich_feedback.settings import KEYWORDS, RichFeedbackSettings
+from beholder.models.rich_feedback.tokenizer import (
+    TOKENIZER,
+    PromptTokenizer,
+    parse_tokenizer,
+    read_tokenizer,
+    word_tokenizer,
+)
+from beholder.models.rich_feedback.trainable import RichBatch, RichFeedback
 from beholder.models.trainable import Config, Groups, decayed_groups
-from beholder.models.weights.location import fetched
+from beholder.models.weights.location import fetch
 from beholder.models.weights.saved_network import FILES
 from beholder.study.words import split_words
 
-PORTION = 16
-"""Images that go through the network together on a processor: what lies between its layers stays in the cache."""
+CPU_BATCH = 16
+"""Images per forward pass on a CPU: activations stay in its cache."""
 
 
 class RichFeedbackModel:
-    """A network with its vocabulary."""
+    """A network with its tokenizer; a ``RichTrainable``."""
 
-    def __init__(self, settings: RichFeedbackSettings, pieces: Pieces | None = None) -> None:
+    def __init__(self, settings: RichFeedbackSettings, tokenizer: PromptTokenizer | None = None) -> None:
         self.settings = _with_tokenizer(settings)
-        self.pieces = pieces or _pieces(self.settings)
-        self._module = RichFeedbackNetwork(settings, self.pieces.size)
+        self.tokenizer = tokenizer or _build_tokenizer(self.settings)
+        self._module = RichFeedbackNetwork(settings, self.tokenizer.vocabulary_size)
         side = settings.image.side
         self.preprocessing = Preprocessing("exact", side, "bicubic", mean=HALF, std=HALF)
 
     @property
     def module(self) -> RichFeedbackNetwork:
-        """Everything with weights."""
+        """All weights."""
         return self._module
 
     @property
     def config(self) -> Config:
-        """What the same model is built from again."""
+        """The configuration that builds the same model."""
         return self.settings.model_dump(mode="json")
 
     @cached_property
     def encoders(self) -> tuple[Encoder, ...]:
-        """The frozen one that images are seen through; none where the tower sees pixels."""
+        """The frozen encoder; none where the tower takes pixels."""
         name = self.settings.image.encoder
         return () if name is None else (load_encoder(name),)
 
     def prepare(self, image: Image.Image, rng: np.random.Generator | None = None) -> NDArray[np.float32]:
-        """The image at the size of the tower; augmentation moves maps too, and comes before."""
+        """The image at the size of the tower; augmentation, which changes heatmaps as well, comes before."""
         del rng
         if self.encoders:
-            seen: NDArray[np.float32] = self.encoders[0].encode([np.asarray(image)])[0]
-            return seen
+            features: NDArray[np.float32] = self.encoders[0].encode([np.asarray(image)])[0]
+            return features
         return self.preprocessing.prepare(image)
 
     def parameter_groups(self, learning_rate: float, weight_decay: float) -> Groups:
-        """All parameters learn: with a frozen tower, heatmaps stay poor."""
+        """All parameters are trained: with a frozen tower, heatmaps stay poor."""
         return decayed_groups(self._module, learning_rate, weight_decay)
 
     def after_step(self) -> None:
@@ -83,12 +87,12 @@ class RichFeedbackModel:
 
     def loss(self, batch: RichBatch) -> torch.Tensor:
         """The weighted sum of the losses of all outputs."""
-        tokens = self._module.look(batch.pixels)
+        tokens = self._module.encode_images(batch.pixels)
         naming = self.settings.losses.naming
         total = naming * self._naming_loss(tokens, batch) if naming else torch.zeros((), device=tokens.device)
         if batch.only_naming:
             return total
-        for task, rows, encoded in self._encoded(tokens, batch, draw=self._module.training):
+        for task, rows, encoded in self._encode_tasks(tokens, batch, draw=self._module.training):
             total = total + self._loss(task, rows, encoded, batch)
         return total
 
@@ -96,34 +100,34 @@ class RichFeedbackModel:
         """The scores by aspect."""
         return {
             task.removesuffix(" score"): self._module.score(encoded, task.removesuffix(" score")).sigmoid()
-            for task, _, encoded in self._encoded(
-                self._module.look(batch.pixels), batch, draw=False, tasks=self._score_tasks()
+            for task, _, encoded in self._encode_tasks(
+                self._module.encode_images(batch.pixels), batch, draw=False, tasks=self._score_tasks()
             )
         }
 
     @torch.inference_mode()
     def feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
-        """Everything the model says of prepared images; the image tower looks at each once."""
+        """All feedback on prepared images; the image tower encodes each once."""
         self._module.eval()
-        size = PORTION if pixels.device.type == "cpu" else len(prompts)
+        size = CPU_BATCH if pixels.device.type == "cpu" else len(prompts)
         starts = range(0, len(prompts), size)
-        parts = [self._said(pixels[at : at + size], prompts[at : at + size]) for at in starts]
+        parts = [self._predict_feedback(pixels[at : at + size], prompts[at : at + size]) for at in starts]
         return RichFeedback(
             {aspect: np.concatenate([part.heatmaps[aspect] for part in parts]) for aspect in parts[0].heatmaps},
             {aspect: np.concatenate([part.scores[aspect] for part in parts]) for aspect in parts[0].scores},
-            tuple(chances for part in parts for chances in part.misaligned),
+            tuple(probabilities for part in parts for probabilities in part.misaligned),
         )
 
-    def _said(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
+    def _predict_feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
         maps: dict[str, NDArray[np.float32]] = {}
         scores: dict[str, NDArray[np.float32]] = {}
         misaligned: tuple[NDArray[np.float64], ...] = ()
-        tokens = self._module.look(pixels)
+        tokens = self._module.encode_images(pixels)
         encoded = self._encode(tokens, prompts, None) if self.settings.variant == "multi-head" else None
         for task in self.settings.tasks:
             here = encoded or self._encode(tokens, prompts, task)
             if task == KEYWORDS:
-                misaligned = self._chances(here, prompts)
+                misaligned = self._misaligned_probabilities(here, prompts)
             elif task in self._score_tasks():
                 aspect = task.removesuffix(" score")
                 scores[aspect] = self._module.score(here, aspect).sigmoid().float().cpu().numpy()
@@ -132,117 +136,125 @@ class RichFeedbackModel:
                 maps[aspect] = self._module.heatmap(here, aspect).sigmoid().float().cpu().numpy()
         return RichFeedback(maps, scores, misaligned)
 
-    def _encoded(
+    def _encode_tasks(
         self, tokens: torch.Tensor, batch: RichBatch, *, draw: bool, tasks: Sequence[str] | None = None
     ) -> Iterator[tuple[str, torch.Tensor, Encoded]]:
-        """Each task with the rows it is asked for, and what the encoder made of these."""
+        """Each task with the rows for which it is computed, and the encoder's output for them."""
         tasks = self.settings.tasks if tasks is None else tasks
         every = torch.arange(len(batch))
         if self.settings.variant == "multi-head":
             encoded = self._encode(tokens, batch.prompts, None)
             yield from ((task, every, encoded) for task in tasks)
             return
-        asked = torch.ones(len(batch), len(tasks), dtype=torch.bool)
+        requested = torch.ones(len(batch), len(tasks), dtype=torch.bool)
         if draw and self.settings.tasks_per_image and self.settings.tasks_per_image < len(tasks):
-            asked = torch.rand(asked.shape).argsort(1) < self.settings.tasks_per_image
-        for place, task in enumerate(tasks):
-            rows = every[asked[:, place]]
+            requested = torch.rand(requested.shape).argsort(1) < self.settings.tasks_per_image
+        for column, task in enumerate(tasks):
+            rows = every[requested[:, column]]
             if len(rows):
                 prompts = [batch.prompts[int(row)] for row in rows]
                 yield task, rows, self._encode(tokens[rows.to(tokens.device)], prompts, task)
 
     def _encode(self, tokens: torch.Tensor, prompts: Sequence[str], task: str | None) -> Encoded:
         longest = self.settings.text.longest
-        told = [number for word in split_words(task or "") for number in self.pieces.of(word)]
-        rows = [told + self.pieces.read(prompt, longest)[0] for prompt in prompts]
-        numbers, read = padded(rows, self.pieces)
-        return self._module.encode(tokens, numbers.to(tokens.device), read.to(tokens.device))
+        task_ids = [token_id for word in split_words(task or "") for token_id in self.tokenizer.encode_word(word)]
+        rows = [task_ids + self.tokenizer.encode_prompt(prompt, longest)[0] for prompt in prompts]
+        token_ids, mask = pad_token_ids(rows, self.tokenizer)
+        return self._module.encode(tokens, token_ids.to(tokens.device), mask.to(tokens.device))
 
     def _loss(self, task: str, rows: torch.Tensor, encoded: Encoded, batch: RichBatch) -> torch.Tensor:
         weights = self.settings.losses
-        there = rows.to(batch.pixels.device)
+        device_rows = rows.to(batch.pixels.device)
         if task == KEYWORDS:
             return weights.keywords * self._writing_loss(rows, encoded, batch)
         if task in self._score_tasks():
             aspect = task.removesuffix(" score")
-            wanted = batch.scores[there, self.settings.scores.index(aspect)]
-            encoded, wanted = _told(encoded, wanted)
-            return weights.score * score_loss(self._module.score(encoded, aspect), wanted)
+            scores = batch.scores[device_rows, self.settings.scores.index(aspect)]
+            encoded, scores = _labelled_rows(encoded, scores)
+            return weights.score * score_loss(self._module.score(encoded, aspect), scores)
         aspect = task.removesuffix(" heatmap")
-        marked = batch.heatmaps[there, self.settings.heatmaps.index(aspect)]
-        encoded, marked = _told(encoded, marked)
+        marked = batch.heatmaps[device_rows, self.settings.heatmaps.index(aspect)]
+        encoded, marked = _labelled_rows(encoded, marked)
         return weights.heatmap * heatmap_loss(self._module.heatmap(encoded, aspect), marked, weights.floor)
 
     def _naming_loss(self, tokens: torch.Tensor, batch: RichBatch) -> torch.Tensor:
-        """Of each image: it shows the words that people found in it, and none of the other images' words.
+        """Each image shows the words that raters did not mark, and none of the other images' words.
 
-        What becomes of words that people missed is open.
+        Misaligned words are not labelled.
         """
-        words = [self.pieces.read(prompt, self.settings.text.longest)[1] for prompt in batch.prompts]
-        numbers = sorted({number for prompt in words for word in prompt for number in word})
-        if not numbers:
+        words = [self.tokenizer.encode_prompt(prompt, self.settings.text.longest)[1] for prompt in batch.prompts]
+        vocabulary = sorted({token_id for prompt in words for word in prompt for token_id in word})
+        if not vocabulary:
             return tokens.sum() * 0
-        place = {number: at for at, number in enumerate(numbers)}
-        shown = torch.zeros(len(batch), len(numbers))
-        for row, (prompt, missed) in enumerate(zip(words, batch.misaligned, strict=True)):
-            flags = (True,) * len(prompt) if missed is None else missed
-            told = [(place[one], flag) for word, flag in zip(prompt, flags, strict=False) for one in word]
-            shown[row, [at for at, flag in told if flag]] = torch.nan
-            shown[row, [at for at, flag in told if not flag]] = 1  # found once, it is shown
-        found = self._module.named(tokens, torch.tensor(numbers, device=tokens.device))
-        return naming_loss(found, shown.to(tokens.device))
+        columns = {token_id: column for column, token_id in enumerate(vocabulary)}
+        labels = torch.zeros(len(batch), len(vocabulary))
+        for row, (prompt, misaligned) in enumerate(zip(words, batch.misaligned, strict=True)):
+            flags = (True,) * len(prompt) if misaligned is None else misaligned
+            flagged = [
+                (columns[token_id], flag) for word, flag in zip(prompt, flags, strict=False) for token_id in word
+            ]
+            labels[row, [column for column, flag in flagged if flag]] = torch.nan
+            labels[row, [column for column, flag in flagged if not flag]] = 1  # one aligned occurrence is enough
+        logits = self._module.naming_logits(tokens, torch.tensor(vocabulary, device=tokens.device))
+        return naming_loss(logits, labels.to(tokens.device))
 
     def _writing_loss(self, rows: torch.Tensor, encoded: Encoded, batch: RichBatch) -> torch.Tensor:
-        known = [place for place, row in enumerate(rows.tolist()) if batch.misaligned[row] is not None]
-        if not known:
+        labelled = [index for index, row in enumerate(rows.tolist()) if batch.misaligned[row] is not None]
+        if not labelled:
             return encoded.states.sum() * 0
-        texts, others, flags = [], list[int](), list[float]()
-        for place in known:
-            row = int(rows[place])
-            words = self.pieces.read(batch.prompts[row], self.settings.text.longest)[1]
+        texts, successors, flags = [], list[int](), list[float]()
+        for index in labelled:
+            row = int(rows[index])
+            words = self.tokenizer.encode_prompt(batch.prompts[row], self.settings.text.longest)[1]
             marked = (batch.misaligned[row] or ())[: len(words)]
-            texts.append(written(words, marked, self.pieces))
-            others += following(words, self.pieces)
+            texts.append(mark_prompt(words, marked, self.tokenizer))
+            successors += unmarked_successors(words, self.tokenizer)
             flags += map(float, marked)
         device = encoded.states.device
-        given, wanted = (one.to(device) for one in targets(texts, self.pieces))
-        logits = self._module.write(encoded.of(torch.tensor(known)), given)
+        decoder_ids, target_ids = (tensor.to(device) for tensor in decoder_targets(texts, self.tokenizer))
+        logits = self._module.next_token_logits(encoded.select(torch.tensor(labelled)), decoder_ids)
         if self.settings.losses.writing == "all" or not flags:
-            return writing_loss(logits, wanted)
-        ends = [(row, after) for row, text in enumerate(texts) for after in text.after]
+            return writing_loss(logits, target_ids)
+        ends = [(row, word_end) for row, text in enumerate(texts) for word_end in text.word_ends]
         chosen = logits[tuple(torch.tensor(ends, device=device).T)]
-        unmarked = chosen.gather(1, torch.tensor(others, device=device)[:, None])[:, 0]
-        return choice_loss(chosen[:, self.pieces.mark[0]] - unmarked, torch.tensor(flags, device=device))
+        unmarked = chosen.gather(1, torch.tensor(successors, device=device)[:, None])[:, 0]
+        return choice_loss(chosen[:, self.tokenizer.mark[0]] - unmarked, torch.tensor(flags, device=device))
 
-    def _chances(self, encoded: Encoded, prompts: Sequence[str]) -> tuple[NDArray[np.float64], ...]:
-        words = [self.pieces.read(prompt, self.settings.text.longest)[1] for prompt in prompts]
-        decoding = Decoding(self._module, encoded, self.pieces.mark[0])
-        found = misaligned_chances(words, self.pieces, decoding.leads)
+    def _misaligned_probabilities(
+        self, encoded: Encoded, prompts: Sequence[str]
+    ) -> tuple[NDArray[np.float64], ...]:
+        words = [self.tokenizer.encode_prompt(prompt, self.settings.text.longest)[1] for prompt in prompts]
+        decoder = CachedDecoder(self._module, encoded, self.tokenizer.mark[0])
+        probabilities = misaligned_probabilities(words, self.tokenizer, decoder.mark_margins)
         counts = [len(split_words(prompt)) for prompt in prompts]
         return tuple(
-            np.concatenate([chances, np.full(count - len(chances), np.nan)])
-            for chances, count in zip(found, counts, strict=True)
+            np.concatenate([word_probabilities, np.full(count - len(word_probabilities), np.nan)])
+            for word_probabilities, count in zip(probabilities, counts, strict=True)
         )
 
     def _score_tasks(self) -> tuple[str, ...]:
         return tuple(f"{aspect} score" for aspect in self.settings.scores)
 
 
-def _told(encoded: Encoded, wanted: torch.Tensor) -> tuple[Encoded, torch.Tensor]:
-    """The rows of which people said something, or all where that is none: heads need not look at the others."""
-    known = ~wanted.isnan().flatten(1).any(1) if wanted.ndim > 1 else ~wanted.isnan()
-    return (encoded.of(known), wanted[known]) if known.any() and not known.all() else (encoded, wanted)
+def _labelled_rows(encoded: Encoded, labels: torch.Tensor) -> tuple[Encoded, torch.Tensor]:
+    """The labelled rows, or all where there are none: heads need not be computed for the others."""
+    labelled = ~labels.isnan().flatten(1).any(1) if labels.ndim > 1 else ~labels.isnan()
+    return (
+        (encoded.select(labelled), labels[labelled])
+        if labelled.any() and not labelled.all()
+        else (encoded, labels)
+    )
 
 
 def _with_tokenizer(settings: RichFeedbackSettings) -> RichFeedbackSettings:
     """The settings with the tokenizer of the pretrained text model, unless a checkpoint brought it along."""
     if settings.text.weights is None or settings.tokenizer is not None:
         return settings
-    folder = fetched(settings.text.weights, (*FILES, TOKENIZER))
-    return settings.model_copy(update={"tokenizer": folder_tokenizer(folder)})
+    folder = fetch(settings.text.weights, (*FILES, TOKENIZER))
+    return settings.model_copy(update={"tokenizer": read_tokenizer(folder)})
 
 
-def _pieces(settings: RichFeedbackSettings) -> Pieces:
+def _build_tokenizer(settings: RichFeedbackSettings) -> PromptTokenizer:
     if settings.tokenizer is None:
-        return word_pieces(settings.words)
-    return tokenizer_pieces(settings.tokenizer, f"the {TOKENIZER} of {settings.text.weights}")
+        return word_tokenizer(settings.words)
+    return parse_tokenizer(settings.tokenizer, f"the {TOKENIZER} of {settings.text.weights}")

@@ -1,4 +1,4 @@
-"""The network: image tokens and the prompt through one encoder in both directions, then heads and a decoder."""
+"""The network: image tokens and the prompt in one bidirectional encoder, then heads and a decoder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,92 +10,97 @@ from torch import nn
 from beholder.models.encoders.grid_features import grid_channels
 from beholder.models.rich_feedback.grounding import Grounding
 from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
-from beholder.models.rich_feedback.pieces import Pieces
 from beholder.models.rich_feedback.settings import ImageTower, RichFeedbackSettings, TextModel
 from beholder.models.rich_feedback.stems import GridStem, Stem
+from beholder.models.rich_feedback.tokenizer import PromptTokenizer
 
 SHARED = "shared"
-"""Name of the one head that serves all outputs of its kind, in the augmented-prompt variant."""
+"""Name of the head that serves all outputs of its kind, in the augmented-prompt variant."""
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """What the encoder made of images and prompts."""
+    """The encoder's output for images and prompts."""
 
     states: torch.Tensor  # (n, image tokens + prompt tokens, width)
     mask: torch.Tensor  # (n, the same), 1 where there is a token
-    seen: torch.Tensor  # (n, image tokens, width), the image tokens before they met the prompt
+    image_tokens: torch.Tensor  # (n, image tokens, width), before the encoder
 
     @property
     def image(self) -> torch.Tensor:
         """The states of the image tokens."""
-        return self.states[:, : self.seen.shape[1]]
+        return self.states[:, : self.image_tokens.shape[1]]
 
-    def of(self, rows: torch.Tensor) -> "Encoded":
-        """Some rows of the batch."""
+    def select(self, rows: torch.Tensor) -> "Encoded":
+        """The given rows of the batch."""
         there = rows.to(self.states.device)
-        return Encoded(self.states[there], self.mask[there], self.seen[there])
+        return Encoded(self.states[there], self.mask[there], self.image_tokens[there])
 
 
 class RichFeedbackNetwork(nn.Module):
     """All weights of the model."""
 
-    def __init__(self, settings: RichFeedbackSettings, size: int) -> None:
+    def __init__(self, settings: RichFeedbackSettings, vocabulary_size: int) -> None:
         super().__init__()
         self.settings = settings
         image, text, heads = settings.image, settings.text, settings.heads
         self.tower = image_tower(image)
-        named = settings.losses.naming > 0
-        self.grounding = Grounding(size, text.width, image.grid) if named else None
+        grounded = settings.losses.naming > 0
+        self.grounding = Grounding(vocabulary_size, text.width, image.grid) if grounded else None
         self.bridge = nn.Linear(image.width, text.width) if image.width != text.width else nn.Identity()
-        self.text = text_model(text, size)
-        together = settings.variant == "augmented-prompt"
+        self.text = text_model(text, vocabulary_size)
+        shared_head = settings.variant == "augmented-prompt"
         self.heatmaps = nn.ModuleDict(
             {
                 name: HeatmapHead(image.grid, text.width, heads.heatmap)
-                for name in ([SHARED] if together and settings.heatmaps else settings.heatmaps)
+                for name in ([SHARED] if shared_head and settings.heatmaps else settings.heatmaps)
             }
         )
         self.scores = nn.ModuleDict(
             {
                 name: ScoreHead(image.grid, text.width, heads.score, heads.dense)
-                for name in ([SHARED] if together and settings.scores else settings.scores)
+                for name in ([SHARED] if shared_head and settings.scores else settings.scores)
             }
         )
 
-    def look(self, pixels: torch.Tensor) -> torch.Tensor:
-        """Image tokens (n, grid², width) of images (n, 3, side, side), or of what the frozen encoder sees."""
+    def encode_images(self, pixels: torch.Tensor) -> torch.Tensor:
+        """Image tokens (n, grid², width) of images (n, 3, side, side), or of features of the frozen encoder."""
         image = self.settings.image
         if image.encoder is not None:
             pixels = pixels.reshape(len(pixels), -1, image.places, image.places)
         tokens: torch.Tensor = self.bridge(self.tower(pixel_values=pixels).last_hidden_state[:, 1:])
         return tokens
 
-    def named(self, tokens: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
-        """Logits (n, words) that image tokens (n, tokens, width) show words: their likeness to any token will do.
+    def naming_logits(self, tokens: torch.Tensor, token_ids: torch.Tensor) -> torch.Tensor:
+        """Logits (n, words) that images (n, tokens, width) show words, by the similarity to any image token.
 
-        The words are told by their numbers, the same for all images (words,) or some for each (n, words).
+        The words are given by token ids, the same for all images (words,) or different ones (n, words).
         """
         if self.grounding is None:
             raise TypeError("the network was not built to name words")
-        return self.grounding.named(tokens, self.text.shared(numbers), numbers)
+        return self.grounding.naming_logits(tokens, self.text.shared(token_ids), token_ids)
 
-    def encode(self, tokens: torch.Tensor, numbers: torch.Tensor, read: torch.Tensor) -> Encoded:
-        """Image tokens and prompts (n, longest), ``read`` where a prompt has a token, in one sequence.
+    def encode(self, tokens: torch.Tensor, token_ids: torch.Tensor, prompt_mask: torch.Tensor) -> Encoded:
+        """Encode image tokens and prompts (n, longest) in one sequence.
 
-        Where images name words, each word of the prompt is told how its image shows it.
+        ``prompt_mask`` is 1 where a prompt has a token. With grounding, evidence of how the image shows it is
+        added to each word of the prompt.
         """
-        both = torch.cat([tokens, self._words(tokens, numbers, read)], 1)
-        mask = torch.cat([read.new_ones(tokens.shape[:2]), read], 1)
+        both = torch.cat([tokens, self._words(tokens, token_ids, prompt_mask)], 1)
+        mask = torch.cat([prompt_mask.new_ones(tokens.shape[:2]), prompt_mask], 1)
         states = self.text.encoder(inputs_embeds=both, attention_mask=mask).last_hidden_state
         return Encoded(states, mask, tokens)
 
     def _words(
-        self, tokens: torch.Tensor, numbers: torch.Tensor, read: torch.Tensor | None = None
+        self, tokens: torch.Tensor, token_ids: torch.Tensor, prompt_mask: torch.Tensor | None = None
     ) -> torch.Tensor:
-        """Words by their numbers (n, length), (n, length, width), and what they are told of their image."""
-        words: torch.Tensor = self.text.shared(numbers)
-        return words if self.grounding is None else words + self.grounding.told(tokens, words, numbers, read)
+        """Embeddings (n, length, width) of token ids (n, length), plus the evidence of their image."""
+        words: torch.Tensor = self.text.shared(token_ids)
+        return (
+            words
+            if self.grounding is None
+            else words + self.grounding.word_evidence(tokens, words, token_ids, prompt_mask)
+        )
 
     def heatmap(self, encoded: Encoded, aspect: str) -> torch.Tensor:
         """The map (n, map side, map side) of an aspect, before the sigmoid."""
@@ -107,30 +112,30 @@ class RichFeedbackNetwork(nn.Module):
         scores: torch.Tensor = _head(self.scores, aspect)(encoded.image)
         return scores
 
-    def write(self, encoded: Encoded, given: torch.Tensor) -> torch.Tensor:
-        """Logits (n, length, size) of the number after each of those given to the decoder."""
-        logits: torch.Tensor = self.text.lm_head(self.decode(encoded, given))
+    def next_token_logits(self, encoded: Encoded, decoder_ids: torch.Tensor) -> torch.Tensor:
+        """Logits (n, length, vocabulary size) of the token after each of ``decoder_ids``."""
+        logits: torch.Tensor = self.text.lm_head(self.decode(encoded, decoder_ids))
         return logits
 
     def decode(
-        self, encoded: Encoded, given: torch.Tensor, seen: transformers.EncoderDecoderCache | None = None
+        self, encoded: Encoded, decoder_ids: torch.Tensor, cache: transformers.EncoderDecoderCache | None = None
     ) -> torch.Tensor:
-        """What the decoder makes of the numbers given to it, (n, length, width), before it chooses the next.
+        """The decoder's states (n, length, width) for its input, before the output layer.
 
-        ``seen`` keeps what it made of the encoder's states.
+        ``cache`` keeps keys and values of the encoder's states.
         """
         decoded: torch.Tensor = self.text.decoder(
-            inputs_embeds=self._words(encoded.seen, given),
+            inputs_embeds=self._words(encoded.image_tokens, decoder_ids),
             encoder_hidden_states=encoded.states,
             encoder_attention_mask=encoded.mask,
-            past_key_values=seen,
-            use_cache=seen is not None,
+            past_key_values=cache,
+            use_cache=cache is not None,
         ).last_hidden_state
         return decoded * self.text.model_dim**-0.5 if self.text.config.scale_decoder_outputs else decoded
 
 
 def image_tower(settings: ImageTower) -> nn.Module:
-    """A vision transformer with random weights; a frozen encoder's places are to it what pixels are to others."""
+    """A vision transformer with random weights; it takes the grid of a frozen encoder in place of pixels."""
     config = transformers.ViTConfig(
         hidden_size=settings.width,
         num_hidden_layers=settings.layers,
@@ -150,11 +155,11 @@ def image_tower(settings: ImageTower) -> nn.Module:
     return tower
 
 
-def text_model(settings: TextModel, size: int) -> transformers.T5ForConditionalGeneration:
-    """A T5 with random weights and so many numbers in its vocabulary."""
+def text_model(settings: TextModel, vocabulary_size: int) -> transformers.T5ForConditionalGeneration:
+    """A T5 with random weights."""
     return transformers.T5ForConditionalGeneration(
         transformers.T5Config(
-            vocab_size=size,
+            vocab_size=vocabulary_size,
             d_model=settings.width,
             d_kv=settings.head_width,
             d_ff=settings.inner,
@@ -169,15 +174,15 @@ def text_model(settings: TextModel, size: int) -> transformers.T5ForConditionalG
     )
 
 
-def padded(rows: Sequence[Sequence[int]], pieces: Pieces) -> tuple[torch.Tensor, torch.Tensor]:
-    """Prompts of different lengths as one tensor, and 1 where there is a token."""
+def pad_token_ids(rows: Sequence[Sequence[int]], tokenizer: PromptTokenizer) -> tuple[torch.Tensor, torch.Tensor]:
+    """Token ids of different lengths as one padded tensor, and a mask that is 1 where there is a token."""
     longest = max(map(len, rows))
-    numbers = torch.full((len(rows), longest), pieces.pad)
-    read = torch.zeros(len(rows), longest, dtype=torch.int64)
-    for row, one in enumerate(rows):
-        numbers[row, : len(one)] = torch.tensor(one)
-        read[row, : len(one)] = 1
-    return numbers, read
+    token_ids = torch.full((len(rows), longest), tokenizer.pad)
+    mask = torch.zeros(len(rows), longest, dtype=torch.int64)
+    for row, row_ids in enumerate(rows):
+        token_ids[row, : len(row_ids)] = torch.tensor(row_ids)
+        mask[row, : len(row_ids)] = 1
+    return token_ids, mask
 
 
 def _head(heads: nn.ModuleDict, aspect: str) -> nn.Module:

@@ -1,21 +1,21 @@
-"""How large a rich-feedback model is, what it predicts, and how its losses are weighed."""
+"""Settings of a rich-feedback model: its sizes, its outputs and the weights of its losses."""
 
 from math import log2
 from typing import Literal
 
 from pydantic import Field, model_validator
 
-from beholder.models.divisible import check_multiples
+from beholder.models.recipe_settings import check_multiples
 from beholder.study.question import Settings
 
 Variant = Literal["multi-head", "augmented-prompt"]
-"""A head for each output; or three heads, told by a task string before the prompt what to predict."""
+"""One head per output; or one head per kind of output, with a task string before the prompt."""
 
 HEATMAPS = ("implausibility", "misalignment")
 SCORES = ("plausibility", "alignment", "aesthetics", "overall")
 KEYWORDS = "keywords"
 GRIDS = {"efficientnet-lite0-grid": (192, 16)}
-"""Frozen encoders that see an image as a grid of places -> the sides of an image and of a place, in pixels."""
+"""Frozen encoders with a grid of features -> the sides of an image and of a grid cell, in pixels."""
 
 
 class ImageTower(Settings):
@@ -23,19 +23,19 @@ class ImageTower(Settings):
 
     weights: str | None = Field(None, description="hub name or folder of a ViT; left out: random")
     side: int = Field(224, ge=16, description="pixels")
-    patch: int = Field(16, ge=2, description="pixels a token")
+    patch: int = Field(16, ge=2, description="pixels along the side of a token")
     encoder: str | None = Field(
         None,
-        description="a frozen encoder through which the tower sees images, as a grid; left out: it sees pixels",
+        description="a frozen encoder whose grid of features the tower takes; left out: pixels",
     )
     stem: Literal["patch", "convolutions"] = Field(
-        "patch", description="one linear map a patch, or convolutions of stride 2, which learn from fewer images"
+        "patch", description="one linear map per patch, or convolutions of stride 2, which need fewer images"
     )
     width: int = Field(768, ge=8)
     layers: int = Field(12, ge=1)
     heads: int = Field(12, ge=1)
     dropout: float = Field(
-        0.0, ge=0, lt=1, description="share of the frozen encoder's channels left out of an image at each step"
+        0.0, ge=0, lt=1, description="proportion of the frozen encoder's channels dropped at each step"
     )
 
     @model_validator(mode="after")
@@ -46,15 +46,15 @@ class ImageTower(Settings):
         if self.encoder is not None and self.encoder not in GRIDS:
             raise ValueError(f"encoder '{self.encoder}' gives no grid; those that do: {', '.join(GRIDS)}")
         if self.encoder is not None:
-            side, place = GRIDS[self.encoder]
-            if self.side != side or self.patch not in (place, 2 * place):
+            side, cell = GRIDS[self.encoder]
+            if self.side != side or self.patch not in (cell, 2 * cell):
                 raise ValueError(
-                    f"with the encoder '{self.encoder}', side must be {side} and patch {place} or {2 * place}"
+                    f"with the encoder '{self.encoder}', side must be {side} and patch {cell} or {2 * cell}"
                 )
         if self.encoder is None and self.dropout:
             raise ValueError(f"dropout ({self.dropout:g}) is of the channels of a frozen encoder; leave it out")
         if self.encoder is not None and self.weights is not None:
-            raise ValueError("weights are of a ViT that sees pixels; leave them out, or the encoder")
+            raise ValueError("weights are of a ViT that takes pixels; leave them out, or the encoder")
         return self
 
     @property
@@ -64,7 +64,7 @@ class ImageTower(Settings):
 
     @property
     def places(self) -> int:
-        """Places along a side that the encoder sees, or pixels without one."""
+        """Cells of the encoder's grid along a side, or pixels without an encoder."""
         return self.side if self.encoder is None else self.side // GRIDS[self.encoder][1]
 
 
@@ -76,7 +76,7 @@ class TextModel(Settings):
     head_width: int = Field(64, ge=4)
     heads: int = Field(12, ge=1)
     inner: int = Field(3072, ge=8, description="width within the feed-forward layers")
-    layers: int = Field(12, ge=1, description="of the encoder, in which image and prompt meet")
+    layers: int = Field(12, ge=1, description="of the encoder, which attends to image and prompt")
     decoder_layers: int = Field(12, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
     longest: int = Field(512, ge=8, description="tokens of a prompt that are read")
@@ -97,20 +97,22 @@ class Losses(Settings):
     score: float = Field(1.0, ge=0)
     keywords: float = Field(1.0, ge=0)
     writing: Literal["all", "choices"] = Field(
-        "all", description="keywords: each number written counts, or only whether a mark follows a word"
+        "all", description="keywords: each token counts, or only whether a mark follows a word"
     )
     naming: float = Field(
         0.0,
         ge=0,
-        description="image tokens, before they meet the prompt, tell which words people found in the image",
+        description="image tokens, before the joint encoder, predict which words raters saw in the image",
     )
     floor: float = Field(
-        1 / 255, gt=0, description="pixels count by what people marked + this: else maps fall to zero everywhere"
+        1 / 255,
+        gt=0,
+        description="pixels are weighted by the proportion of marks + this; without it maps collapse to zero",
     )
 
 
 class RichFeedbackSettings(Settings):
-    """The whole model."""
+    """All settings of the model."""
 
     variant: Variant = "multi-head"
     image: ImageTower = ImageTower()
@@ -121,7 +123,7 @@ class RichFeedbackSettings(Settings):
     scores: tuple[str, ...] = Field(SCORES, description="aspects of ratings")
     keywords: bool = Field(True, description="whether misaligned words are predicted")
     tasks_per_image: int | None = Field(
-        None, ge=1, description="augmented prompts: tasks drawn for an image at each step; left out: all"
+        None, ge=1, description="augmented prompts: tasks drawn per image at each step; left out: all"
     )
     words: tuple[str, ...] = Field((), description="the vocabulary, where the text model has none of its own")
     tokenizer: str | None = Field(
@@ -143,12 +145,12 @@ class RichFeedbackSettings(Settings):
 
     @property
     def map_side(self) -> int:
-        """Side of the heatmaps that the network gives, in pixels."""
+        """Side of the predicted heatmaps, in pixels."""
         return int(self.image.grid * 2 ** len(self.heads.heatmap))
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """What is predicted, as the task strings say it."""
+        """The outputs, as task strings."""
         maps = tuple(f"{name} heatmap" for name in self.heatmaps)
         scores = tuple(f"{name} score" for name in self.scores)
         return (*maps, *scores, *((KEYWORDS,) if self.keywords else ()))

@@ -1,4 +1,4 @@
-"""What makes tokens of an image: convolutions on its pixels, or on what a frozen encoder sees at each place."""
+"""Stems that turn an image into tokens: convolutions on its pixels, or on the grid of a frozen encoder."""
 
 from itertools import pairwise
 
@@ -9,16 +9,16 @@ from beholder.models.rich_feedback.heads import convolution
 
 
 class Stem(nn.Conv2d):
-    """Convolutions of stride 2, as many as it takes to make a token of a patch, each wider than the one before.
+    """Convolutions of stride 2, as many as reduce a patch to one token, each wider than the one before.
 
-    It takes the place of a tower's single convolution, whose weights the tower looks at: so it is one itself.
+    It replaces a tower's patch convolution, whose weights the tower accesses: so it is a convolution itself.
     """
 
     def __init__(self, width: int, patch: int) -> None:
         steps = patch.bit_length() - 1
         widths = [max(width >> (steps - step), 8) for step in range(1, steps + 1)]
         super().__init__(widths[-1], width, 1)
-        before = [convolution(one, other, stride=2) for one, other in pairwise((3, *widths))]
+        before = [convolution(inner, outer, stride=2) for inner, outer in pairwise((3, *widths))]
         self.before = nn.Sequential(*before)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
@@ -27,9 +27,9 @@ class Stem(nn.Conv2d):
 
 
 class GridStem(nn.Conv2d):
-    """From what a frozen encoder sees at each place to tokens of ``stride`` × ``stride`` places.
+    """From the grid of a frozen encoder to tokens of ``stride`` × ``stride`` cells.
 
-    While it learns, a share of an image's channels is left out at each step, so that no few of them decide.
+    In training a proportion of an image's channels is dropped at each step, so that no few of them dominate.
     """
 
     def __init__(self, channels: int, width: int, stride: int, dropout: float = 0.0) -> None:
@@ -39,6 +39,6 @@ class GridStem(nn.Conv2d):
         self.before = nn.Sequential(first, nn.GELU(), second, nn.GELU())
         self.dropout = nn.Dropout2d(dropout)
 
-    def forward(self, places: torch.Tensor) -> torch.Tensor:
+    def forward(self, grid: torch.Tensor) -> torch.Tensor:
         """From (n, channels, grid, grid) to (n, width, grid / stride, grid / stride)."""
-        return super().forward(self.before(self.dropout(places)))
+        return super().forward(self.before(self.dropout(grid)))

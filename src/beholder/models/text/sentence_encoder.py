@@ -1,7 +1,7 @@
 """Sentences as vectors: MiniLM trained on pairs of sentences, with weights that come inside a package.
 
-As ``sentence-transformers`` does it: the mean of the last layer over the tokens, brought to length 1. Sentences
-that mean the same point the same way. It knows nothing of images.
+As ``sentence-transformers`` does it: the mean of the last layer over the tokens, normalised to length 1.
+Sentences with similar meanings have similar vectors. It was not trained on images.
 """
 
 from collections.abc import Sequence
@@ -27,16 +27,16 @@ BATCH = 32
 
 @lru_cache(maxsize=2)
 def load_sentence_encoder(folder: Path | None = None) -> "SentenceEncoder":
-    """The encoder of a folder or of the package, read once and shared: it does not change."""
+    """The encoder of a folder or of the package, loaded once and shared."""
     return SentenceEncoder(folder)
 
 
 class SentenceEncoder:
-    """From sentences to vectors; each sentence is encoded once."""
+    """Encodes sentences as vectors, each distinct sentence once."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """From a folder with ``config.json``, ``tokenizer.json`` and ``model.safetensors``, or the package."""
-        folder = folder or in_package(PACKAGE)
+        folder = folder or find_in_package(PACKAGE)
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             raise WeightsError(
@@ -49,11 +49,11 @@ class SentenceEncoder:
         config = transformers.BertConfig.from_json_file(folder / "config.json")
         self._network = transformers.BertModel(config, add_pooling_layer=False)
         state = read_state(folder / "model.safetensors")
-        kept = {name: one for name, one in state.items() if not name.startswith(UNUSED)}
-        fit_state(self._network, kept, str(folder / "model.safetensors"))
+        needed = {name: tensor for name, tensor in state.items() if not name.startswith(UNUSED)}
+        fit_state(self._network, needed, str(folder / "model.safetensors"))
         self._network.eval().requires_grad_(requires_grad=False)
         self.dims = int(config.hidden_size)
-        self._known: dict[str, Vectors] = {}
+        self._cache: dict[str, Vectors] = {}
 
     @property
     def identity(self) -> str:
@@ -61,23 +61,25 @@ class SentenceEncoder:
         return f"minilm@{self.weights[:12]}"
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Vectors of length 1, (sentences, dims); of one sentence at least."""
-        new = sorted({one for one in sentences if one not in self._known}, key=len)
+        """Unit vectors (sentences, dims) of at least one sentence."""
+        new = sorted({sentence for sentence in sentences if sentence not in self._cache}, key=len)
         for first in range(0, len(new), BATCH):
             batch = new[first : first + BATCH]
-            self._known |= dict(zip(batch, self._encoded(batch), strict=True))
-        found: Vectors = np.stack([self._known[one] for one in sentences])
-        return found
+            self._cache |= dict(zip(batch, self._encode_batch(batch), strict=True))
+        vectors: Vectors = np.stack([self._cache[sentence] for sentence in sentences])
+        return vectors
 
-    def _encoded(self, sentences: Sequence[str]) -> Vectors:
+    def _encode_batch(self, sentences: Sequence[str]) -> Vectors:
         tokens = self._tokenizer.encode_batch(list(sentences))
-        ids = torch.tensor([one.ids for one in tokens])
-        read = torch.tensor([one.attention_mask for one in tokens])  # 0 where a shorter sentence was filled up
+        ids = torch.tensor([encoding.ids for encoding in tokens])
+        mask = torch.tensor(
+            [encoding.attention_mask for encoding in tokens]
+        )  # 0 where a shorter sentence is padded
         with torch.inference_mode():
             words = self._network(
-                input_ids=ids, attention_mask=read
+                input_ids=ids, attention_mask=mask
             ).last_hidden_state  # (sentences, tokens, dims)
-            counted = read[..., None].float()
+            counted = mask[..., None].float()
             vectors: Vectors = functional.normalize((words * counted).sum(1) / counted.sum(1), dim=1).numpy()
         return vectors
 
@@ -87,7 +89,7 @@ UNUSED = ("pooler.", "embeddings.position_ids")
 """Tensors of the file that the mean over tokens does not need."""
 
 
-def in_package(package: str) -> Path:
+def find_in_package(package: str) -> Path:
     """The folder of the model inside an installed package."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:

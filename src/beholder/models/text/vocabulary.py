@@ -1,6 +1,6 @@
-"""Where the vocabularies of published text encoders lie: beside the weights, or in a package that carries them.
+"""Vocabularies of published text encoders: next to the weights, or in an installed package that carries them.
 
-Nothing is fetched for a vocabulary. A package is never imported for its file: importing some of them loads much.
+No vocabulary is downloaded. A package is never imported for its file, as importing some of them is slow.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from beholder.errors import WeightsError
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A file that is known by its content, and the packages in which it may lie."""
+    """A file identified by its hash, and the packages that may carry it."""
 
     name: str
     file: str
@@ -42,22 +42,24 @@ BERT_WORDS = Vocabulary(
 )
 
 
-def find_vocabulary(wanted: Vocabulary, folder: Path | None) -> Path:
+def find_vocabulary(vocabulary: Vocabulary, folder: Path | None) -> Path:
     """The file in ``folder``, where there is one, or in a package; one of another content is refused."""
-    beside = folder / wanted.file if folder else None
-    if beside and beside.is_file():
-        if _sha256(beside) != wanted.sha256:
+    local = folder / vocabulary.file if folder else None
+    if local and local.is_file():
+        if _sha256(local) != vocabulary.sha256:
             raise WeightsError(
-                f"{beside}: not {wanted.name}: its content is another; put the published file there"
+                f"{local}: not {vocabulary.name}: its content is another; put the published file there"
             )
-        return beside
-    for package, inside in wanted.packages:
+        return local
+    for package, inside in vocabulary.packages:
         spec = find_spec(package)
-        found = Path(spec.origin).parent / inside if spec and spec.origin else None
-        if found and found.is_file() and _sha256(found) == wanted.sha256:
-            return found
-    place = f"into {folder}" if folder else "beside the weights"
-    raise WeightsError(f"{wanted.name} were not found: put {wanted.file} {place}, or {wanted.advice}")
+        path = Path(spec.origin).parent / inside if spec and spec.origin else None
+        if path and path.is_file() and _sha256(path) == vocabulary.sha256:
+            return path
+    destination = f"into {folder}" if folder else "beside the weights"
+    raise WeightsError(
+        f"{vocabulary.name} were not found: put {vocabulary.file} {destination}, or {vocabulary.advice}"
+    )
 
 
 def _sha256(path: Path) -> str:

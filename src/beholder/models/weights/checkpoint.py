@@ -1,4 +1,4 @@
-"""A trained model in a folder: its weights, all that is needed to build it again, and what is known of it.
+"""A trained model in a folder: its weights, its configuration, and its recipe, data and figures.
 
 ``model.safetensors`` holds the tensors, ``model.json`` the rest; nothing else is read, and nothing is fetched.
 """
@@ -20,7 +20,7 @@ from beholder.models.architectures import (
     architecture,
     rich_architecture,
 )
-from beholder.models.rich_feedback.judge import RichJudge
+from beholder.models.rich_feedback.trainable import RichTrainable
 from beholder.models.trainable import Batch, Config, Trainable
 from beholder.models.weights.files import fit_state, read_state
 from beholder.tables.atomic import write_atomically
@@ -30,27 +30,29 @@ WEIGHTS, RECORD = "model.safetensors", "model.json"
 FORMAT = 1
 
 AnyTrainable = Trainable[Never]
-"""A model, whatever it is fed with."""
+"""A model, whatever its type of batch."""
 
 Model = TypeVar("Model", bound=AnyTrainable)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a checkpoint says of its model."""
+    """The description of a model in its checkpoint."""
 
     architecture: str
     config: Config
     aspects: tuple[str, ...]
     scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """aspect -> mean and deviation by which predictions are put back on the scale of the labels"""
+    """aspect -> mean and standard deviation by which predictions are rescaled to the scale of the labels"""
     about: Mapping[str, Plain] = field(default_factory=dict)
     """recipe, data, split and figures, as the trainer wrote them"""
 
 
 def save_checkpoint(folder: Path, model: AnyTrainable, record: Record) -> None:
-    """Write both files, the weights first; each takes its place as a whole."""
-    state = {name: value.detach().cpu().contiguous().clone() for name, value in model.module.state_dict().items()}
+    """Write both files atomically, the weights first."""
+    state = {
+        name: tensor.detach().cpu().contiguous().clone() for name, tensor in model.module.state_dict().items()
+    }
     with write_atomically(folder / WEIGHTS) as file:
         file.write(save(state, metadata={"format": "pt"}))
     content = {"format": FORMAT, **asdict(record)}
@@ -59,30 +61,36 @@ def save_checkpoint(folder: Path, model: AnyTrainable, record: Record) -> None:
 
 
 def load_checkpoint(folder: Path) -> tuple[Trainable[Batch], Record]:
-    """A model of judgements, ready to predict; an error says what is missing, damaged or does not fit."""
-    return _loaded(
-        folder, architecture, ARCHITECTURES, "learnt rich feedback; what judges single images is expected"
+    """A model of judgements, ready to predict; errors name what is missing, damaged or does not fit."""
+    return _load(
+        folder,
+        architecture,
+        ARCHITECTURES,
+        "was trained on rich feedback; a model that scores single images is expected",
     )
 
 
-def load_rich_checkpoint(folder: Path) -> tuple[RichJudge, Record]:
-    """A model of rich feedback, likewise."""
-    return _loaded(
-        folder, rich_architecture, RICH_ARCHITECTURES, "did not learn rich feedback; expected one that did"
+def load_rich_checkpoint(folder: Path) -> tuple[RichTrainable, Record]:
+    """A model of rich feedback, ready to predict."""
+    return _load(
+        folder, rich_architecture, RICH_ARCHITECTURES, "was not trained on rich feedback; expected one that was"
     )
 
 
-def _loaded(
-    folder: Path, named: Callable[[str], Architecture[Model]], known: Mapping[str, str], otherwise: str
+def _load(
+    folder: Path,
+    architecture_of: Callable[[str], Architecture[Model]],
+    architectures: Mapping[str, str],
+    mismatch: str,
 ) -> tuple[Model, Record]:
     """The model with its weights."""
     record = read_record(folder)
-    if record.architecture not in known:
-        raise WeightsError(f"{folder}: a {record.architecture} model, which {otherwise}")
+    if record.architecture not in architectures:
+        raise WeightsError(f"{folder}: a {record.architecture} model, which {mismatch}")
     state = read_state(folder / WEIGHTS)
-    with torch.random.fork_rng():  # random weights are made only to be replaced
+    with torch.random.fork_rng():  # the initial random weights are replaced
         try:
-            model = named(record.architecture).build(record.config, fresh=False)
+            model = architecture_of(record.architecture).build(record.config, fresh=False)
         except (KeyError, TypeError, ValueError) as error:
             raise WeightsError(f"{folder / RECORD}: no model can be built from its config ({error!r})") from error
     fit_state(model.module, state, str(folder / WEIGHTS))
@@ -91,7 +99,7 @@ def _loaded(
 
 
 def read_record(folder: Path) -> Record:
-    """What a checkpoint says of its model, without loading it."""
+    """The description of a model, without loading the model."""
     path = folder / RECORD
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -99,11 +107,11 @@ def read_record(folder: Path) -> Record:
         raise WeightsError(f"{folder}: no {RECORD} here; a checkpoint has {WEIGHTS} and {RECORD}") from error
     except (ValueError, OSError) as error:
         raise WeightsError(f"{path}: damaged ({error})") from error
-    known = ("format", *Record.__dataclass_fields__)
+    expected_keys = ("format", *Record.__dataclass_fields__)
     faults = [
         f"'{key}' is missing" for key in ("format", "architecture", "config", "aspects") if key not in content
     ]
-    faults += [f"'{key}' is not known" for key in content if key not in known]
+    faults += [f"'{key}' is not known" for key in content if key not in expected_keys]
     if content.get("format", FORMAT) != FORMAT:
         faults.append(f"format is {content['format']!r}; {FORMAT} is expected")
     known_architectures = {**ARCHITECTURES, **RICH_ARCHITECTURES}

@@ -1,4 +1,4 @@
-"""Weights from files: read, hashed, and fitted to a network by name and shape."""
+"""Files of weights: read them, hash them, and load them into a network by name and shape."""
 
 import hashlib
 import pickle
@@ -21,24 +21,24 @@ def read_state(path: Path) -> dict[str, torch.Tensor]:
     try:
         if path.suffix == ".safetensors":
             return load_file(path)
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        content = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError as error:
         raise WeightsError(f"{path}: no such file") from error
     except (SafetensorError, pickle.UnpicklingError, RuntimeError, EOFError, OSError) as error:
         raise WeightsError(f"{path}: not a file of weights that can be read ({_first_line(error)})") from error
-    state = found.get("state_dict", found) if isinstance(found, Mapping) else {}
-    tensors = {str(name): one for name, one in state.items() if isinstance(one, torch.Tensor)}
+    state = content.get("state_dict", content) if isinstance(content, Mapping) else {}
+    tensors = {str(name): tensor for name, tensor in state.items() if isinstance(tensor, torch.Tensor)}
     if not tensors:
         raise WeightsError(f"{path}: holds no named tensors; a state dictionary is expected")
     return tensors
 
 
 def refuse_pointers(paths: Iterable[Path]) -> None:
-    """Refuse files that only point to weights, as a repository holds them that was cloned without Git LFS."""
-    found = [path for path in paths if path.is_file() and _begins(path, POINTER)]
-    if found:
-        named = ", ".join(map(str, found))
-        raise WeightsError(f"{named}: a pointer of Git LFS, not the weights themselves; run: git lfs pull")
+    """Refuse Git LFS pointers, which a clone without Git LFS holds instead of the weights."""
+    pointers = [path for path in paths if path.is_file() and _starts_with(path, POINTER)]
+    if pointers:
+        listed = ", ".join(map(str, pointers))
+        raise WeightsError(f"{listed}: a pointer of Git LFS, not the weights themselves; run: git lfs pull")
 
 
 def fit_state(
@@ -48,33 +48,33 @@ def fit_state(
 
     With ``assign`` they take the place of the network's own, which may then be on the device ``meta``.
     """
-    wanted = network.state_dict()
-    counters = {name for name in wanted if name.endswith("num_batches_tracked")}
-    faults = [f"lacks {name}" for name in wanted.keys() - state.keys() - counters]
-    faults += [f"has {name}, which is not in the network" for name in state.keys() - wanted.keys()]
+    expected = network.state_dict()
+    counters = {name for name in expected if name.endswith("num_batches_tracked")}
+    faults = [f"lacks {name}" for name in expected.keys() - state.keys() - counters]
+    faults += [f"has {name}, which is not in the network" for name in state.keys() - expected.keys()]
     faults += [
-        f"{name} has the shape {tuple(state[name].shape)}; {tuple(wanted[name].shape)} is expected"
-        for name in wanted.keys() & state.keys()
-        if wanted[name].shape != state[name].shape
+        f"{name} has the shape {tuple(state[name].shape)}; {tuple(expected[name].shape)} is expected"
+        for name in expected.keys() & state.keys()
+        if expected[name].shape != state[name].shape
     ]
     if faults:
-        shown = sorted(faults)[:FAULTS_SHOWN]
-        rest = f"\n  … and {len(faults) - len(shown)} more" if len(faults) > len(shown) else ""
-        listed = "".join(f"\n  - {fault}" for fault in shown)
+        listed_faults = sorted(faults)[:FAULTS_SHOWN]
+        rest = f"\n  … and {len(faults) - len(listed_faults)} more" if len(faults) > len(listed_faults) else ""
+        listed = "".join(f"\n  - {fault}" for fault in listed_faults)
         raise WeightsError(f"{source}: these weights are not those of the network{listed}{rest}")
     network.load_state_dict(dict(state), strict=not counters, assign=assign)
 
 
 def hash_files(paths: Iterable[Path]) -> str:
     """SHA-256 over the names and contents of files."""
-    whole = hashlib.sha256()
-    for path in sorted(paths, key=lambda one: one.name):
+    digest = hashlib.sha256()
+    for path in sorted(paths, key=lambda file_path: file_path.name):
         with path.open("rb") as file:
-            whole.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
-    return whole.hexdigest()
+            digest.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
-def _begins(path: Path, start: bytes) -> bool:
+def _starts_with(path: Path, start: bytes) -> bool:
     with path.open("rb") as file:
         return file.read(len(start)) == start
 

@@ -16,8 +16,8 @@ from tokenizers import models, pre_tokenizers
 
 from beholder.errors import WeightsError
 from beholder.models.rich_feedback.model import RichFeedbackModel
+from beholder.models.rich_feedback.pretrained import load_pretrained
 from beholder.models.rich_feedback.settings import Heads, ImageTower, RichFeedbackSettings, TextModel
-from beholder.models.rich_feedback.weights import load_pretrained
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz_0"
 SPARE = 5
@@ -38,13 +38,13 @@ def vit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("t5")
-    pieces = ["<pad>", "</s>", "<unk>", "▁", *LETTERS, "▁cat"]
-    tokenizer = tokenizers.Tokenizer(models.Unigram([(piece, -1.0) for piece in pieces], 2, False))
+    vocabulary = ["<pad>", "</s>", "<unk>", "▁", *LETTERS, "▁cat"]
+    tokenizer = tokenizers.Tokenizer(models.Unigram([(token, -1.0) for token in vocabulary], 2, False))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.save(str(folder / "tokenizer.json"))
     torch.manual_seed(1)
     sizes = {"d_model": 24, "d_kv": 8, "d_ff": 32, "num_layers": 1, "num_decoder_layers": 2, "num_heads": 3}
-    config = transformers.T5Config(vocab_size=len(pieces) + SPARE, **sizes)
+    config = transformers.T5Config(vocab_size=len(vocabulary) + SPARE, **sizes)
     transformers.T5ForConditionalGeneration(config).save_pretrained(folder)
     return folder
 
@@ -72,13 +72,13 @@ def test_the_model_looks_and_writes_as_the_saved_networks_do(vit: Path, t5: Path
     tower = transformers.ViTModel.from_pretrained(vit, add_pooling_layer=False).eval()
     pixels = torch.randn(2, 3, 32, 32)
     text = transformers.T5ForConditionalGeneration.from_pretrained(t5).eval()
-    numbers = torch.tensor([[4, 5, 1]])
+    token_ids = torch.tensor([[4, 5, 1]])
     with torch.no_grad():
-        wanted = tower(pixel_values=pixels).last_hidden_state[:, 1:]
-        torch.testing.assert_close(model.module.tower(pixel_values=pixels).last_hidden_state[:, 1:], wanted)
-        said = text(input_ids=numbers, decoder_input_ids=numbers).logits
-        own = model.module.text(input_ids=numbers, decoder_input_ids=numbers).logits
-    torch.testing.assert_close(own, said[..., :-SPARE])
+        expected = tower(pixel_values=pixels).last_hidden_state[:, 1:]
+        torch.testing.assert_close(model.module.tower(pixel_values=pixels).last_hidden_state[:, 1:], expected)
+        logits = text(input_ids=token_ids, decoder_input_ids=token_ids).logits
+        own = model.module.text(input_ids=token_ids, decoder_input_ids=token_ids).logits
+    torch.testing.assert_close(own, logits[..., :-SPARE])
 
 
 def test_positions_are_stretched_to_another_side(vit: Path) -> None:
@@ -87,26 +87,28 @@ def test_positions_are_stretched_to_another_side(vit: Path) -> None:
     tower = transformers.ViTModel.from_pretrained(vit, add_pooling_layer=False).eval()
     pixels = torch.randn(1, 3, 48, 48)
     with torch.no_grad():
-        wanted = tower(pixel_values=pixels, interpolate_pos_encoding=True).last_hidden_state
-        torch.testing.assert_close(model.module.tower.eval()(pixel_values=pixels).last_hidden_state, wanted)
+        expected = tower(pixel_values=pixels, interpolate_pos_encoding=True).last_hidden_state
+        torch.testing.assert_close(model.module.tower.eval()(pixel_values=pixels).last_hidden_state, expected)
 
 
 def test_pieces_of_the_tokenizer(t5: Path) -> None:
     model = RichFeedbackModel(settings(None, t5))
     number = {letter: place for place, letter in enumerate(LETTERS, 4)}
-    assert model.pieces.mark == (number["_"], number["0"])
-    assert model.pieces.of("cat") == (4 + len(LETTERS),)
-    assert model.pieces.of("ab") == (3, number["a"], number["b"])
-    assert model.pieces.of("ネコ")  # unknown, and something all the same
-    assert model.pieces.size == 5 + len(LETTERS)
-    assert [len(one) for one in model.feedback(torch.zeros(1, 3, 32, 32), ["a cat, ab"]).misaligned] == [3]
+    assert model.tokenizer.mark == (number["_"], number["0"])
+    assert model.tokenizer.encode_word("cat") == (4 + len(LETTERS),)
+    assert model.tokenizer.encode_word("ab") == (3, number["a"], number["b"])
+    assert model.tokenizer.encode_word("ネコ")  # unknown, and something all the same
+    assert model.tokenizer.vocabulary_size == 5 + len(LETTERS)
+    assert [
+        len(probabilities) for probabilities in model.feedback(torch.zeros(1, 3, 32, 32), ["a cat, ab"]).misaligned
+    ] == [3]
 
 
 def test_a_checkpoint_needs_the_folder_no_more(t5: Path, tmp_path: Path) -> None:
     config = RichFeedbackModel(settings(None, t5)).config
     gone = json.loads(json.dumps(config).replace(str(t5), str(tmp_path / "gone")))
     again = RichFeedbackModel(RichFeedbackSettings.model_validate(gone))
-    assert again.pieces.of("cat") == (4 + len(LETTERS),)
+    assert again.tokenizer.encode_word("cat") == (4 + len(LETTERS),)
 
 
 def test_without_weights_nothing_changes() -> None:
@@ -120,7 +122,7 @@ def test_all_that_differs_is_told_at_once(vit: Path, t5: Path) -> None:
     other = settings(vit, t5, width=20, layers=3, text_inner=48)
     with pytest.raises(WeightsError) as raised:
         load_pretrained(RichFeedbackModel(other))
-    told = str(raised.value)
+    message = str(raised.value)
     for line in (
         f"{vit}: not the network of the settings",
         "hidden_size is 16; set image.width to 16",
@@ -129,7 +131,7 @@ def test_all_that_differs_is_told_at_once(vit: Path, t5: Path) -> None:
         f"{t5}: not the network of the settings",
         "d_ff is 32; set text.inner to 32",
     ):
-        assert line in told
+        assert line in message
 
 
 Change = Callable[[dict[str, object]], object]

@@ -1,9 +1,9 @@
 """Pretrained weights to start from: a ViT for the image tower, a T5 for the text model.
 
 Both are folders or hub names of what ``transformers`` saved. Their sizes must be those of the settings, and what
-the settings leave out (activations, norms) must be as in ViT-B/16 and T5-base; all that differs is told at once.
-Two things may differ: an image side, to which the learnt positions are stretched, and numbers at the end of a
-vocabulary that no piece of the tokenizer has.
+the settings leave out (activations, norms) must be as in ViT-B/16 and T5-base; all differences are reported at
+once. Two things may differ: an image side, to which the learned positions are interpolated, and ids at the end of
+a vocabulary that the tokenizer does not use.
 """
 
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ from torch.nn import functional
 
 from beholder.errors import WeightsError
 from beholder.models.rich_feedback.model import RichFeedbackModel
-from beholder.models.rich_feedback.pieces import TOKENIZER
 from beholder.models.rich_feedback.settings import ImageTower
+from beholder.models.rich_feedback.tokenizer import TOKENIZER
 from beholder.models.weights.files import fit_state
-from beholder.models.weights.location import fetched
+from beholder.models.weights.location import fetch
 from beholder.models.weights.saved_network import FILES, first_line, read_saved, saved_config
 
 VIT: Mapping[str, str] = {
@@ -33,7 +33,7 @@ VIT: Mapping[str, str] = {
     "layer_norm_eps": "",
     "qkv_bias": "",
 }
-"""What must be the same in the configuration of a ViT -> our name of it, where a setting has one."""
+"""Entries of a ViT's configuration that must be equal -> the setting for it, where there is one."""
 
 T5: Mapping[str, str] = {
     "d_model": "text.width",
@@ -53,71 +53,73 @@ VOCABULARY = ("shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tok
 
 
 def load_pretrained(model: RichFeedbackModel) -> None:
-    """Put the weights that the settings name into the model; the heads stay as they are. All faults at once."""
+    """Load the weights that the settings name; the heads keep their random weights. All faults at once."""
     faults = []
-    for load, place in (
+    for load, location in (
         (_load_image_tower, model.settings.image.weights),
         (_load_text_model, model.settings.text.weights),
     ):
         try:
-            if place is not None:
-                load(model, place)
+            if location is not None:
+                load(model, location)
         except WeightsError as error:
             faults.append(str(error))
     if faults:
         raise WeightsError("\n".join(faults))
 
 
-def _load_image_tower(model: RichFeedbackModel, place: str) -> None:
+def _load_image_tower(model: RichFeedbackModel, location: str) -> None:
     settings = model.settings.image
     if settings.stem != "patch":
         raise WeightsError(
-            f"{place}: a ViT maps each patch at once; image.stem is {settings.stem}, expected: patch"
+            f"{location}: a ViT maps each patch at once; image.stem is {settings.stem}, expected: patch"
         )
-    folder = fetched(place, FILES)
-    config = _config(transformers.ViTConfig, folder, "vit")
-    _same(folder, config, model.module.tower.config, VIT)
+    folder = fetch(location, FILES)
+    config = _read_config(transformers.ViTConfig, folder, "vit")
+    _check_sizes(folder, config, model.module.tower.config, VIT)
     network = read_saved(
-        transformers.ViTModel, folder, beside=("pooler.", "vit.pooler.", "classifier."), add_pooling_layer=False
+        transformers.ViTModel, folder, ignored=("pooler.", "vit.pooler.", "classifier."), add_pooling_layer=False
     )
     state = network.state_dict()
-    state[POSITIONS] = _stretched(state[POSITIONS], settings)
+    state[POSITIONS] = _interpolate_positions(state[POSITIONS], settings)
     fit_state(model.module.tower, state, str(folder))
 
 
-def _load_text_model(model: RichFeedbackModel, place: str) -> None:
-    folder = fetched(place, (*FILES, TOKENIZER))
-    config = _config(transformers.T5Config, folder, "t5")
-    _same(folder, config, model.module.text.config, T5)
-    size = model.pieces.size
+def _load_text_model(model: RichFeedbackModel, location: str) -> None:
+    folder = fetch(location, (*FILES, TOKENIZER))
+    config = _read_config(transformers.T5Config, folder, "t5")
+    _check_sizes(folder, config, model.module.text.config, T5)
+    size = model.tokenizer.vocabulary_size
     if config.vocab_size < size:
-        raise WeightsError(f"{folder}: weights for {config.vocab_size} numbers; its tokenizer.json has {size}")
+        raise WeightsError(f"{folder}: weights for {config.vocab_size} token ids; its tokenizer.json has {size}")
     state = read_saved(transformers.T5ForConditionalGeneration, folder).state_dict()
     state |= {name: state[name][:size] for name in VOCABULARY}
     fit_state(model.module.text, state, str(folder))
 
 
-def _config(kind: type[transformers.PreTrainedConfig], folder: Path, name: str) -> transformers.PreTrainedConfig:
-    found = saved_config(folder, name)
+def _read_config(
+    kind: type[transformers.PreTrainedConfig], folder: Path, name: str
+) -> transformers.PreTrainedConfig:
+    content = saved_config(folder, name)
     try:
-        return kind.from_dict(found)
+        return kind.from_dict(content)
     except (TypeError, ValueError, KeyError) as error:
         raise WeightsError(f"{folder}: config.json cannot be understood ({first_line(error)})") from error
 
 
-def _same(folder: Path, found: Any, wanted: Any, names: Mapping[str, str]) -> None:  # noqa: ANN401 - any configuration
+def _check_sizes(folder: Path, saved: Any, built: Any, names: Mapping[str, str]) -> None:  # noqa: ANN401 - any configuration
     faults = []
-    for name, ours in names.items():
-        there, here = getattr(found, name), getattr(wanted, name)
-        if there != here:
-            advice = f"set {ours} to {there}" if ours else f"{here} is expected"
-            faults.append(f"\n  - {name} is {there}; {advice}")
+    for name, setting in names.items():
+        theirs, ours = getattr(saved, name), getattr(built, name)
+        if theirs != ours:
+            advice = f"set {setting} to {theirs}" if setting else f"{ours} is expected"
+            faults.append(f"\n  - {name} is {theirs}; {advice}")
     if faults:
         raise WeightsError(f"{folder}: not the network of the settings{''.join(faults)}")
 
 
-def _stretched(positions: torch.Tensor, settings: ImageTower) -> torch.Tensor:
-    """The class token's position as it is, and the grid of the others, (1, 1 + grid², width), at another side."""
+def _interpolate_positions(positions: torch.Tensor, settings: ImageTower) -> torch.Tensor:
+    """Position embeddings (1, 1 + grid², width) at another side; that of the class token is unchanged."""
     before = round((positions.shape[1] - 1) ** 0.5)
     if before == settings.grid:
         return positions

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from beholder.models.rich_feedback.decoding import Decoding
-from beholder.models.rich_feedback.keywords import misaligned_chances
+from beholder.models.rich_feedback.cached_decoder import CachedDecoder
+from beholder.models.rich_feedback.keywords import misaligned_probabilities
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.rich_feedback.settings import Heads, ImageTower, RichFeedbackSettings, TextModel
 
@@ -20,33 +20,39 @@ PROMPTS = ("a b c d e a b", "e", "", "d d d d", "c a")
 @pytest.fixture
 def model() -> RichFeedbackModel:
     torch.manual_seed(4)
-    made = RichFeedbackModel(SMALL)
+    network = RichFeedbackModel(SMALL)
     with torch.no_grad():  # far apart, so that choices differ and marks matter for what follows
-        made.module.text.shared.weight.mul_(3)
-    made.module.eval()
-    return made
+        network.module.text.shared.weight.mul_(3)
+    network.module.eval()
+    return network
 
 
 def test_the_same_as_whole_passes_with_all_logits(model: RichFeedbackModel) -> None:
-    network, pieces = model.module, model.pieces
+    network, tokenizer = model.module, model.tokenizer
     with torch.inference_mode():
-        read = [pieces.read(prompt, 64) for prompt in PROMPTS]
-        longest = max(len(numbers) for numbers, _ in read)
-        numbers = torch.tensor([one + [0] * (longest - len(one)) for one, _ in read])
-        mask = torch.tensor([[1] * len(one) + [0] * (longest - len(one)) for one, _ in read])
+        encoded_prompts = [tokenizer.encode_prompt(prompt, 64) for prompt in PROMPTS]
+        longest = max(len(token_ids) for token_ids, _ in encoded_prompts)
+        token_ids = torch.tensor(
+            [prompt_ids + [0] * (longest - len(prompt_ids)) for prompt_ids, _ in encoded_prompts]
+        )
+        mask = torch.tensor(
+            [[1] * len(prompt_ids) + [0] * (longest - len(prompt_ids)) for prompt_ids, _ in encoded_prompts]
+        )
         pixels = torch.randn(len(PROMPTS), 3, 16, 16, generator=torch.Generator().manual_seed(0))
-        encoded = network.encode(network.look(pixels), numbers, mask)
+        encoded = network.encode(network.encode_images(pixels), token_ids, mask)
 
-        def plain(given: torch.Tensor, following: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-            logits = network.write(encoded.of(rows), given)
-            return logits[..., pieces.mark[0]] - logits.gather(-1, following[..., None])[..., 0]
+        def plain(decoder_ids: torch.Tensor, successors: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+            logits = network.next_token_logits(encoded.select(rows), decoder_ids)
+            return logits[..., tokenizer.mark[0]] - logits.gather(-1, successors[..., None])[..., 0]
 
-        words = [one for _, one in read]
-        wanted = misaligned_chances(words, pieces, plain)
-        found = misaligned_chances(words, pieces, Decoding(network, encoded, pieces.mark[0]).leads)
-    for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-5)
-    marks = [int((one > 0.5).sum()) for one in wanted]
+        words = [prompt_words for _, prompt_words in encoded_prompts]
+        expected = misaligned_probabilities(words, tokenizer, plain)
+        cached = misaligned_probabilities(
+            words, tokenizer, CachedDecoder(network, encoded, tokenizer.mark[0]).mark_margins
+        )
+    for probabilities, other in zip(cached, expected, strict=True):
+        np.testing.assert_allclose(probabilities, other, atol=1e-5)
+    marks = [int((probabilities > 0.5).sum()) for probabilities in expected]
     assert sum(count > 1 for count in marks) >= 2  # several passes, with fewer and fewer rows
     assert min(marks) < max(marks)
 

@@ -14,8 +14,8 @@ from torch import nn
 from beholder.errors import UserError
 from beholder.models.encoders.differentiable import prepare_tensors
 from beholder.models.encoders.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
-from beholder.models.judging import Judging, chosen_device
 from beholder.models.preference.two_tower import build, configure
+from beholder.models.prompt_scoring import PromptScorer, select_device
 
 SIDE = 16
 
@@ -30,16 +30,16 @@ class Counting:
         self.calls: list[list[str]] = []
         self.failing = False
 
-    def read(self, prompts: Sequence[str]) -> torch.Tensor:
+    def encode_prompts(self, prompts: Sequence[str]) -> torch.Tensor:
         self.calls.append(list(prompts))
         if self.failing:
             raise RuntimeError("no memory")
         return torch.tensor([[float(len(prompt))] for prompt in prompts])
 
-    def look(self, pixels: torch.Tensor) -> torch.Tensor:
+    def encode_images(self, pixels: torch.Tensor) -> torch.Tensor:
         return pixels.mean((1, 2, 3))[:, None]
 
-    def judge(self, images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
+    def score(self, images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
         return (images * texts)[:, 0]
 
 
@@ -50,61 +50,61 @@ def pixels() -> NDArray[np.float32]:
 
 class TestPrompts:
     def test_each_is_read_once(self, pixels: NDArray[np.float32]) -> None:
-        judge = Counting()
-        judging = Judging(judge, device="cpu")
+        network = Counting()
+        scorer = PromptScorer(network, device="cpu")
         means = pixels.mean((1, 2, 3))
-        assert judging.scores(pixels, ["ab", "abc", "ab", "a"]) == pytest.approx(means * [2, 3, 2, 1])
-        assert judging.scores(pixels, ["a", "abc", "new", "ab"]) == pytest.approx(means * [1, 3, 3, 2])
-        assert judge.calls == [["ab", "abc", "a"], ["new"]]
+        assert scorer.scores(pixels, ["ab", "abc", "ab", "a"]) == pytest.approx(means * [2, 3, 2, 1])
+        assert scorer.scores(pixels, ["a", "abc", "new", "ab"]) == pytest.approx(means * [1, 3, 3, 2])
+        assert network.calls == [["ab", "abc", "a"], ["new"]]
 
     def test_by_many_threads_too(self, pixels: NDArray[np.float32]) -> None:
-        judge = Counting()
-        judging, together = Judging(judge, device="cpu"), Barrier(8)
+        network = Counting()
+        scorer, together = PromptScorer(network, device="cpu"), Barrier(8)
 
         def work(first: int) -> bool:
             rng = np.random.default_rng(first)
             together.wait()
             for _ in range(50):
                 lengths = rng.integers(1, 40, 4)
-                found = judging.scores(pixels, ["x" * n for n in lengths])
-                if not np.allclose(found, pixels.mean((1, 2, 3)) * lengths):
+                scores = scorer.scores(pixels, ["x" * n for n in lengths])
+                if not np.allclose(scores, pixels.mean((1, 2, 3)) * lengths):
                     return False
             return True
 
         with ThreadPoolExecutor(8) as pool:
             assert all(pool.map(work, range(8)))
-        read = [prompt for call in judge.calls for prompt in call]
+        read = [prompt for call in network.calls for prompt in call]
         assert len(read) == len(set(read)) == 39
 
     def test_only_so_many_are_kept(self, pixels: NDArray[np.float32]) -> None:
-        judge = Counting()
-        judging = Judging(judge, device="cpu", kept=2)
+        network = Counting()
+        scorer = PromptScorer(network, device="cpu", cache_size=2)
         for prompt in ("a", "b", "a", "c", "a", "b"):
-            judging.scores(pixels[:1], [prompt])
-        assert judge.calls == [["a"], ["b"], ["c"], ["b"]]  # b was the one unused for longest when c came
+            scorer.scores(pixels[:1], [prompt])
+        assert network.calls == [["a"], ["b"], ["c"], ["b"]]  # b was the one unused for longest when c came
         many = [f"{n}" for n in range(4)]
-        assert judging.scores(pixels, many).shape == (4,)  # more than are kept, in one batch
+        assert scorer.scores(pixels, many).shape == (4,)  # more than are kept, in one batch
 
     def test_a_failure_is_told_and_tried_again(self, pixels: NDArray[np.float32]) -> None:
-        judge = Counting()
-        judging = Judging(judge, device="cpu")
-        judge.failing = True
+        network = Counting()
+        scorer = PromptScorer(network, device="cpu")
+        network.failing = True
         with pytest.raises(RuntimeError, match="no memory"):
-            judging.scores(pixels[:1], ["a"])
-        judge.failing = False
-        assert judging.scores(pixels[:1], ["a"]).shape == (1,)
+            scorer.scores(pixels[:1], ["a"])
+        network.failing = False
+        assert scorer.scores(pixels[:1], ["a"]).shape == (1,)
 
 
 class TestGradients:
     @pytest.mark.parametrize(
         "preprocessing",
         [
-            Preprocessing("shortest", 12, "bicubic", 8, mean=CLIP_MEAN, std=CLIP_STD, whole=False),
-            Preprocessing("exact", 9, "bilinear", whole=False),
-            Preprocessing("longest", 10, "bicubic", mean=CLIP_MEAN, std=CLIP_STD, whole=False),
-            Preprocessing("exact", 40, "lanczos", whole=False),
+            Preprocessing("shortest", 12, "bicubic", 8, mean=CLIP_MEAN, std=CLIP_STD, rounded=False),
+            Preprocessing("exact", 9, "bilinear", rounded=False),
+            Preprocessing("longest", 10, "bicubic", mean=CLIP_MEAN, std=CLIP_STD, rounded=False),
+            Preprocessing("exact", 40, "lanczos", rounded=False),
         ],
-        ids=lambda one: one.fit,
+        ids=lambda preprocessing: preprocessing.fit,
     )
     def test_prepared_as_without_gradients(self, preprocessing: Preprocessing) -> None:
         rng = np.random.default_rng(1)
@@ -116,35 +116,35 @@ class TestGradients:
 
     def test_they_are_those_of_the_score(self) -> None:
         images = torch.rand(2, 3, 11, 9, dtype=torch.float64, requires_grad=True)
-        judging = Judging(Counting(), device="cpu")
-        assert torch.autograd.gradcheck(lambda x: judging.differentiable(x, ["ab", "abc"]), images)
+        scorer = PromptScorer(Counting(), device="cpu")
+        assert torch.autograd.gradcheck(lambda x: scorer.differentiable(x, ["ab", "abc"]), images)
 
     def test_of_a_network_after_it_was_used_without_them(self) -> None:
         torch.manual_seed(0)
         sizes = {"image_size": SIDE, "patch_size": 8, "image_width": 16, "text_width": 16}
-        judging = Judging(build(configure({"sizes": {**sizes}}, ["a red cat"], []), fresh=True), device="cpu")
+        scorer = PromptScorer(build(configure({"sizes": {**sizes}}, ["a red cat"], []), fresh=True), device="cpu")
         image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8))
-        plain = judging.scores(judging.preprocessing.prepare(image)[None], ["a red cat"])
+        plain = scorer.scores(scorer.preprocessing.prepare(image)[None], ["a red cat"])
         tensor = (torch.from_numpy(np.asarray(image).copy()).permute(2, 0, 1)[None] / 255).requires_grad_()
-        score = judging.differentiable(tensor, ["a red cat"])
+        score = scorer.differentiable(tensor, ["a red cat"])
         assert score.item() == pytest.approx(plain[0], rel=1e-4)  # at its own size nothing is rounded
         score.sum().backward()  # type: ignore[no-untyped-call]
         assert tensor.grad is not None
-        uphill = judging.differentiable(tensor + 1e-3 * tensor.grad.sign(), ["a red cat"])
+        uphill = scorer.differentiable(tensor + 1e-3 * tensor.grad.sign(), ["a red cat"])
         assert uphill.item() > score.item()
 
     def test_wrong_shapes(self) -> None:
-        judging = Judging(Counting(), device="cpu")
+        scorer = PromptScorer(Counting(), device="cpu")
         with pytest.raises(ValueError, match="as many prompts"):
-            judging.differentiable(torch.rand(2, 3, 8, 8), ["a"])
+            scorer.differentiable(torch.rand(2, 3, 8, 8), ["a"])
         with pytest.raises(ValueError, match=r"\(n, 3, height, width\)"):
-            judging.differentiable(torch.rand(1, 8, 8, 3), ["a"])
+            scorer.differentiable(torch.rand(1, 8, 8, 3), ["a"])
 
 
 def test_devices() -> None:
-    assert chosen_device("cpu").type == "cpu"
+    assert select_device("cpu").type == "cpu"
     with pytest.raises(UserError, match="device 'abacus' cannot be used here"):
-        chosen_device("abacus")
+        select_device("abacus")
     if not torch.cuda.is_available():
         with pytest.raises(UserError, match="cpu always can"):
-            chosen_device("cuda")
+            select_device("cuda")

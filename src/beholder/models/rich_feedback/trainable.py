@@ -1,0 +1,88 @@
+"""The interface of models of rich feedback: the RAHF model, and the baselines it is compared with.
+
+Each satisfies :class:`RichTrainable` and has a line in ``architectures.py``. Not every model predicts everything:
+the parts that it does not predict are empty.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from beholder.models.trainable import Trainable
+
+
+@dataclass(frozen=True, eq=False)
+class RichBatch:
+    """Images with raters' feedback, one row per image; missing labels are nan (maps, scores) or None (words)."""
+
+    pixels: torch.Tensor
+    """(images, 3, side, side); or features of a frozen encoder, (images, dims)."""
+    prompts: tuple[str, ...]
+    heatmaps: torch.Tensor
+    """Proportion of raters who marked each pixel, (images, aspects, map side, map side)."""
+    scores: torch.Tensor
+    """Mean scores from 0 to 1, (images, aspects)."""
+    misaligned: tuple[tuple[bool, ...] | None, ...]
+    """For each image whether each word of its prompt is misaligned."""
+    only_naming: bool = False
+    """Whether only the naming loss is computed: which words the images show."""
+
+    def __len__(self) -> int:
+        return len(self.prompts)
+
+    def to(self, device: torch.device) -> Self:
+        """The same batch on another device."""
+        return replace(
+            self,
+            pixels=self.pixels.to(device),
+            heatmaps=self.heatmaps.to(device),
+            scores=self.scores.to(device),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RichFeedback:
+    """The feedback of a model on images; what it does not predict is empty."""
+
+    heatmaps: Mapping[str, NDArray[np.float32]]
+    """Aspect -> (images, map side, map side), from 0 to 1."""
+    scores: Mapping[str, NDArray[np.float32]]
+    """Aspect -> (images,), from 0 to 1; more is better."""
+    misaligned: tuple[NDArray[np.float64], ...]
+    """For each image the probability that each word of its prompt is misaligned; nan for truncated words."""
+
+
+class Outputs(Protocol):
+    """The settings of a model that say what it predicts."""
+
+    @property
+    def heatmaps(self) -> tuple[str, ...]:
+        """Aspects with a heatmap."""
+        ...
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Aspects with a score."""
+        ...
+
+    @property
+    def map_side(self) -> int:
+        """Side of the heatmaps, in pixels."""
+        ...
+
+
+class RichTrainable(Trainable[RichBatch], Protocol):
+    """A model that is trained on rich feedback and predicts it."""
+
+    @property
+    def settings(self) -> Outputs:
+        """The settings of the model, with its outputs among them."""
+        ...
+
+    def feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
+        """The feedback on prepared images (n, …), on the device of the module, for their prompts."""
+        ...
