@@ -9,7 +9,7 @@ from beholder.api.demo import Counted, leaderboards, prepare_demo, recovered
 from beholder.cli.main import main
 from beholder.cli.verdict import print_boards, print_verdict
 from beholder.errors import StudyError
-from beholder.simulate.people import BAD, SUBTLE
+from beholder.simulate.raters import BAD, SUBTLE
 from beholder.simulate.world import World
 from beholder.study.kinds.pair import PairQuestion
 from beholder.tables.catalogue import TABLES
@@ -92,7 +92,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setattr("beholder.cli.demo.BAD_PEOPLE", 3)
     monkeypatch.setattr("beholder.api.demo.PEOPLE", 15)
     monkeypatch.setattr("beholder.api.demo.PROTOCOLS", ("mos",))
-    monkeypatch.setattr("beholder.simulate.expectation.CROWD", 20)
+    monkeypatch.setattr("beholder.simulate.expectation.HONEST_RATERS", 20)
     folder = tmp_path / "study"
     assert main(["demo", "--out", str(folder), "--seed", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()

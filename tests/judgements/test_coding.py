@@ -65,7 +65,9 @@ class TestHandWorked:
         assert found["exposure_ms"].to_list() == [100.0, 83.3, None]
 
     def test_a_pair(self, answered: Answered) -> None:
-        answers = answered(*[("ann", ["y", "x"], said) for said in ("left", "tie", "right")], aspect="preference")
+        answers = answered(
+            *[("ann", ["y", "x"], choice) for choice in ("left", "tie", "right")], aspect="preference"
+        )
         assert coded(PairQuestion(name="q"), answers) == [
             ("y", "x", 1.0, "vote"),
             ("y", "x", 0.0, "vote"),
@@ -73,8 +75,8 @@ class TestHandWorked:
         ]
 
     def test_five_answers(self, answered: Answered) -> None:
-        said = ("left-much", "left", "same", "right", "right-much")
-        answers = answered(*[("ann", ["y", "x"], choice) for choice in said], aspect="preference")
+        choices = ("left-much", "left", "same", "right", "right-much")
+        answers = answered(*[("ann", ["y", "x"], choice) for choice in choices], aspect="preference")
         found = coded(SideBySideQuestion(name="q"), answers)
         assert found == [("y", "x", value, "graded-vote") for value in (2.0, 1.0, 0.0, -1.0, -2.0)]
 
@@ -135,9 +137,9 @@ def some_answers(answered: Answered, question: AnyQuestion, rng: np.random.Gener
     parts = [answered()]
     for person in range(people):
         images = [str(name) for name in rng.permutation(list("abcdefghij"))[: kind.shows(question)]]
-        for said in kind.guess(question, rng).said:
-            answer = said.choice or (said.value if said.ranking is None else list(said.ranking))
-            parts.append(answered((f"p{person}", images, answer), aspect=said.aspect, trials=[f"t{person}"]))
+        for answer in kind.guess(question, rng).answers:
+            given_as = answer.choice or (answer.value if answer.ranking is None else list(answer.ranking))
+            parts.append(answered((f"p{person}", images, given_as), aspect=answer.aspect, trials=[f"t{person}"]))
     return pl.concat(parts)
 
 
@@ -174,9 +176,9 @@ def test_swapping_the_sides_mirrors_the_votes(seed: int, kind: str) -> None:
         response = KINDS[kind].guess(question, rng)
         opposite = response if kind == "ranking" else KINDS[kind].oppose(question, response)
         images = [str(name) for name in rng.permutation(list("abcdef"))[: KINDS[kind].shows(question)]]
-        ranks = list(response.said[0].ranking or ())
-        shown.append(_row(number, images, response.said[0].choice, ranks))
-        mirrored.append(_row(number, images[::-1], opposite.said[0].choice, ranks[::-1]))
+        ranks = list(response.answers[0].ranking or ())
+        shown.append(_row(number, images, response.answers[0].choice, ranks))
+        mirrored.append(_row(number, images[::-1], opposite.answers[0].choice, ranks[::-1]))
     one, other = (
         in_order_of_ids(votes_of(judgements_of(question, pl.DataFrame(rows, schema=ROW), NO_MARKS)))
         .select("rater", "image", "other", "value")

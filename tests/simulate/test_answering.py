@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from beholder.simulate.answering import HEEDS_INSTRUCTIONS, Answered, answer
-from beholder.simulate.people import HABITS, Person, with_habit
+from beholder.simulate.raters import HABITS, SimulatedRater, with_habit
 from beholder.simulate.sight import ASPECTS, Sight, View, sight_of
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
@@ -40,12 +40,12 @@ def images(*views: tuple[float, float]) -> Sight:
 FAKE, GOOD_AND_BAD = images((2.5, 0.5)), images((0.0, 0.9), (2.0, 0.3))
 
 
-def person(habit: str) -> Person:
-    return with_habit(Person("p", "noisy"), habit)
+def person(habit: str) -> SimulatedRater:
+    return with_habit(SimulatedRater("p", "noisy"), habit)
 
 
 def said(
-    who: Person,
+    who: SimulatedRater,
     question: AnyQuestion,
     sight: Sight,
     times: int = 400,
@@ -53,11 +53,11 @@ def said(
     instruction: str | None = None,
     progress: float = 0.0,
 ) -> list[str]:
-    return [a.response.said[0].text for a in answers(who, question, sight, times, instruction, progress)]
+    return [a.response.answers[0].text for a in answers(who, question, sight, times, instruction, progress)]
 
 
 def answers(
-    who: Person,
+    who: SimulatedRater,
     question: AnyQuestion,
     sight: Sight,
     times: int = 400,
@@ -75,7 +75,7 @@ def answers(
 def test_every_kind_takes_its_time(question: AnyQuestion) -> None:
     traits = KINDS[question.kind].traits
     sight = images(*[(1.0, 0.6)] * KINDS[question.kind].shows(question))
-    trials = answers(Person("p", "noisy"), question, sight, 400)
+    trials = answers(SimulatedRater("p", "noisy"), question, sight, 400)
     # log-normal with σ = .45: the median of 400 is within 4 · 1.2533 · .45/√400 = 11 %
     assert np.median([trial.trial_seconds for trial in trials]) == pytest.approx(traits.seconds, rel=0.12)
     assert np.median([trial.seconds for trial in trials]) == pytest.approx(traits.answer_seconds, rel=0.12)
@@ -88,7 +88,7 @@ def test_everyone_can_answer_everything(question: AnyQuestion, habit: str) -> No
     kind = KINDS[question.kind]
     sight = images(*[(1.0, 0.6)] * kind.shows(question))
     for answered in answers(person(habit), question, sight, 5):
-        assert tuple(s.aspect for s in answered.response.said) == kind.aspects(question)
+        assert tuple(s.aspect for s in answered.response.answers) == kind.aspects(question)
         assert answered.seconds > 0
 
 
@@ -168,6 +168,6 @@ def test_people_who_read_heed_instructions(habit: str) -> None:
 
 
 def test_a_lapse_is_a_guess() -> None:
-    absent = Person("p", "noisy", lapse=1.0)
+    absent = SimulatedRater("p", "noisy", lapse=1.0)
     counts = Counter(said(absent, PAIR, GOOD_AND_BAD, 900))
     assert all(abs(counts[choice] - 300) < 4 * 14.2 for choice in ("left", "tie", "right"))

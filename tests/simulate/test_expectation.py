@@ -12,10 +12,10 @@ from beholder.simulate.answering import answer
 from beholder.simulate.expectation import (
     chance_of_generated,
     expected_opinion,
+    expected_ratings,
     expected_votes,
-    planted_ratings,
 )
-from beholder.simulate.people import Person, draw_people
+from beholder.simulate.raters import SimulatedRater, draw_raters
 from beholder.simulate.sight import ASPECTS, View, sight_of
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
@@ -25,7 +25,7 @@ from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Aspect
 from beholder.tables.catalogue import TABLES
 
-CROWD = draw_people(40, 0, np.random.default_rng(0))
+CROWD = draw_raters(40, 0, np.random.default_rng(0))
 EACH = 60
 
 
@@ -39,7 +39,7 @@ def brute(question: AnyQuestion, *views: View) -> list[str]:
     sight = sight_of(views)
     return [
         answer(person, question, sight, instruction=None, progress=0, exposure_ms=None, rng=rng)
-        .response.said[0]
+        .response.answers[0]
         .text
         for person in CROWD
         for _ in range(EACH)
@@ -51,7 +51,7 @@ def within_four_errors(found: float, expected: float, spread: float) -> bool:
 
 
 def test_chance_of_generated_hand_worked() -> None:
-    one = (Person("p", "noisy", acuity=2.0, criterion=1.0, lapse=0.1),)
+    one = (SimulatedRater("p", "noisy", acuity=2.0, criterion=1.0, lapse=0.1),)
     # .9 · Φ(2 · .75 − 1) + .1 · ½ = .9 · Φ(.5) + .05
     assert chance_of_generated(np.asarray([0.75]), one)[0] == pytest.approx(0.9 * 0.6914625 + 0.05)
 
@@ -64,7 +64,7 @@ def test_chance_of_generated_by_brute_force(detectability: float) -> None:
 
 
 def test_votes_hand_worked() -> None:
-    one = (Person("p", "noisy", noise=0.1, indifference=0.1, lapse=0.0),)
+    one = (SimulatedRater("p", "noisy", noise=0.1, indifference=0.1, lapse=0.0),)
     # the gap felt is normal about .2 with SD .1√2: left Φ((.2 − .1)/.1414) = Φ(.7071), right Φ(−2.1213)
     left, right, tie = expected_votes(PairQuestion(name="q"), np.asarray([0.2]), one)[0]
     assert left == pytest.approx(norm.cdf(0.1 / (0.1 * np.sqrt(2))))
@@ -94,7 +94,7 @@ def test_opinion_by_brute_force(points: int, quality: float) -> None:
 
 
 def test_opinion_hand_worked() -> None:
-    one = (Person("p", "noisy", noise=1e-9, leniency=0.1, lapse=0.2),)
+    one = (SimulatedRater("p", "noisy", noise=1e-9, leniency=0.1, lapse=0.2),)
     # feels .6 + .1 = .7, which is 3.8 on the scale from 1 to 5: 4 points; a lapse gives 3 on average
     question = RatingQuestion(name="q")
     assert expected_opinion(question, np.asarray([0.6]), one)[0] == pytest.approx(0.8 * 4 + 0.2 * 3)
@@ -122,12 +122,12 @@ class TestPlantedRatings:
         return pl.DataFrame({"slot": [s for s, _ in shown], "images": [i for _, i in shown]})
 
     def planted(self, question: AnyQuestion, trials: pl.DataFrame) -> dict[tuple[str, str, str], float]:
-        rows = planted_ratings(question, trials, self.images, self.VIEWS, rng=np.random.default_rng(7))
+        rows = expected_ratings(question, trials, self.images, self.VIEWS, rng=np.random.default_rng(7))
         found = TABLES["ratings"].frame(rows)
         return {(a, m, g): r for a, m, g, r in found.select("aspect", "method", "generator", "rating").iter_rows()}
 
-    def crowd(self) -> tuple[Person, ...]:
-        return draw_people(expectation.CROWD, 0, np.random.default_rng(7))
+    def crowd(self) -> tuple[SimulatedRater, ...]:
+        return draw_raters(expectation.HONEST_RATERS, 0, np.random.default_rng(7))
 
     def test_error_rates(self) -> None:
         trials = self.trials((0, ["a0"]), (0, ["a1"]), (0, ["r0"]), (1, ["b0"]), (1, ["b1"]), (1, ["r1"]))

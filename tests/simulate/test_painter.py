@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beholder.errors import FaultsError, UserError
-from beholder.simulate import truth as score
+from beholder.simulate import ground_truth as score
 from beholder.simulate.composition import COMPOSITIONS
 from beholder.simulate.flaws import FLAWS
 from beholder.simulate.grammar import Attribute, Group, Request, draw_request, prompt_text
+from beholder.simulate.ground_truth import ATTRIBUTE_WEIGHTS
 from beholder.simulate.painter import FLAWLESS, Picture, Policy, paint
-from beholder.simulate.truth import ATTRIBUTE_WEIGHTS
 from beholder.study.words import split_words
 
 seeds = st.integers(0, 2**32 - 1)

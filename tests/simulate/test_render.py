@@ -147,7 +147,7 @@ def test_every_object_can_be_seen(seed: int) -> None:
 
 def test_counts_that_differ_leave_gaps_or_extras() -> None:
     painted = Request((Group(2, "", "red", "ball"), Group(3, "", "blue", "cat")), "above", "at sunset", "photo")
-    scene = lay_out(painted, np.random.default_rng(0), wanted=(4, 1))
+    scene = lay_out(painted, np.random.default_rng(0), requested=(4, 1))
     assert [placed.group for placed in scene.missing] == [0, 0]
     assert [placed.group for placed in scene.objects if placed.extra] == [1, 1]
     assert len(scene.objects) == 5

@@ -15,7 +15,15 @@ from PIL import Image
 from beholder.feedback.heatmap import decode_heatmap
 from beholder.simulate.sight import ASPECTS
 from beholder.simulate.views import views_of
-from beholder.simulate.world import GENERATORS, KNOWN_BAD, MANIFEST, Painted, World, paint_world, write_truth
+from beholder.simulate.world import (
+    GENERATORS,
+    KNOWN_BAD,
+    MANIFEST,
+    Painted,
+    World,
+    paint_world,
+    write_ground_truth,
+)
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import TRUTH_ROOM, Store
@@ -118,7 +126,7 @@ def test_truth_is_kept_and_read_back(small_world: Small, tmp_path: Path) -> None
     for name in ("one", "two"):
         store = Store(tmp_path / name)
         store.write(*image_tables(small_world.painted))
-        write_truth(store, small_world.world, small_world.painted)
+        write_ground_truth(store, small_world.world, small_world.painted)
         written.append(content(tmp_path / name))
     assert written[0] == written[1]
 

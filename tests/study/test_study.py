@@ -302,7 +302,7 @@ class TestRulesBetweenSettings:
             ("blocks = 3\ntrials = 2", "blocks (3) cannot exceed trials (2)"),
             (
                 "raters = 2\nraters_per_item = 3",
-                "raters_per_item (3) cannot exceed raters (2): a person judges an item once",
+                "raters_per_item (3) cannot exceed raters (2): a rater judges an item once",
             ),
             (
                 "raters = 5\ntrials = 4\nraters_per_item = 3",

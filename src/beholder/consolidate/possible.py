@@ -62,7 +62,7 @@ def _either(words: tuple[str, ...]) -> str:
 
 def _named(bad: pl.DataFrame) -> str:
     """``found 'left' in trial t1 and '9' in trial t2 and 3 more``."""
-    rows = bad.select(pl.col("said").fill_null("nothing"), "trial", "rater").head(SHOWN).iter_rows()
+    rows = bad.select(pl.col("answer_text").fill_null("nothing"), "trial", "rater").head(SHOWN).iter_rows()
     shown = [f"{said!r} in trial {trial} by {rater}" for said, trial, rater in rows]
     more = f" and {bad.height - len(shown):,} more" if bad.height > len(shown) else ""
     return f"found {', '.join(shown)}{more}"

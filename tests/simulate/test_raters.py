@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from beholder.simulate.people import BAD, HABITS, SUBTLE, Person, draw_people, honest, with_habit
+from beholder.simulate.raters import (
+    BAD,
+    HABITS,
+    SUBTLE,
+    SimulatedRater,
+    draw_honest_rater,
+    draw_raters,
+    with_habit,
+)
 from beholder.simulate.sight import ASPECTS, Sight, View, sight_of
 
-ORDINARY = Person("p", "noisy")
+ORDINARY = SimulatedRater("p", "noisy")
 
 
 def images(*views: tuple[float, float]) -> Sight:
@@ -30,15 +38,15 @@ class TestVisibility:
         assert ORDINARY.visibility(1e6) == 1
 
     def test_threshold_and_slope(self) -> None:
-        assert Person("p", "noisy", threshold_ms=100, slope=5).visibility(100) == 0.5
-        steep, flat = (Person("p", "noisy", slope=slope) for slope in (4, 1))
+        assert SimulatedRater("p", "noisy", threshold_ms=100, slope=5).visibility(100) == 0.5
+        steep, flat = (SimulatedRater("p", "noisy", slope=slope) for slope in (4, 1))
         assert steep.visibility(500) > flat.visibility(500)
         assert steep.visibility(125) < flat.visibility(125)
 
 
 class TestSense:
     def test_evidence_is_d_prime_times_acuity_and_visibility_plus_a_unit_normal(self) -> None:
-        person = Person("p", "noisy", acuity=1.5)
+        person = SimulatedRater("p", "noisy", acuity=1.5)
         rng = np.random.default_rng(0)
         felt = [
             person.sense(images((2.0, 1.0)), progress=0, exposure_ms=250, rng=rng).generated[0]
@@ -50,7 +58,7 @@ class TestSense:
 
     def test_share_called_generated_is_the_psychometric_function(self) -> None:
         rng = np.random.default_rng(1)
-        person = Person("p", "noisy", criterion=1.0)
+        person = SimulatedRater("p", "noisy", criterion=1.0)
         said = np.mean(
             [
                 person.sense(images((1.8, 1.0)), progress=0, exposure_ms=None, rng=rng).generated[0] > 1
@@ -61,7 +69,7 @@ class TestSense:
         assert said == pytest.approx(norm.cdf(0.8), abs=4 * 0.0065)
 
     def test_quality_is_truth_plus_leniency_with_the_side_pull_on_the_first(self) -> None:
-        person = Person("p", "noisy", noise=0.0, leniency=0.1, side_pull=0.3)
+        person = SimulatedRater("p", "noisy", noise=0.0, leniency=0.1, side_pull=0.3)
         sensed = person.sense(
             images((0, 0.5), (0, 0.6)), progress=0, exposure_ms=None, rng=np.random.default_rng(0)
         )
@@ -71,7 +79,7 @@ class TestSense:
         assert alone.quality["overall"] == pytest.approx([0.6])  # no side, no pull
 
     def test_drift_makes_noise_grow_and_acuity_fall(self) -> None:
-        tired = Person("p", "tired", drift=1.5, noise=0.1)
+        tired = SimulatedRater("p", "tired", drift=1.5, noise=0.1)
         for progress, factor in ((0.0, 1.0), (1.0, 2.5)):
             rng = np.random.default_rng(2)
             sensed = [
@@ -89,7 +97,7 @@ class TestSense:
             points={"implausibility": (((0.0, 1.0), (0.5, 0.5)),)},
             words=(1, 4),
         )
-        keen, blind = Person("p", "noisy", notice=1.0), Person("p", "noisy", notice=0.0)
+        keen, blind = SimulatedRater("p", "noisy", notice=1.0), SimulatedRater("p", "noisy", notice=0.0)
         sensed = keen.sense(sight, progress=0, exposure_ms=None, rng=np.random.default_rng(0))
         (points,) = sensed.points["implausibility"]
         assert len(points) == 2
@@ -103,7 +111,7 @@ class TestSense:
 
 def test_times_are_right_skewed_about_the_median() -> None:
     rng = np.random.default_rng(0)
-    times = np.asarray([Person("p", "noisy", seconds=1.5).dally(2.0, rng) for _ in range(5000)])
+    times = np.asarray([SimulatedRater("p", "noisy", seconds=1.5).draw_seconds(2.0, rng) for _ in range(5000)])
     # log-normal, median 1.5 · 2 = 3, mean 3 · exp(.45²/2) = 3.320; SE of the log of the median .45·1.25/√5000
     assert np.median(times) == pytest.approx(3.0, rel=4 * 0.008)
     assert times.mean() == pytest.approx(3 * np.exp(0.45**2 / 2), rel=4 * 0.007)
@@ -113,14 +121,14 @@ def test_times_are_right_skewed_about_the_median() -> None:
 
 class TestHabits:
     def test_ordinary_people_differ_about_the_middle(self) -> None:
-        crowd = [honest(f"p{n}", np.random.default_rng(n)) for n in range(2000)]
+        crowd = [draw_honest_rater(f"p{n}", np.random.default_rng(n)) for n in range(2000)]
         assert np.mean([p.criterion for p in crowd]) == pytest.approx(1.0, abs=4 * 0.2 / np.sqrt(2000))
         assert np.std([p.criterion for p in crowd]) == pytest.approx(0.2, rel=0.1)
         assert np.median([p.acuity for p in crowd]) == pytest.approx(1.0, abs=0.02)
         assert all(0.1 <= p.noise <= 0.2 for p in crowd)
 
     def test_each_habit_changes_what_it_is_named_for(self) -> None:
-        person = honest("p", np.random.default_rng(0))
+        person = draw_honest_rater("p", np.random.default_rng(0))
         assert with_habit(person, "lenient").leniency == pytest.approx(person.leniency + 0.12)
         assert with_habit(person, "harsh").leniency == pytest.approx(person.leniency - 0.12)
         assert with_habit(person, "lenient").criterion > person.criterion > with_habit(person, "harsh").criterion
@@ -138,7 +146,7 @@ class TestHabits:
 class TestDrawPeople:
     @pytest.mark.parametrize(("number", "bad"), [(40, 0), (40, 10), (60, 12), (5, 5), (0, 0)])
     def test_counts(self, number: int, bad: int) -> None:
-        people = draw_people(number, bad, np.random.default_rng(0))
+        people = draw_raters(number, bad, np.random.default_rng(0))
         assert len(people) == len({person.rater for person in people}) == number
         habits = Counter(person.habit for person in people)
         assert sum(habits[habit] for habit in (*BAD, *SUBTLE)) == bad
@@ -146,16 +154,16 @@ class TestDrawPeople:
         assert habits["harsh"] == (number - bad + 3) // 8
 
     def test_ten_bad_people_have_each_habit(self) -> None:
-        habits = Counter(person.habit for person in draw_people(40, 10, np.random.default_rng(0)))
+        habits = Counter(person.habit for person in draw_raters(40, 10, np.random.default_rng(0)))
         assert all(habits[habit] == 2 for habit in BAD)
         assert all(habits[habit] == 1 for habit in SUBTLE)
 
     def test_in_random_order_by_the_seed(self) -> None:
-        first, again, other = (draw_people(40, 10, np.random.default_rng(seed)) for seed in (1, 1, 2))
+        first, again, other = (draw_raters(40, 10, np.random.default_rng(seed)) for seed in (1, 1, 2))
         assert first == again
         assert [p.habit for p in first] != [p.habit for p in other]
         assert {p.habit for p in first[:10]} != {*BAD, *SUBTLE}  # the bad do not come first
 
     def test_refuses_more_bad_people_than_people(self) -> None:
         with pytest.raises(ValueError, match="between 0 and 3, found 4"):
-            draw_people(3, 4, np.random.default_rng(0))
+            draw_raters(3, 4, np.random.default_rng(0))
