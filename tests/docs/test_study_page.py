@@ -56,7 +56,7 @@ MEANINGS = {
     "Codes.no_consent": "for a rater who did not consent",
     "Codes.failed_checks": "for a rater whose screen is too slow for a timed question",
     "Codes.withdrawn": "for a rater who withdrew",
-    "Codes.returned": "for a rater whose slot went to someone else, who skipped too often, or whose session you ended",
+    "Codes.returned": "for a rater whose slot went to another, who skipped too often, or whose session you ended",
     "Question.name": "name of the question, its own within the study; the tables carry it",
     "Question.kind": "kind of the question: decides which of the tables below applies",
     "Question.protocol": "the protocol it came from; a note, nothing is computed from it",

@@ -88,8 +88,8 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_valid_answers_in_their_order_and_nobody_who_did_not_consent(store: Store) -> None:
-    found = answered_trials(store)
-    assert found.select("rater", "trial", "role", "answer_text", "expected").rows() == [
+    joined = answered_trials(store)
+    assert joined.select("rater", "trial", "role", "answer_text", "expected").rows() == [
         ("bob", "t0", "test", "real", "generated"),
         ("bob", "t1", "gold", "generated", "generated"),
         ("ann", "t0", "test", "generated", "generated"),

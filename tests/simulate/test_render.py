@@ -189,16 +189,16 @@ def test_a_tilted_backdrop_keeps_its_middle_column() -> None:
 
 
 def test_the_memory_forgets_the_oldest_beyond_its_limit() -> None:
-    made: list[str] = []
+    computed: list[str] = []
 
     def make(name: str) -> bytes:
-        made.append(name)
+        computed.append(name)
         return name.encode() * 4
 
     memo: Memo[bytes] = Memo(8, len)  # room for two values of four bytes
     for name in ("a", "b", "a", "c", "a", "b"):
         assert memo.get(name, lambda name=name: make(name)) == name.encode() * 4  # type: ignore[misc]
-    assert made == ["a", "b", "c", "b"]  # c pushed out b, the least recently used
+    assert computed == ["a", "b", "c", "b"]  # c pushed out b, the least recently used
 
 
 def _random_scene(seed: int) -> Scene:

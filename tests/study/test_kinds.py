@@ -152,10 +152,10 @@ class TestLaws:
     @given(seed=SEEDS)
     @FEW
     def test_what_is_asked_for_can_be_given(self, kind: Kind[Any], question: AnyQuestion, seed: int) -> None:
-        asked = kind.instruct(question, np.random.default_rng(seed))
-        response = kind.obey(question, asked)
+        instruction = kind.instruct(question, np.random.default_rng(seed))
+        response = kind.obey(question, instruction)
         fits(kind, question, response)
-        assert {answer.text for answer in response.answers} == {asked}
+        assert {answer.text for answer in response.answers} == {instruction}
 
     @given(seed=SEEDS)
     @FEW
@@ -180,8 +180,8 @@ class TestLaws:
 
     def test_an_attention_check_catches_who_is_lazy(self, kind: Kind[Any], question: AnyQuestion) -> None:
         rng = np.random.default_rng(0)
-        asked = {kind.instruct(question, rng) for _ in range(50)}
-        assert asked - {kind.lazy(question).answers[0].text}
+        instructions = {kind.instruct(question, rng) for _ in range(50)}
+        assert instructions - {kind.lazy(question).answers[0].text}
 
 
 def choice(response: Response) -> str | None:

@@ -49,5 +49,8 @@ def test_every_stage_has_a_row_with_what_it_reads_and_writes() -> None:
     head, _, _ = markdown().partition("\n## ")
     rows = [line for line in head.splitlines() if line.startswith("| `")]
     assert [row.split("`")[1] for row in rows] == list(STAGES)
-    assert "| `rank` | rates the generators by the raters' judgements | `images`, `trials`, `totals`, `published`," in head
+    assert (
+        "| `rank` | rates the generators by the raters' judgements | `images`, `trials`, `totals`, `published`,"
+        in head
+    )
     assert "| every table |  |" in rows[-1]
