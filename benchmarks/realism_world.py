@@ -27,8 +27,8 @@ from beholder.learn.card import number, shown
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
 from beholder.simulate.expectation import chance_of_generated
-from beholder.simulate.people import draw_people
-from beholder.simulate.world import MANIFEST, World, paint_world, write_truth
+from beholder.simulate.raters import draw_raters
+from beholder.simulate.world import MANIFEST, World, paint_world, write_ground_truth
 from beholder.stats.correlation.coefficients import correlation
 from beholder.stats.correlation.partial import partial_correlation
 from beholder.stats.intervals.bootstrap import rater_weights
@@ -55,7 +55,7 @@ def make_world(folder: Path) -> None:
             painted = paint_world(WORLD, Path(scratch))
             manifest = Path(scratch) / MANIFEST
             make_study(["layer6-realism"], folder, manifest=manifest, copy=True, raters=RATERS, trials=TRIALS)
-        write_truth(Store(folder), WORLD, painted)
+        write_ground_truth(Store(folder), WORLD, painted)
     print(design(folder), flush=True)
     print(run_simulated(folder, people=RATERS), flush=True)
     print(consolidate(folder), flush=True)
@@ -73,7 +73,7 @@ def held_out(folder: Path) -> pl.DataFrame:
         .join(images, on="image")
         .join(ground_truth.select("image", detectability="score"), on="image")
     )
-    crowd = draw_people(CROWD, 0, np.random.default_rng(0))
+    crowd = draw_raters(CROWD, 0, np.random.default_rng(0))
     true = chance_of_generated(rows["detectability"].to_numpy(), crowd)
     return rows.with_columns(true=pl.Series(true), group=pl.col("prompt").rank("dense").cast(pl.Int64) - 1)
 

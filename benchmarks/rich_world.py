@@ -15,7 +15,7 @@ from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.new import make_study
 from beholder.design.stage import run as design
-from beholder.simulate.world import MANIFEST, World, paint_world, write_truth
+from beholder.simulate.world import MANIFEST, World, paint_world, write_ground_truth
 from beholder.study.study import FILE_NAME
 from beholder.tables.store import Store
 
@@ -38,7 +38,7 @@ def make_world(folder: Path) -> None:
                 raters=raters,
                 trials=TRIALS,
             )
-        write_truth(Store(folder), world, painted)
+        write_ground_truth(Store(folder), world, painted)
     print(design(folder), flush=True)
     print(run_simulated(folder, people=raters), flush=True)
     if not Store(folder).has("labels"):  # again, it would look twice where models have since disagreed

@@ -28,7 +28,7 @@ from beholder.learn.card import shown
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
 from beholder.learn.votes import used_votes
-from beholder.simulate.world import GENERATORS, MANIFEST, World, paint_world, write_truth
+from beholder.simulate.world import GENERATORS, MANIFEST, World, paint_world, write_ground_truth
 from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.bootstrap_intervals import percentile_interval
 from beholder.study.study import FILE_NAME, load_study
@@ -53,7 +53,7 @@ def make_world(folder: Path, prompts: int, *, alike: bool) -> None:
             make_study(
                 ["hpd-pairs"], folder, manifest=Path(scratch) / MANIFEST, copy=True, raters=raters, trials=TRIALS
             )
-        write_truth(Store(folder), world, painted)
+        write_ground_truth(Store(folder), world, painted)
     print(design(folder), flush=True)
     print(run_simulated(folder, people=raters), flush=True)
     print(consolidate(folder), flush=True)

@@ -14,7 +14,7 @@ from hypothesis import settings
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from beholder.simulate.world import Painted, World, paint_world, write_truth
+from beholder.simulate.world import Painted, World, paint_world, write_ground_truth
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.study import FILE_NAME, Analysis, Study, dump_study
 from beholder.tables.catalogue import TABLES
@@ -77,7 +77,7 @@ def painted_study(small_world: SmallWorld, tmp_path: Path) -> Callable[..., Path
         ]
         prompts: list[dict[str, object]] = [{"prompt": key, "text": text} for text, key in ids.items()]
         _write_images(folder, rows, prompts)
-        write_truth(Store(folder), small_world.world, list(small_world.painted))
+        write_ground_truth(Store(folder), small_world.world, list(small_world.painted))
         return folder
 
     return make
@@ -146,7 +146,7 @@ ANSWERED: dict[str, pl.DataType] = {
     "ranking": pl.List(pl.Int64),
     "exposure_ms": pl.Float64(),
     "intended_ms": pl.Float64(),
-    "said": pl.String(),
+    "answer_text": pl.String(),
     "seconds": pl.Float64(),
     "role": pl.String(),
     "images": pl.List(pl.String),
@@ -191,7 +191,7 @@ def answered() -> Callable[..., pl.DataFrame]:
                     "attempt": 1,
                     "rater": rater,
                     "aspect": aspect,
-                    "said": text,
+                    "answer_text": text,
                     "seconds": seconds,
                     "role": role,
                     "images": list(images),

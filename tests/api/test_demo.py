@@ -9,7 +9,7 @@ from beholder.api.demo import Count, check_recovery, load_leaderboards, prepare_
 from beholder.cli.main import main
 from beholder.cli.verdict import print_boards, print_verdict
 from beholder.errors import StudyError
-from beholder.simulate.people import BAD, SUBTLE
+from beholder.simulate.raters import BAD, SUBTLE
 from beholder.simulate.world import World
 from beholder.study.kinds.pair import PairQuestion
 from beholder.tables.catalogue import TABLES
@@ -93,7 +93,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setattr("beholder.cli.demo.BAD_RATERS", 3)
     monkeypatch.setattr("beholder.api.demo.RATERS", 15)
     monkeypatch.setattr("beholder.api.demo.PROTOCOLS", ("mos",))
-    monkeypatch.setattr("beholder.simulate.expectation.CROWD", 20)
+    monkeypatch.setattr("beholder.simulate.expectation.HONEST_RATERS", 20)
     folder = tmp_path / "study"
     assert main(["demo", "--out", str(folder), "--seed", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -21,7 +21,7 @@ from beholder.study.kinds.allowed import faults_of_response
 from beholder.study.kinds.catalogue import KINDS
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.coding import RankCoding
-from beholder.study.kinds.kind import Response, Said, Sensed
+from beholder.study.kinds.kind import AspectAnswer, Response, Sensed
 from beholder.study.kinds.traits import Traits
 from beholder.study.question import Design, Question, Screening, Words
 from beholder.study.study import Study, load_study
@@ -120,8 +120,8 @@ def test_the_loop(painted_study: Callable[..., Path]) -> None:
 
 @pytest.mark.usefixtures("registered")
 def test_its_answers_and_minutes_are_known() -> None:
-    assert faults_of_response(QUESTION, Response((Said("preference", choice="third"),)), words=0) == []
-    assert faults_of_response(QUESTION, Response((Said("preference", choice="fourth"),)), words=0) == [
+    assert faults_of_response(QUESTION, Response((AspectAnswer("preference", choice="third"),)), words=0) == []
+    assert faults_of_response(QUESTION, Response((AspectAnswer("preference", choice="fourth"),)), words=0) == [
         "preference: found 'fourth', expected one of first, second, third"
     ]
     study = Study(name="s", title="S", questions=(QUESTION,))

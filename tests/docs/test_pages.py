@@ -15,7 +15,7 @@ from beholder.models.encoders.catalogue import ENCODERS
 from beholder.rank.methods import METHODS
 from beholder.simulate.composition import COMPOSITIONS
 from beholder.simulate.flaws import FLAWS
-from beholder.simulate.people import HABITS
+from beholder.simulate.raters import HABITS
 from beholder.study.kinds.catalogue import KINDS
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.question import Screening

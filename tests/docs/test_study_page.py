@@ -1,6 +1,6 @@
 """The tables of ``docs/study.md`` are the settings in words, and they are up to date.
 
-Run as a program, this file writes them anew: ``python tests/docs/test_study_page.py``.
+Run as a program, this file writes them again: ``python tests/docs/test_study_page.py``.
 """
 
 from collections.abc import Sequence
@@ -38,36 +38,36 @@ MODELS: dict[str, type[Settings]] = {
 
 MEANINGS = {
     "Study.name": "short name: small letters, digits and hyphens",
-    "Study.title": "title that people see",
+    "Study.title": "title that participants see",
     "Study.description": "what the study is for, in a sentence or two",
-    "Study.seed": "reproduces every draw: trials, made-up people, intervals",
+    "Study.seed": "reproduces every draw: trials, simulated raters, confidence intervals",
     "Study.images": "section `[images]`",
     "Study.pay": "section `[pay]`",
     "Study.collect": "section `[collect]`",
     "Study.analysis": "section `[analysis]`",
     "Study.questions": "one section `[[questions]]` for each question; at least one",
     "Pay.currency": "code of the currency",
-    "Collecting.languages": "languages that people may choose from",
+    "Collecting.languages": "languages that participants can choose from",
     "Collecting.consent_version": "goes with the consent that is recorded; change it with the text",
     "Collecting.codes": "section `[collect.codes]`",
     "Collecting.image_quality": "quality at which served images are encoded",
-    "Codes.complete": "for who did all trials",
-    "Codes.screened_out": "for who did not pass the qualification",
-    "Codes.no_consent": "for who did not agree",
-    "Codes.failed_checks": "for whose screen is too slow for a timed question",
-    "Codes.withdrawn": "for who withdrew",
-    "Codes.returned": "for whose place went to someone else, who skipped too often, or whose session you ended",
+    "Codes.complete": "for a rater who completed all trials",
+    "Codes.screened_out": "for a rater who did not pass the qualification",
+    "Codes.no_consent": "for a rater who did not consent",
+    "Codes.failed_checks": "for a rater whose screen is too slow for a timed question",
+    "Codes.withdrawn": "for a rater who withdrew",
+    "Codes.returned": "for a rater whose slot went to another, who skipped too often, or whose session you ended",
     "Question.name": "name of the question, its own within the study; the tables carry it",
     "Question.kind": "kind of the question: decides which of the tables below applies",
     "Question.protocol": "the protocol it came from; a note, nothing is computed from it",
-    "Question.text": "what people are asked; every kind has a default",
+    "Question.text": "what raters are asked; every kind has a default",
     "Question.design": "section `[questions.design]`",
     "Question.screening": "section `[questions.screening]`",
     "Aspect.name": "name of the aspect; the tables carry it",
-    "Aspect.text": "what people are asked about it",
+    "Aspect.text": "what raters are asked about it",
     "Aspect.low": "word at the low end of the scale",
     "Aspect.high": "word at the high end of the scale",
-    "text": "what people are asked",
+    "text": "what raters are asked",
     "aspects": "one section `[[questions.aspects]]` for each thing to be rated",
     "TimedRealismQuestion.start_ms": "exposure at the start of each block",
     "TimedRealismQuestion.shortest_ms": "the exposure never gets shorter than this",

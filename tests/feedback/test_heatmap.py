@@ -14,9 +14,9 @@ from beholder.feedback.heatmap import decode_heatmap, encode_heatmap
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 99))
 def test_back_and_forth_keeps_values_to_half_a_level(height: int, width: int, seed: int) -> None:
     heatmap = np.random.default_rng(seed).random((height, width))
-    found = decode_heatmap(encode_heatmap(heatmap))
-    assert found.shape == (height, width)
-    assert np.abs(found - heatmap).max() <= 0.5 / 255 + 1e-12
+    decoded = decode_heatmap(encode_heatmap(heatmap))
+    assert decoded.shape == (height, width)
+    assert np.abs(decoded - heatmap).max() <= 0.5 / 255 + 1e-12
 
 
 @given(st.integers(1, 9), st.integers(0, 99))

@@ -14,21 +14,24 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     words = [np.array([0.1, np.nan], np.float32), np.array([], np.float32), np.array([0.9], np.float32)]
     path = tmp_path / "models" / "predictions.npz"
     write_predictions(path, RichPredictions(("a", "b", "ü/1"), scores, maps, words, "hash"))
-    found = read_predictions(path)
-    assert found is not None
-    assert (found.images, found.weights) == (("a", "b", "ü/1"), "hash")
-    assert found.scores.keys() == scores.keys()
-    assert (found.scores["overall"] == scores["overall"]).all()
-    assert all((found.heatmaps[name] == one).all() for name, one in maps.items())
-    assert all(np.array_equal(one, two, equal_nan=True) for one, two in zip(found.misaligned, words, strict=True))
+    read_back = read_predictions(path)
+    assert read_back is not None
+    assert (read_back.images, read_back.weights) == (("a", "b", "ü/1"), "hash")
+    assert read_back.scores.keys() == scores.keys()
+    assert (read_back.scores["overall"] == scores["overall"]).all()
+    assert all((read_back.heatmaps[name] == heatmap).all() for name, heatmap in maps.items())
+    assert all(
+        np.array_equal(first, second, equal_nan=True)
+        for first, second in zip(read_back.misaligned, words, strict=True)
+    )
 
 
 def test_what_a_model_does_not_predict_stays_empty(tmp_path: Path) -> None:
     path = tmp_path / "predictions.npz"
     write_predictions(path, RichPredictions(("a",), {}, {}, [], "hash"))
-    found = read_predictions(path)
-    assert found is not None
-    assert (dict(found.scores), dict(found.heatmaps), list(found.misaligned)) == ({}, {}, [])
+    read_back = read_predictions(path)
+    assert read_back is not None
+    assert (dict(read_back.scores), dict(read_back.heatmaps), list(read_back.misaligned)) == ({}, {}, [])
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04", b"nonsense"])
@@ -42,9 +45,9 @@ def test_a_file_that_cannot_be_read_is_none(tmp_path: Path, content: bytes | Non
 def test_half_a_file_is_none(tmp_path: Path) -> None:
     path = tmp_path / "predictions.npz"
     write_predictions(path, RichPredictions(("a",), {"overall": np.ones(1, np.float32)}, {}, [], "hash"))
-    whole = path.read_bytes()
-    for length in range(0, len(whole), 97):
-        path.write_bytes(whole[:length])
+    content = path.read_bytes()
+    for length in range(0, len(content), 97):
+        path.write_bytes(content[:length])
         assert read_predictions(path) is None
 
 

@@ -39,17 +39,17 @@ class TestFormats:
     @pytest.mark.parametrize("kind", ["WEBP", "AVIF"])
     def test_without_loss_if_asked(self, kind: str) -> None:
         options = {"lossless": True} if kind == "WEBP" else {"quality": 100, "subsampling": "4:4:4"}
-        found = decoded(smooth(), kind, **options).astype(int)
-        assert np.abs(found - np.asarray(smooth())).max() <= (0 if kind == "WEBP" else 4)
+        pixels = decoded(smooth(), kind, **options).astype(int)
+        assert np.abs(pixels - np.asarray(smooth())).max() <= (0 if kind == "WEBP" else 4)
 
     def test_jpeg_is_decoded_in_full(self) -> None:
-        kept = content(smooth(640, 480), "JPEG", quality=90)
-        with Image.open(io.BytesIO(kept)) as plain:
-            np.testing.assert_array_equal(np.asarray(decode(kept)), np.asarray(plain))
-        with Image.open(io.BytesIO(kept)) as quick:
+        encoded = content(smooth(640, 480), "JPEG", quality=90)
+        with Image.open(io.BytesIO(encoded)) as plain:
+            np.testing.assert_array_equal(np.asarray(decode(encoded)), np.asarray(plain))
+        with Image.open(io.BytesIO(encoded)) as quick:
             quick.draft("RGB", (80, 60))
             assert quick.size == (80, 60)  # what the quicker way would have given
-        assert decode(kept).size == (640, 480)
+        assert decode(encoded).size == (640, 480)
 
     def test_a_suffix_does_not_matter(self) -> None:
         assert decode(content(smooth(), "GIF")).size == (40, 30)
@@ -57,8 +57,8 @@ class TestFormats:
 
 class TestModes:
     def test_grey(self) -> None:
-        found = decoded(Image.fromarray(np.array([[0, 100, 255]], np.uint8)))
-        assert found.tolist() == [[[0] * 3, [100] * 3, [255] * 3]]
+        pixels = decoded(Image.fromarray(np.array([[0, 100, 255]], np.uint8)))
+        assert pixels.tolist() == [[[0] * 3, [100] * 3, [255] * 3]]
 
     def test_black_and_white(self) -> None:
         assert decoded(Image.fromarray(np.array([[0, 255]], np.uint8)).convert("1")).tolist() == [
@@ -101,13 +101,13 @@ class TestModes:
 
     def test_16_bits_of_colour_keep_the_upper_8(self) -> None:
         rows = b"\x00" + struct.pack(">6H", 0x00FF, 0x0100, 0x80FF, 0xFFFF, 0, 0x7FFF)
-        kept = _png(width=2, height=1, depth=16, colour=2, rows=rows)
-        assert np.asarray(decode(kept)).tolist() == [[[0, 1, 0x80], [255, 0, 0x7F]]]
+        encoded = _png(width=2, height=1, depth=16, colour=2, rows=rows)
+        assert np.asarray(decode(encoded)).tolist() == [[[0, 1, 0x80], [255, 0, 0x7F]]]
 
     def test_cmyk(self) -> None:
         image = Image.new("CMYK", (8, 8), (255, 0, 0, 0))
-        found = decoded(image, "TIFF")
-        assert found[0, 0].tolist() == [0, 255, 255]  # cyan takes the red away
+        pixels = decoded(image, "TIFF")
+        assert pixels[0, 0].tolist() == [0, 255, 255]  # cyan takes the red away
         assert np.abs(decoded(image, "JPEG", quality=100).astype(int) - [0, 255, 255]).max() <= 3
 
     def test_floats_have_no_range(self) -> None:
@@ -136,14 +136,14 @@ class TestRotation:
         }[orientation]
         exif = Image.Exif()
         exif[0x0112] = orientation
-        found = decoded(smooth(64, 48), kind, exif=exif, quality=95)
-        assert found.shape == turned.shape
-        assert np.abs(found.astype(int) - turned).mean() < 3
+        pixels = decoded(smooth(64, 48), kind, exif=exif, quality=95)
+        assert pixels.shape == turned.shape
+        assert np.abs(pixels.astype(int) - turned).mean() < 3
 
     def test_a_damaged_exif_block_is_passed_over(self) -> None:
         with quiet_pillow():
-            found = decoded(smooth(), "JPEG", exif=b"Exif\x00\x00MM\x00*\xff\xff\xff\xff")
-        assert found.shape == (30, 40, 3)
+            pixels = decoded(smooth(), "JPEG", exif=b"Exif\x00\x00MM\x00*\xff\xff\xff\xff")
+        assert pixels.shape == (30, 40, 3)
 
 
 class TestBroken:
@@ -158,9 +158,9 @@ class TestBroken:
     @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF", "GIF", "BMP", "TIFF"])
     def test_cut_short(self, kind: str) -> None:
         noisy = Image.fromarray(np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8))
-        kept = content(noisy, kind)
+        encoded = content(noisy, kind)
         with pytest.raises(UndecodableError):
-            decode(kept[: len(kept) // 2])
+            decode(encoded[: len(encoded) // 2])
 
     def test_animations(self) -> None:
         frames = [smooth(), smooth().rotate(90)]
@@ -168,12 +168,12 @@ class TestBroken:
             decoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
 
     def test_too_large(self) -> None:
-        kept = _png(width=20_000, height=6_000, depth=8, colour=2, rows=b"")
+        encoded = _png(width=20_000, height=6_000, depth=8, colour=2, rows=b"")
         with quiet_pillow(), pytest.raises(UndecodableError, match="larger than 100 megapixels"):
-            decode(kept)
-        kept = _png(width=90_000, height=90_000, depth=8, colour=2, rows=b"")
+            decode(encoded)
+        encoded = _png(width=90_000, height=90_000, depth=8, colour=2, rows=b"")
         with pytest.raises(UndecodableError, match="larger than 100 megapixels"):
-            decode(kept)
+            decode(encoded)
 
 
 def test_pillow_is_quiet_only_within() -> None:

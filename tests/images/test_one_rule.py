@@ -83,14 +83,14 @@ def as_report(path: Path) -> NDArray[np.float64]:
 
 
 def as_scorer(path: Path) -> NDArray[np.float64]:
-    seen: list[NDArray[np.float64]] = []
+    scored_corners: list[NDArray[np.float64]] = []
 
-    def judge(shown: Sequence[ScorerInput]) -> NDArray[np.float64]:
-        seen.extend(corners(np.asarray(one.image)) for one in shown)
-        return np.zeros(len(shown))
+    def judge(images: Sequence[ScorerInput]) -> NDArray[np.float64]:
+        scored_corners.extend(corners(np.asarray(shown_image.image)) for shown_image in images)
+        return np.zeros(len(images))
 
     score(find_images(path), [None], [Scorer("eye", "eye", judge)], background=BACKGROUND)
-    return seen[0]
+    return scored_corners[0]
 
 
 def whole_image(name: str = "whole") -> Encoder:
@@ -130,9 +130,9 @@ def test_scorer_encoder_and_trainer_agree_to_the_last_bit(files: Path) -> None:
 
 
 def test_the_intake_takes_what_can_be_shown(files: Path, tmp_path: Path) -> None:
-    taken = gather_images(Sources(generated=(("g", files),)), tmp_path / "study")
-    assert not taken.faults
-    assert taken.images["width"].to_list() == [SIDE] * len(KINDS)
+    intake = gather_images(Sources(generated=(("g", files),)), tmp_path / "study")
+    assert not intake.faults
+    assert intake.images["width"].to_list() == [SIDE] * len(KINDS)
 
 
 def test_the_study_has_the_default_of_everyone_else() -> None:
@@ -155,10 +155,12 @@ class TestDecodedOnce:
 
     def test_for_all_scorers_and_encoders_of_a_run(self, photographs: Path, decodes: list[str]) -> None:
         def scorer(name: str) -> Scorer:
-            return Scorer(name, name, lambda shown: np.array([float(np.mean(np.asarray(s.image))) for s in shown]))
+            return Scorer(
+                name, name, lambda images: np.array([float(np.mean(np.asarray(s.image))) for s in images])
+            )
 
         sources = find_images(photographs)
-        found = score(
+        scored = score(
             sources,
             ["a cat", None] * 12,
             [scorer("one"), scorer("two"), scorer("reader")],
@@ -166,9 +168,9 @@ class TestDecodedOnce:
             encoders=[whole_image("first"), whole_image("second")],
         )
         assert len(decodes) == len(sources) == 24
-        np.testing.assert_array_equal(found.values["one"], found.values["two"])
-        assert np.isnan(found.values["reader"]).tolist() == [False, True] * 12
-        assert [features.vectors.shape for features in found.features] == [(24, 3 * SIDE * SIDE)] * 2
+        np.testing.assert_array_equal(scored.values["one"], scored.values["two"])
+        assert np.isnan(scored.values["reader"]).tolist() == [False, True] * 12
+        assert [features.vectors.shape for features in scored.features] == [(24, 3 * SIDE * SIDE)] * 2
 
     def test_by_several_encoders_and_not_at_all_when_all_is_there(
         self, photographs: Path, tmp_path: Path, decodes: list[str]

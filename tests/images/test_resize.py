@@ -60,8 +60,10 @@ class TestAgainstPillow:
     def test_floats(self, name: str, sides: tuple[int, int, int, int]) -> None:
         image = noise(sides[0], sides[1]).astype(np.float32)
         planes = [Image.fromarray(image[..., c]).resize((sides[3], sides[2]), FILTERS[name][2]) for c in range(3)]
-        found = resize_floats(image, sides[2], sides[3], name)
-        np.testing.assert_allclose(found, np.stack([np.asarray(one) for one in planes], 2), rtol=0, atol=1e-4)
+        resized = resize_floats(image, sides[2], sides[3], name)
+        np.testing.assert_allclose(
+            resized, np.stack([np.asarray(plane) for plane in planes], 2), rtol=0, atol=1e-4
+        )
 
     @pytest.mark.parametrize("name", FILTERS)
     def test_the_pillow_at_hand_is_used(self, name: str) -> None:
@@ -79,8 +81,8 @@ class TestAgainstPillow:
         monkeypatch.setattr(module, "_resize_floats_with_pillow", lambda *_: np.zeros((11, 13, 3), np.float32))
         pillow_agrees_unrounded.cache_clear()
         try:
-            found = resize_unrounded(Image.fromarray(image), 11, 13, "bicubic")
-            np.testing.assert_array_equal(found, resize_floats(image, 11, 13, "bicubic"))
+            resized = resize_unrounded(Image.fromarray(image), 11, 13, "bicubic")
+            np.testing.assert_array_equal(resized, resize_floats(image, 11, 13, "bicubic"))
         finally:
             pillow_agrees_unrounded.cache_clear()
 
@@ -146,18 +148,18 @@ class TestByHand:
     def test_bilinear_weights_at_half_the_size(self) -> None:
         # 4 -> 2: scale 2; the centre of pixel 0 is 1; distances of the inputs' centres .5, 1.5 (and -.5), over 2:
         # weights 1 - .25, 1 - .25, 1 - .75 -> .75, .75, .25, over their sum 1.75
-        first, found = weights(4, 2, "bilinear")
+        first, entries = weights(4, 2, "bilinear")
         assert first.tolist() == [0, 1]
-        np.testing.assert_allclose(found, [[3 / 7, 3 / 7, 1 / 7], [1 / 7, 3 / 7, 3 / 7]])
+        np.testing.assert_allclose(entries, [[3 / 7, 3 / 7, 1 / 7], [1 / 7, 3 / 7, 3 / 7]])
 
     def test_bicubic_at_twice_the_size(self) -> None:
         # the centre of output 2 is 1.25: inputs 0..3 lie at -.75, .25, 1.25 (and 2.25, outside)
         # a = -.5: near(x) = 1.5x³ - 2.5x² + 1, far(x) = -.5x³ + 2.5x² - 4x + 2
         expected = np.array([1.5 * 0.75**3 - 2.5 * 0.75**2 + 1, 1.5 * 0.25**3 - 2.5 * 0.25**2 + 1])
         beyond = -0.5 * 1.25**3 + 2.5 * 1.25**2 - 4 * 1.25 + 2
-        _, found = weights(4, 8, "bicubic")
+        _, entries = weights(4, 8, "bicubic")
         total = expected.sum() + beyond
-        np.testing.assert_allclose(found[2][:3], [expected[0] / total, expected[1] / total, beyond / total])
+        np.testing.assert_allclose(entries[2][:3], [expected[0] / total, expected[1] / total, beyond / total])
 
     def test_tf1_keeps_the_first_corner(self) -> None:
         # 2 -> 4: positions 0, .5, 1, 1.5; the last is past the end and stays at the last pixel
@@ -179,12 +181,12 @@ class TestLaws:
     @given(name=NAMES, size_in=st.integers(1, 300), size_out=st.integers(1, 300))
     @settings(max_examples=50)
     def test_weights_are_a_mean_and_lie_within(self, name: str, size_in: int, size_out: int) -> None:
-        first, found = weights(size_in, size_out, name)
-        np.testing.assert_allclose(found.sum(axis=1), 1.0)
-        used = first[:, None] + np.arange(found.shape[1])
-        assert (used[found != 0] < size_in).all()
+        first, entries = weights(size_in, size_out, name)
+        np.testing.assert_allclose(entries.sum(axis=1), 1.0)
+        used = first[:, None] + np.arange(entries.shape[1])
+        assert (used[entries != 0] < size_in).all()
         if size_out < size_in and name != "box":
-            assert set(used[found != 0]) == set(range(size_in))  # every input pixel counts somewhere
+            assert set(used[entries != 0]) == set(range(size_in))  # every input pixel counts somewhere
 
     @given(name=st.sampled_from(["bilinear", "bicubic", "lanczos"]), sides=st.tuples(SIDES, SIDES, SIDES, SIDES))
     @settings(max_examples=40)

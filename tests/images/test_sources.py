@@ -30,8 +30,8 @@ class TestFiles:
         for name in ("b/2.png", "b/1.PNG", "a.png", ".hidden.png", ".git/3.png", "notes.txt"):
             (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_bytes((photographs / "00.png").read_bytes())
-        found = [Path(one.name).relative_to(tmp_path).as_posix() for one in find_images(tmp_path)]
-        assert found == ["a.png", "b/1.PNG", "b/2.png"]
+        names = [Path(source.name).relative_to(tmp_path).as_posix() for source in find_images(tmp_path)]
+        assert names == ["a.png", "b/1.PNG", "b/2.png"]
 
     def test_a_glob(self, photographs: Path) -> None:
         assert len(find_images(f"{photographs}/*.jpg")) == 6
@@ -42,15 +42,17 @@ class TestFiles:
         assert len(find_images(tmp_path / "[1].png")) == 1
 
     def test_several_places(self, photographs: Path) -> None:
-        assert [Path(one.name).name for one in find_images(photographs / "03.avif", photographs / "01.jpg")] == [
+        assert [
+            Path(source.name).name for source in find_images(photographs / "03.avif", photographs / "01.jpg")
+        ] == [
             "03.avif",
             "01.jpg",
         ]
 
     def test_files_under_names_of_ones_own(self, photographs: Path, expected: list[bytes]) -> None:
-        (one,) = named_files(["a/0"], [photographs / "00.png"])
-        assert one.name == "a/0"
-        assert one.load()[0] == expected[0]
+        (source,) = named_files(["a/0"], [photographs / "00.png"])
+        assert source.name == "a/0"
+        assert source.load()[0] == expected[0]
 
 
 class TestManifests:
@@ -61,7 +63,7 @@ class TestManifests:
         path = photographs.parent / f"manifest.{kind}"
         (listed.write_csv if kind == "csv" else listed.write_parquet)(path)
         assert contents(path) == expected
-        assert [one.name for one in find_images(path)] == names
+        assert [source.name for source in find_images(path)] == names
 
     def test_our_own_export_is_read_back_as_it_was(self, photographs: Path, tmp_path: Path) -> None:
         image = (photographs / "00.png").read_bytes()
@@ -71,11 +73,11 @@ class TestManifests:
         exported = tmp_path / "images.csv"
         escape_texts(TABLES["images"].frame(rows)).write_csv(exported)
         assert "'=1.png" in exported.read_text(encoding="utf-8")
-        assert [one.name for one in find_images(exported)] == ["=1.png", "'=2.png"]
+        assert [source.name for source in find_images(exported)] == ["=1.png", "'=2.png"]
         assert len(contents(exported)) == 2
         listed = tmp_path / "list.csv"  # somebody's own list is taken at its word
         pl.DataFrame({"path": ["'=2.png"]}).write_csv(listed)
-        assert [one.name for one in find_images(listed)] == ["'=2.png"]
+        assert [source.name for source in find_images(listed)] == ["'=2.png"]
 
     def test_without_the_column(self, tmp_path: Path) -> None:
         (tmp_path / "list.csv").write_text("file,prompt\na.png,cat\n")
@@ -140,10 +142,10 @@ class TestArrays:
     def test_npz_beside_labels(self, save: object, tmp_path: Path) -> None:
         assert callable(save)
         save(tmp_path / "a.npz", arr_0=self.IMAGES, labels=np.arange(5))
-        found = find_images(tmp_path / "a.npz")
-        assert [one.name for one in found] == [f"{tmp_path}/a.npz/arr_0[{row}]" for row in range(5)]
-        for one, image in zip(found, self.IMAGES, strict=True):
-            np.testing.assert_array_equal(read_pixels(one.load()[1]), image)
+        sources = find_images(tmp_path / "a.npz")
+        assert [source.name for source in sources] == [f"{tmp_path}/a.npz/arr_0[{row}]" for row in range(5)]
+        for source, image in zip(sources, self.IMAGES, strict=True):
+            np.testing.assert_array_equal(read_pixels(source.load()[1]), image)
 
     def test_npy_in_either_order(self, tmp_path: Path) -> None:
         np.save(tmp_path / "a.npy", self.IMAGES)
@@ -162,7 +164,7 @@ class TestArrays:
         assert ArrayImage("a", flat).load()[0] != ArrayImage("a", flat.reshape(4, 4, 3)).load()[0]
 
     @pytest.mark.parametrize(
-        ("array", "told"),
+        ("array", "message"),
         [
             (np.zeros((2, 4, 4, 3), np.float32), "holds float32; bytes"),
             (np.zeros((2, 3, 8, 8), np.uint8), r"has the shape \(2, 3, 8, 8\)"),
@@ -170,9 +172,9 @@ class TestArrays:
             (np.zeros((0, 4, 4, 3), np.uint8), "no images here"),
         ],
     )
-    def test_what_holds_no_images(self, array: NDArray[np.generic], told: str, tmp_path: Path) -> None:
+    def test_what_holds_no_images(self, array: NDArray[np.generic], message: str, tmp_path: Path) -> None:
         np.save(tmp_path / "a.npy", array)
-        with pytest.raises(ImageError, match=told):
+        with pytest.raises(ImageError, match=message):
             find_images(tmp_path / "a.npy")
 
     def test_labels_only(self, tmp_path: Path) -> None:

@@ -45,9 +45,9 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
 def coded(
     question: AnyQuestion, answers: pl.DataFrame, marks: pl.DataFrame = NO_MARKS
 ) -> list[tuple[object, ...]]:
-    found = judgements_of(question, answers, marks)
-    assert found.columns == list(COLUMNS)
-    return found.select("image", "other", "value", "value_kind").rows()
+    judgements = judgements_of(question, answers, marks)
+    assert judgements.columns == list(COLUMNS)
+    return judgements.select("image", "other", "value", "value_kind").rows()
 
 
 class TestHandWorked:
@@ -61,11 +61,13 @@ class TestHandWorked:
         answers = answered(*[("ann", ["i"], "real")] * 3).with_columns(
             intended_ms=pl.Series([100.0, None, None]), exposure_ms=pl.Series([116.7, 83.3, None])
         )
-        found = judgements_of(TimedRealismQuestion(name="q"), answers, NO_MARKS)
-        assert found["exposure_ms"].to_list() == [100.0, 83.3, None]
+        judgements = judgements_of(TimedRealismQuestion(name="q"), answers, NO_MARKS)
+        assert judgements["exposure_ms"].to_list() == [100.0, 83.3, None]
 
     def test_a_pair(self, answered: Answered) -> None:
-        answers = answered(*[("ann", ["y", "x"], said) for said in ("left", "tie", "right")], aspect="preference")
+        answers = answered(
+            *[("ann", ["y", "x"], choice) for choice in ("left", "tie", "right")], aspect="preference"
+        )
         assert coded(PairQuestion(name="q"), answers) == [
             ("y", "x", 1.0, "vote"),
             ("y", "x", 0.0, "vote"),
@@ -73,10 +75,10 @@ class TestHandWorked:
         ]
 
     def test_five_answers(self, answered: Answered) -> None:
-        said = ("left-much", "left", "same", "right", "right-much")
-        answers = answered(*[("ann", ["y", "x"], choice) for choice in said], aspect="preference")
-        found = coded(SideBySideQuestion(name="q"), answers)
-        assert found == [("y", "x", value, "graded-vote") for value in (2.0, 1.0, 0.0, -1.0, -2.0)]
+        choices = ("left-much", "left", "same", "right", "right-much")
+        answers = answered(*[("ann", ["y", "x"], choice) for choice in choices], aspect="preference")
+        judgements = coded(SideBySideQuestion(name="q"), answers)
+        assert judgements == [("y", "x", value, "graded-vote") for value in (2.0, 1.0, 0.0, -1.0, -2.0)]
 
     def test_a_ranking_has_one_row_per_image(self, answered: Answered) -> None:
         answers = answered(("ann", ["y", "x", "z"], [2, 1, 2]), aspect="preference")
@@ -94,8 +96,8 @@ class TestHandWorked:
             [answered(("ann", ["i"], 4.0), aspect="quality"), answered(("ann", ["i"], 2.0), aspect="alignment")]
         )
         assert coded(question, answers) == [("i", None, 4.0, "rating"), ("i", None, 2.0, "rating")]
-        found = judgements_of(question, answers, NO_MARKS)
-        assert found["aspect"].to_list() == ["quality", "alignment"]
+        judgements = judgements_of(question, answers, NO_MARKS)
+        assert judgements["aspect"].to_list() == ["quality", "alignment"]
 
     def test_a_sweep_has_one_row_per_image(self, answered: Answered) -> None:
         # 1000 ms each, a press 400 ms after the third image: the others are ten standard deviations off
@@ -103,11 +105,11 @@ class TestHandWorked:
         answers = answered(("ann", ["a", "b", "c", "b", "e"], 1.0), trials=["t"])
         press = {"trial": "t", "session": "session-ann", "aspect": "hit", "number": 0, "kind": "press"}
         marks = TABLES["marks"].frame([press | {"at_ms": 2400.0}])
-        found = judgements_of(question, answers, marks)
-        assert found["image"].to_list() == ["a", "b", "c", "b", "e"]  # an image may come again
-        assert found["place"].to_list() == [0, 1, 2, 3, 4]
-        assert found["value"].to_list() == pytest.approx([0, 0, 1, 0, 0], abs=1e-12)
-        assert set(found["value_kind"]) == {"credit"}
+        judgements = judgements_of(question, answers, marks)
+        assert judgements["image"].to_list() == ["a", "b", "c", "b", "e"]  # an image may come again
+        assert judgements["place"].to_list() == [0, 1, 2, 3, 4]
+        assert judgements["value"].to_list() == pytest.approx([0, 0, 1, 0, 0], abs=1e-12)
+        assert set(judgements["value_kind"]) == {"credit"}
 
     def test_choices_among_several_images_are_ranks(
         self, answered: Answered, monkeypatch: pytest.MonkeyPatch
@@ -118,9 +120,9 @@ class TestHandWorked:
 
         monkeypatch.setattr(module, "KINDS", {"pair": BestOfThree()})
         answers = answered(("ann", ["x", "y", "z"], "second"), ("bob", ["x", "y", "z"], "third"))
-        found = judgements_of(PairQuestion(name="q"), answers, NO_MARKS)
-        assert found["value"].to_list() == [2.0, 1.0, 2.0, 2.0, 2.0, 1.0]
-        best = votes_of(found).filter(pl.col("value") != 0).select("rater", "image", "other", "value").rows()
+        judgements = judgements_of(PairQuestion(name="q"), answers, NO_MARKS)
+        assert judgements["value"].to_list() == [2.0, 1.0, 2.0, 2.0, 2.0, 1.0]
+        best = votes_of(judgements).filter(pl.col("value") != 0).select("rater", "image", "other", "value").rows()
         assert best == [
             ("ann", "x", "y", -1.0),
             ("ann", "y", "z", 1.0),
@@ -129,15 +131,15 @@ class TestHandWorked:
         ]
 
 
-def some_answers(answered: Answered, question: AnyQuestion, rng: np.random.Generator, people: int) -> pl.DataFrame:
-    """What people say who do not look, of images named by letters."""
+def some_answers(answered: Answered, question: AnyQuestion, rng: np.random.Generator, raters: int) -> pl.DataFrame:
+    """Answers of raters who do not look, to images named by letters."""
     kind = KINDS[question.kind]
     parts = [answered()]
-    for person in range(people):
+    for rater in range(raters):
         images = [str(name) for name in rng.permutation(list("abcdefghij"))[: kind.shows(question)]]
-        for said in kind.guess(question, rng).said:
-            answer = said.choice or (said.value if said.ranking is None else list(said.ranking))
-            parts.append(answered((f"p{person}", images, answer), aspect=said.aspect, trials=[f"t{person}"]))
+        for answer in kind.guess(question, rng).answers:
+            content = answer.choice or (answer.value if answer.ranking is None else list(answer.ranking))
+            parts.append(answered((f"p{rater}", images, content), aspect=answer.aspect, trials=[f"t{rater}"]))
     return pl.concat(parts)
 
 
@@ -145,46 +147,46 @@ def some_answers(answered: Answered, question: AnyQuestion, rng: np.random.Gener
 class TestLaws:
     def test_every_answer_gives_its_judgements(self, answered: Answered, question: AnyQuestion) -> None:
         answers = some_answers(answered, question, np.random.default_rng(0), 12)
-        found = judgements_of(question, answers, NO_MARKS)
+        judgements = judgements_of(question, answers, NO_MARKS)
         each = (
             1
-            if found["value_kind"][0] in (*PAIRED, "detection", "rating")
+            if judgements["value_kind"][0] in (*PAIRED, "detection", "rating")
             else KINDS[question.kind].shows(question)
         )
-        assert found.height == each * answers.height
-        assert found["value"].null_count() == found["image"].null_count() == 0
-        whole = answers.select("rater", "session", "trial", "attempt", "aspect")
-        assert found.select(whole.columns).unique(maintain_order=True).equals(whole)
+        assert judgements.height == each * answers.height
+        assert judgements["value"].null_count() == judgements["image"].null_count() == 0
+        keys = answers.select("rater", "session", "trial", "attempt", "aspect")
+        assert judgements.select(keys.columns).unique(maintain_order=True).equals(keys)
         key = list(TABLES["judgements"].key)
-        assert found.select(key).is_unique().all()
+        assert judgements.select(key).is_unique().all()
 
     def test_no_answers_no_judgements(self, answered: Answered, question: AnyQuestion) -> None:
-        found = judgements_of(question, answered(), NO_MARKS)
+        judgements = judgements_of(question, answered(), NO_MARKS)
         kinds = {column.name: column.dtype for column in TABLES["judgements"].columns}
-        assert found.is_empty()
-        assert dict(found.schema) == {name: kinds[name] for name in COLUMNS}
+        assert judgements.is_empty()
+        assert dict(judgements.schema) == {name: kinds[name] for name in COLUMNS}
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["pair", "side-by-side-5", "ranking"]))
 def test_swapping_the_sides_mirrors_the_votes(seed: int, kind: str) -> None:
     (question,) = (question for question in QUESTIONS if question.kind == kind)
     rng = np.random.default_rng(seed)
-    shown, mirrored = [], []
+    as_shown, mirrored = [], []
     for number in range(6):
         response = KINDS[kind].guess(question, rng)
         opposite = response if kind == "ranking" else KINDS[kind].oppose(question, response)
         images = [str(name) for name in rng.permutation(list("abcdef"))[: KINDS[kind].shows(question)]]
-        ranks = list(response.said[0].ranking or ())
-        shown.append(_row(number, images, response.said[0].choice, ranks))
-        mirrored.append(_row(number, images[::-1], opposite.said[0].choice, ranks[::-1]))
-    one, other = (
+        ranks = list(response.answers[0].ranking or ())
+        as_shown.append(_row(number, images, response.answers[0].choice, ranks))
+        mirrored.append(_row(number, images[::-1], opposite.answers[0].choice, ranks[::-1]))
+    direct, other = (
         in_order_of_ids(votes_of(judgements_of(question, pl.DataFrame(rows, schema=ROW), NO_MARKS)))
         .select("rater", "image", "other", "value")
         .sort("rater", "image", "other")
-        for rows in (shown, mirrored)
+        for rows in (as_shown, mirrored)
     )
-    assert one.equals(other)
-    assert (one["image"] < one["other"]).all()
+    assert direct.equals(other)
+    assert (direct["image"] < direct["other"]).all()
 
 
 ROW: dict[str, pl.DataType] = {

@@ -115,7 +115,7 @@ def test_columns_count_as_rows_do(answered: Answered) -> None:
     )
     counted = tallies(PairQuestion(name="q"), frame, skipped)
     assert list(counted) == [f"p{n}" for n in range(6)]  # the last one skipped everything
-    columns = ("role", "trial", "aspect", "said", "expected", "seconds")
+    columns = ("role", "trial", "aspect", "answer_text", "expected", "seconds")
     for rater, counts in counted.items():
         rows = frame.filter(pl.col("rater") == rater).select(columns).iter_rows()
         theirs = skipped.filter(pl.col("rater") == rater).select("role", "expected").iter_rows()

@@ -1,4 +1,4 @@
-"""The shares of a press, by hand and by laws."""
+"""The fractions of a press, by hand and by laws."""
 
 import numpy as np
 import polars as pl
@@ -22,10 +22,10 @@ def credit(presses: list[float], images: int = 20) -> list[float]:
         {"trial": "t", "session": "s", "aspect": "hit", "number": n, "kind": "press", "at_ms": at}
         for n, at in enumerate(presses)
     ]
-    found = credits_of_sweeps(sweeps, TABLES["marks"].frame(rows), TIMING)
-    assert found["image"].to_list() == [f"i{n:02d}" for n in range(images)]
-    assert found["place"].to_list() == list(range(images))
-    return found["value"].to_list()
+    credited = credits_of_sweeps(sweeps, TABLES["marks"].frame(rows), TIMING)
+    assert credited["image"].to_list() == [f"i{n:02d}" for n in range(images)]
+    assert credited["place"].to_list() == list(range(images))
+    return credited["value"].to_list()
 
 
 def test_hand_worked() -> None:

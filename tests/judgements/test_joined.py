@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from beholder.judgements.joined import SAID, answered_trials
-from beholder.study.kinds.kind import Said
+from beholder.judgements.joined import ANSWER_TEXT, answered_trials
+from beholder.study.kinds.kind import AspectAnswer
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
@@ -16,23 +16,23 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "answer",
     [
-        Said("x", choice="left"),
-        Said("x", value=3.0),
-        Said("x", value=0.0),
-        Said("x", value=62.5),
-        Said("x", value=0.1),
-        Said("x", value=100.0),
-        Said("x", ranking=(2, 1, 3)),
+        AspectAnswer("x", choice="left"),
+        AspectAnswer("x", value=3.0),
+        AspectAnswer("x", value=0.0),
+        AspectAnswer("x", value=62.5),
+        AspectAnswer("x", value=0.1),
+        AspectAnswer("x", value=100.0),
+        AspectAnswer("x", ranking=(2, 1, 3)),
     ],
-    ids=lambda said: said.text,
+    ids=lambda answer: answer.text,
 )
-def test_an_answer_reads_as_its_kind_writes_it(said: Said) -> None:
-    ranking = None if said.ranking is None else list(said.ranking)
-    row = {"choice": said.choice, "value": said.value, "ranking": ranking}
+def test_an_answer_reads_as_its_kind_writes_it(answer: AspectAnswer) -> None:
+    ranking = None if answer.ranking is None else list(answer.ranking)
+    row = {"choice": answer.choice, "value": answer.value, "ranking": ranking}
     schema: dict[str, pl.DataType] = {"choice": pl.String(), "value": pl.Float64(), "ranking": pl.List(pl.Int64)}
-    assert pl.DataFrame([row], schema=schema).select(SAID).item() == said.text
+    assert pl.DataFrame([row], schema=schema).select(ANSWER_TEXT).item() == answer.text
 
 
 @pytest.fixture
@@ -88,8 +88,8 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_valid_answers_in_their_order_and_nobody_who_did_not_consent(store: Store) -> None:
-    found = answered_trials(store)
-    assert found.select("rater", "trial", "role", "said", "expected").rows() == [
+    joined = answered_trials(store)
+    assert joined.select("rater", "trial", "role", "answer_text", "expected").rows() == [
         ("bob", "t0", "test", "real", "generated"),
         ("bob", "t1", "gold", "generated", "generated"),
         ("ann", "t0", "test", "generated", "generated"),

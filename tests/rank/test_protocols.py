@@ -64,7 +64,7 @@ def test_every_protocol_and_kind_is_here() -> None:
 def test_the_true_order_is_recovered(
     painted_study: Callable[..., Path], protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expectation, "CROWD", 50)  # for speed: true values are compared elsewhere
+    monkeypatch.setattr(expectation, "HONEST_RATERS", 50)  # for speed: true values are compared elsewhere
     folder = painted_study(*questions(protocol), seed=3, draws=200)
     design(folder)
     run_simulated(folder, people=60)

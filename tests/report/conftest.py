@@ -14,7 +14,7 @@ from beholder.rank.stage import run as rank
 from beholder.report.stage import run as report
 from beholder.report.tables.leaderboard import Board, build_boards
 from beholder.simulate import expectation
-from beholder.simulate.world import write_truth
+from beholder.simulate.world import write_ground_truth
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.sweep import SweepQuestion
 from beholder.study.protocols.catalogue import PROTOCOLS
@@ -231,9 +231,9 @@ def every_kind(small_world: SmallWorld, tmp_path_factory: pytest.TempPathFactory
     prompts: list[Row] = [{"prompt": key, "text": text} for text, key in ids.items()]
     frames = {"prompts": TABLES["prompts"].frame(prompts), "images": TABLES["images"].frame(images)}
     Store(folder).write(frames, RECORD)
-    write_truth(Store(folder), small_world.world, list(small_world.painted))
+    write_ground_truth(Store(folder), small_world.world, list(small_world.painted))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(expectation, "CROWD", 4)  # for speed: true ratings are compared elsewhere
+        patch.setattr(expectation, "HONEST_RATERS", 4)  # for speed: true ratings are compared elsewhere
         design(folder)
         run_simulated(folder, people=15, bad=2)
     consolidate(folder)

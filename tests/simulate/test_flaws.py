@@ -85,21 +85,21 @@ def test_an_unknown_flaw_or_severity_is_refused() -> None:
 def test_what_is_wrong_differs_and_what_is_not_wrong_does_not(seed: int, rate: float) -> None:
     rng = np.random.default_rng(seed)
     request = draw_request(rng)
-    found = misalign(request, rate, rng)
-    assert len(found.names) == len(found.wrong) == len(set(found.wrong))
-    assert set(found.wrong) <= set(stated(request))
-    for index, (asked, painted) in enumerate(zip(request.groups, found.painted.groups, strict=True)):
+    misalignment = misalign(request, rate, rng)
+    assert len(misalignment.names) == len(misalignment.wrong) == len(set(misalignment.wrong))
+    assert set(misalignment.wrong) <= set(stated(request))
+    for index, (requested, painted) in enumerate(zip(request.groups, misalignment.painted.groups, strict=True)):
         for name, differs in (
-            ("object", asked.kind != painted.kind),
-            ("colour", asked.colour != painted.colour),
-            ("count", asked.count != painted.count),
-            ("size", asked.size != painted.size),
+            ("object", requested.kind != painted.kind),
+            ("colour", requested.colour != painted.colour),
+            ("count", requested.count != painted.count),
+            ("size", requested.size != painted.size),
         ):
-            assert differs == (Attribute(name, index) in found.wrong)
-    assert (request.relation != found.painted.relation) == (Attribute("relation") in found.wrong)
-    assert (request.setting, request.style) == (found.painted.setting, found.painted.style)
+            assert differs == (Attribute(name, index) in misalignment.wrong)
+    assert (request.relation != misalignment.painted.relation) == (Attribute("relation") in misalignment.wrong)
+    assert (request.setting, request.style) == (misalignment.painted.setting, misalignment.painted.style)
     if rate == 1:
-        assert {a for a in stated(request) if a.name not in ("setting", "style")} == set(found.wrong)
+        assert {a for a in stated(request) if a.name not in ("setting", "style")} == set(misalignment.wrong)
 
 
 def test_an_unstated_relation_and_the_setting_cannot_be_wrong() -> None:

@@ -81,14 +81,14 @@ def test_reading_a_prompt_back_gives_the_request(request: Request) -> None:
 @given(requests)
 def test_positions_point_at_the_words(request: Request) -> None:
     words = split_words(prompt_text(request))
-    said = {attribute: " ".join(words[i] for i in where) for attribute, where in stated(request).items()}
+    phrases = {attribute: " ".join(words[i] for i in where) for attribute, where in stated(request).items()}
     for index, group in enumerate(request.groups):
-        assert said[Attribute("colour", index)] == group.colour
-        assert said[Attribute("object", index)] in (group.kind, PLURALS[group.kind])
-        assert said[Attribute("count", index)].replace("an", "a") == COUNT_WORDS[group.count - 1]
-        assert said.get(Attribute("size", index), "") == group.size
-    assert said[Attribute("setting")] == request.setting
-    assert said[Attribute("style")] == request.style
+        assert phrases[Attribute("colour", index)] == group.colour
+        assert phrases[Attribute("object", index)] in (group.kind, PLURALS[group.kind])
+        assert phrases[Attribute("count", index)].replace("an", "a") == COUNT_WORDS[group.count - 1]
+        assert phrases.get(Attribute("size", index), "") == group.size
+    assert phrases[Attribute("setting")] == request.setting
+    assert phrases[Attribute("style")] == request.style
     everywhere = [position for where in stated(request).values() for position in where]
     assert len(everywhere) == len(set(everywhere))
 

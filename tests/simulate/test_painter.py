@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beholder.errors import FaultsError, UserError
-from beholder.simulate import truth as score
+from beholder.simulate import ground_truth as score
 from beholder.simulate.composition import COMPOSITIONS
 from beholder.simulate.flaws import FLAWS
 from beholder.simulate.grammar import Attribute, Group, Request, draw_request, prompt_text
+from beholder.simulate.ground_truth import ATTRIBUTE_WEIGHTS
 from beholder.simulate.painter import FLAWLESS, Picture, Policy, paint
-from beholder.simulate.truth import ATTRIBUTE_WEIGHTS
 from beholder.study.words import split_words
 
 seeds = st.integers(0, 2**32 - 1)
@@ -84,13 +84,13 @@ def test_pixels_change_only_within_the_implausible_mask(seed: int) -> None:
 def test_misaligned_words_are_those_named_as_wrong(seed: int) -> None:
     picture = random_picture(Policy("p", 0, 0.3, 0), seed)
     words = split_words(picture.prompt)
-    said = " ".join(words[position] for position in picture.truth.misaligned_words)
+    misaligned = " ".join(words[position] for position in picture.truth.misaligned_words)
     for flaw in picture.truth.flaws:
         kind, values = flaw.removeprefix("wrong ").split(": ")
-        asked = values.split(", not ")[1]
+        requested = values.split(", not ")[1]
         if kind == "count":
-            asked = {"1": "a", "2": "two", "3": "three", "4": "four"}[asked]
-        assert asked in said
+            requested = {"1": "a", "2": "two", "3": "three", "4": "four"}[requested]
+        assert requested in misaligned
 
 
 def test_an_altered_colour_is_painted_and_its_word_and_place_marked() -> None:
@@ -150,9 +150,9 @@ def test_policies_differ_and_their_pictures_vary() -> None:
         high, low = ([getattr(truth, name) for truth in truths] for truths in (better, worse))
         assert np.mean(high) > np.mean(low) + 0.1
         assert np.std(low) > 0.05
-    found = [truth.detectability for truth in worse]
-    assert np.mean([truth.detectability for truth in better]) < np.mean(found)
-    assert 0.3 < np.quantile(found, 0.05) < np.quantile(found, 0.95) < 3.5
+    detectabilities = [truth.detectability for truth in worse]
+    assert np.mean([truth.detectability for truth in better]) < np.mean(detectabilities)
+    assert 0.3 < np.quantile(detectabilities, 0.05) < np.quantile(detectabilities, 0.95) < 3.5
 
 
 def test_rates_are_those_of_the_policy() -> None:

@@ -147,7 +147,7 @@ def test_every_object_can_be_seen(seed: int) -> None:
 
 def test_counts_that_differ_leave_gaps_or_extras() -> None:
     painted = Request((Group(2, "", "red", "ball"), Group(3, "", "blue", "cat")), "above", "at sunset", "photo")
-    scene = lay_out(painted, np.random.default_rng(0), wanted=(4, 1))
+    scene = lay_out(painted, np.random.default_rng(0), requested=(4, 1))
     assert [placed.group for placed in scene.missing] == [0, 0]
     assert [placed.group for placed in scene.objects if placed.extra] == [1, 1]
     assert len(scene.objects) == 5
@@ -189,16 +189,16 @@ def test_a_tilted_backdrop_keeps_its_middle_column() -> None:
 
 
 def test_the_memory_forgets_the_oldest_beyond_its_limit() -> None:
-    made: list[str] = []
+    computed: list[str] = []
 
     def make(name: str) -> bytes:
-        made.append(name)
+        computed.append(name)
         return name.encode() * 4
 
     memo: Memo[bytes] = Memo(8, len)  # room for two values of four bytes
     for name in ("a", "b", "a", "c", "a", "b"):
         assert memo.get(name, lambda name=name: make(name)) == name.encode() * 4  # type: ignore[misc]
-    assert made == ["a", "b", "c", "b"]  # c pushed out b, the least recently used
+    assert computed == ["a", "b", "c", "b"]  # c pushed out b, the least recently used
 
 
 def _random_scene(seed: int) -> Scene:

@@ -1,4 +1,4 @@
-"""The truth of several images, as one trial shows them."""
+"""The ground truth of several images, as one trial shows them."""
 
 import pytest
 

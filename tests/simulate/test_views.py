@@ -1,4 +1,4 @@
-"""The truth of a study's images: as planted, or invented."""
+"""The ground truth of a study's images: stored, or invented."""
 
 from collections.abc import Callable
 from pathlib import Path

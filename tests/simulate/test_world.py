@@ -1,4 +1,4 @@
-"""A painted world: the same bytes for a seed, a manifest, and the truth of each image as tables."""
+"""A synthetic world: the same bytes for a seed, a manifest, and the ground truth of each image as tables."""
 
 import csv
 import hashlib
@@ -15,7 +15,15 @@ from PIL import Image
 from beholder.feedback.heatmap import decode_heatmap
 from beholder.simulate.sight import ASPECTS
 from beholder.simulate.views import views_of
-from beholder.simulate.world import GENERATORS, KNOWN_BAD, MANIFEST, Painted, World, paint_world, write_truth
+from beholder.simulate.world import (
+    GENERATORS,
+    KNOWN_BAD,
+    MANIFEST,
+    Painted,
+    World,
+    paint_world,
+    write_ground_truth,
+)
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import TRUTH_ROOM, Store
@@ -46,18 +54,20 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Painted]]
 
 
 def test_same_bytes_for_a_seed_however_many_workers(tiny: tuple[Path, list[Painted]], tmp_path: Path) -> None:
-    seen: list[tuple[int, int]] = []
-    again = paint_world(TINY, tmp_path / "again", workers=1, progress=lambda done, all_: seen.append((done, all_)))
+    calls: list[tuple[int, int]] = []
+    again = paint_world(
+        TINY, tmp_path / "again", workers=1, progress=lambda done, all_: calls.append((done, all_))
+    )
     assert again == tiny[1]
     assert content(tmp_path / "again") == content(tiny[0])
-    assert seen == [(n, 9) for n in range(1, 10)]
+    assert calls == [(n, 9) for n in range(1, 10)]
 
 
 def test_another_seed_paints_otherwise(tiny: tuple[Path, list[Painted]], tmp_path: Path) -> None:
     paint_world(replace(TINY, seed=4), tmp_path / "other")
-    mine, other = content(tiny[0]), content(tmp_path / "other")
-    assert mine.keys() == other.keys()
-    assert all(mine[name] != other[name] for name in mine)
+    files, other = content(tiny[0]), content(tmp_path / "other")
+    assert files.keys() == other.keys()
+    assert all(files[name] != other[name] for name in files)
 
 
 def test_every_generator_paints_every_prompt_and_reals_have_their_own(tiny: tuple[Path, list[Painted]]) -> None:
@@ -118,7 +128,7 @@ def test_truth_is_kept_and_read_back(small_world: Small, tmp_path: Path) -> None
     for name in ("one", "two"):
         store = Store(tmp_path / name)
         store.write(*image_tables(small_world.painted))
-        write_truth(store, small_world.world, small_world.painted)
+        write_ground_truth(store, small_world.world, small_world.painted)
         written.append(content(tmp_path / name))
     assert written[0] == written[1]
 

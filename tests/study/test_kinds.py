@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from beholder.study.kinds.allowed import faults_of_response
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.choosing import Choosing
-from beholder.study.kinds.kind import Kind, Mark, Point, Response, Said, Sensed
+from beholder.study.kinds.kind import AspectAnswer, Kind, Mark, Point, Response, Sensed
 from beholder.study.kinds.pair import PAIR, PairQuestion
 from beholder.study.kinds.ranking import RANKING, RankingQuestion
 from beholder.study.kinds.rating import RATING, RatingQuestion
@@ -85,27 +85,27 @@ def anything_sensed(images: int, rng: np.random.Generator) -> Sensed:
     )
 
 
-def filled(said: Said) -> set[str]:
-    return {name for name in ANSWER_COLUMNS if getattr(said, name) is not None}
+def filled(answer: AspectAnswer) -> set[str]:
+    return {name for name in ANSWER_COLUMNS if getattr(answer, name) is not None}
 
 
 def fits(kind: Kind[Any], question: AnyQuestion, response: Response) -> None:
     """The response is one that the page could have sent, and that would be taken."""
     assert faults_of_response(question, response, words=4) == []
-    assert tuple(said.aspect for said in response.said) == kind.aspects(question)
-    for said in response.said:
-        assert filled(said) == set(kind.columns) & ANSWER_COLUMNS
+    assert tuple(answer.aspect for answer in response.answers) == kind.aspects(question)
+    for answer in response.answers:
+        assert filled(answer) == set(kind.columns) & ANSWER_COLUMNS
         if isinstance(kind, Choosing):
-            assert said.choice in kind.options(question)
+            assert answer.choice in kind.options(question)
         if isinstance(question, RatingQuestion | RichFeedbackQuestion):
             low, high = question.scale()
-            assert said.value is not None
-            assert low <= said.value <= high
-            assert said.value == round(said.value, 0 if question.points else 1)
+            assert answer.value is not None
+            assert low <= answer.value <= high
+            assert answer.value == round(answer.value, 0 if question.points else 1)
         if isinstance(question, RankingQuestion):
-            assert sorted(said.ranking or ()) == list(range(1, question.images + 1))
+            assert sorted(answer.ranking or ()) == list(range(1, question.images + 1))
         if isinstance(question, SweepQuestion):
-            assert said.value == len(response.marks)
+            assert answer.value == len(response.marks)
     for mark in response.marks:
         assert mark.kind in MARK_KINDS
         assert (mark.point is not None) == (mark.kind == "point") == (mark.image is not None)
@@ -152,10 +152,10 @@ class TestLaws:
     @given(seed=SEEDS)
     @FEW
     def test_what_is_asked_for_can_be_given(self, kind: Kind[Any], question: AnyQuestion, seed: int) -> None:
-        asked = kind.instruct(question, np.random.default_rng(seed))
-        response = kind.obey(question, asked)
+        instruction = kind.instruct(question, np.random.default_rng(seed))
+        response = kind.obey(question, instruction)
         fits(kind, question, response)
-        assert {said.text for said in response.said} == {asked}
+        assert {answer.text for answer in response.answers} == {instruction}
 
     @given(seed=SEEDS)
     @FEW
@@ -180,17 +180,17 @@ class TestLaws:
 
     def test_an_attention_check_catches_who_is_lazy(self, kind: Kind[Any], question: AnyQuestion) -> None:
         rng = np.random.default_rng(0)
-        asked = {kind.instruct(question, rng) for _ in range(50)}
-        assert asked - {kind.lazy(question).said[0].text}
+        instructions = {kind.instruct(question, rng) for _ in range(50)}
+        assert instructions - {kind.lazy(question).answers[0].text}
 
 
 def choice(response: Response) -> str | None:
-    (said,) = response.said
-    return said.choice
+    (answer,) = response.answers
+    return answer.choice
 
 
 def values(response: Response) -> dict[str, float | None]:
-    return {said.aspect: said.value for said in response.said}
+    return {answer.aspect: answer.value for answer in response.answers}
 
 
 RNG = np.random.default_rng(0)
@@ -198,11 +198,11 @@ RNG = np.random.default_rng(0)
 
 class TestSaid:
     def test_as_one_word(self) -> None:
-        assert Said("a", choice="left").text == "left"
-        assert Said("a", value=3.0).text == "3"
-        assert Said("a", value=12.5).text == "12.5"
-        assert Said("a", ranking=(2, 1, 3)).text == "2 1 3"
-        assert Said("a").text == ""
+        assert AspectAnswer("a", choice="left").text == "left"
+        assert AspectAnswer("a", value=3.0).text == "3"
+        assert AspectAnswer("a", value=12.5).text == "12.5"
+        assert AspectAnswer("a", ranking=(2, 1, 3)).text == "2 1 3"
+        assert AspectAnswer("a").text == ""
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ class TestRealism:
         self, kind: Kind[Any], question: AnyQuestion, evidence: float, answer: str
     ) -> None:
         response = kind.respond(question, sensed(generated=(evidence,), criterion=0.5), RNG)
-        assert response == Response((Said("realism", choice=answer),))
+        assert response == Response((AspectAnswer("realism", choice=answer),))
 
     def test_contrary_and_lazy(self, kind: Kind[Any], question: AnyQuestion) -> None:
         assert choice(kind.oppose(question, kind.obey(question, "real"))) == "generated"
@@ -310,16 +310,16 @@ class TestSideBySide:
 class TestRanking:
     def test_the_best_is_first(self) -> None:
         response = RANKING.respond(RankingQuestion(name="q"), sensed(0.2, 0.9, 0.1, 0.5), RNG)
-        assert response == Response((Said("preference", ranking=(3, 1, 4, 2)),))
+        assert response == Response((AspectAnswer("preference", ranking=(3, 1, 4, 2)),))
 
     def test_of_equals_the_first_shown_is_first(self) -> None:
         response = RANKING.respond(RankingQuestion(name="q"), sensed(0.5, 0.9, 0.5, 0.9), RNG)
-        assert response.said[0].ranking == (3, 1, 4, 2)
+        assert response.answers[0].ranking == (3, 1, 4, 2)
 
     def test_contrary_lazy_and_asked_for(self) -> None:
         question = RankingQuestion(name="q")
-        assert RANKING.lazy(question).said[0].ranking == (1, 2, 3, 4)
-        assert RANKING.oppose(question, RANKING.obey(question, "3 1 4 2")).said[0].ranking == (2, 4, 1, 3)
+        assert RANKING.lazy(question).answers[0].ranking == (1, 2, 3, 4)
+        assert RANKING.oppose(question, RANKING.obey(question, "3 1 4 2")).answers[0].ranking == (2, 4, 1, 3)
         assert RANKING.instruct(question, RNG) == "4 3 2 1"
 
 
@@ -412,7 +412,7 @@ class TestSweep:
         response = SWEEP.respond(question, felt, RNG)
         # images 0, 3 and 4, shown from 0, 300 and 400 ms
         assert [mark.at_ms for mark in response.marks] == pytest.approx([378, 678, 778], abs=1e-6)
-        assert response.said == (Said("realism", value=3),)
+        assert response.answers == (AspectAnswer("realism", value=3),)
         assert {(mark.aspect, mark.kind) for mark in response.marks} == {("hit", "press")}
 
     def test_latencies_are_normal_and_never_before_the_image(self) -> None:
@@ -436,6 +436,6 @@ class TestSweep:
 
     def test_lazy_and_asked_for(self) -> None:
         question = SweepQuestion(name="q")
-        assert SWEEP.lazy(question) == Response((Said("realism", value=0.0),))
+        assert SWEEP.lazy(question) == Response((AspectAnswer("realism", value=0.0),))
         assert [mark.at_ms for mark in SWEEP.obey(question, "3").marks] == [100, 200, 300]
         assert len(SWEEP.oppose(question, SWEEP.lazy(question)).marks) == question.images

@@ -42,7 +42,7 @@ GOLDEN: dict[str, dict[str, object]] = {
         "design.qualification": 100,
         "screening.min_qualification": 0.65,
     },
-    # Stein et al. 2023: 100 real + 100 generated a person, one model each, 25–27 people a model
+    # Stein et al. 2023: 100 real + 100 generated per rater, one model each, 25–27 raters per model
     "layer6-realism": {
         "kind": "realism",
         "design.trials": 200,
@@ -51,7 +51,7 @@ GOLDEN: dict[str, dict[str, object]] = {
     },
     # Wu et al. 2023: two images of one prompt
     "hpd-pairs": {"kind": "pair", "design.between": False},
-    # test set: nine images a prompt, ranked by ten people
+    # test set: nine images per prompt, ranked by ten raters
     "hpd-ranking": {"kind": "ranking", "images": 9, "design.raters_per_item": 10},
     # BT.500: five points, at least 15 people an image, its rejection rule
     "mos": {"kind": "rating", "points": 5, "design.raters_per_item": 15, "screening.bt500": True},
@@ -75,10 +75,10 @@ EACH = pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
 
 
 def setting(question: AnyQuestion, path: str) -> object:
-    found: object = question
+    setting: object = question
     for part in path.split("."):
-        found = getattr(found, part)
-    return found
+        setting = getattr(setting, part)
+    return setting
 
 
 def test_every_protocol_is_in_the_golden_table() -> None:
@@ -142,7 +142,7 @@ def test_mos_asks_for_quality_and_alignment() -> None:
 
 
 class TestNotes:
-    def test_the_target_of_the_staircase_is_said(self) -> None:
+    def test_the_target_of_the_staircase_is_printed(self) -> None:
         protocol = PROTOCOLS["hype-time"]
         (question,) = protocol.questions()
         assert protocol.notes(question) == (

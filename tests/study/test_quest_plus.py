@@ -11,7 +11,7 @@ from beholder.study.quest_plus import BEYOND, LAPSES, SLOPES, THRESHOLDS, quest_
 def test_a_person_at_threshold_is_right_by_hand() -> None:
     # At t = threshold the exponent is 10^0 = 1: p = .5 + (.5 − λ)(1 − e^−1) = .5 + .5 · .63212 = .81606 for λ = 0.
     grid = quest_plus(100, 1000)
-    # A person whose threshold is the k-th of the grid, shown 100 ms: x = 10^(slope · (2 − log10 threshold)).
+    # A rater whose threshold is the k-th of the grid, shown 100 ms: x = 10^(slope · (2 − log10 threshold)).
     k = 5 * len(SLOPES) * len(LAPSES)  # the sixth threshold, with the first slope (1) and lapse (0)
     steep = 100 / grid.thresholds[k]
     assert grid.right[0, k] == pytest.approx(0.5 + 0.5 * (1 - np.exp(-steep)), abs=1e-12)
@@ -20,9 +20,11 @@ def test_a_person_at_threshold_is_right_by_hand() -> None:
 
 def test_the_posterior_follows_bayes_rule_by_hand() -> None:
     grid = quest_plus(100, 1000)
-    shown = float(grid.exposures[10])
+    exposure = float(grid.exposures[10])
     by_hand = grid.right[10] * (1 - grid.right[10])  # one right and one wrong answer at the same exposure
-    np.testing.assert_allclose(grid.posterior([shown, shown], [True, False]), by_hand / by_hand.sum(), rtol=1e-12)
+    np.testing.assert_allclose(
+        grid.posterior([exposure, exposure], [True, False]), by_hand / by_hand.sum(), rtol=1e-12
+    )
 
 
 def test_next_exposures_agree_with_the_questplus_package() -> None:
@@ -45,15 +47,15 @@ def test_next_exposures_agree_with_the_questplus_package() -> None:
             stim_selection_method="min_entropy",
         )
         rng = np.random.default_rng(3)
-        shown: list[float] = []
+        past_exposures: list[float] = []
         right: list[bool] = []
         for _ in range(12):
-            mine = grid.next_exposure(shown, right)
+            exposure = grid.next_exposure(past_exposures, right)
             theirs = 10 ** oracle.next_stim["intensity"]
-            assert mine == pytest.approx(theirs, rel=1e-6)
-            answer = bool(rng.random() < 0.5 + 0.5 * (1 - np.exp(-((mine / 300) ** 2))))
-            oracle.update(stim={"intensity": np.log10(mine)}, outcome={"response": "Yes" if answer else "No"})
-            shown.append(mine)
+            assert exposure == pytest.approx(theirs, rel=1e-6)
+            answer = bool(rng.random() < 0.5 + 0.5 * (1 - np.exp(-((exposure / 300) ** 2))))
+            oracle.update(stim={"intensity": np.log10(exposure)}, outcome={"response": "Yes" if answer else "No"})
+            past_exposures.append(exposure)
             right.append(answer)
 
 
@@ -61,14 +63,14 @@ def test_next_exposures_agree_with_the_questplus_package() -> None:
 def test_known_thresholds_are_recovered(threshold: float) -> None:
     grid = quest_plus(100, 1000)
     rng = np.random.default_rng(5)
-    found = []
+    thresholds = []
     for _ in range(8):
-        shown: list[float] = []
+        past_exposures: list[float] = []
         right: list[bool] = []
         for _ in range(100):
-            exposure = grid.next_exposure(shown, right)
+            exposure = grid.next_exposure(past_exposures, right)
             chance = 0.5 + 0.5 * (1 - np.exp(-((exposure / threshold) ** 2)))
-            shown.append(exposure)
+            past_exposures.append(exposure)
             right.append(bool(rng.random() < chance))
-        found.append(grid.threshold(shown, right))
-    assert float(np.mean(found)) == pytest.approx(threshold, rel=0.12)
+        thresholds.append(grid.threshold(past_exposures, right))
+    assert float(np.mean(thresholds)) == pytest.approx(threshold, rel=0.12)

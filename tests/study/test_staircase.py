@@ -87,13 +87,13 @@ class TestNextExposure:
 
     def test_three_in_a_row(self) -> None:
         question = TimedRealismQuestion(name="q", step_down_ms=30, step_up_ms=10, right_in_a_row=3)
-        state, seen = (500.0, 0), []
+        state, states = (500.0, 0), []
         for right in (True, True, True, True, True, False, True, True, True):
             state = question.next_exposure(*state, right=right)
-            seen.append(state)
-        assert seen == [
-            *((500, 1), (500, 2), (470, 0)),  # the third takes it down, and the count starts anew
-            *((470, 1), (470, 2), (480, 0)),  # an error takes it up, and the count starts anew
+            states.append(state)
+        assert states == [
+            *((500, 1), (500, 2), (470, 0)),  # the third takes it down, and the count starts again
+            *((470, 1), (470, 2), (480, 0)),  # an error takes it up, and the count starts again
             *((480, 1), (480, 2), (450, 0)),
         ]
 

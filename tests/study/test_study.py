@@ -116,16 +116,16 @@ class TestRoundTrip:
 
     def test_every_setting_in_use_is_in_sight(self) -> None:
         (question,) = PROTOCOLS["hype-time"].questions()
-        found = tomllib.loads(dump_study(Study(name="s", title="T", questions=(question,))))
-        assert found["pay"] == {"currency": "USD", "base": 1.0, "per_right": 0.0, "minimum_hourly": 12.0}
-        (shown,) = found["questions"]
-        assert set(shown) == set(type(question).model_fields)
-        assert set(shown["design"]) == set(Design.model_fields) - {
+        written = tomllib.loads(dump_study(Study(name="s", title="T", questions=(question,))))
+        assert written["pay"] == {"currency": "USD", "base": 1.0, "per_right": 0.0, "minimum_hourly": 12.0}
+        (question_settings,) = written["questions"]
+        assert set(question_settings) == set(type(question).model_fields)
+        assert set(question_settings["design"]) == set(Design.model_fields) - {
             "raters_per_item",
             "gold_every",
             "attention_every",
         }
-        assert set(shown["screening"]) == {"min_qualification", "max_same_share", "bt500"}
+        assert set(question_settings["screening"]) == {"min_qualification", "max_same_share", "bt500"}
 
     def test_the_first_line_says_what_the_file_is(self) -> None:
         study = Study(name="s", title="T", questions=(PairQuestion(name="q"),))
@@ -261,8 +261,8 @@ class TestFaults:
         ],
     )
     def test_wrong_types_are_not_guessed_at(self, tmp_path: Path, line: str, fault: str) -> None:
-        (found,) = faults(tmp_path, SMALL + line)
-        assert found.startswith(f"questions[0].{fault}")
+        (reported,) = faults(tmp_path, SMALL + line)
+        assert reported.startswith(f"questions[0].{fault}")
 
     def test_a_date_is_the_text_that_it_is_written_as(self, tmp_path: Path) -> None:
         assert load_study(written(tmp_path, SMALL + "text = 2025-05-01")).questions[0].text == "2025-05-01"
@@ -302,7 +302,7 @@ class TestRulesBetweenSettings:
             ("blocks = 3\ntrials = 2", "blocks (3) cannot exceed trials (2)"),
             (
                 "raters = 2\nraters_per_item = 3",
-                "raters_per_item (3) cannot exceed raters (2): a person judges an item once",
+                "raters_per_item (3) cannot exceed raters (2): a rater judges an item once",
             ),
             (
                 "raters = 5\ntrials = 4\nraters_per_item = 3",

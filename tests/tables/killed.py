@@ -86,17 +86,17 @@ def tables(people: int) -> dict[str, pl.DataFrame]:
     """A session, an answer and a mark for each person; those of fewer people are the first of these."""
     i = pl.int_range(people, eager=True).cast(pl.String)
     noon = pl.lit(datetime(2025, 5, 1, 12, tzinfo=UTC))
-    said = pl.DataFrame({"trial": "t" + i, "session": "s" + i, "rater": "r" + i}).with_columns(
+    keys = pl.DataFrame({"trial": "t" + i, "session": "s" + i, "rater": "r" + i}).with_columns(
         question=pl.lit("q")
     )
     frames = {
-        "sessions": said.drop("trial").with_columns(
+        "sessions": keys.drop("trial").with_columns(
             status=pl.lit("complete"), started=noon, simulated=pl.lit(value=True)
         ),
-        "answers": said.with_columns(
+        "answers": keys.with_columns(
             aspect=pl.lit("realism"), attempt=pl.lit(1, pl.Int64), seconds=pl.lit(1.0)
         ).with_columns(valid=pl.lit(value=True), answered=noon),
-        "marks": said.select("trial", "session").with_columns(
+        "marks": keys.select("trial", "session").with_columns(
             aspect=pl.lit("hit"), number=pl.lit(0, pl.Int64), kind=pl.lit("press")
         ),
     }

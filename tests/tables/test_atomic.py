@@ -37,11 +37,11 @@ def test_an_error_leaves_the_old_file_and_no_trace(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "file[1].bin"
-    mine, others = (
+    own_file, others = (
         tmp_path / ".file[1].bin.x8k.tmp",
         [tmp_path / ".file1.bin.x8k.tmp", tmp_path / "file[1].bin.tmp"],
     )
-    for left_over in (mine, *others):
+    for left_over in (own_file, *others):
         left_over.write_bytes(b"half")
     with write_atomically(path) as file:
         file.write(b"whole")
@@ -55,17 +55,17 @@ def test_others_may_read_it(tmp_path: Path) -> None:
 
 
 def test_the_bytes_are_on_the_disk_before_the_name_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, seen = tmp_path / "file.bin", []
+    path, flushes = tmp_path / "file.bin", []
     flush = os.fsync
 
     def spy(handle: int) -> None:
-        seen.append((stat.S_ISDIR(os.fstat(handle).st_mode), os.fstat(handle).st_size, path.exists()))
+        flushes.append((stat.S_ISDIR(os.fstat(handle).st_mode), os.fstat(handle).st_size, path.exists()))
         flush(handle)
 
     monkeypatch.setattr(os, "fsync", spy)
     with write_atomically(path) as file:
         file.write(b"12345")
-    (file_flush, folder_flush) = seen
+    (file_flush, folder_flush) = flushes
     assert file_flush == (False, 5, False)  # all five bytes, before the rename
     assert folder_flush[0] is True
     assert folder_flush[2] is True  # the folder, after it

@@ -101,11 +101,11 @@ class TestValues:
         ]
 
     @pytest.mark.parametrize(
-        ("value", "shown"), [(float("nan"), "nan"), (float("inf"), "inf"), (-float("inf"), "-inf")]
+        ("value", "printed"), [(float("nan"), "nan"), (float("inf"), "inf"), (-float("inf"), "-inf")]
     )
-    def test_not_finite_is_said_once(self, value: float, shown: str) -> None:
+    def test_not_finite_is_reported_once(self, value: float, printed: str) -> None:
         assert faults_in(fruit(weight=[1.0, value, None]), FRUIT) == [
-            f"column 'weight' must be finite (leave unknown values empty): row 1 ({shown})"
+            f"column 'weight' must be finite (leave unknown values empty): row 1 ({printed})"
         ]
 
     def test_below_and_above(self) -> None:
@@ -274,9 +274,9 @@ def test_many_faults_at_once() -> None:
 
 class TestConform:
     def test_missing_nullable_columns_are_filled(self) -> None:
-        whole = conform(fruit().drop("colour", "markets"), FRUIT)
-        assert whole["colour"].to_list() == [None, None, None]
-        assert faults_in(whole, FRUIT) == []
+        conformed = conform(fruit().drop("colour", "markets"), FRUIT)
+        assert conformed["colour"].to_list() == [None, None, None]
+        assert faults_in(conformed, FRUIT) == []
 
     def test_missing_required_columns_are_not(self) -> None:
         assert "count" not in conform(fruit().drop("count"), FRUIT).columns

@@ -44,7 +44,7 @@ def rows(table: Table) -> st.SearchStrategy[list[Row]]:
         for reference in table.references:
             if reference.table == table.name:
                 pairs = zip(reference.columns, reference.target, strict=True)
-                row = row | {mine: None if row[mine] is None else row[theirs] for mine, theirs in pairs}
+                row = row | {column: None if row[column] is None else row[target] for column, target in pairs}
         return row
 
     row = st.fixed_dictionaries({column.name: cells(column) for column in table.columns}).map(refer_to_itself)
@@ -55,33 +55,33 @@ def targets_of(frame: pl.DataFrame, table: Table) -> dict[str, pl.DataFrame | No
     """Of each table referred to, just the rows that are needed."""
     needed: dict[str, pl.DataFrame] = {}
     for reference in table.references:
-        found = frame.select(reference.columns)
+        keys = frame.select(reference.columns)
         for name in reference.columns:
             if isinstance(frame.schema[name], pl.List):
-                found = found.explode(name)
-        found = found.rename(dict(zip(reference.columns, reference.target, strict=True))).drop_nulls()
+                keys = keys.explode(name)
+        keys = keys.rename(dict(zip(reference.columns, reference.target, strict=True))).drop_nulls()
         if reference.table in needed:
-            found = pl.concat([needed[reference.table], found])
-        needed[reference.table] = found.unique(maintain_order=True)
+            keys = pl.concat([needed[reference.table], keys])
+        needed[reference.table] = keys.unique(maintain_order=True)
     return dict(needed)
 
 
 def wrong(column: Column) -> list[tuple[object, str]]:
     """Values that the column must not hold, and what the fault is to say."""
-    found: list[tuple[object, str]] = [] if column.nullable else [(None, "is empty in row {row}")]
+    wrong_values: list[tuple[object, str]] = [] if column.nullable else [(None, "is empty in row {row}")]
     if column.dtype == NUMBER:
-        found += [
+        wrong_values += [
             (value, f"must be finite (leave unknown values empty): row {{row}} ({value})") for value in NOT_FINITE
         ]
     if column.dtype in (NUMBER, INTEGER) and column.low is not None:
-        found.append((type(1.0 if column.dtype == NUMBER else 1)(column.low - 1), "must be at least"))
+        wrong_values.append((type(1.0 if column.dtype == NUMBER else 1)(column.low - 1), "must be at least"))
     if column.dtype in (NUMBER, INTEGER) and column.high is not None:
-        found.append((type(1.0 if column.dtype == NUMBER else 1)(column.high + 1), "must be at most"))
+        wrong_values.append((type(1.0 if column.dtype == NUMBER else 1)(column.high + 1), "must be at most"))
     if column.allowed:
-        found.append(("never heard of", "allows"))
+        wrong_values.append(("never heard of", "allows"))
     if column.dtype in (TEXTS, INTEGERS):
-        found.append(([None], "has an empty list element in row {row}"))
-    return found
+        wrong_values.append(([None], "has an empty list element in row {row}"))
+    return wrong_values
 
 
 NOT_FINITE = (float("nan"), float("inf"), -float("inf"))
@@ -118,8 +118,8 @@ def test_a_repeated_key_is_found_where_it_stands(table: Table, data: st.DataObje
     copied = data.draw(st.sampled_from(drawn))
     where = data.draw(st.integers(drawn.index(copied) + 1, len(drawn)))
     (fault,) = faults_in(table.frame([*drawn[:where], copied, *drawn[where:]]), table)
-    shown = ", ".join(repr(copied[name]) for name in table.key)
-    assert fault == f"key {' + '.join(table.key)} occurs more than once: row {where} ({shown})"
+    key = ", ".join(repr(copied[name]) for name in table.key)
+    assert fault == f"key {' + '.join(table.key)} occurs more than once: row {where} ({key})"
 
 
 @pytest.mark.parametrize("table", [table for table in TABLES.values() if table.references], ids=lambda t: t.name)
@@ -149,10 +149,10 @@ def test_columns_that_may_be_empty_may_be_left_out(table: Table, data: st.DataOb
     frame = table.frame(data.draw(rows(table)))
     optional = [column.name for column in table.columns if column.nullable and column.name not in table.key]
     left_out = data.draw(st.lists(st.sampled_from(optional), unique=True)) if optional else []
-    whole = conform(frame.drop(left_out), table)
-    assert faults_in(whole, table) == []
-    assert whole.columns == frame.columns
-    assert whole.drop(left_out).equals(frame.drop(left_out))
+    conformed = conform(frame.drop(left_out), table)
+    assert faults_in(conformed, table) == []
+    assert conformed.columns == frame.columns
+    assert conformed.drop(left_out).equals(frame.drop(left_out))
 
 
 def test_a_million_answers_are_checked_in_two_seconds_of_processor_time() -> None:

@@ -31,10 +31,10 @@ def test_every_column_has_a_row(table: Table) -> None:
     [
         "| `people` | text | `all`, `used` | Whose answers: `all`, or `used` (after screening). |",
         "| `width` | integer | ≥ 1 | Width in pixels. |",
-        "| `propensity` | number | 0 to 1 | Chance with which the item was drawn for the slot. |",
+        "| `propensity` | number | 0 to 1 | Probability with which the item was drawn for the slot. |",
         "| `prompt` | text | may be empty | The prompt it was made for, where there is one. |",
         "| `ended` | moment (UTC) | may be empty | When it ended, if it has. |",
-        "| `x` | number | may be empty; 0 to 1 | Of a point: share of the image width, from the left. |",
+        "| `x` | number | may be empty; 0 to 1 | Of a point: fraction of the image width, from the left. |",
     ],
 )
 def test_rules_in_words(row: str) -> None:
@@ -49,5 +49,8 @@ def test_every_stage_has_a_row_with_what_it_reads_and_writes() -> None:
     head, _, _ = markdown().partition("\n## ")
     rows = [line for line in head.splitlines() if line.startswith("| `")]
     assert [row.split("`")[1] for row in rows] == list(STAGES)
-    assert "| `rank` | rates the generators by people | `images`, `trials`, `totals`, `published`," in head
+    assert (
+        "| `rank` | rates the generators by the raters' judgements | `images`, `trials`, `totals`, `published`,"
+        in head
+    )
     assert "| every table |  |" in rows[-1]

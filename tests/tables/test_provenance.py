@@ -36,10 +36,10 @@ def test_is_read_back(stage: str, settings: dict[str, Plain], seed: int, inputs:
 
 
 def test_the_order_of_settings_does_not_matter() -> None:
-    one = Provenance("rank", {"a": 1, "b": 2}, 0, {"x": "1", "y": "2"})
+    first = Provenance("rank", {"a": 1, "b": 2}, 0, {"x": "1", "y": "2"})
     other = Provenance("rank", {"b": 2, "a": 1}, 0, {"y": "2", "x": "1"})
-    assert one.to_json() == other.to_json()
-    assert one.same_work(other, heed_version=True)
+    assert first.to_json() == other.to_json()
+    assert first.same_work(other, heed_version=True)
 
 
 @pytest.mark.parametrize(

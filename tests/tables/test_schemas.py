@@ -47,9 +47,9 @@ class TestEachTable:
     def test_a_reference_leads_to_columns_of_the_same_type(self, table: Table) -> None:
         for reference in table.references:
             target = TABLES[reference.table]
-            for mine, theirs in zip(reference.columns, reference.target, strict=True):
-                found = table.column(mine).dtype
-                assert getattr(found, "inner", found) == target.column(theirs).dtype
+            for column, target_column in zip(reference.columns, reference.target, strict=True):
+                dtype = table.column(column).dtype
+                assert getattr(dtype, "inner", dtype) == target.column(target_column).dtype
 
     def test_a_reference_contains_the_key_of_its_target(self, table: Table) -> None:
         for reference in table.references:

@@ -28,7 +28,7 @@ WRITERS = {
     "collect/stage.py",  # the same
     "collect/exchange/export.py",  # the server's answers, as the collect step
     "collect/exchange/forget.py",  # rewrites rows of its person away
-    "learn/job.py",  # models beside each other, as the train step
+    "learn/job.py",  # models side by side, as the train step
     "collect/researcher/extend.py",  # adds trials that the design stage drew in a copy, under its record
 }
 """The only files that write tables of a study."""
@@ -50,7 +50,7 @@ def test_a_schema_names_the_stage_that_writes_it(name: str) -> None:
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: f"{step.stage}-{'-'.join(step.outputs[:1])}")
 def test_a_step_reads_only_what_was_written_before_it(step: Step) -> None:
     """So there is no cycle, and no stage reads what a later one writes."""
-    before = {name for one in STEPS[: STEPS.index(step)] for name in one.outputs}
+    before = {name for earlier in STEPS[: STEPS.index(step)] for name in earlier.outputs}
     assert set(step.inputs) <= before
     assert bool(step.inputs) == (step.stage not in INTAKE)
     assert len({*step.inputs, *step.outputs}) == len(step.inputs) + len(step.outputs)
@@ -70,7 +70,7 @@ def test_an_import_brings_what_earlier_stages_would_write() -> None:
 
 def test_a_guard_belongs_to_a_later_stage() -> None:
     for step in STEPS:
-        after = {name for one in STEPS[STEPS.index(step) :] for name in one.outputs}
+        after = {name for later in STEPS[STEPS.index(step) :] for name in later.outputs}
         assert set(step.guards) <= after
     assert DESIGN.guards == COLLECT.outputs
 

@@ -138,17 +138,17 @@ class TestMissingAndDamaged:
     ) -> None:
         store.write({"prompts": world["prompts"]}, RECORD)
         path = store.path("prompts")
-        whole = path.read_bytes()
+        content = path.read_bytes()
         refused = 0
-        for place in range(0, len(whole), 2):
-            path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        for place in range(0, len(content), 2):
+            path.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
             try:
                 store.read("prompts")
             except TableError:
                 refused += 1
             store.provenance("prompts")
         capfd.readouterr()  # Polars prints its panics
-        assert refused > len(whole) / 4
+        assert refused > len(content) / 4
 
     def test_a_damaged_table_that_another_refers_to(self, store: Store, world: World) -> None:
         store.write(world, RECORD)

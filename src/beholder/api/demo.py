@@ -10,8 +10,8 @@ import polars as pl
 from beholder.design.new import make_study
 from beholder.errors import StudyError
 from beholder.report.tables.leaderboard import Board, build_boards, select_headlines
-from beholder.simulate.people import BAD, SUBTLE
-from beholder.simulate.world import MANIFEST, World, paint_world, write_truth
+from beholder.simulate.raters import BAD, SUBTLE
+from beholder.simulate.world import MANIFEST, World, paint_world, write_ground_truth
 from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.store import TRUTH_ROOM, Store
 
@@ -75,7 +75,7 @@ def prepare_demo(folder: Path, world: World, progress: Callable[[int, int], None
                 raters=RATERS,
             )
             images = dict(new_study.images)
-        write_truth(Store(folder), world, painted)
+        write_ground_truth(Store(folder), world, painted)
     return images
 
 

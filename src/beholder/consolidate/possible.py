@@ -62,7 +62,7 @@ def _either(words: tuple[str, ...]) -> str:
 
 def _named(bad: pl.DataFrame) -> str:
     """Say ``found 'left' in trial t1 and '9' in trial t2 and 3 more``."""
-    rows = bad.select(pl.col("said").fill_null("nothing"), "trial", "rater").head(NAMED).iter_rows()
+    rows = bad.select(pl.col("answer_text").fill_null("nothing"), "trial", "rater").head(NAMED).iter_rows()
     examples = [f"{answer!r} in trial {trial} by {rater}" for answer, trial, rater in rows]
     more = f" and {bad.height - len(examples):,} more" if bad.height > len(examples) else ""
     return f"found {', '.join(examples)}{more}"

@@ -1,1 +1,1 @@
-"""Rich feedback on images, whoever gave it: scores, heatmaps and misaligned words of people and of models."""
+"""Rich feedback on images, by raters or models: scores, heatmaps and misaligned keywords."""

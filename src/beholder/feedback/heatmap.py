@@ -1,4 +1,4 @@
-"""How ``regions.heatmap`` holds a map: an 8-bit greyscale PNG."""
+"""Encoding of ``regions.heatmap``: an 8-bit greyscale PNG."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Rich feedback on one image, whoever gave it, a model or people."""
+"""Rich feedback on one image, by raters or a model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Basis = Literal["held-out", "members", "people"]
-"""What an interval rests on: errors on held-out images, the spread between models, or the people asked."""
+"""What a confidence interval rests on: errors on held-out images, the spread between models, or raters."""
 
 
 @dataclass(frozen=True, slots=True)
 class AspectScore:
-    """A score from 0 to 1, more being better, with its interval where there is one."""
+    """A score from 0 to 1, more being better, with its confidence interval where there is one."""
 
     value: float
     low: float | None = None
@@ -23,13 +23,13 @@ class AspectScore:
 
 @dataclass(frozen=True, eq=False)
 class ImageFeedback:
-    """All that is said of an image; what is not said of it is missing."""
+    """All feedback on an image; what was not rated or predicted is missing."""
 
     scores: Mapping[str, AspectScore]
     heatmaps: Mapping[str, NDArray[np.float32]]
-    """Aspect -> (height, width): the share of people who mark each place, counted or expected."""
+    """Aspect -> (height, width): the proportion of raters who mark each pixel, counted or predicted."""
     missed: NDArray[np.float64] | None
-    """For each word of the prompt the share of people who say that the image misses it, or the chance that most
-    would; nan for words that were not read."""
+    """For each word of the prompt the proportion of raters who marked it as misaligned, or the probability that
+    most would; nan for words beyond what the model reads."""
     people: int = 0
-    """How many people it rests on; 0 for a model."""
+    """Number of raters it rests on; 0 for a model."""

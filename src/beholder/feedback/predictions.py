@@ -1,7 +1,7 @@
-"""What a model of rich feedback says of images, kept beside its weights: one ``.npz`` file that numpy alone reads.
+"""A rich-feedback model's predictions for images, next to its weights: one ``.npz`` file that numpy alone reads.
 
-Heatmaps are kept in half precision: whole levels of 1/255 would turn what is small into 0, to which the divergence
-from people's maps is infinite.
+Heatmaps are stored in half precision: integer levels of 1/255 would round small values to 0, to which the
+divergence from raters' maps is infinite.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ LARGEST_UNPACKED = 8 << 30
 
 @dataclass(frozen=True, eq=False)
 class RichPredictions:
-    """Of images in one order; what the model does not predict is empty."""
+    """Predictions for images in one order; what the model does not predict is empty."""
 
     images: tuple[str, ...]
     scores: Mapping[str, NDArray[np.float32]]
@@ -29,40 +29,41 @@ class RichPredictions:
     heatmaps: Mapping[str, NDArray[np.float16]]
     """Aspect -> (images, side, side), from 0 to 1."""
     misaligned: Sequence[NDArray[np.float32]]
-    """For each image the chance that each word of its prompt was missed; nan for words past what is read."""
+    """For each image the probability that each word of its prompt is misaligned; nan for words beyond what the
+    model reads."""
     weights: str
-    """Hash of the weights that said so."""
+    """Hash of the model's weights."""
 
 
-def write_predictions(path: Path, said: RichPredictions) -> None:
-    """Write the file; it takes its place as a whole."""
+def write_predictions(path: Path, predictions: RichPredictions) -> None:
+    """Write the file, atomically."""
     with write_atomically(path) as file:
         np.savez_compressed(
             file,
-            images=np.array(said.images, np.str_),
-            scored=np.array(list(said.scores), np.str_),
-            scores=np.array(list(said.scores.values()), np.float32),
-            mapped=np.array(list(said.heatmaps), np.str_),
-            heatmaps=np.array(list(said.heatmaps.values()), np.float16),
-            counts=np.array([len(one) for one in said.misaligned], np.int64),
-            misaligned=np.concatenate([np.empty(0, np.float32), *said.misaligned]),
-            weights=np.array(said.weights, np.str_),
+            images=np.array(predictions.images, np.str_),
+            scored=np.array(list(predictions.scores), np.str_),
+            scores=np.array(list(predictions.scores.values()), np.float32),
+            mapped=np.array(list(predictions.heatmaps), np.str_),
+            heatmaps=np.array(list(predictions.heatmaps.values()), np.float16),
+            counts=np.array([len(words) for words in predictions.misaligned], np.int64),
+            misaligned=np.concatenate([np.empty(0, np.float32), *predictions.misaligned]),
+            weights=np.array(predictions.weights, np.str_),
         )
 
 
 def read_predictions(path: Path) -> RichPredictions | None:
-    """What was written; nothing where there is no such file, or a damaged one: it can be made again."""
+    """Return what was written; nothing where the file is absent or damaged: it can be computed again."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
-            if sum(entry.file_size for entry in found.zip.infolist()) > LARGEST_UNPACKED:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            if sum(entry.file_size for entry in archive.zip.infolist()) > LARGEST_UNPACKED:
                 return None
-            counts = found["counts"]
+            counts = archive["counts"]
             return RichPredictions(
-                tuple(map(str, found["images"])),
-                dict(zip(map(str, found["scored"]), found["scores"], strict=True)),
-                dict(zip(map(str, found["mapped"]), found["heatmaps"], strict=True)),
-                np.split(found["misaligned"], np.cumsum(counts)[:-1]) if len(counts) else [],
-                str(found["weights"]),
+                tuple(map(str, archive["images"])),
+                dict(zip(map(str, archive["scored"]), archive["scores"], strict=True)),
+                dict(zip(map(str, archive["mapped"]), archive["heatmaps"], strict=True)),
+                np.split(archive["misaligned"], np.cumsum(counts)[:-1]) if len(counts) else [],
+                str(archive["weights"]),
             )
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return None

@@ -1,4 +1,4 @@
-"""Heatmaps one by one: a ``regions`` table that opens at once, however many maps it has."""
+"""Heatmaps read one by one: a ``regions`` table opens in the same time however many maps it has."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

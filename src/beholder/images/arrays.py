@@ -1,4 +1,4 @@
-"""Arrays of images on disk, mapped into memory: an image is read when it is its turn."""
+"""Arrays of images on disk, mapped into memory: an image is read when it is needed."""
 
 import shutil
 import tempfile
@@ -27,7 +27,7 @@ def open_arrays(path: Path) -> Iterator[tuple[str, NDArray[np.uint8]]]:
     """Name and images (images, height, width[, 1, 3 or 4]) of each array of an npy or npz file that holds images.
 
     Those of an npz are unpacked into temporary files, so that memory stays bounded. Arrays of other shapes in it,
-    such as labels, are left aside.
+    such as labels, are ignored.
     """
     try:
         if path.suffix.lower() == ".npy":
@@ -38,10 +38,10 @@ def open_arrays(path: Path) -> Iterator[tuple[str, NDArray[np.uint8]]]:
             opened = [(entry.filename, _mapped(archive, entry)) for entry in archive.infolist()]
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise SourceFault(f"cannot be read as arrays ({error})") from error
-    pictured = [(name, array) for name, array in opened if array.ndim >= 3]
-    if not pictured:
+    of_images = [(name, array) for name, array in opened if array.ndim >= 3]
+    if not of_images:
         raise SourceFault("holds no array of images with the shape (images, height, width, channels)")
-    for name, array in pictured:
+    for name, array in of_images:
         yield f"{path}/{name.removesuffix('.npy')}", _checked(array)
 
 

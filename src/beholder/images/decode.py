@@ -1,10 +1,10 @@
-"""From an image file to the pixels that everyone gets, raters, scorers, encoders and the report: 8 bits of RGB.
+"""From an image file to the pixels that raters, scorers, encoders and the report all get: 8-bit RGB.
 
 The rules, all of them pinned by tests:
 
-- The rotation that EXIF asks for is done; a damaged EXIF block is passed over.
+- The rotation in the EXIF data is applied; a damaged EXIF block is ignored.
 - What is transparent is flattened on the background that the study names; middle grey where it names none.
-- 16 bits a channel are cut to the upper 8, in grey as in colour.
+- 16 bits per channel are cut to the upper 8, in grey as in colour.
 - Grey, palette and CMYK become RGB by Pillow's plain formulas; ICC profiles are not applied.
 - JPEGs are decoded in full: the quicker decoding at a reduced size (*draft*) gives other pixels.
 - Animations are refused: a still image is expected.

@@ -17,7 +17,7 @@ def display_size(width: int, height: int, side: int) -> tuple[int, int]:
 
 
 def common_side(sizes: list[tuple[int, int]], setting: int) -> int:
-    """The longest side for all images: as set, or that of the smallest one, so that size gives nothing away."""
+    """The longest side for all images: as set, or that of the smallest one, so that size reveals nothing."""
     if setting:
         return setting
     return min([CAP, *(max(size) for size in sizes)])

@@ -1,4 +1,4 @@
-"""Work spread over threads, with results in order and only so many at hand at a time."""
+"""Work spread over threads, with results in order and a bounded number of them in memory."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 def in_order(
     work: Callable[[Item], Result], items: Iterable[Item], workers: int, ahead: int | None = None
 ) -> Iterator[Result]:
-    """The results in the order of the items; at most ``ahead`` items are taken before the first result is used."""
+    """Yield the results in the order of the items; at most ``ahead`` items are in work or waiting at a time."""
     pool = ThreadPoolExecutor(workers)
     waiting: deque[Future[Result]] = deque()
     coming = iter(items)

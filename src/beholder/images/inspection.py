@@ -15,7 +15,7 @@ from beholder.images.formats import DAMAGE, UndecodableError
 MAX_WORKERS = 8
 
 Progress = Callable[[int, int], None]
-"""Called with how many are done, of how many."""
+"""Called with the number done and the total."""
 
 
 @dataclass(frozen=True, slots=True)

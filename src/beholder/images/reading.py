@@ -1,4 +1,4 @@
-"""Images read and decoded once each, on all cores, and handed in batches to all that look at them."""
+"""Images read and decoded once each, on all cores, and passed in batches to everything that uses them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class BrokenImage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecodedImage:
-    """An image in memory: its place among all sources, the source, the hash of its content, and flat RGB."""
+    """An image in memory: its position among all sources, the source, the hash of its content, and flat RGB."""
 
     place: int
     source: ImageSource
@@ -35,7 +35,7 @@ class DecodedImage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnreadableImage:
-    """An image that cannot be had: its place among all sources, and why."""
+    """An image that cannot be read: its position among all sources, and why."""
 
     place: int
     reason: str
@@ -49,10 +49,10 @@ def read_batches(
     size: int,
     workers: int,
 ) -> Iterator[tuple[Result, list[UnreadableImage], int]]:
-    """What ``look`` makes of each batch, the images that cannot be decoded, and how many sources the batch had.
+    """Yield for each batch the result of ``look``, the images that cannot be decoded, and the number of sources.
 
     Each core reads a batch, decodes it and calls ``look`` with it; no more than a few batches per core are in
-    memory at a time. Results are in the order of the sources, which come with their places. Call it within
+    memory at a time. Results are in the order of the sources, which come with their positions. Call it within
     :func:`beholder.images.decode.quiet_pillow`.
     """
 

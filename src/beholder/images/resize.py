@@ -5,10 +5,10 @@ of reduction, so that every input pixel counts (antialiasing):
 
     w(x) ∝ filter((x + ½ − centre) / max(scale, 1)),   centre = (out + ½) · scale,   scale = in / out
 
-The pixels of a row are summed first, then those of a column. Bytes are summed in whole numbers with weights of 22
+The pixels of a row are summed first, then those of a column. Bytes are summed as integers with weights of 22
 bits and rounded after each of the two passes; other numbers are summed in double precision. That is Pillow's
-arithmetic to the last bit, and Pillow is faster; so the work is left to it, one pass at a time, as long as it
-answers a small probe as the definition does. A Pillow that answers differently is not used.
+arithmetic to the last bit, and Pillow is faster; so it does the work, one pass at a time, as long as it
+resizes a small probe as the definition does. A Pillow that differs is not used.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from PIL import Image
 from scipy import sparse
 
 PRECISION_BITS = 22
-"""Bits of a whole-number weight: 32, less 8 for the byte and 2 for the overshoot of negative lobes."""
+"""Bits of an integer weight: 32, less 8 for the byte and 2 for the overshoot of negative lobes."""
 
 Array = NDArray[np.float64]
 Pixels = NDArray[np.uint8] | NDArray[np.float32]
@@ -36,30 +36,30 @@ def resize(image: Image.Image, height: int, width: int, filter_name: str) -> NDA
 
 def resize_unrounded(image: Image.Image, height: int, width: int, filter_name: str) -> NDArray[np.float32]:
     """The same without rounding to bytes; values may overshoot 0 and 255."""
-    taken = np.asarray(image, np.float32)
+    pixels = np.asarray(image, np.float32)
     if pillow_agrees_unrounded(filter_name):
-        return _resize_floats_with_pillow(taken, height, width, filter_name)
-    return resize_floats(taken, height, width, filter_name)
+        return _resize_floats_with_pillow(pixels, height, width, filter_name)
+    return resize_floats(pixels, height, width, filter_name)
 
 
 def resize_bytes(image: Pixels, height: int, width: int, filter_name: str) -> NDArray[np.uint8]:
     """The definition for bytes, without help from Pillow."""
-    taken = np.asarray(image, np.uint8)
-    if width != taken.shape[1]:
-        taken = _sum_bytes(taken.transpose(1, 0, 2), width, filter_name).transpose(1, 0, 2)
-    if height != taken.shape[0]:
-        taken = _sum_bytes(taken, height, filter_name)
-    return np.ascontiguousarray(taken)
+    pixels = np.asarray(image, np.uint8)
+    if width != pixels.shape[1]:
+        pixels = _sum_bytes(pixels.transpose(1, 0, 2), width, filter_name).transpose(1, 0, 2)
+    if height != pixels.shape[0]:
+        pixels = _sum_bytes(pixels, height, filter_name)
+    return np.ascontiguousarray(pixels)
 
 
 def resize_floats(image: Pixels, height: int, width: int, filter_name: str) -> NDArray[np.float32]:
     """The definition without rounding to bytes: sums in double precision; values may overshoot 0 and 255."""
-    taken = np.asarray(image, np.float32)
-    if width != taken.shape[1]:
-        taken = _sum_floats(taken.transpose(1, 0, 2), width, filter_name).transpose(1, 0, 2)
-    if height != taken.shape[0]:
-        taken = _sum_floats(taken, height, filter_name)
-    return np.ascontiguousarray(taken)
+    pixels = np.asarray(image, np.float32)
+    if width != pixels.shape[1]:
+        pixels = _sum_floats(pixels.transpose(1, 0, 2), width, filter_name).transpose(1, 0, 2)
+    if height != pixels.shape[0]:
+        pixels = _sum_floats(pixels, height, filter_name)
+    return np.ascontiguousarray(pixels)
 
 
 def resize_tf1(image: Pixels, height: int, width: int) -> NDArray[np.float32]:
@@ -67,11 +67,11 @@ def resize_tf1(image: Pixels, height: int, width: int) -> NDArray[np.float32]:
 
     out(y, x) lies at (y · in/out, x · in/out) of the input, between its four neighbours.
     """
-    taken = np.asarray(image, np.float32)
-    above, below, dy = _tf1_neighbours(taken.shape[0], height)
-    left, right, dx = _tf1_neighbours(taken.shape[1], width)
+    pixels = np.asarray(image, np.float32)
+    above, below, dy = _tf1_neighbours(pixels.shape[0], height)
+    left, right, dx = _tf1_neighbours(pixels.shape[1], width)
     dx, dy = dx[None, :, None], dy[:, None, None]
-    upper, lower = taken[above], taken[below]
+    upper, lower = pixels[above], pixels[below]
     top = upper[:, left] + (upper[:, right] - upper[:, left]) * dx
     bottom = lower[:, left] + (lower[:, right] - lower[:, left]) * dx
     return np.asarray(top + (bottom - top) * dy, np.float32)
@@ -118,23 +118,23 @@ def weights(size_in: int, size_out: int, filter_name: str) -> tuple[NDArray[np.i
     end = np.minimum((centre + reach * stretch + 0.5).astype(np.intp), size_in)
     taps = int((end - first).max())
     position = first[:, None] + np.arange(taps)  # (out, taps)
-    found = shape((position - centre[:, None] + 0.5) * (1.0 / stretch))
-    found[position >= end[:, None]] = 0.0
-    total = np.cumsum(found, axis=1)[:, -1:]  # one after the other, as in a loop: np.sum adds in pairs
-    return first, np.divide(found, total, out=found, where=total != 0.0)
+    tap_weights = shape((position - centre[:, None] + 0.5) * (1.0 / stretch))
+    tap_weights[position >= end[:, None]] = 0.0
+    total = np.cumsum(tap_weights, axis=1)[:, -1:]  # one after the other, as in a loop: np.sum adds in pairs
+    return first, np.divide(tap_weights, total, out=tap_weights, where=total != 0.0)
 
 
 @lru_cache(maxsize=256)
-def _matrix(size_in: int, size_out: int, filter_name: str, whole: bool) -> sparse.csr_array:
-    """The weights as a sparse matrix (out, in): whole numbers for bytes, doubles otherwise."""
-    first, found = weights(size_in, size_out, filter_name)
-    if whole:
-        scaled = found * (1 << PRECISION_BITS)
-        found = np.trunc(scaled + np.copysign(0.5, scaled)).astype(np.int32)
-    taps = found.shape[1]
+def _matrix(size_in: int, size_out: int, filter_name: str, integers: bool) -> sparse.csr_array:
+    """The weights as a sparse matrix (out, in): integers for bytes, doubles otherwise."""
+    first, entries = weights(size_in, size_out, filter_name)
+    if integers:
+        scaled = entries * (1 << PRECISION_BITS)
+        entries = np.trunc(scaled + np.copysign(0.5, scaled)).astype(np.int32)
+    taps = entries.shape[1]
     columns = np.minimum(first[:, None] + np.arange(taps), size_in - 1)  # beyond the end the weight is 0
     starts = np.arange(0, size_out * taps + 1, taps)
-    return sparse.csr_array((found.ravel(), columns.ravel(), starts), shape=(size_out, size_in))
+    return sparse.csr_array((entries.ravel(), columns.ravel(), starts), shape=(size_out, size_in))
 
 
 def _sum_bytes(image: NDArray[np.uint8], size: int, filter_name: str) -> NDArray[np.uint8]:
@@ -154,7 +154,7 @@ def _sum_floats(image: NDArray[np.float32], size: int, filter_name: str) -> NDAr
 
 @cache
 def pillow_agrees(filter_name: str) -> bool:
-    """Whether the Pillow at hand resizes a probe, made smaller and larger, exactly as the definition does."""
+    """Return whether the installed Pillow resizes a probe, smaller and larger, exactly as the definition does."""
     noise = np.random.default_rng(0).integers(0, 256, (61, 47, 3), dtype=np.uint8)
     probe = np.where(noise < 60, np.uint8(0), np.where(noise > 195, np.uint8(255), noise))  # overshoot is clipped
     image = Image.fromarray(probe)
@@ -184,11 +184,13 @@ def _resize_floats_with_pillow(
 ) -> NDArray[np.float32]:
     """One channel at a time, rows and then columns: Pillow has no images of three such channels."""
     kind = FILTERS[filter_name][2]
-    found = np.empty((height, width, image.shape[2]), np.float32)
+    resized = np.empty((height, width, image.shape[2]), np.float32)
     for channel in range(image.shape[2]):
         plane = Image.fromarray(np.ascontiguousarray(image[..., channel]))
-        found[..., channel] = np.asarray(plane.resize((width, image.shape[0]), kind).resize((width, height), kind))
-    return found
+        resized[..., channel] = np.asarray(
+            plane.resize((width, image.shape[0]), kind).resize((width, height), kind)
+        )
+    return resized
 
 
 def _resize_with_pillow(image: Image.Image, height: int, width: int, filter_name: str) -> NDArray[np.uint8]:

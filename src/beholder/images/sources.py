@@ -27,7 +27,7 @@ ARRAYS = (".npy", ".npz")
 
 
 class ImageSource(Protocol):
-    """An image that was pointed out, not yet read."""
+    """An image that was found, and not read yet."""
 
     @property
     def name(self) -> str:
@@ -54,7 +54,7 @@ class ImageFile:
 
 @dataclass(frozen=True, slots=True)
 class TarImage:
-    """An image file inside a tar file that is not compressed: read where it lies, without the rest."""
+    """An image file inside an uncompressed tar file: read in place, without the rest."""
 
     name: str
     path: Path
@@ -83,7 +83,7 @@ class ArrayImage:
 
 
 def read_pixels(content: NDArray[np.uint8] | bytes, background: str = DEFAULT_BACKGROUND) -> Image.Image:
-    """What :meth:`ImageSource.load` gave, decoded to flat RGB."""
+    """Decode what :meth:`ImageSource.load` returned to opaque RGB."""
     if isinstance(content, bytes):
         return decode(content, background)
     grey = content.ndim == 3 and content.shape[2] == 1
@@ -91,13 +91,13 @@ def read_pixels(content: NDArray[np.uint8] | bytes, background: str = DEFAULT_BA
 
 
 def find_images(*places: str | Path) -> list[ImageSource]:
-    """All images at the places, in a fixed order; an error lists every place that is wrong.
+    """Return all images at the places, in a fixed order; an error lists every place that is wrong.
 
     A place is an image file, a folder (searched with its subfolders), a glob (``out/**/*.png``), a manifest (CSV
     or Parquet with the column ``path``, relative to the manifest, and maybe ``image`` for the names), a tar file,
     or an array of bytes (npy, npz) with the shape (images, height, width, channels).
     """
-    found: list[ImageSource] = []
+    sources: list[ImageSource] = []
     faults: list[str] = []
     for place in places:
         try:
@@ -105,13 +105,13 @@ def find_images(*places: str | Path) -> list[ImageSource]:
         except SourceFault as fault:
             faults.append(f"{place}: {fault}")
             continue
-        found += here
+        sources += here
         faults += [] if here else [f"{place}: no images here; looked for {' '.join(SUFFIXES)}"]
     if not places:
         faults.append("no place was named: give files, folders, globs, manifests, tar files or arrays")
     if faults:
         raise ImageError("images", faults)
-    return found
+    return sources
 
 
 def _at(place: str | Path) -> Iterator[ImageSource]:
@@ -129,7 +129,7 @@ def _at(place: str | Path) -> Iterator[ImageSource]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """Image files of a folder and its subfolders, by name; what begins with a dot is passed over."""
+    """Image files of a folder and its subfolders, by name; names that begin with a dot are ignored."""
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
@@ -149,8 +149,8 @@ def _in_file(path: Path) -> Iterator[ImageSource]:
         for name, images in open_arrays(path):
             yield from (ArrayImage(f"{name}[{row}]", images[row]) for row in range(len(images)))
     else:
-        known = " ".join((*SUFFIXES, *MANIFESTS, *ARRAYS, ".tar"))
-        raise SourceFault(f"'{suffix}' is not taken; known: {known}")
+        readable = " ".join((*SUFFIXES, *MANIFESTS, *ARRAYS, ".tar"))
+        raise SourceFault(f"'{suffix}' is not taken; known: {readable}")
 
 
 def _in_manifest(path: Path) -> Iterator[ImageSource]:
@@ -164,25 +164,27 @@ def _in_manifest(path: Path) -> Iterator[ImageSource]:
     if as_text and table.columns == TABLES["images"].empty().columns:  # our own export
         table = unescape_texts(table)
     paths = table["path"].cast(pl.String)
-    empty = [str(row + 1) for row, one in enumerate(paths) if not one]
+    empty = [str(row + 1) for row, relative in enumerate(paths) if not relative]
     if empty:
         raise SourceFault(f"rows without a path: {', '.join(empty)}")
     names = table["image"].cast(pl.String) if "image" in table.columns else paths
-    for name, one in zip(names, paths, strict=True):
-        yield ImageFile(name or one, path.parent / one)
+    for name, relative in zip(names, paths, strict=True):
+        yield ImageFile(name or relative, path.parent / relative)
 
 
 def _in_tar(path: Path) -> Iterator[ImageSource]:
     try:
         with tarfile.open(path, "r:") as archive:
-            members = [one for one in archive if one.isfile() and Path(one.name).suffix.lower() in SUFFIXES]
+            members = [
+                member for member in archive if member.isfile() and Path(member.name).suffix.lower() in SUFFIXES
+            ]
     except tarfile.TarError as error:
         raise SourceFault(f"not a plain tar file ({error}); unpack one that is compressed") from error
-    for one in members:
-        if not Path(one.name).name.startswith("."):
-            yield TarImage(f"{path}/{one.name}", path, one.offset_data, one.size)
+    for member in members:
+        if not Path(member.name).name.startswith("."):
+            yield TarImage(f"{path}/{member.name}", path, member.offset_data, member.size)
 
 
 def named_files(names: Sequence[str], paths: Sequence[Path]) -> list[ImageSource]:
-    """Files under names of one's own, such as the images of a study."""
+    """Return image files under given names, such as the images of a study."""
     return [ImageFile(name, path) for name, path in zip(names, paths, strict=True)]

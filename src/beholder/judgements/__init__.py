@@ -1,1 +1,1 @@
-"""What an answer means: answers beside their trials, as judgements of images, and how raters went about them."""
+"""What answers mean: answers joined with their trials, coded as judgements of images, and the raters' conduct."""

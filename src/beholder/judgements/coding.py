@@ -1,7 +1,7 @@
-"""Answers as judgements of images: the one place where what people said becomes numbers.
+"""Answers as judgements of images: the one place where answers become numbers.
 
 A question kind declares by its :data:`~beholder.study.kinds.coding.Coding` what its answers mean; here each of the
-four shapes is carried out for a column of answers at once.
+four shapes is applied to a whole column of answers.
 """
 
 import polars as pl
@@ -36,14 +36,14 @@ COLUMNS = (*ANSWER, "place", "image", "other", "value", "value_kind", "expected"
 
 
 EXPOSURE = pl.coalesce("intended_ms", "exposure_ms")
-"""How long the image was to be shown: a staircase has its steps; what a screen really showed is in frames."""
+"""How long the image was to be shown: a staircase has its steps; the actual exposure is in whole frames."""
 
 NONE_BEFORE = pl.lit(0, dtype=pl.Int64)
-"""Place of the first image of a trial."""
+"""Position of the first image of a trial."""
 
 
 def judgements_of(question: AnyQuestion, answered: pl.DataFrame, marks: pl.DataFrame) -> pl.DataFrame:
-    """The judgements that answers to a question give, in the order of the answers and of the images shown.
+    """Return the judgements in the answers to a question, in the order of the answers and of the images shown.
 
     ``answered`` are rows of :func:`~beholder.judgements.joined.answered_trials`; ``marks`` has the key presses of
     sweeps, whose answers they are.
@@ -90,8 +90,10 @@ def _single(rows: pl.DataFrame, value: pl.Expr, expected: pl.Expr, *, paired: bo
 def _ranks(coding: RankCoding, rows: pl.DataFrame) -> pl.DataFrame:
     if coding.choices is not None:
         names, ranks = list(coding.choices), [list(ranks) for ranks in coding.choices.values()]
-        said = pl.DataFrame({"choice": names, "ranking": ranks}, schema_overrides={"ranking": pl.List(pl.Int64)})
-        rows = rows.drop("ranking").join(said, on="choice", how="left", maintain_order="left")
+        implied = pl.DataFrame(
+            {"choice": names, "ranking": ranks}, schema_overrides={"ranking": pl.List(pl.Int64)}
+        )
+        rows = rows.drop("ranking").join(implied, on="choice", how="left", maintain_order="left")
     places = rows.with_columns(place=pl.int_ranges(pl.col("images").list.len(), dtype=pl.Int64))
     return _each_image(
         places.drop("value")
@@ -102,5 +104,5 @@ def _ranks(coding: RankCoding, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _each_image(placed: pl.DataFrame) -> pl.DataFrame:
-    """One judgement for each image of an answer; there is no right one."""
+    """One judgement for each image of an answer; none of them has an expected value."""
     return placed.with_columns(other=pl.lit(None, dtype=pl.String), expected=pl.lit(None, dtype=pl.Float64))

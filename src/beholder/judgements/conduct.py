@@ -1,7 +1,7 @@
-"""How a rater went about a question: speed, sameness, checks passed. Plain numbers in, plain numbers out.
+"""A rater's conduct on a question: response times, identical answers, checks passed. Plain numbers in and out.
 
-Whoever has answers counts them: :func:`tally` for a few rows as a database has them, the table's columns in
-``judgements/tallies.py``. What the counts mean is defined here alone, and needs neither Polars nor NumPy.
+Answers are counted by :func:`tally` for a few rows of a database, and by ``judgements/tallies.py`` for the columns
+of the tables. What the counts mean is defined here alone, and needs neither Polars nor NumPy.
 """
 
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ TEST, GOLD, ATTENTION, QUALIFICATION = "test", "gold", "attention", "qualificati
 
 
 class Hits(NamedTuple):
-    """How many of the checks that a rater was given came out well."""
+    """How many of a rater's checks were passed."""
 
     right: float
     of: int
@@ -61,7 +61,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """What the counts tell; ``None`` where there is nothing to tell it from."""
+    """What the counts imply; ``None`` where there is nothing to count."""
 
     answers: int
     median_seconds: float | None
@@ -76,7 +76,7 @@ class Conduct:
 def tally(
     answers: Iterable[CheckedAnswer], skipped: Iterable[SkippedTrial] = (), repeats: Hits | None = None
 ) -> Tally:
-    """The counts of one rater's answers to one question, and of the trials that were left unanswered."""
+    """Return the counts of one rater's answers to one question, and of the trials left unanswered."""
     seconds: list[float] = []
     tests: set[str] = set()
     same: dict[str, Counter[str]] = defaultdict(Counter)
@@ -102,11 +102,11 @@ def tally(
         if trial.role == QUALIFICATION and trial.expected is not None:
             classes[trial.expected].append(False)
     missed = [trial.role for trial in unanswered].count(ATTENTION)
-    left_out = [trial.role for trial in unanswered].count(TEST)
+    skipped_tests = [trial.role for trial in unanswered].count(TEST)
     return Tally(
         seconds=seconds,
         same=[list(counts.values()) for counts in same.values()],
-        skipped=_hits([True] * left_out + [False] * len(tests)),
+        skipped=_hits([True] * skipped_tests + [False] * len(tests)),
         gold=_hits(gold),
         attention=_hits([*attention.values(), *[False] * missed]),
         qualification={name: Hits(sum(rights), len(rights)) for name, rights in classes.items()},
@@ -115,7 +115,7 @@ def tally(
 
 
 def conduct_of(counts: Tally) -> Conduct:
-    """What the counts of one rater tell."""
+    """Return a rater's conduct from the counts."""
     return Conduct(
         answers=len(counts.seconds),
         median_seconds=median(counts.seconds),
@@ -129,7 +129,7 @@ def conduct_of(counts: Tally) -> Conduct:
 
 
 def median(values: Sequence[float]) -> float | None:
-    """The middle value; of an even number a + (b − a)/2 for the two in the middle."""
+    """Return the middle value; of an even number a + (b − a)/2 for the two in the middle."""
     if not values:
         return None
     ordered = sorted(values)
@@ -138,21 +138,21 @@ def median(values: Sequence[float]) -> float | None:
 
 
 def same_share(counts: Iterable[Sequence[int]]) -> float | None:
-    """Proportion of the most frequent answer; of several aspects, where it is least.
+    """Return the proportion of the most frequent answer; of several aspects, the least.
 
-    One answer alone tells nothing.
+    Aspects with a single answer are ignored.
     """
     proportions = [max(times) / sum(times) for times in counts if sum(times) > 1]
     return min(proportions, default=None)
 
 
 def lowest_proportion(hits: Iterable[Hits]) -> float | None:
-    """Proportion right of the class (real, generated) on which the rater did worst."""
+    """Return the proportion correct of the class (real, generated) on which the rater did worst."""
     return min((right / of for right, of in hits if of), default=None)
 
 
 def proportion(hits: Hits | None) -> float | None:
-    """Proportion right, where there was anything to be right about."""
+    """Return the proportion correct; ``None`` where there were no checks."""
     return None if hits is None or not hits.of else hits.right / hits.of
 
 

@@ -1,4 +1,4 @@
-"""Key presses of a sweep as credit to the images that may have caused them (Krishna et al., 2016)."""
+"""Key presses of a sweep, credited to the images that may have caused them (Krishna et al., 2016)."""
 
 import math
 
@@ -7,23 +7,23 @@ import polars as pl
 from beholder.study.kinds.coding import CreditCoding
 
 CANDIDATES = 4
-"""Images among which a press is shared: those whose onset makes its latency likeliest."""
+"""Images among which a press is divided: those whose onset makes its latency most likely."""
 
 
 def credits_of_sweeps(sweeps: pl.DataFrame, marks: pl.DataFrame, coding: CreditCoding) -> pl.DataFrame:
-    """A row for every image of each row's ``images``: ``place``, ``image``, and its credit as ``value``, 0 to 1.
+    """Return one row per image of each row's ``images``: ``place``, ``image``, its credit (0 to 1) as ``value``.
 
-    A press at t is shared among the four images with the likeliest latencies t − onset, none of them negative, in
-    proportion to the normal density N(latency; mean, sd). An image that several presses point at has at most 1.
+    A press at t is divided among the four images with the most likely latencies t − onset, none of them negative,
+    in proportion to the normal density N(latency; mean, sd). An image that several presses point at has at most 1.
     ``marks`` has the presses by ``trial`` and ``session``. The other columns are repeated.
     """
     each_ms, latency_ms, latency_sd_ms = coding.each_ms, coding.latency_ms, coding.latency_sd_ms
-    shown = (
+    images = (
         sweeps.with_row_index("row")
         .explode("images")
         .with_columns(place=pl.int_range(pl.len(), dtype=pl.Int64).over("row"))
     )
-    length = shown.group_by("row").agg(length=pl.len().cast(pl.Int64))
+    length = images.group_by("row").agg(length=pl.len().cast(pl.Int64))
     rows = sweeps.select("trial", "session").with_row_index("row").join(length, on="row")
     presses = (
         marks.filter(pl.col("at_ms").is_not_null())
@@ -49,7 +49,7 @@ def credits_of_sweeps(sweeps: pl.DataFrame, marks: pl.DataFrame, coding: CreditC
     )
     value = pl.col("credit").fill_null(0.0).clip(0.0, 1.0)
     return (
-        shown.join(credit, on=["row", "place"], how="left", maintain_order="left")
+        images.join(credit, on=["row", "place"], how="left", maintain_order="left")
         .with_columns(value=value)
         .rename({"images": "image"})
         .drop("row", "credit")

@@ -1,4 +1,4 @@
-"""Judgements that are ranks as whole rankings, and as votes: who ranks n images votes on n(n − 1)/2 pairs."""
+"""Ranks as complete rankings, and as the votes they imply: a ranking of n images has n(n − 1)/2 pairs."""
 
 import polars as pl
 
@@ -10,7 +10,7 @@ RANKING = ("trial", "session", "attempt")
 
 
 def rankings_of(ranks: pl.DataFrame) -> pl.DataFrame:
-    """One row per ranking: its rater and trial, ``images`` in the order shown, and their ranks as ``ranking``."""
+    """Return one row per ranking: its rater and trial, ``images`` as shown, and their ranks as ``ranking``."""
     in_order = ranks.select("rater", "aspect", *RANKING, "place", "image", "value").sort(
         "place", maintain_order=True
     )
@@ -20,7 +20,7 @@ def rankings_of(ranks: pl.DataFrame) -> pl.DataFrame:
 
 
 def votes_of_rankings(rankings: pl.DataFrame) -> pl.DataFrame:
-    """A vote for every two images of each row: 1 where the first has the better rank, −1 the second, 0 a tie.
+    """Return a vote for every two images of each row: 1 where the first ranks better, −1 the second, 0 a tie.
 
     ``image`` and ``other`` stand in the order shown. The other columns are repeated.
     """

@@ -1,4 +1,4 @@
-"""The screening rules: when a rater's conduct speaks against their answers, and the reason in words."""
+"""The screening rules: when a rater is excluded for their conduct, and the reason in words."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ Columns = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: the column it looks at, when it speaks against a person, and why it may have nothing to look at."""
+    """A rule: the column it tests, when it excludes a rater, and why that column may be empty."""
 
     column: str
     against: Callable[[float, float, Columns], str | None]
-    """The reason, from what was found, the threshold, and all of the person's conduct; or nothing."""
+    """From the value, the threshold and all of the rater's conduct: the reason to exclude, or ``None``."""
     lacking: str
     kind: str | None = None
     """Of the rules on agreement, the kind of agreement they are about."""
@@ -30,9 +30,9 @@ class Verdict:
     """What the rules say of one rater."""
 
     reasons: list[str]
-    """Those against using their answers; ``reason.split(':')[0]`` is its short name."""
+    """Why the rater is excluded; ``reason.split(':')[0]`` is the short name of a reason."""
     notes: list[str]
-    """The rules that have nothing to go by."""
+    """The rules that could not be applied."""
 
 
 def judge(conduct: Columns, screening: Screening) -> Verdict:
@@ -58,8 +58,8 @@ def _fast(seconds: float, least: float, conduct: Columns) -> str | None:  # noqa
     return f"fast: median {seconds:.2f} s, at least {least:g} s expected" if seconds < least else None
 
 
-def _same(share: float, most: float, conduct: Columns) -> str | None:  # noqa: ARG001
-    return f"same answer: {share:.0%} of the time, at most {most:.0%} expected" if share > most else None
+def _same(proportion: float, most: float, conduct: Columns) -> str | None:  # noqa: ARG001
+    return f"same answer: {proportion:.0%} of the time, at most {most:.0%} expected" if proportion > most else None
 
 
 def _skipped(proportion: float, most: float, conduct: Columns) -> str | None:  # noqa: ARG001
@@ -68,35 +68,39 @@ def _skipped(proportion: float, most: float, conduct: Columns) -> str | None:  #
     return f"skipped: {proportion:.0%} of the test trials, at most {most:.0%} expected"
 
 
-def _qualification(share: float, least: float, conduct: Columns) -> str | None:  # noqa: ARG001
-    if share >= least:
+def _qualification(proportion: float, least: float, conduct: Columns) -> str | None:  # noqa: ARG001
+    if proportion >= least:
         return None
-    return f"qualification: {share:.0%} right on the harder class, at least {least:.0%} expected"
+    return f"qualification: {proportion:.0%} right on the harder class, at least {least:.0%} expected"
 
 
-def _gold(share: float, least: float, conduct: Columns) -> str | None:  # noqa: ARG001
-    return f"gold trials: {share:.0%} right, at least {least:.0%} expected" if share < least else None
+def _gold(proportion: float, least: float, conduct: Columns) -> str | None:  # noqa: ARG001
+    return f"gold trials: {proportion:.0%} right, at least {least:.0%} expected" if proportion < least else None
 
 
 def _attention(missed: float, most: float, conduct: Columns) -> str | None:  # noqa: ARG001
     return f"attention checks: {missed:.0f} missed, at most {most:.0f} expected" if missed > most else None
 
 
-def _repeat(share: float, least: float, conduct: Columns) -> str | None:  # noqa: ARG001
-    return f"repeated trials: {share:.0%} answered alike, at least {least:.0%} expected" if share < least else None
+def _repeat(proportion: float, least: float, conduct: Columns) -> str | None:  # noqa: ARG001
+    return (
+        f"repeated trials: {proportion:.0%} answered alike, at least {least:.0%} expected"
+        if proportion < least
+        else None
+    )
 
 
-def _chance(share: float, most: float, conduct: Columns) -> str | None:
+def _chance(proportion: float, most: float, conduct: Columns) -> str | None:
     chance = conduct["agreement_p"]
     if chance is None or chance <= most or conduct["agreement_typical"]:
         return None
-    return f"agreement: {share:.0%} with the majority, less than is usual and no better than guessing"
+    return f"agreement: {proportion:.0%} with the majority, less than is usual and no better than guessing"
 
 
-def _correlation(found: float, least: float, conduct: Columns) -> str | None:  # noqa: ARG001
-    if found >= least:
+def _correlation(correlation: float, least: float, conduct: Columns) -> str | None:  # noqa: ARG001
+    if correlation >= least:
         return None
-    return f"agreement: correlation {found:.2f} with the others, at least {least:g} expected"
+    return f"agreement: correlation {correlation:.2f} with the others, at least {least:g} expected"
 
 
 RULES: dict[str, Rule] = {
@@ -112,4 +116,4 @@ RULES: dict[str, Rule] = {
         "agreement", _correlation, "there are no numbers, or too few, that others gave too", CORRELATION
     ),
 }
-"""Each rule under the name of its setting; ``bt500`` looks at all people together and stands apart."""
+"""Each rule under the name of its setting; ``bt500`` looks at all raters together and is applied separately."""

@@ -14,11 +14,11 @@ from beholder.tables.catalogue import TABLES
 
 REPEAT = "repeat"
 
-RIGHT = pl.col("said") == pl.col("expected")
+RIGHT = pl.col("answer_text") == pl.col("expected")
 
 
 def tallies(question: AnyQuestion, answered: pl.DataFrame, skipped: pl.DataFrame) -> dict[str, Tally]:
-    """The counts of every rater by name, from rows of :func:`~beholder.judgements.joined.answered_trials`.
+    """Return the counts of every rater by id, from rows of :func:`~beholder.judgements.joined.answered_trials`.
 
     ``skipped`` are rows of :func:`~beholder.judgements.joined.skipped_trials`. The same as
     :func:`~beholder.judgements.conduct.tally` of each rater's rows, for a million of them at once.
@@ -27,14 +27,14 @@ def tallies(question: AnyQuestion, answered: pl.DataFrame, skipped: pl.DataFrame
     seconds = dict(tests.group_by("rater").agg("seconds").iter_rows())
     same = _same(tests)
     gold = dict(_hits(answered.filter(pl.col("role") == GOLD).group_by("rater").agg(_RIGHT, _OF)))
-    left_out = dict(_hits(_skipped(tests, skipped)))
+    skipped_tests = dict(_hits(_skipped(tests, skipped)))
     attention, classes = _attention(answered, skipped), _classes(answered, skipped)
     repeats = dict(_hits(_repeats(question, answered)))
     return {
         rater: Tally(
             seconds=seconds.get(rater, ()),
             same=same.get(rater, ()),
-            skipped=left_out.get(rater),
+            skipped=skipped_tests.get(rater),
             gold=gold.get(rater),
             attention=attention.get(rater),
             qualification=classes.get(rater, {}),
@@ -48,7 +48,7 @@ _RIGHT, _OF = RIGHT.sum().cast(pl.Float64).alias("right"), RIGHT.count().alias("
 
 
 def _same(tests: pl.DataFrame) -> Mapping[str, list[list[int]]]:
-    counts = tests.group_by("rater", "aspect", "said").len().group_by("rater", "aspect").agg("len")
+    counts = tests.group_by("rater", "aspect", "answer_text").len().group_by("rater", "aspect").agg("len")
     return dict(counts.group_by("rater").agg("len").iter_rows())
 
 
@@ -102,7 +102,7 @@ def _repeats(question: AnyQuestion, answered: pl.DataFrame) -> pl.DataFrame:
 
 
 def _comparable(question: AnyQuestion, answered: pl.DataFrame) -> pl.DataFrame:
-    """The judgements, votes as if the images had always stood on the same sides."""
+    """Return the judgements, votes with the images always in the same order."""
     judgements = judgements_of(question, answered, TABLES["marks"].empty())
     paired = judgements["value_kind"].is_in([*PAIRED, RANK]).any()
     return in_order_of_ids(votes_of(judgements)) if paired else judgements

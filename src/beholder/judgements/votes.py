@@ -10,7 +10,7 @@ VOTE = (*ANSWER, "image", "other", "value")
 
 
 def votes_of(judgements: pl.DataFrame) -> pl.DataFrame:
-    """The votes among the judgements, and those that rankings imply, in the order of the judgements of each kind.
+    """Return the votes among the judgements, then those that rankings imply, each in the order of the judgements.
 
     A vote has ``image``, ``other`` and how far it leans to ``image`` as ``value``.
     """
@@ -22,7 +22,7 @@ def votes_of(judgements: pl.DataFrame) -> pl.DataFrame:
 
 
 def in_order_of_ids(votes: pl.DataFrame) -> pl.DataFrame:
-    """The votes as if every pair had been shown with its images in the order of their ids: a pair has one name."""
+    """Return the votes with the images of every pair in the order of their ids, so that a pair has one name."""
     swapped = pl.col("image") > pl.col("other")
     return votes.with_columns(
         image=pl.min_horizontal("image", "other"),

@@ -1,1 +1,1 @@
-"""A made-up world of images with known flaws, and made-up people with known habits."""
+"""A synthetic world of images with known flaws, and simulated raters with known habits."""

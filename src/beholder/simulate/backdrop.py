@@ -1,4 +1,4 @@
-"""Where a picture takes place: sky or wall above the horizon, ground below it, in each style.
+"""The backdrop of an image: sky or wall above the horizon, ground below it, in each style.
 
 A setting is a function from position to colour, so it can be looked at from any angle, at any resolution, and
 in any style.
@@ -44,7 +44,7 @@ def backdrop(view: View, size: int) -> Pixels:
 
 
 def _to_bytes(pixels: Pixels) -> NDArray[np.uint8]:
-    """Round to 8 bits: places are remembered so, for they are many."""
+    """Round to 8 bits: backdrops are cached so, as there are many."""
     return (np.clip(pixels, 0, 1) * np.float32(255) + np.float32(0.5)).astype(np.uint8)
 
 
@@ -118,9 +118,9 @@ def _pencil(pixels: Pixels, x: Field, y: Field) -> Pixels:
     return drawn
 
 
-def _mix(first: Rgb | Pixels, second: Rgb | Pixels, share: Field) -> Pixels:
+def _mix(first: Rgb | Pixels, second: Rgb | Pixels, fraction: Field) -> Pixels:
     a, b = np.asarray(first, dtype=np.float32), np.asarray(second, dtype=np.float32)
-    mixed: Pixels = a + (b - a) * np.clip(share, 0, 1)[..., None]
+    mixed: Pixels = a + (b - a) * np.clip(fraction, 0, 1)[..., None]
     return mixed
 
 

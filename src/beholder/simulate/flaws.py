@@ -1,4 +1,4 @@
-"""Places in a picture that cannot be: melted, duplicated, torn or noisy.
+"""Implausible regions of an image: melted, duplicated, torn or noisy.
 
 A flaw acts on a round or square *spot* of a finished picture and returns the mask outside which no pixel was
 touched. Everything random is drawn before pixels are counted, so a flaw looks the same at every resolution.
@@ -32,14 +32,14 @@ class Spot:
 
 
 def draw_spot(scene: Scene, rng: np.random.Generator) -> Spot:
-    """Draw an object of the scene and a spot on it, most often near its edge; it never leaves the frame quite."""
+    """Draw an object of the scene and a spot on it, most often near its edge and partly within the frame."""
     label = int(rng.integers(len(scene.objects)))
     placed = scene.objects[label]
-    angle, far, share = rng.uniform(0, 2 * np.pi), rng.uniform(0.1, 0.6), rng.uniform(0.65, 1.15)
+    angle, far, scale = rng.uniform(0, 2 * np.pi), rng.uniform(0.1, 0.6), rng.uniform(0.65, 1.15)
     x = placed.x + far * placed.radius * float(np.cos(angle))
     y = placed.y + far * placed.radius * float(np.sin(angle))
     x, y = (min(max(value, 0.08), 0.92) for value in (x, y))
-    return Spot(x, y, max(0.07, share * placed.radius), label)
+    return Spot(x, y, max(0.07, scale * placed.radius), label)
 
 
 def spoil(
@@ -80,8 +80,8 @@ class _Struck:
 
     def outwards(self) -> float:
         """Return the direction in which the struck object ends, in radians from u towards v."""
-        shown = self.of_object[self.rows, self.columns]
-        u, v = (self.u * shown).sum(), (self.v * shown).sum()
+        visible = self.of_object[self.rows, self.columns]
+        u, v = (self.u * visible).sum(), (self.v * visible).sum()
         return float(np.arctan2(-v, -u))
 
     def object_shifted(self, du: float, dv: float) -> Field:
@@ -90,10 +90,10 @@ class _Struck:
         rows = np.arange(self.rows.start, self.rows.stop) - round(dv * self.reach)
         columns = np.arange(self.columns.start, self.columns.stop) - round(du * self.reach)
         there = np.ix_(np.clip(rows, 0, size - 1), np.clip(columns, 0, size - 1))
-        shown: Field = self.of_object[there].astype(np.float32)
-        if not shown.any():  # hidden behind other objects: whatever is there stands for it
-            shown[...] = 1
-        return np.asarray(uniform_filter(shown, 3), dtype=np.float32)
+        visible: Field = self.of_object[there].astype(np.float32)
+        if not visible.any():  # hidden behind other objects: the whole window is used
+            visible[...] = 1
+        return np.asarray(uniform_filter(visible, 3), dtype=np.float32)
 
     def shifted(self, du: Field, dv: Field) -> Pixels:
         """Return the window as seen with each pixel moved by (du, dv) radii, blended between pixels."""
@@ -108,8 +108,8 @@ class _Struck:
         flat, at = self.pixels.reshape(-1, 3), top * size + left
         upper = flat[at] * (1 - across) + flat[at + 1] * across
         lower = flat[at + size] * (1 - across) + flat[at + size + 1] * across
-        seen: Pixels = (upper * (1 - down) + lower * down).astype(np.float32)
-        return seen
+        blended: Pixels = (upper * (1 - down) + lower * down).astype(np.float32)
+        return blended
 
 
 def _melt(struck: _Struck, severity: float, rng: np.random.Generator) -> tuple[Pixels, Mask]:
@@ -159,8 +159,8 @@ def _scramble(struck: _Struck, severity: float, rng: np.random.Generator) -> tup
     inside = np.hypot(middle_u, middle_v) < 0.95
     fine_row = np.clip(((struck.v + 1) * (2 * blocks)).astype(np.intp), 0, 4 * blocks - 1)
     fine_column = np.clip(((struck.u + 1) * (2 * blocks)).astype(np.intp), 0, 4 * blocks - 1)
-    seen = struck.shifted(moves[0][row, column], moves[1][row, column])
-    return seen + noise[fine_row, fine_column], inside
+    moved = struck.shifted(moves[0][row, column], moves[1][row, column])
+    return moved + noise[fine_row, fine_column], inside
 
 
 FLAWS: dict[str, Callable[[_Struck, float, np.random.Generator], tuple[Pixels, Mask]]] = {
@@ -169,4 +169,4 @@ FLAWS: dict[str, Callable[[_Struck, float, np.random.Generator], tuple[Pixels, M
     "torn": _tear,
     "noisy": _scramble,
 }
-"""What can be implausible about a place: each flaw changes a window and says where."""
+"""What can be implausible about a region: each flaw changes a window and says where."""

@@ -1,12 +1,12 @@
-"""What can be asked for in the made-up world, and how it is said in English.
+"""What a prompt can ask for in the synthetic world, and how it is expressed in English.
 
 A :class:`Request` is one or two groups of objects, the relation between them, a setting and a style::
 
     three small red stars above a large blue house, in a meadow, cartoon style
     count size  colour object relation …             setting     style
 
-:func:`prompt_text` says a request, :func:`parse_prompt` reads it back, and :func:`stated` knows which words
-(positions in ``split_words``) state which attribute.
+:func:`prompt_text` writes a request as a prompt, :func:`parse_prompt` reads it back, and :func:`stated` gives the
+words (positions in ``split_words``) that state each attribute.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from beholder.errors import FaultsError, UserError
 from beholder.study.words import split_words
 
 COUNT_WORDS = ("a", "two", "three", "four")
-SIZES = ("small", "", "large")  # "" leaves the size unsaid
+SIZES = ("small", "", "large")  # "" leaves the size unstated
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "white", "black")
 PLURALS: Mapping[str, str] = MappingProxyType(
     {
@@ -60,7 +60,7 @@ STYLES = ("photo", "painting", "cartoon", "sketch")
 
 
 class Attribute(NamedTuple):
-    """One thing a prompt states: its name, and the group (0 or 1) it is about, or None for the whole picture."""
+    """One attribute that a prompt states: its name, and its group (0 or 1), or None for the whole image."""
 
     name: str  # object, colour, count, size, relation, setting or style
     group: int | None = None
@@ -71,19 +71,19 @@ class Group:
     """Some objects of one kind, one colour and one size."""
 
     count: int  # 1 … 4
-    size: str  # one of SIZES; "" when unsaid
+    size: str  # one of SIZES; "" when unstated
     colour: str
     kind: str  # one of OBJECTS
 
     def faults(self) -> list[str]:
-        """Say what of this group the made-up world does not know; empty when all is well."""
-        found = []
+        """Return what of this group the synthetic world does not have; empty where all is valid."""
+        faults = []
         if self.count not in range(1, len(COUNT_WORDS) + 1):
-            found.append(f"count is {self.count}, expected 1 to {len(COUNT_WORDS)}")
-        found += _unknown("size", self.size, SIZES)
-        found += _unknown("colour", self.colour, COLOURS)
-        found += _unknown("object", self.kind, OBJECTS)
-        return found
+            faults.append(f"count is {self.count}, expected 1 to {len(COUNT_WORDS)}")
+        faults += _unknown("size", self.size, SIZES)
+        faults += _unknown("colour", self.colour, COLOURS)
+        faults += _unknown("object", self.kind, OBJECTS)
+        return faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +96,22 @@ class Request:
     style: str
 
     def __post_init__(self) -> None:
-        found = [fault for group in self.groups for fault in group.faults()]
+        faults = [fault for group in self.groups for fault in group.faults()]
         if len(self.groups) not in (1, 2):
-            found.append(f"{len(self.groups)} groups, expected one or two")
-        found += _unknown("relation", self.relation, (*RELATIONS, JOINED) if len(self.groups) == 2 else ("",))
-        found += _unknown("setting", self.setting, SETTINGS)
-        found += _unknown("style", self.style, STYLES)
-        if found:
-            raise FaultsError("scene request", found)
+            faults.append(f"{len(self.groups)} groups, expected one or two")
+        faults += _unknown("relation", self.relation, (*RELATIONS, JOINED) if len(self.groups) == 2 else ("",))
+        faults += _unknown("setting", self.setting, SETTINGS)
+        faults += _unknown("style", self.style, STYLES)
+        if faults:
+            raise FaultsError("scene request", faults)
 
 
-def _unknown(what: str, found: str, known: tuple[str, ...]) -> list[str]:
-    return [] if found in known else [f"{what} is {found!r}, expected one of {', '.join(map(repr, known))}"]
+def _unknown(attribute: str, word: str, words: tuple[str, ...]) -> list[str]:
+    return [] if word in words else [f"{attribute} is {word!r}, expected one of {', '.join(map(repr, words))}"]
 
 
 def prompt_text(request: Request) -> str:
-    """Say the request in English."""
+    """Return the request as an English prompt."""
     clauses = _clauses(request)
     return ", ".join(" ".join(phrase for phrase, _ in clause) for clause in clauses)
 
@@ -131,12 +131,12 @@ def stated(request: Request) -> dict[Attribute, tuple[int, ...]]:
 
 def _clauses(request: Request) -> list[list[tuple[str, Attribute | None]]]:
     """Return what stands between the commas, as phrases with the attribute each one states."""
-    things = _group_phrases(request.groups[0], 0)
+    phrases = _group_phrases(request.groups[0], 0)
     if len(request.groups) == 2:
         attribute = None if request.relation == JOINED else Attribute("relation")
-        things += [(request.relation, attribute), *_group_phrases(request.groups[1], 1)]
+        phrases += [(request.relation, attribute), *_group_phrases(request.groups[1], 1)]
     return [
-        things,
+        phrases,
         [(request.setting, Attribute("setting"))],
         [(request.style, Attribute("style")), ("style", None)],
     ]
@@ -184,12 +184,12 @@ def _take_group(words: list[str], text: str) -> Group:
     return Group(number, size, colour, names[noun])
 
 
-def _misread(text: str, found: str, expected: str) -> UserError:
-    return UserError(f"prompt {text!r}: found {found!r}, expected {expected}")
+def _misread(text: str, words: str, expected: str) -> UserError:
+    return UserError(f"prompt {text!r}: found {words!r}, expected {expected}")
 
 
 def draw_request(rng: np.random.Generator) -> Request:
-    """Draw a request: two groups of different objects with chance .6, everything else evenly."""
+    """Draw a request: two groups of different objects with probability .6, everything else uniformly."""
     pair = rng.random() < 0.6
     first = _draw_group(rng, OBJECTS)
     setting, style = _pick(rng, SETTINGS), _pick(rng, STYLES)

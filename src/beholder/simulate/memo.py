@@ -1,6 +1,6 @@
-"""A memory for arrays that are dear to make and often wanted again, bounded by bytes.
+"""A cache for arrays that are expensive to compute and often needed again, bounded by bytes.
 
-What is remembered is a pure function of its key, so remembering never changes a result, only its cost.
+A cached value is a pure function of its key, so caching never changes a result, only its cost.
 """
 
 from collections import OrderedDict
@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 
 
 class Memo(Generic[Value]):
-    """Remembers values by key; forgets the least recently used ones beyond ``limit`` bytes."""
+    """Caches values by key; evicts the least recently used ones beyond ``limit`` bytes."""
 
     def __init__(self, limit: int, weigh: Callable[[Value], int]) -> None:
         self._limit = limit
@@ -22,7 +22,7 @@ class Memo(Generic[Value]):
         self._lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """Return the value of ``key``, made by ``make`` when it is not remembered."""
+        """Return the value of ``key``, computed by ``make`` when it is not cached."""
         with self._lock:
             if key in self._held:
                 self._held.move_to_end(key)

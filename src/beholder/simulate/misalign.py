@@ -1,4 +1,4 @@
-"""Painting something else than was asked: wrong objects, colours, counts, sizes and relations."""
+"""Misalignment with the prompt: wrong objects, colours, counts, sizes and relations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ _OPPOSITE = {"above": "below", "below": "above", "left of": "right of", "right o
 
 @dataclass(frozen=True, slots=True)
 class Misalignment:
-    """What is painted in place of what was asked, and which attributes of the prompt are therefore wrong."""
+    """What is rendered instead of the request, and which attributes of the prompt are therefore wrong."""
 
     painted: Request
     wrong: tuple[Attribute, ...]
@@ -20,9 +20,9 @@ class Misalignment:
 
 
 def misalign(request: Request, rate: float, rng: np.random.Generator) -> Misalignment:
-    """Alter each stated object, colour, count, size and relation with chance ``rate``.
+    """Alter each stated object, colour, count, size and relation with probability ``rate``.
 
-    Settings and styles are always painted as asked: getting them wrong would mark the whole picture.
+    Settings and styles are always rendered as requested: otherwise the whole image would be misaligned.
     """
     painted, wrong, names = request, [], []
     alterable = [Attribute(name, i) for i in range(len(request.groups)) for name in _GROUP_ALTERATIONS]
@@ -33,8 +33,8 @@ def misalign(request: Request, rate: float, rng: np.random.Generator) -> Misalig
             altered = alter(painted, attribute, rng) if chance < rate else painted
             if altered != painted:
                 wrong.append(attribute)
-                found, asked = _value(altered, attribute), _value(painted, attribute)
-                names.append(f"wrong {attribute.name}: {found}, not {asked}")
+                rendered, requested = _value(altered, attribute), _value(painted, attribute)
+                names.append(f"wrong {attribute.name}: {rendered}, not {requested}")
                 painted = altered
     return Misalignment(painted, tuple(wrong), tuple(names))
 
@@ -55,8 +55,8 @@ def alter(request: Request, attribute: Attribute, rng: np.random.Generator) -> R
 
 
 def _wrong_object(group: Group, others: tuple[Group, ...], rng: np.random.Generator) -> Group:
-    taken = {group.kind, *(other.kind for other in others)}
-    return replace(group, kind=_pick(rng, tuple(kind for kind in OBJECTS if kind not in taken)))
+    present = {group.kind, *(other.kind for other in others)}
+    return replace(group, kind=_pick(rng, tuple(kind for kind in OBJECTS if kind not in present)))
 
 
 def _wrong_colour(group: Group, others: tuple[Group, ...], rng: np.random.Generator) -> Group:

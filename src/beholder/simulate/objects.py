@@ -1,4 +1,4 @@
-"""How each object of the made-up world is put together: patches of paint, from back to front.
+"""How each object of the synthetic world is composed: patches of paint, from back to front.
 
 Every object fills about [−.95, .95]² and stands on y = :data:`FOOT`.
 """

@@ -1,4 +1,4 @@
-"""Made-up generators: pictures painted from requests with known rates of flaws, and the truth about each.
+"""Synthetic generators: images rendered from requests with known rates of flaws, and the ground truth of each.
 
 The scene (places, tilts, light) is drawn from a generator of its own, so two policies given equal ``rng`` states
 paint the same request as the same scene, apart from what their flaws change.
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import FaultsError, UserError
-from beholder.simulate import truth as score
+from beholder.simulate import ground_truth as score
 from beholder.simulate.backdrop import Pixels
 from beholder.simulate.composition import COMPOSITIONS, compose_badly, haze
 from beholder.simulate.flaws import FLAWS, Mask, draw_spot, spoil
@@ -28,24 +28,24 @@ MOST_REGIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A made-up generator: known rates of flaws."""
+    """A synthetic generator: known rates of flaws."""
 
     name: str
     implausible: float  # expected number of implausible regions per image (Poisson, capped at 4)
-    misaligned: float  # chance that each attribute of the prompt is painted wrong
-    composition: float  # chance of a composition flaw
+    misaligned: float  # probability that each attribute of the prompt is rendered wrong
+    composition: float  # probability of a composition flaw
     haze: float = 0.0  # strength 0..1
     severity: float = 0.6  # mean severity
 
     def __post_init__(self) -> None:
         faults = [
-            f"{what} is {found}, expected a number from 0 to 1"
-            for what, found in (
+            f"{setting} is {rate}, expected a number from 0 to 1"
+            for setting, rate in (
                 ("misaligned", self.misaligned),
                 ("composition", self.composition),
                 ("haze", self.haze),
             )
-            if not 0 <= found <= 1
+            if not 0 <= rate <= 1
         ]
         if not 0 <= self.implausible < float("inf"):
             faults.append(f"implausible is {self.implausible}, expected a mean number of regions, 0 or more")
@@ -56,12 +56,12 @@ class Policy:
 
 
 FLAWLESS = Policy("real", 0, 0, 0)
-"""What stands for a camera: no flaws at all."""
+"""The policy of real images: no flaws at all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
-    """What an all-knowing judge would say of a picture; the formulas stand in :mod:`beholder.simulate.truth`."""
+class GroundTruth:
+    """The ground truth of an image; the formulas are in :mod:`beholder.simulate.ground_truth`."""
 
     implausible: NDArray[np.bool_]  # (size, size)
     misaligned: NDArray[np.bool_]  # (size, size)
@@ -70,17 +70,17 @@ class Truth:
     alignment: float
     aesthetics: float
     overall: float
-    detectability: float  # d′ with which an attentive person with unlimited time tells it from a real one
-    flaws: tuple[str, ...]  # for people to read; the part before a colon names the kind
+    detectability: float  # d′ against a real image, for an attentive rater with unlimited time
+    flaws: tuple[str, ...]  # for the reader; the part before a colon names the kind
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A painted picture, what was asked for, and what is true of it."""
+    """A rendered image, its prompt, and its ground truth."""
 
     pixels: NDArray[np.uint8]  # (size, size, 3)
     prompt: str
-    truth: Truth
+    truth: GroundTruth
 
 
 def paint(request: Request, policy: Policy, *, size: int, rng: np.random.Generator) -> Picture:
@@ -89,12 +89,12 @@ def paint(request: Request, policy: Policy, *, size: int, rng: np.random.Generat
         raise UserError(f"size of a picture is {size} pixels, expected {SMALLEST} to {LARGEST}")
     scene_rng = np.random.default_rng(int(rng.integers(2**63)))
     misaligned = misalign(request, policy.misaligned, rng)
-    scene = lay_out(misaligned.painted, scene_rng, wanted=tuple(group.count for group in request.groups))
+    scene = lay_out(misaligned.painted, scene_rng, requested=tuple(group.count for group in request.groups))
     scene, composition = _compose(scene, policy, rng)
     rendering = render(scene, size)
     pixels = haze(rendering.pixels, policy.haze) if policy.haze > 0 else rendering.pixels
     pixels, regions = _spoil(pixels, rendering.labels, scene, policy, rng)
-    truth = _judge(request, misaligned, scene, rendering.labels, composition, regions, policy.haze)
+    truth = _ground_truth(request, misaligned, scene, rendering.labels, composition, regions, policy.haze)
     return Picture((pixels * 255 + np.float32(0.5)).astype(np.uint8), prompt_text(request), truth)
 
 
@@ -143,7 +143,7 @@ def _spoil(
     return pixels, regions
 
 
-def _judge(
+def _ground_truth(
     request: Request,
     misaligned: Misalignment,
     scene: Scene,
@@ -151,7 +151,7 @@ def _judge(
     composition: _Composition | None,
     regions: list[_Region],
     haze: float,
-) -> Truth:
+) -> GroundTruth:
     words = stated(request)
     implausible = np.zeros(labels.shape, dtype=np.bool_)
     for region in regions:
@@ -163,7 +163,7 @@ def _judge(
     alignment = score.alignment(words, misaligned.wrong)
     severity = composition.severity if composition else 0.0
     aesthetics = score.aesthetics(score.taste(scene), severity, haze, plausibility)
-    return Truth(
+    return GroundTruth(
         implausible=implausible,
         misaligned=_misaligned_mask(misaligned.wrong, scene, labels),
         misaligned_words=tuple(sorted(word for attribute in misaligned.wrong for word in words[attribute])),
@@ -192,24 +192,24 @@ def _misaligned_mask(wrong: tuple[Attribute, ...], scene: Scene, labels: Labels)
     if not wrong:
         return mask
     counts = {attribute.group for attribute in wrong if attribute.name == "count"}
-    whole = {attribute.group for attribute in wrong if attribute.name not in ("count", "relation")}
+    groups = {attribute.group for attribute in wrong if attribute.name not in ("count", "relation")}
     if Attribute("relation") in wrong:
-        whole = {0, 1}
+        groups = {0, 1}
     for number, placed in enumerate(scene.objects):
-        if placed.group in whole or (placed.extra and placed.group in counts):
-            shown = labels == number
-            mask |= shown if shown.any() else _place(placed, labels.shape[0])
+        if placed.group in groups or (placed.extra and placed.group in counts):
+            visible = labels == number
+            mask |= visible if visible.any() else _place(placed, labels.shape[0])
     for placed in scene.missing:
         place = _place(placed, labels.shape[0])
-        mask |= place if place.any() else _shown(labels, scene, placed.group)
+        mask |= place if place.any() else _visible(labels, scene, placed.group)
     return mask
 
 
-def _shown(labels: Labels, scene: Scene, group: int) -> Mask:
+def _visible(labels: Labels, scene: Scene, group: int) -> Mask:
     """Return where any object of a group shows; (size, size)."""
     of_group = np.array([placed.group == group for placed in scene.objects] + [False])  # the last is for label −1
-    shown: Mask = of_group[labels]
-    return shown
+    visible: Mask = of_group[labels]
+    return visible
 
 
 def _place(placed: Placed, size: int) -> Mask:

@@ -1,4 +1,4 @@
-"""The colours of the made-up world: those a prompt can name, and the light and ground of each setting."""
+"""The colours of the synthetic world: those a prompt can name, and the light and ground of each setting."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Where everything stands: a request laid out in unit coordinates (x right, y down, the frame is [0, 1]²).
 
 Objects stand on the ground; of two groups one above the other, the upper one hangs in the air. Radii come from a
-short geometric ladder, so that drawn objects can be remembered.
+short geometric ladder, so that drawn objects can be cached.
 """
 
 from dataclasses import dataclass, replace
@@ -59,20 +59,20 @@ class Scene:
     contrast: float = 1.0
 
 
-def lay_out(painted: Request, rng: np.random.Generator, *, wanted: tuple[int, ...] = ()) -> Scene:
-    """Place the objects of ``painted``; ``wanted`` are the counts the prompt asked for, where they differ.
+def lay_out(painted: Request, rng: np.random.Generator, *, requested: tuple[int, ...] = ()) -> Scene:
+    """Place the objects of ``painted``; ``requested`` are the counts that the prompt asks for, where they differ.
 
-    Each group has as many places as objects painted or wanted, whichever is more: wanted objects that are not
-    painted leave a gap (``Scene.missing``), painted ones that are not wanted are marked ``extra``.
+    Each group has as many places as objects painted or requested, whichever is more: requested objects that are
+    not painted leave a gap (``Scene.missing``), painted ones that were not requested are marked ``extra``.
     """
-    wanted = wanted or tuple(group.count for group in painted.groups)
+    requested = requested or tuple(group.count for group in painted.groups)
     boxes = _boxes(painted, rng)
     objects: list[Placed] = []
     missing: list[Placed] = []
     for index, (group, box) in enumerate(zip(painted.groups, boxes, strict=True)):
-        places = _places(index, group, box, max(group.count, wanted[index]), rng)
-        objects += places[: wanted[index]][: group.count]
-        objects += [replace(placed, extra=True) for placed in places[wanted[index] : group.count]]
+        places = _places(index, group, box, max(group.count, requested[index]), rng)
+        objects += places[: requested[index]][: group.count]
+        objects += [replace(placed, extra=True) for placed in places[requested[index] : group.count]]
         missing += places[group.count :]
     objects.sort(key=lambda placed: placed.y + FOOT * placed.radius)
     view = View(painted.setting, painted.style, int(rng.integers(VARIANTS)))

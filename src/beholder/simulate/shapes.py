@@ -1,4 +1,4 @@
-"""Signed distance functions: the shapes the made-up world is cut from.
+"""Signed distance functions: the shapes of the synthetic world.
 
 A shape maps the coordinates of points to their distance from its edge, negative inside. Coordinates are those
 of the object: x to the right, y down, the object within [−1, 1]². Covering a pixel is then
@@ -18,7 +18,7 @@ Shape = Callable[[Field, Field], Field]
 
 
 def coverage(distance: Field) -> Field:
-    """Return the share of each pixel that the shape covers, from the distance in pixels of the pixel's middle."""
+    """Return the fraction of each pixel that the shape covers, from the distance of its middle in pixels."""
     covered: Field = np.clip(np.float32(0.5) - distance, 0, 1)
     return covered
 
@@ -37,8 +37,8 @@ def ellipse(x0: float, y0: float, rx: float, ry: float, turn: float = 0.0) -> Sh
         u, v = (cos * dx + sin * dy) / np.float32(rx), (cos * dy - sin * dx) / np.float32(ry)
         k = np.hypot(u, v)
         slope = np.hypot(u / np.float32(rx), v / np.float32(ry))
-        found: Field = k * (k - 1) / np.maximum(slope, np.float32(1e-4))
-        return np.maximum(found, np.float32(-min(rx, ry)))
+        signed: Field = k * (k - 1) / np.maximum(slope, np.float32(1e-4))
+        return np.maximum(signed, np.float32(-min(rx, ry)))
 
     return distance
 
@@ -50,8 +50,8 @@ def box(x0: float, y0: float, half_width: float, half_height: float, rounding: f
         qx = np.abs(x - np.float32(x0)) - np.float32(half_width - rounding)
         qy = np.abs(y - np.float32(y0)) - np.float32(half_height - rounding)
         outside = np.hypot(np.maximum(qx, 0), np.maximum(qy, 0))
-        found: Field = outside + np.minimum(np.maximum(qx, qy), 0) - np.float32(rounding)
-        return found
+        signed: Field = outside + np.minimum(np.maximum(qx, qy), 0) - np.float32(rounding)
+        return signed
 
     return distance
 

@@ -1,4 +1,4 @@
-"""What there is to be seen in the images of a trial, before any person looks."""
+"""The ground truth of images as simulated raters perceive it, before any noise or habit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,19 +13,19 @@ ASPECTS = ("plausibility", "alignment", "aesthetics", "overall")
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """The truth of the images of one trial, in the order shown."""
+    """The ground truth of the images of one trial, in the order shown."""
 
     detectability: NDArray[np.float64]  # (images,) d′ against a real image
     quality: Mapping[str, NDArray[np.float64]]  # aspect -> (images,) from 0 to 1
     points: Mapping[str, tuple[tuple[Point, ...], ...]] = field(default_factory=dict)
-    """aspect -> the flawed places of each image"""
+    """aspect -> the flawed points of each image"""
     words: tuple[int, ...] = ()
-    """positions of the prompt's words that the first image misses"""
+    """positions of the misaligned keywords of the first image's prompt"""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The truth of one image."""
+    """The ground truth of one image."""
 
     detectability: float
     quality: Mapping[str, float]
@@ -34,7 +34,7 @@ class View:
 
 
 def sight_of(views: Sequence[View]) -> Sight:
-    """The images of a trial together."""
+    """Return the ground truth of the images of a trial together."""
     marked = sorted({aspect for view in views for aspect in view.points})
     return Sight(
         detectability=np.asarray([view.detectability for view in views]),

@@ -1,7 +1,7 @@
 """One object in one style as a small picture that is linear in the colour asked for.
 
 ``pixels = own · colour + rest + through · what is behind``: so an object is drawn once for a size, a tilt
-and a style, remembered, and painted in any colour by one multiplication. Light falls from the upper left; the
+and a style, cached, and painted in any colour by one multiplication. Light falls from the upper left; the
 surface of each patch curves like a circle's quarter within ``bulge`` of its edge.
 """
 

@@ -1,4 +1,4 @@
-"""The truth of every image of a study: as planted by a made-up world, or invented for a rehearsal."""
+"""The ground truth of every image of a study: that of a synthetic world, or an invented one for a rehearsal."""
 
 import hashlib
 
@@ -12,16 +12,16 @@ from beholder.study.kinds.kind import Point
 from beholder.tables.store import TRUTH_ROOM, Store
 
 TRUTH = "truth"
-"""Scorer and question name under which a made-up world keeps what it knows."""
+"""Scorer and question name under which a synthetic world stores its ground truth."""
 
 
 def views_of(store: Store, *, seed: int) -> dict[str, View]:
-    """The truth of each image; where the study has none, qualities are invented so that it can be rehearsed."""
+    """Return the ground truth of each image; where the study has none, qualities are invented for a rehearsal."""
     images = store.read("images")
     truth = Store(store.folder, TRUTH_ROOM)
     if not truth.has("scores"):
         return _invented(images, seed)
-    views = _planted(truth)
+    views = _stored(truth)
     unknown = [image for image in images["image"] if image not in views]
     if unknown:
         raise StageError(
@@ -31,7 +31,7 @@ def views_of(store: Store, *, seed: int) -> dict[str, View]:
     return views
 
 
-def _planted(truth: Store) -> dict[str, View]:
+def _stored(truth: Store) -> dict[str, View]:
     scores = truth.read("scores").filter(pl.col("scorer") == TRUTH).pivot("aspect", index="image", values="score")
     points = _points(truth.read_or_empty("regions"))
     words: dict[str, list[int]] = {}
@@ -49,7 +49,7 @@ def _planted(truth: Store) -> dict[str, View]:
 
 
 def _points(regions: pl.DataFrame) -> dict[str, dict[str, tuple[Point, ...]]]:
-    """Where a person would click: spread over each flawed region, about a disk's width apart."""
+    """Return where a rater would click: spread over each flawed region, about a disk's width apart."""
     points: dict[str, dict[str, tuple[Point, ...]]] = {}
     for image, aspect, heatmap in regions.select("image", "aspect", "heatmap").iter_rows():
         mask = decode_heatmap(heatmap) > 0.5
@@ -72,7 +72,7 @@ def _spread(mask: np.ndarray) -> tuple[Point, ...]:
 
 
 def _invented(images: pl.DataFrame, seed: int) -> dict[str, View]:
-    """A quality for each generator and a little of its own for each image; real images are flawless."""
+    """Invent a quality for each generator and a small difference for each image; real images are flawless."""
     views: dict[str, View] = {}
     for image, generator, real in images.select("image", "generator", "real").iter_rows():
         if real:

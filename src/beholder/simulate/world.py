@@ -1,4 +1,4 @@
-"""A whole made-up world on disk: prompts, real images, generators of known faults, and the truth of each image."""
+"""A synthetic world on disk: prompts, real images, generators with known flaws, and the ground truth."""
 
 import csv
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ GENERATORS = (
 """Five generators, best first."""
 
 KNOWN_BAD = Policy("known-bad", implausible=4.0, misaligned=0.5, composition=0.5, haze=1.0, severity=0.95)
-"""Whose images serve to check people: nobody who looks takes them for real."""
+"""The generator whose images check raters: nobody who looks takes them for real."""
 
 MANIFEST = "manifest.csv"
 
@@ -38,7 +38,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What to paint."""
+    """The settings of a synthetic world."""
 
     prompts: int = 80
     reals: int = 120
@@ -67,7 +67,7 @@ class _Job:
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """What is known of a saved picture: its place, its prompt and its truth as rows of tables."""
+    """A saved image: its file, its prompt and its ground truth, as the tables hold it."""
 
     image: str
     file: str
@@ -85,7 +85,7 @@ class Painted:
 def paint_world(
     world: World, folder: Path, *, workers: int = 2, progress: Progress | None = None
 ) -> list[Painted]:
-    """Paint all images into the folder, with a manifest that ``beholder new`` reads; the same bytes for a seed."""
+    """Render all images into the folder, with a manifest for ``beholder new``; a seed gives the same bytes."""
     jobs = list(_jobs(world, folder))
     for job in jobs:
         (folder / job.file).parent.mkdir(parents=True, exist_ok=True)
@@ -100,8 +100,8 @@ def paint_world(
     return painted
 
 
-def write_truth(store: Store, world: World, painted: list[Painted]) -> None:
-    """Keep the truth in the ``truth`` room of a study whose images were painted."""
+def write_ground_truth(store: Store, world: World, painted: list[Painted]) -> None:
+    """Write the ground truth into the folder ``truth`` of a study whose images were rendered."""
     scores = [
         {"scorer": TRUTH, "aspect": aspect, "image": p.image, "score": score}
         for p in painted
@@ -145,7 +145,7 @@ def write_truth(store: Store, world: World, painted: list[Painted]) -> None:
 
 
 def _jobs(world: World, folder: Path) -> Iterator[_Job]:
-    """Every generator paints every prompt; the real images have prompts of their own."""
+    """Every generator renders every prompt; the real images have prompts of their own."""
     rng = np.random.default_rng([world.seed, 10])
     requests = draw_requests(world.prompts + world.reals, rng)
     for which, policy in enumerate((*world.generators, world.gold)):

@@ -1,4 +1,4 @@
-"""The ``[collect]`` settings: how people come in, what they are told, and how pages and leases behave."""
+"""The ``[collect]`` settings: how raters come in, what they are told, and how pages and leases behave."""
 
 from typing import Annotated, Literal
 
@@ -27,7 +27,7 @@ Platform = Literal["prolific", "mturk", "panel"]
 
 
 class Codes(Settings):
-    """What a person is shown, or sent away with, at each outcome; empty: nothing."""
+    """The completion code that a rater is shown, or redirected with, at each outcome; empty: none."""
 
     complete: str = ""
     screened_out: str = ""
@@ -38,7 +38,7 @@ class Codes(Settings):
 
 
 class Collecting(Settings):
-    """How the server treats people."""
+    """How the server admits and serves raters."""
 
     languages: tuple[Language, ...] = Field(("en", "de"), min_length=1)
     consent_version: str = "1"
@@ -46,7 +46,7 @@ class Collecting(Settings):
         default_factory=dict, description="the consent text by language; left out: a plain one"
     )
     minutes: float = Field(
-        0.0, ge=0, description="how long it takes, as people are told; 0: reckoned from the trials"
+        0.0, ge=0, description="how long it takes, as raters are told; 0: computed from the trials"
     )
     open_link: bool = Field(True, description="anyone with the link may take part")
     platforms: tuple[Platform, ...] | None = Field(
@@ -62,21 +62,24 @@ class Collecting(Settings):
     prolific_workspace: str = Field("", description="your workspace at Prolific; links of others are refused")
     prolific_study: str = Field("", description="your study's id at Prolific; links of others are refused")
     panel_parameter: str = Field(
-        "", description="URL parameter with a panel's person id, besides Prolific and MTurk"
+        "", description="URL parameter with a panel's rater id, besides Prolific and MTurk"
     )
     panel_key_file: str = Field(
         "", description="file of the study folder with the key that a panel signs ids with"
     )
     panel_signature: str = Field("signature", min_length=1, description="URL parameter with a panel's signature")
     redirect: Annotated[str, AfterValidator(checked_redirect)] = Field(
-        "", description="where people go at the end; {code}, {personal_code}, {outcome} and {id} are filled in"
+        "",
+        description="where raters are sent at the end; {code}, {personal_code}, {outcome} and {id} are filled in",
     )
     codes: Codes = Codes()
-    lease_minutes: float = Field(10.0, gt=0, description="a place is kept so long without a sign of life")
+    lease_minutes: float = Field(
+        10.0, gt=0, description="how long a slot is held for a rater without a sign of life"
+    )
     max_skips: float = Field(
         0.1,
         ge=0,
-        description="paid skips a session: a proportion of its test trials (below 1; at least 2), or a count; "
+        description="paid skips per session: a proportion of its test trials (below 1; at least 2), or a count; "
         "one more ends it",
     )
     min_hz: float = Field(45.0, ge=0, description="slowest screen for timed questions")
@@ -94,13 +97,13 @@ class Collecting(Settings):
         return self
 
     def admits(self, platform: Platform) -> bool:
-        """Whether an id of the platform lets someone in."""
+        """Return whether an id of the platform admits a rater."""
         if self.platforms is None:
             return self.open_link
         return platform in self.platforms
 
     def _names(self, platform: Platform) -> bool:
-        """Whether the study names a platform from which people come though the link is closed."""
+        """Return whether the study names a platform whose raters are admitted though the link is closed."""
         return not self.open_link and self.admits(platform)
 
     def _faults_of_prolific(self) -> list[str]:
@@ -130,7 +133,7 @@ class Collecting(Settings):
         if self._names("mturk") and not self.unsigned_ids:
             return [
                 "platforms names mturk in a closed study, but MTurk signs nothing: set unsigned_ids = true to "
-                "believe ids that anyone can invent, or invite people by links of their own"
+                "believe ids that anyone can invent, or invite raters by personal links"
             ]
         return []
 

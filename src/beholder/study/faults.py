@@ -1,4 +1,4 @@
-"""Pydantic's faults in our words: where in the file, what was found, what was expected."""
+"""Pydantic's validation errors as faults of the study file: where, what was found, what was expected."""
 
 from difflib import get_close_matches
 from typing import get_args
@@ -33,9 +33,9 @@ def _fault(detail: ErrorDetails, model: type[Settings]) -> str:
     message = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "string_pattern_mismatch":
         message = "only small letters, digits and hyphens, and no hyphen first"
-    found = detail["input"]
-    shown = f" (found {found!r})" if isinstance(found, str | int | float | bool) else ""
-    return f"{where}: {message}{shown}"
+    value = detail["input"]
+    written = f" (found {value!r})" if isinstance(value, str | int | float | bool) else ""
+    return f"{where}: {message}{written}"
 
 
 def _written(place: Place) -> str:
@@ -54,9 +54,9 @@ def _is_kind(place: Place, i: int) -> bool:
     return i == 2 and place[0] == "questions"
 
 
-def _advice(key: str, known: list[str]) -> str:
-    close = get_close_matches(key, known, n=1)
-    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"
+def _advice(key: str, keys: list[str]) -> str:
+    close = get_close_matches(key, keys, n=1)
+    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(keys)}"
 
 
 def _keys_beside(place: Place, model: type[Settings]) -> list[str]:

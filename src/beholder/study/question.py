@@ -1,10 +1,12 @@
-"""A question as the study file states it: what is asked, of how many people, and whose answers count."""
+"""A question as the study file states it: what is asked, of how many raters, and whose answers count."""
 
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Share = Annotated[float, Field(ge=0, le=1)]
+"""From 0 to 1."""
+
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
 Words = Annotated[str, Field(min_length=1)]
 
@@ -16,20 +18,24 @@ class Settings(BaseModel):
 
 
 class Design(Settings):
-    """How trials are drawn and dealt to people."""
+    """How trials are drawn and assigned to slots."""
 
-    raters: int = Field(30, ge=1, description="people, each taking one slot")
-    trials: int = Field(100, ge=1, description="test trials a person")
+    raters: int = Field(30, ge=1, description="number of raters, each taking one slot")
+    trials: int = Field(100, ge=1, description="test trials per rater")
     raters_per_item: int | None = Field(
-        None, ge=1, description="exactly this many answers an item; left out: as many items as there are"
+        None, ge=1, description="exactly this many answers per item; left out: as many items as there are"
     )
-    between: bool = Field(False, description="each person judges a single generator")
-    real_share: Share = Field(0.5, description="share of real images among the test trials, where both are shown")
+    between: bool = Field(False, description="each rater judges a single generator")
+    real_share: Share = Field(
+        0.5, description="proportion of real images among the test trials, where both are shown"
+    )
     training: int = Field(0, ge=0, description="trials with feedback before the start")
-    qualification: int = Field(0, ge=0, description="trials that a person must pass to be admitted")
-    gold_every: int | None = Field(None, ge=2, description="a trial with a known answer among every so many")
-    attention_every: int | None = Field(None, ge=2, description="an instructed answer among every so many")
-    repeats: int = Field(0, ge=0, description="trials asked again, sides flipped")
+    qualification: int = Field(0, ge=0, description="trials that a rater must pass to be admitted")
+    gold_every: int | None = Field(None, ge=2, description="one trial with a known answer after every so many")
+    attention_every: int | None = Field(
+        None, ge=2, description="one attention check (an instructed answer) after every so many"
+    )
+    repeats: int = Field(0, ge=0, description="repeated trials, with the sides exchanged")
     blocks: int = Field(1, ge=1, description="parts of the session, with a break between")
 
     @model_validator(mode="after")
@@ -41,7 +47,7 @@ class Design(Settings):
         if self.raters_per_item and self.raters_per_item > self.raters:
             raise ValueError(
                 f"raters_per_item ({self.raters_per_item}) cannot exceed raters ({self.raters}): "
-                "a person judges an item once"
+                "a rater judges an item once"
             )
         total = self.raters * self.trials
         if self.raters_per_item and total % self.raters_per_item:
@@ -53,21 +59,25 @@ class Design(Settings):
 
 
 class Screening(Settings):
-    """Rules by which a person's answers are set aside; a rule left out is not applied."""
+    """Rules by which a rater is excluded; a rule left out is not applied."""
 
-    min_seconds: float | None = Field(None, ge=0, description="median time for an answer")
-    max_same_share: Share | None = Field(None, description="share of the most frequent answer")
-    max_skipped: Share | None = Field(None, description="proportion of test trials skipped")
-    min_qualification: Share | None = Field(None, description="share right, on real and on generated")
-    min_gold: Share | None = Field(None, description="share right on gold trials")
-    max_attention_failures: int | None = Field(None, ge=0, description="instructed answers missed")
-    min_repeat: Share | None = Field(None, description="share of repeated trials answered alike")
+    min_seconds: float | None = Field(None, ge=0, description="least median response time")
+    max_same_share: Share | None = Field(None, description="greatest proportion of the most frequent answer")
+    max_skipped: Share | None = Field(None, description="greatest proportion of test trials skipped")
+    min_qualification: Share | None = Field(
+        None, description="least proportion correct, on real and on generated images"
+    )
+    min_gold: Share | None = Field(None, description="least proportion correct on gold trials")
+    max_attention_failures: int | None = Field(None, ge=0, description="most attention checks failed")
+    min_repeat: Share | None = Field(None, description="least proportion of repeated trials answered alike")
     above_chance: Share | None = Field(
         None,
         description="agreement with the others' majority must exceed chance at this one-sided level, "
-        "or be near that of the median person",
+        "or be near that of the median rater",
     )
-    min_correlation: float | None = Field(None, ge=-1, le=1, description="with the mean of the others")
+    min_correlation: float | None = Field(
+        None, ge=-1, le=1, description="least correlation with the mean of the other raters"
+    )
     bt500: bool = Field(False, description="the rejection rule of ITU-R BT.500")
 
 

@@ -1,4 +1,4 @@
-"""The address that people are sent to at the end: a template whose host no link can change."""
+"""The address to which raters are redirected at the end: a template whose host no link can change."""
 
 import re
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ _ODD = re.compile(r"[^\x21-\x7e]|\\")
 
 
 def checked_redirect(template: str) -> str:
-    """The template, if it is empty or an absolute address whose scheme and host stand fixed."""
+    """Return the template if it is empty or an absolute address with a fixed scheme and host; else raise."""
     if not template:
         return template
     odd = _ODD.search(template)

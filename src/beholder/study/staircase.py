@@ -1,4 +1,4 @@
-"""The weighted up-down rule: which share of right answers it settles at."""
+"""The weighted up-down staircase: the proportion of correct answers to which it converges."""
 
 from beholder.errors import StudyError
 
@@ -6,10 +6,10 @@ CHANCE = 0.5
 
 
 def implied_target(*, step_down: float, step_up: float, right_in_a_row: int = 1) -> float:
-    """Share of right answers at which the staircase balances.
+    """Return the proportion of correct answers to which the staircase converges.
 
-    Going down by ``step_down`` after ``right_in_a_row`` right answers and up by ``step_up`` after an error,
-    the staircase is in balance where p^k · down = (1 − p^k) · up (Kaernbach 1991), so
+    Going down by ``step_down`` after ``right_in_a_row`` correct answers and up by ``step_up`` after an error,
+    the staircase is in equilibrium where p^k · down = (1 − p^k) · up (Kaernbach 1991), so
 
         p = (up / (up + down)) ^ (1 / k)
     """
@@ -17,7 +17,7 @@ def implied_target(*, step_down: float, step_up: float, right_in_a_row: int = 1)
 
 
 def require_target_above_chance(*, step_down: float, step_up: float, right_in_a_row: int = 1) -> float:
-    """The implied target, refused where it is at or below chance: such a staircase finds no threshold."""
+    """Return the implied target; at or below chance it is refused: such a staircase finds no threshold."""
     target = implied_target(step_down=step_down, step_up=step_up, right_in_a_row=right_in_a_row)
     if target <= CHANCE:
         raise StudyError(

@@ -1,4 +1,4 @@
-"""The study file: ``study.toml`` read into a checked model, and written out with its defaults in sight."""
+"""The study file: ``study.toml`` read into a checked model, and written with all defaults."""
 
 import json
 import tomllib
@@ -19,12 +19,12 @@ FILE_NAME = "study.toml"
 
 
 class Pay(Settings):
-    """What a person is paid, and the wage that it must not fall under."""
+    """What a rater is paid, and the hourly wage that it is compared with."""
 
     currency: str = "USD"
     base: float = Field(1.0, ge=0, description="for a complete session")
-    per_right: float = Field(0.0, ge=0, description="bonus for each right answer")
-    minimum_hourly: float = Field(12.0, ge=0, description="the wage that pay is measured against")
+    per_right: float = Field(0.0, ge=0, description="bonus for each correct answer")
+    minimum_hourly: float = Field(12.0, ge=0, description="the wage that pay is compared with")
 
 
 class ImageSettings(Settings):
@@ -41,12 +41,12 @@ class ImageSettings(Settings):
 class Analysis(Settings):
     """How results are computed."""
 
-    level: float = Field(0.95, gt=0.5, lt=1, description="of all intervals")
-    draws: int = Field(2000, ge=200, description="bootstrap draws over people")
+    level: float = Field(0.95, gt=0.5, lt=1, description="level of all confidence intervals")
+    draws: int = Field(2000, ge=200, description="bootstrap replicates over raters")
 
 
 class Study(Settings):
-    """A whole study."""
+    """All settings of a study."""
 
     name: Slug
     title: str = Field(min_length=1)
@@ -69,7 +69,7 @@ class Study(Settings):
         return self
 
     def question(self, name: str) -> AnyQuestion:
-        """The question of that name."""
+        """Return the question of that name."""
         return {question.name: question for question in self.questions}[name]
 
 
@@ -92,7 +92,7 @@ def load_study(folder: Path) -> Study:
 
 
 def dump_study(study: Study) -> str:
-    """The text of ``study.toml`` with every setting written out; settings left out of use are not written."""
+    """Return the text of ``study.toml`` with every setting; settings that are left out (null) are not written."""
     document = tomlkit.document()
     document.add(
         tomlkit.comment("A beholder study. Settings are explained in docs/study.md; check with: beholder design")
@@ -103,7 +103,7 @@ def dump_study(study: Study) -> str:
 
 
 def question_of(settings: Mapping[str, object]) -> AnyQuestion:
-    """A question from its settings as ``model_dump`` gave them."""
+    """Return a question from its settings as ``model_dump`` gave them."""
     return _QUESTION.validate_python(dict(settings))
 
 

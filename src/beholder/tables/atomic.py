@@ -1,4 +1,4 @@
-"""Writing a file so that a killed process leaves the old one whole."""
+"""Writing a file so that a killed process leaves the old one intact."""
 
 import glob
 import os
@@ -11,7 +11,7 @@ from typing import IO
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file that takes the place of ``path`` when the block ends, and never before.
+    """Open a binary file that replaces ``path`` when the block ends, and never before.
 
     The bytes go to a temporary file in the same folder, are flushed to the disk, and the file is renamed;
     a rename within a folder is atomic. Temporary files that a killed process left behind are removed.

@@ -1,4 +1,4 @@
-"""Checking a frame against its table: every fault at once, with row numbers and the values found."""
+"""Checking a data frame against its schema: every fault at once, with row numbers and the values found."""
 
 from collections.abc import Mapping
 
@@ -11,19 +11,21 @@ SHOWN = 5
 
 
 def conform(frame: pl.DataFrame, table: Table) -> pl.DataFrame:
-    """The frame with the table's column order, missing nullable columns filled with nulls."""
+    """Return the frame with the columns in the table's order, and missing nullable columns filled with nulls."""
     missing = [
         pl.lit(None, dtype=column.dtype).alias(column.name)
         for column in table.columns
         if column.nullable and column.name not in frame.columns
     ]
     names = [column.name for column in table.columns]
-    whole = frame.with_columns(missing)
-    return whole.select([*(n for n in names if n in whole.columns), *(n for n in whole.columns if n not in names)])
+    filled = frame.with_columns(missing)
+    return filled.select(
+        [*(n for n in names if n in filled.columns), *(n for n in filled.columns if n not in names)]
+    )
 
 
 def faults_in(frame: pl.DataFrame, table: Table) -> list[str]:
-    """Faults of the frame alone: columns, types, nulls, ranges, allowed values and keys."""
+    """Return the faults of the frame alone: columns, types, nulls, ranges, allowed values and keys."""
     names = {column.name for column in table.columns}
     faults = [
         f"column '{n}' is not known; known: {', '.join(sorted(names))}" for n in frame.columns if n not in names
@@ -33,9 +35,9 @@ def faults_in(frame: pl.DataFrame, table: Table) -> list[str]:
         if column.name not in frame.columns:
             faults.append(f"column '{column.name}' ({TYPE_NAMES[column.dtype]}) is missing")
         elif frame.schema[column.name] != column.dtype:
-            found = frame.schema[column.name]
+            dtype = frame.schema[column.name]
             faults.append(
-                f"column '{column.name}' holds {found}, expected {TYPE_NAMES[column.dtype]} ({column.dtype})"
+                f"column '{column.name}' holds {dtype}, expected {TYPE_NAMES[column.dtype]} ({column.dtype})"
             )
         else:
             sound.append(column)
@@ -47,7 +49,7 @@ def faults_in(frame: pl.DataFrame, table: Table) -> list[str]:
 
 
 def reference_faults(frame: pl.DataFrame, table: Table, targets: Mapping[str, pl.DataFrame | None]) -> list[str]:
-    """Faults against other tables; ``targets`` holds each referenced table, or ``None`` where it is absent."""
+    """Return the dangling references; ``targets`` holds each referenced table, or ``None`` where it is absent."""
     faults: list[str] = []
     for reference in table.references:
         if any(frame.schema.get(name) != table.column(name).dtype for name in reference.columns):
@@ -70,7 +72,7 @@ def _value_faults(values: pl.Series, column: Column) -> list[str]:
         bad = ~values.fill_null(0.0).is_finite()
         if bad.any():
             faults.append(f"column '{name}' must be finite (leave unknown values empty): {_rows(bad, values)}")
-            values = values.set(bad, None)  # said once: not out of range as well
+            values = values.set(bad, None)  # reported once: not out of range as well
     if column.allowed:
         bad = ~values.is_in(list(column.allowed)).fill_null(value=True)
         if bad.any():
@@ -96,39 +98,37 @@ def _key_faults(frame: pl.DataFrame, table: Table) -> list[str]:
 
 def _dangling(frame: pl.DataFrame, reference: Reference, target: pl.DataFrame | None) -> list[str]:
     columns = list(reference.columns)
-    asked = frame.select(columns).with_row_index("row")
+    keys = frame.select(columns).with_row_index("row")
     for name in columns:
         if isinstance(frame.schema[name], pl.List):
-            asked = asked.explode(name)
-    asked = asked.drop_nulls(columns)
-    if asked.is_empty():
+            keys = keys.explode(name)
+    keys = keys.drop_nulls(columns)
+    if keys.is_empty():
         return []
     if target is None:
         return [f"{' + '.join(columns)} refers to table '{reference.table}', which is missing"]
-    if [target.schema.get(name) for name in reference.target] != [asked.schema[name] for name in columns]:
-        wanted = " + ".join(reference.target)
-        return [
-            f"{' + '.join(columns)} refers to {wanted}, which '{reference.table}' lacks or holds as another type"
-        ]
-    known = target.select(list(reference.target))
-    lost = asked.join(known, left_on=columns, right_on=list(reference.target), how="anti").sort("row")
-    if lost.is_empty():
+    if [target.schema.get(name) for name in reference.target] != [keys.schema[name] for name in columns]:
+        key = " + ".join(reference.target)
+        return [f"{' + '.join(columns)} refers to {key}, which '{reference.table}' lacks or holds as another type"]
+    targets = target.select(list(reference.target))
+    dangling = keys.join(targets, left_on=columns, right_on=list(reference.target), how="anti").sort("row")
+    if dangling.is_empty():
         return []
-    shown = [f"row {row} ({', '.join(repr(v) for v in rest)})" for row, *rest in lost.head(SHOWN).iter_rows()]
-    return [f"{' + '.join(columns)} not found in table '{reference.table}': {_and_more(shown, lost.height)}"]
+    rows = [f"row {row} ({', '.join(repr(v) for v in key)})" for row, *key in dangling.head(SHOWN).iter_rows()]
+    return [f"{' + '.join(columns)} not found in table '{reference.table}': {_and_more(rows, dangling.height)}"]
 
 
 def _rows(bad: pl.Series, values: pl.Series | None) -> str:
     """``row 3 ('x'), row 9 ('y') and 7 more``: rows are counted from 0."""
     where = bad.arg_true()
     first = where.head(SHOWN).to_list()
-    shown = [f"row {i}" if values is None else f"row {i} ({_plain(values[i])})" for i in first]
-    return _and_more(shown, len(where))
+    rows = [f"row {i}" if values is None else f"row {i} ({_plain(values[i])})" for i in first]
+    return _and_more(rows, len(where))
 
 
-def _and_more(shown: list[str], total: int) -> str:
-    more = f" and {total - len(shown)} more" if total > len(shown) else ""
-    return ", ".join(shown) + more
+def _and_more(rows: list[str], total: int) -> str:
+    more = f" and {total - len(rows)} more" if total > len(rows) else ""
+    return ", ".join(rows) + more
 
 
 def _plain(value: object) -> str:

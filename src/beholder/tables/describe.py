@@ -14,8 +14,8 @@ is written and where it is read. Each file carries the stage, settings, seed, ve
 from (`beholder tables FOLDER` shows them). Rows are counted from 0 in messages. This page is generated:
 `beholder tables --markdown > docs/tables.md`.
 
-Every table has one stage that writes it, and a stage reads only what was written before it. What an import brings
-stands in the place of what `new`, `design` and `collect` write.
+Every table has one stage that writes it, and a stage reads only what was written before it. The tables of an
+import replace those that `new`, `design` and `collect` write.
 """
 
 

@@ -1,4 +1,4 @@
-"""Telling that a disk is full."""
+"""Recognising a full disk."""
 
 import errno
 
@@ -6,10 +6,10 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether this says that a disk, or somebody's part of it, is full.
+    """Return whether the error means that a disk, or a quota on it, is full.
 
-    Polars tells the number of the system's error in words only, and ``tempfile`` tells nothing but that no folder
-    took a file.
+    Polars gives the system's error number only in its message, and ``tempfile`` says only that no folder was
+    usable.
     """
     if isinstance(error, OSError) and error.errno in FULL:
         return True

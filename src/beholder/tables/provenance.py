@@ -11,7 +11,7 @@ from beholder import __version__
 METADATA_KEY = "beholder"
 
 Plain = str | int | float | bool | None | list["Plain"] | dict[str, "Plain"]
-"""What JSON can hold: settings are recorded as such."""
+"""What JSON can hold: settings are recorded so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class Provenance:
 
     def same_work(self, other: "Provenance", *, heed_version: bool) -> bool:
         """Whether both came from the same work (and, if heeded, the same version of the package)."""
-        mine, theirs = asdict(self), asdict(other)
+        this, that = asdict(self), asdict(other)
         if not heed_version:
-            mine.pop("version")
-            theirs.pop("version")
-        return json.dumps(mine, sort_keys=True) == json.dumps(theirs, sort_keys=True)
+            this.pop("version")
+            that.pop("version")
+        return json.dumps(this, sort_keys=True) == json.dumps(that, sort_keys=True)
 
 
 def file_hash(path: Path) -> str:

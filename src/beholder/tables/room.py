@@ -1,4 +1,4 @@
-"""What to say when the disk is full."""
+"""The error message of a full disk."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +12,9 @@ from beholder.tables.full import is_full
 
 @contextmanager
 def room_on_disk(path: Path) -> Iterator[None]:
-    """Writes within the block that fail because the disk is full fail with one sentence that says so.
+    """Turn the failure of a write within the block into a :class:`NoRoomError` where the disk is full.
 
-    The block must clean up after itself, so that the sentence is true.
+    The block must clean up after itself, so that nothing was written, as the message says.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""The words in which a table is declared: columns, keys and references."""
+"""How a table is declared: columns, key and references."""
 
 from dataclasses import dataclass
 
@@ -58,7 +58,7 @@ class Table:
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     references: tuple[Reference, ...] = ()
-    rows_a_group: int | None = None
+    rows_per_group: int | None = None
     """Rows that are compressed together; few where single rows are large and read one by one."""
 
     def column(self, name: str) -> Column:

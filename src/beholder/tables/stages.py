@@ -1,6 +1,6 @@
 """All stages in the order of the loop: what each step of them reads and writes.
 
-These declarations are what everything else goes by: a step that reads or writes a table it does not name is
+Everything else follows from these declarations: a step that reads or writes a table it does not name is
 refused (:class:`beholder.tables.store.Store`), whether a table is out of date follows from its step's inputs
 (:mod:`beholder.tables.work`), and what has to be made again after answers were deleted is :func:`made_from` them.
 """
@@ -17,7 +17,7 @@ class Step:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     guards: tuple[str, ...] = ()
-    """Tables of later stages that it looks at only to refuse: trials that people answered are not drawn again."""
+    """Tables of later stages that it looks at only to refuse: trials that raters answered are not drawn again."""
     redo_on_upgrade: bool = True
     """Whether a new version of the package makes the outputs stale. Not so for what was drawn or collected."""
 
@@ -117,13 +117,13 @@ REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.o
 STAGES: dict[str, Stage] = _by_name(
     (
         Stage("new", "takes in images and prompts", (NEW,)),
-        Stage("import", "takes in other people's data", (IMPORT,), replaces=("new", "design", "collect")),
+        Stage("import", "imports published data", (IMPORT,), replaces=("new", "design", "collect")),
         Stage("design", "draws the trials", (DESIGN,)),
         Stage("collect", "asks raters, or simulated ones", (COLLECT,)),
         Stage("consolidate", "turns many answers into labels", (CONSOLIDATE,)),
-        Stage("rank", "rates the generators by people", (RANK,)),
+        Stage("rank", "rates the generators by the raters' judgements", (RANK,)),
         Stage("learn", "trains models on the labels", (TRAIN, SECOND_LOOK)),
-        Stage("measure", "holds metrics against people", (MEASURE_IMAGES, MEASURE_AGREEMENT)),
+        Stage("measure", "compares metrics with the raters' judgements", (MEASURE_IMAGES, MEASURE_AGREEMENT)),
         Stage("report", "writes the report", (REPORT,)),
     )
 )

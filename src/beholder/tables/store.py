@@ -28,35 +28,35 @@ UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 class Store:
     """The tables of a study folder, one Parquet file each.
 
-    ``room`` is the subfolder: ``tables`` for what a study knows, ``truth`` for what only a made-up world
-    knows (the same schemas; references are looked up in ``tables`` where ``truth`` lacks the table).
+    ``room`` is the subfolder: ``tables`` for what a study knows, ``truth`` for the ground truth of
+    a synthetic world (the same schemas; references are looked up in ``tables`` where ``truth`` lacks the table).
     """
 
     folder: Path
     room: str = TABLES_ROOM
     step: Step | None = None
-    """The step that it is lent to: no other tables than it declares can be read or written then."""
+    """The step that uses it: only the tables which the step declares can be read or written."""
 
     def within(self, step: Step) -> "Store":
-        """The same, for the tables that a step declares alone."""
+        """Return a store restricted to the tables that a step declares."""
         return replace(self, step=step)
 
     def path(self, name: str) -> Path:
-        """Where the table lies."""
+        """Return the path of the table's file."""
         if self.step is not None and name not in (*self.step.inputs, *self.step.outputs, *self.step.guards):
             raise UndeclaredTableError(self.step.stage, "reads", name)
         return self.folder / self.room / f"{name}.parquet"
 
     def has(self, name: str) -> bool:
-        """Whether the table is there."""
+        """Return whether the table exists."""
         return self.path(name).is_file()
 
     def hash(self, name: str) -> str:
-        """Hash of the file's bytes, or ``absent``."""
+        """Return the hash of the file's bytes, or ``absent``."""
         return file_hash(self.path(name)) if self.has(name) else "absent"
 
     def provenance(self, name: str) -> Provenance | None:
-        """The record the table carries; ``None`` for a table that is absent, damaged or came from elsewhere."""
+        """Return the table's record; ``None`` for a table that is absent, damaged or came from elsewhere."""
         if not self.has(name):
             return None
         try:
@@ -66,7 +66,7 @@ class Store:
             return None
 
     def read(self, name: str) -> pl.DataFrame:
-        """The table, checked; an error lists all its faults."""
+        """Return the table, checked; an error lists all its faults."""
         table = TABLES[name]
         if not self.has(name):
             raise StageError(
@@ -79,40 +79,40 @@ class Store:
         return frame
 
     def read_or_empty(self, name: str) -> pl.DataFrame:
-        """The table, or one with no rows where it is absent."""
+        """Return the table, or one with no rows where it is absent."""
         return self.read(name) if self.has(name) else TABLES[name].empty()
 
     def write(self, frames: Mapping[str, pl.DataFrame], provenance: Provenance) -> None:
         """Write the tables, each atomically, after all of them have been checked together.
 
-        All are written out before the first takes its place, so that a full disk changes nothing; then the
-        tables that others refer to take theirs first, so that what was only added is found at every moment.
+        All of them are on disk before the first replaces an old one, so that a full disk changes nothing. Tables
+        that others refer to are replaced first, so that references to added rows hold at every moment.
         """
         for name in frames:
             if self.step is not None and name not in self.step.outputs:
                 raise UndeclaredTableError(self.step.stage, "writes", name)
-        whole = {name: conform(frame, TABLES[name]) for name, frame in frames.items()}
+        conformed = {name: conform(frame, TABLES[name]) for name, frame in frames.items()}
         faults = [
             f"{name}: {fault}"
-            for name, frame in whole.items()
-            for fault in self._faults(frame, TABLES[name], whole)
+            for name, frame in conformed.items()
+            for fault in self._faults(frame, TABLES[name], conformed)
         ]
         if faults:
             raise TableError(f"{self.folder / self.room}: nothing was written", faults)
         metadata = {METADATA_KEY: provenance.to_json()}
         with room_on_disk(self.folder / self.room), ExitStack() as last_in_first_out:
-            for name in reversed([name for name in TABLES if name in whole]):
+            for name in reversed([name for name in TABLES if name in conformed]):
                 file = last_in_first_out.enter_context(write_atomically(self.path(name)))
-                whole[name].write_parquet(
-                    file, compression="zstd", row_group_size=TABLES[name].rows_a_group, metadata=metadata
+                conformed[name].write_parquet(
+                    file, compression="zstd", row_group_size=TABLES[name].rows_per_group, metadata=metadata
                 )
 
-    def _load(self, name: str, wanted: Collection[str] | None = None) -> pl.DataFrame:
+    def _load(self, name: str, columns: Collection[str] | None = None) -> pl.DataFrame:
         path = self.path(name)
         try:
-            if wanted is None:
+            if columns is None:
                 return pl.read_parquet(path)
-            return pl.read_parquet(path, columns=[c for c in pl.read_parquet_schema(path) if c in wanted])
+            return pl.read_parquet(path, columns=[c for c in pl.read_parquet_schema(path) if c in columns])
         except UNREADABLE as error:
             advice = f"Write it again with: beholder {TABLES[name].stage} {self.folder} --force"
             raise TableError(str(path), [f"not a readable Parquet file ({error})"], advice=advice) from error
@@ -128,5 +128,5 @@ class Store:
         home = here if here.has(name) else Store(self.folder)
         if not home.has(name):
             return None
-        wanted = {c for t in TABLES.values() for r in t.references if r.table == name for c in r.target}
-        return home._load(name, wanted)
+        referenced = {c for t in TABLES.values() for r in t.references if r.table == name for c in r.target}
+        return home._load(name, referenced)

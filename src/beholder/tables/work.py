@@ -1,7 +1,7 @@
-"""Doing a stage's work once: skipped when nothing it depends on has changed.
+"""Doing a stage's work once: it is skipped when nothing that it depends on has changed.
 
 Everything that is kept says from which work it came, by one record (:class:`Provenance`): a table in its metadata,
-a page in its head, a model in a file beside its weights. Work is skipped where all that it would write records it.
+a page in its head, a model in a file next to its weights. Work is skipped where all of its outputs record it.
 """
 
 import time
@@ -80,11 +80,11 @@ def is_fresh(store: Store, work: Work) -> bool:
 
 
 def records(before: Provenance | None, now: Provenance, step: Step) -> bool:
-    """Whether something that was kept came from this very work."""
+    """Return whether an output came from this very work."""
     return before is not None and before.same_work(now, heed_version=step.redo_on_upgrade)
 
 
 def provenance_of(store: Store, work: Work) -> Provenance:
-    """The record of this work as the inputs are now."""
+    """Return the record of this work with the inputs as they are now."""
     inputs = {name: store.hash(name) for name in work.step.inputs}
     return Provenance(work.step.stage, work.settings, work.seed, {**work.files, **inputs})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from beholder.errors import LabelsError
-from beholder.feedback.labels import MISSED, SCORED_BY, WORDS_BY, as_share
+from beholder.feedback.labels import MISSED, SCORED_BY, WORDS_BY, to_unit_scale
 from beholder.learn.splits import Item
 from beholder.study.kinds.catalogue import marked_questions
 from beholder.study.kinds.rich_feedback import MARKED
@@ -104,7 +104,7 @@ def _scores(labels: pl.DataFrame, asked: MarkedQuestion) -> dict[str, dict[str, 
     found: dict[str, dict[str, float]] = {}
     rows = labels.filter(pl.col("word").is_null() & pl.col("method").is_in(list(SCORED_BY)))
     for image, aspect, method, value in rows.select("image", "aspect", "method", "value").iter_rows():
-        found.setdefault(image, {})[aspect] = as_share(value, method, asked.scale())
+        found.setdefault(image, {})[aspect] = to_unit_scale(value, method, asked.scale())
     return found
 
 

@@ -5,17 +5,17 @@ from beholder.study.kinds.kind import MOST_MARKS, Response
 
 
 def faults_of_response(question: AnyQuestion, response: Response, *, words: int) -> list[str]:
-    """All that is wrong with a response; ``words`` is the number of words of the prompt that was shown."""
+    """Return all faults of a response; ``words`` is the number of words of the prompt that was shown."""
     kind = kind_of(question)
     aspects = kind.aspects(question)
-    answered = [said.aspect for said in response.said]
+    answered = [answer.aspect for answer in response.answers]
     faults = []
     if sorted(answered) != sorted(aspects):
         faults.append(
             f"answers to {', '.join(answered) or 'nothing'}; expected one to each of {', '.join(aspects)}"
         )
-    for said in response.said:
-        faults += kind.said_faults(question, said)
+    for answer in response.answers:
+        faults += kind.answer_faults(question, answer)
     if len(response.marks) > MOST_MARKS:
         faults.append(f"{len(response.marks)} marks; at most {MOST_MARKS} are taken")
     for mark in response.marks:

@@ -1,4 +1,4 @@
-"""All question kinds. A new one is a file beside this, and a line in ``KINDS``."""
+"""All question kinds. A new one is a file next to this one, and a line in ``KINDS``."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -27,13 +27,13 @@ class ByKind:
     """Reads a question with the settings of the kind that it names."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """A union of the settings of all kinds, told apart by ``kind``."""
+        """Return a union of the settings of all kinds, discriminated by ``kind``."""
         choices = {name: handler.generate_schema(kind.settings) for name, kind in KINDS.items()}
         return core_schema.tagged_union_schema(choices, discriminator="kind")
 
 
 AnyQuestion = Annotated[Question, ByKind()]
-"""A question of any kind; the study file tells which by ``kind``."""
+"""A question of any kind; the study file names it by ``kind``."""
 
 
 def kind_of(question: Question) -> Kind[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from beholder.study.kinds.coding import Coding
-from beholder.study.kinds.kind import Response, Said
+from beholder.study.kinds.kind import AspectAnswer, Response
 from beholder.study.kinds.plain import PlainKind
 from beholder.study.kinds.traits import Traits
 from beholder.study.question import Question
@@ -48,14 +48,14 @@ class Choosing(PlainKind[Q]):
         """The choices that this question offers."""
         return self.choices
 
-    def said_faults(self, question: Q, said: Said) -> Iterator[str]:
+    def answer_faults(self, question: Q, answer: AspectAnswer) -> Iterator[str]:
         """One of the choices offered, and nothing else."""
         options = self.options(question)
-        if said.filled != ["choice"] or said.choice not in options:
-            yield f"{said.aspect}: found {said.text!r}, expected one of {', '.join(options)}"
+        if answer.filled != ["choice"] or answer.choice not in options:
+            yield f"{answer.aspect}: found {answer.text!r}, expected one of {', '.join(options)}"
 
     def guess(self, question: Q, rng: np.random.Generator) -> Response:
-        """Any choice, each alike."""
+        """Any choice, all equally likely."""
         options = self.options(question)
         return self.pick(options[int(rng.integers(len(options)))])
 
@@ -66,7 +66,7 @@ class Choosing(PlainKind[Q]):
     def oppose(self, question: Q, response: Response) -> Response:
         """The choice at the mirrored place."""
         options = self.options(question)
-        place = options.index(response.said[0].text)
+        place = options.index(response.answers[0].text)
         return self.pick(options[len(options) - 1 - place])
 
     def obey(self, question: Q, expected: str) -> Response:  # noqa: ARG002
@@ -75,8 +75,8 @@ class Choosing(PlainKind[Q]):
 
     def instruct(self, question: Q, rng: np.random.Generator) -> str:
         """Any choice may be asked for."""
-        return self.guess(question, rng).said[0].text
+        return self.guess(question, rng).answers[0].text
 
     def pick(self, choice: str) -> Response:
         """The response that consists of this choice."""
-        return Response((Said(self.aspect, choice=choice),))
+        return Response((AspectAnswer(self.aspect, choice=choice),))

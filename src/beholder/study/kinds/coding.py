@@ -1,4 +1,4 @@
-"""How an answer becomes numbers about images: a question kind declares it, the room ``judgements`` does it."""
+"""How answers become numbers about images: a question kind declares it, ``beholder.judgements`` carries it out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

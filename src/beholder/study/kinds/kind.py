@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_MARKS = 200
-"""Marks that are taken of one screen."""
+"""The most marks that are accepted for one trial."""
 
 Point = tuple[float, float]
-"""A place in an image: shares of its width and height, from the top left."""
+"""A point in an image: fractions of its width and height, from the top left."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AspectAnswer:
     """An answer to one aspect: a choice, a number, or a rank for each image."""
 
     aspect: str
@@ -45,6 +45,10 @@ class Said:
         return " ".join(str(rank) for rank in self.ranking or ())
 
 
+Said = AspectAnswer
+"""The name by which the study server imports it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A point on an image, a word of the prompt, or a key press."""
@@ -59,29 +63,34 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """All that a person gives on one screen."""
+    """A rater's whole response to one trial: an answer to each aspect, and the marks."""
 
-    said: tuple[Said, ...]
+    answers: tuple[AspectAnswer, ...]
     marks: tuple[Mark, ...] = ()
+
+    @property
+    def said(self) -> tuple[AspectAnswer, ...]:
+        """The answers, under the name of the message field that carries them."""
+        return self.answers
 
 
 @dataclass(frozen=True, slots=True)
 class Sensed:
-    """What a person makes of the images before them, noise and habits included.
+    """What a rater perceives in the images of a trial, noise and habits included.
 
-    ``generated`` is evidence that an image is generated, to be compared with the person's ``criterion``;
-    ``quality`` holds, for each aspect, what the person feels on a scale from 0 (bad) to 1 (good).
+    ``generated`` is evidence that an image is generated, to be compared with the rater's ``criterion``;
+    ``quality`` holds the perceived quality for each aspect, on a scale from 0 (bad) to 1 (good).
     """
 
     generated: NDArray[np.float64]  # (images,)
     quality: Mapping[str, NDArray[np.float64]]  # aspect -> (images,)
     criterion: float
     indifference: float
-    """Differences in quality below this are felt as a tie."""
+    """Differences in quality below this are perceived as a tie."""
     points: Mapping[str, tuple[tuple[Point, ...], ...]] = field(default_factory=dict)
     """aspect -> the flawed places noticed in each image"""
     words: tuple[int, ...] = ()
-    """positions of the prompt's words that the image is felt to contradict"""
+    """positions of the prompt's words that are perceived as misaligned"""
 
 
 Q_contra = TypeVar("Q_contra", bound=Question, contravariant=True)
@@ -117,7 +126,7 @@ class Kind(Protocol, Generic[Q_contra]):
         """How many images a trial shows."""
 
     def aspects(self, question: Q_contra) -> tuple[str, ...]:
-        """What is judged: a row of ``answers`` each."""
+        """What is judged: one row of ``answers`` for each aspect."""
 
     def coding(self, question: Q_contra) -> Coding:
         """How its answers become judgements of images."""
@@ -135,7 +144,7 @@ class Kind(Protocol, Generic[Q_contra]):
         """Whether ties are offered; nothing where every image is judged alone."""
 
     def least_seconds(self, question: Q_contra) -> float:
-        """Median time for an answer below which nobody has looked."""
+        """Median response time below which a rater cannot have looked."""
 
     def viewing(self, question: Q_contra, exposure_ms: float | None) -> Viewing | None:
         """How images are shown that do not stay; ``exposure_ms`` is what an adaptive question asked for."""
@@ -146,26 +155,26 @@ class Kind(Protocol, Generic[Q_contra]):
     def marked(self, question: Q_contra) -> MarkedQuestion | None:
         """The question itself, where places and words are marked."""
 
-    def said_faults(self, question: Q_contra, said: Said) -> Iterator[str]:
+    def answer_faults(self, question: Q_contra, answer: AspectAnswer) -> Iterator[str]:
         """What is wrong with the answer to an aspect."""
 
     def mark_faults(self, question: Q_contra, mark: Mark, words: int) -> Iterator[str]:
         """What is wrong with a mark; ``words`` is the number of words of the prompt that was shown."""
 
     def response_faults(self, question: Q_contra, response: Response) -> Iterator[str]:
-        """What is wrong with the response as a whole, where its parts are right."""
+        """What is wrong with the response as a whole, where each part is allowed."""
 
     def respond(self, question: Q_contra, sensed: Sensed, rng: np.random.Generator) -> Response:
-        """What an honest person answers who sensed this."""
+        """The response of an honest rater who perceives this."""
 
     def guess(self, question: Q_contra, rng: np.random.Generator) -> Response:
-        """What someone answers who does not look."""
+        """The response of a rater who does not look."""
 
     def lazy(self, question: Q_contra) -> Response:
-        """What someone answers who always presses the same key."""
+        """The response of a rater who always presses the same key."""
 
     def oppose(self, question: Q_contra, response: Response) -> Response:
-        """The contrary of a response, for someone who means harm."""
+        """The opposite of a response, for a malicious rater."""
 
     def obey(self, question: Q_contra, expected: str) -> Response:
         """The response that an attention check asks for."""

@@ -27,7 +27,7 @@ class PairQuestion(Question):
 
 
 class Pair(Choosing[PairQuestion]):
-    """The better one overall, or a tie where the difference is too small to feel."""
+    """The better one overall, or a tie where the difference is below the indifference threshold."""
 
     def options(self, question: PairQuestion) -> tuple[str, ...]:
         """Left, tie, right, or without the tie."""
@@ -38,7 +38,7 @@ class Pair(Choosing[PairQuestion]):
         return question.ties
 
     def respond(self, question: PairQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:
-        """Compare what is felt of both; a difference of exactly nothing is decided by a coin."""
+        """Compare the perceived quality of both; a difference of exactly 0 is decided by a coin."""
         left, right = sensed.quality["overall"]
         gap = float(left - right)
         if question.ties and abs(gap) < sensed.indifference:

@@ -53,5 +53,5 @@ class PlainKind(Generic[Q]):
         yield f"a {mark.kind} mark; questions of kind {self.name} take none"
 
     def response_faults(self, question: Q, response: Response) -> Iterator[str]:  # noqa: ARG002
-        """Nothing, where its parts are right by themselves."""
+        """None, where each part is allowed by itself."""
         yield from ()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from beholder.study.kinds.coding import RankCoding
-from beholder.study.kinds.kind import Response, Said, Sensed
+from beholder.study.kinds.kind import AspectAnswer, Response, Sensed
 from beholder.study.kinds.plain import PlainKind
 from beholder.study.kinds.traits import Traits
 from beholder.study.question import Question, Words
@@ -23,7 +23,7 @@ class RankingQuestion(Question):
 
     kind: Literal["ranking"] = "ranking"
     text: Words = "Put the images in order, the best first."
-    images: int = Field(4, ge=3, le=10, description="images a trial")
+    images: int = Field(4, ge=3, le=10, description="images per trial")
 
 
 TRAITS = Traits(
@@ -65,19 +65,19 @@ class Ranking(PlainKind[RankingQuestion]):
         """Images may share a rank."""
         return True
 
-    def said_faults(self, question: RankingQuestion, said: Said) -> Iterator[str]:
+    def answer_faults(self, question: RankingQuestion, answer: AspectAnswer) -> Iterator[str]:
         """A rank for each image."""
         places = range(1, question.images + 1)
-        ranks = said.ranking or ()
+        ranks = answer.ranking or ()
         if (
-            said.filled != ["ranking"]
+            answer.filled != ["ranking"]
             or len(ranks) != question.images
             or not all(rank in places for rank in ranks)
         ):
-            yield f"{said.aspect}: expected a rank from 1 to {question.images} for each image"
+            yield f"{answer.aspect}: expected a rank from 1 to {question.images} for each image"
 
     def respond(self, question: RankingQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
-        """Order by what is felt of each image."""
+        """Order the images by perceived quality."""
         order = (-sensed.quality["overall"]).argsort(kind="stable")
         return _ranked(order.argsort() + 1)
 
@@ -91,19 +91,19 @@ class Ranking(PlainKind[RankingQuestion]):
 
     def oppose(self, question: RankingQuestion, response: Response) -> Response:
         """The reverse order."""
-        return _ranked(question.images + 1 - rank for rank in response.said[0].ranking or ())
+        return _ranked(question.images + 1 - rank for rank in response.answers[0].ranking or ())
 
     def obey(self, question: RankingQuestion, expected: str) -> Response:  # noqa: ARG002
         """The order asked for."""
         return _ranked(int(rank) for rank in expected.split())
 
     def instruct(self, question: RankingQuestion, rng: np.random.Generator) -> str:  # noqa: ARG002
-        """The reverse of the order shown: simple to say, and not what a lazy person does."""
-        return self.oppose(question, self.lazy(question)).said[0].text
+        """The reverse of the order shown: simple to say, and not what a lazy rater does."""
+        return self.oppose(question, self.lazy(question)).answers[0].text
 
 
 def _ranked(ranks: Iterable[int]) -> Response:
-    return Response((Said("preference", ranking=tuple(int(rank) for rank in ranks)),))
+    return Response((AspectAnswer("preference", ranking=tuple(int(rank) for rank in ranks)),))
 
 
 RANKING = Ranking()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from pydantic import Field, model_validator
 
 from beholder.study.kinds.coding import NumberCoding
-from beholder.study.kinds.kind import Response, Said, Sensed
+from beholder.study.kinds.kind import AspectAnswer, Response, Sensed
 from beholder.study.kinds.plain import PlainKind
 from beholder.study.kinds.traits import Scale, Traits
 from beholder.study.question import Aspect, Question, Words
@@ -39,7 +39,7 @@ class ScaleQuestion(Question):
         return (1.0, float(self.points)) if self.points else (0.0, 100.0)
 
     def place(self, feeling: float) -> float:
-        """The value on the scale for a feeling between 0 and 1: the nearest point, of two the higher."""
+        """Return the value on the scale for a quality from 0 to 1: the nearest point, of two the higher."""
         low, high = self.scale()
         value = low + (high - low) * min(max(feeling, 0.0), 1.0)
         return float(math.floor(value + 0.5)) if self.points else round(value, 1)
@@ -53,12 +53,12 @@ class RatingQuestion(ScaleQuestion):
 
 
 NEAR = 0.1
-"""Part of the scale by which a repeated rating may differ, if that is more than one point."""
+"""Fraction of the scale by which a repeated rating may differ, if that is more than one point."""
 
 R = TypeVar("R", bound=ScaleQuestion)
 
 FELT_AS = {"quality": "plausibility", "authenticity": "plausibility", "correspondence": "alignment"}
-"""Aspects of other names, and what a made-up person goes by when asked for them."""
+"""Aspects of other names, and the perceived quality by which a simulated rater rates them."""
 
 
 TRAITS = Traits(
@@ -105,28 +105,28 @@ class Rating(PlainKind[R]):
 
     def wording(self, question: R, aspect: str) -> str | None:
         """The words of the aspect."""
-        return next((asked.text for asked in question.aspects if asked.name == aspect), None)
+        return next((setting.text for setting in question.aspects if setting.name == aspect), None)
 
-    def said_faults(self, question: R, said: Said) -> Iterator[str]:
+    def answer_faults(self, question: R, answer: AspectAnswer) -> Iterator[str]:
         """A number on the scale; where it has points, one of them."""
         low, high = question.scale()
-        value = math.nan if said.value is None else said.value
+        value = math.nan if answer.value is None else answer.value
         is_point = not question.points or value == round(value) if math.isfinite(value) else False
-        if said.filled != ["value"] or not low <= value <= high or not is_point:
-            yield f"{said.aspect}: found {said.text!r}, expected a number from {low:g} to {high:g}"
+        if answer.filled != ["value"] or not low <= value <= high or not is_point:
+            yield f"{answer.aspect}: found {answer.text!r}, expected a number from {low:g} to {high:g}"
 
     def respond(self, question: R, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
-        """Place what is felt on the scale; an aspect not known to the made-up world goes by the whole."""
+        """Place the perceived quality on the scale; an aspect that the world does not have is rated as overall."""
         felt = {name: sensed.quality.get(FELT_AS.get(name, name)) for name in self.aspects(question)}
         overall = sensed.quality["overall"]
-        said = (
-            Said(name, value=question.place(float((overall if feeling is None else feeling)[0])))
+        answers = (
+            AspectAnswer(name, value=question.place(float((overall if feeling is None else feeling)[0])))
             for name, feeling in felt.items()
         )
-        return Response(tuple(said))
+        return Response(tuple(answers))
 
     def guess(self, question: R, rng: np.random.Generator) -> Response:
-        """Any value, each alike and each aspect anew."""
+        """Any value, all equally likely, drawn independently for each aspect."""
         low, high = question.scale()
         points = rng.integers(int(low), int(high), len(question.aspects), endpoint=True)
         return self._all(question, (points - low) / (high - low))
@@ -139,20 +139,22 @@ class Rating(PlainKind[R]):
         """Mirrored on the scale."""
         low, high = question.scale()
         return Response(
-            tuple(Said(s.aspect, value=round(low + high - (s.value or 0.0), 1)) for s in response.said)
+            tuple(AspectAnswer(s.aspect, value=round(low + high - (s.value or 0.0), 1)) for s in response.answers)
         )
 
     def obey(self, question: R, expected: str) -> Response:
         """The value asked for, on every scale."""
-        return Response(tuple(Said(name, value=float(expected)) for name in self.aspects(question)))
+        return Response(tuple(AspectAnswer(name, value=float(expected)) for name in self.aspects(question)))
 
     def instruct(self, question: R, rng: np.random.Generator) -> str:
-        """A value in the lower half: not where a lazy person clicks."""
+        """A value in the lower half: not where a lazy rater clicks."""
         return f"{question.place(float(rng.uniform(0, 0.5))):g}"
 
     def _all(self, question: R, feelings: Iterable[float]) -> Response:
         values = (question.place(float(feeling)) for feeling in feelings)
-        return Response(tuple(Said(n, value=v) for n, v in zip(self.aspects(question), values, strict=True)))
+        return Response(
+            tuple(AspectAnswer(n, value=v) for n, v in zip(self.aspects(question), values, strict=True))
+        )
 
 
 RATING: Rating[RatingQuestion] = Rating()

@@ -1,4 +1,4 @@
-"""What is wrong with this image, where, and which words of the prompt were missed?"""
+"""What is wrong with this image, where, and which words of the prompt are misaligned?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARKED = ("implausibility", "misalignment")
 
 
 class RichFeedbackQuestion(ScaleQuestion):
-    """One image with its prompt: points on what is wrong, words that were missed, four scores."""
+    """One image with its prompt: points on what is wrong, misaligned keywords, four scores."""
 
     kind: Literal["rich-feedback"] = "rich-feedback"
     text: Words = "Mark what is wrong in the image, click the words it misses, and rate it."
@@ -30,7 +30,7 @@ class RichFeedbackQuestion(ScaleQuestion):
         Aspect(name="aesthetics", text="Aesthetics"),
         Aspect(name="overall", text="Overall"),
     )
-    radius: float = Field(1 / 20, gt=0, le=0.5, description="of a point's disk, as a share of the image height")
+    radius: float = Field(1 / 20, gt=0, le=0.5, description="of a point's disk, as a fraction of the image height")
 
 
 TRAITS = replace(
@@ -47,10 +47,10 @@ TRAITS = replace(
 
 @dataclass(frozen=True)
 class RichFeedback(Rating[RichFeedbackQuestion]):
-    """Ratings, and the flawed places and words that the person noticed."""
+    """Ratings, and the flawed regions and misaligned keywords that the rater noticed."""
 
     name: str = "rich-feedback"
-    summary: str = "One image with its prompt: marked places, missed words, four scores."
+    summary: str = "One image with its prompt: marked points, misaligned keywords, four scores."
     settings: type[Question] = RichFeedbackQuestion
     traits: Traits = TRAITS
 
@@ -79,7 +79,7 @@ class RichFeedback(Rating[RichFeedbackQuestion]):
             for point in sensed.points.get(aspect, ((),))[0]
         )
         words = tuple(Mark("misalignment", "word", word=word) for word in sensed.words)
-        return Response(super().respond(question, sensed, rng).said, points + words)
+        return Response(super().respond(question, sensed, rng).answers, points + words)
 
 
 RICH_FEEDBACK = RichFeedback()

@@ -23,7 +23,9 @@ class SideBySideQuestion(Question):
 
     kind: Literal["side-by-side-5"] = "side-by-side-5"
     text: Words = "Which image is better?"
-    much: float = Field(3.0, gt=1, description="of made-up people: *much* is a gap of so many just-felt ones")
+    much: float = Field(
+        3.0, gt=1, description="of simulated raters: *much* is a difference of so many indifference thresholds"
+    )
 
 
 class SideBySide(Choosing[SideBySideQuestion]):
@@ -34,7 +36,7 @@ class SideBySide(Choosing[SideBySideQuestion]):
         return True
 
     def respond(self, question: SideBySideQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:  # noqa: ARG002
-        """The difference in quality, cut at the just-felt gap and at ``much`` times that, alike on both sides."""
+        """The difference in quality, cut at the indifference threshold and at ``much`` times it, symmetrically."""
         left, right = sensed.quality["overall"]
         gap = float(left - right)
         steps = (abs(gap) >= sensed.indifference) + (abs(gap) >= question.much * sensed.indifference)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from beholder.study.kinds.coding import CreditCoding
-from beholder.study.kinds.kind import MOST_MARKS, Mark, Response, Said, Sensed
+from beholder.study.kinds.kind import MOST_MARKS, AspectAnswer, Mark, Response, Sensed
 from beholder.study.kinds.plain import PlainKind
 from beholder.study.kinds.traits import LENGTH_TOLERANCE, Traits, Viewing
 from beholder.study.question import Question, Words
@@ -26,11 +26,11 @@ LATE_MS = 5000
 
 
 class SweepQuestion(Question):
-    """A rapid series; a press counts for the images just before it, by how long people take to press."""
+    """A rapid series; a press counts for the images just before it, by how long raters take to press."""
 
     kind: Literal["sweep"] = "sweep"
     text: Words = "Press the space bar whenever you see a generated image."
-    images: int = Field(100, ge=5, description="images a trial")
+    images: int = Field(100, ge=5, description="images per trial")
     each_ms: int = Field(100, ge=16, description="how long each image is shown")
     latency_ms: float = Field(378, gt=0, description="mean time from an image to the press for it")
     latency_sd_ms: float = Field(92, gt=0)
@@ -87,10 +87,10 @@ class Sweep(PlainKind[SweepQuestion]):
             answered_meanwhile=True,
         )
 
-    def said_faults(self, question: SweepQuestion, said: Said) -> Iterator[str]:  # noqa: ARG002
+    def answer_faults(self, question: SweepQuestion, answer: AspectAnswer) -> Iterator[str]:  # noqa: ARG002
         """The number of presses."""
-        if said.filled != ["value"] or said.value is None or not 0 <= said.value <= MOST_MARKS:
-            yield f"{said.aspect}: found {said.text!r}, expected the number of presses"
+        if answer.filled != ["value"] or answer.value is None or not 0 <= answer.value <= MOST_MARKS:
+            yield f"{answer.aspect}: found {answer.text!r}, expected the number of presses"
 
     def mark_faults(self, question: SweepQuestion, mark: Mark, words: int) -> Iterator[str]:  # noqa: ARG002
         """Presses during the series or shortly after."""
@@ -101,7 +101,7 @@ class Sweep(PlainKind[SweepQuestion]):
 
     def response_faults(self, question: SweepQuestion, response: Response) -> Iterator[str]:  # noqa: ARG002
         """As many presses as the answer says."""
-        if [said.value for said in response.said] != [len(response.marks)]:
+        if [answer.value for answer in response.answers] != [len(response.marks)]:
             yield f"{len(response.marks)} presses; expected as many as the answer says"
 
     def respond(self, question: SweepQuestion, sensed: Sensed, rng: np.random.Generator) -> Response:
@@ -125,7 +125,7 @@ class Sweep(PlainKind[SweepQuestion]):
         return _pressed(image * question.each_ms + question.latency_ms for image in others)
 
     def obey(self, question: SweepQuestion, expected: str) -> Response:
-        """So many presses, evenly."""
+        """That many presses, evenly spaced."""
         return _pressed((press + 1.0) * question.each_ms for press in range(int(float(expected))))
 
     def instruct(self, question: SweepQuestion, rng: np.random.Generator) -> str:  # noqa: ARG002
@@ -136,7 +136,7 @@ class Sweep(PlainKind[SweepQuestion]):
 def _pressed(at_ms: Iterable[float]) -> Response:
     times = sorted(at_ms)
     marks = tuple(Mark("hit", "press", at_ms=float(time)) for time in times)
-    return Response((Said("realism", value=float(len(times))),), marks)
+    return Response((AspectAnswer("realism", value=float(len(times))),), marks)
 
 
 SWEEP = Sweep()

@@ -29,7 +29,7 @@ WITH_REAL_IMAGES: tuple[ItemType, ...] = ("real-and-generated", "series")
 """Items among which there are real images."""
 
 COMPARED: tuple[ItemType, ...] = ("pairs", "rows")
-"""Items that set generators against each other."""
+"""Items that compare generators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Traits:
     answering: float
     """The proportion of that time which passes between the images and the answer."""
     least_seconds: float
-    """Median time for an answer below which nobody has looked."""
+    """Median response time below which a rater cannot have looked."""
     items: ItemType
     page: str
     """Its module in ``collect/pages/kinds``, without the ending."""
@@ -80,7 +80,7 @@ class Traits:
 
     @property
     def compares(self) -> bool:
-        """Whether generators are set against each other on one screen."""
+        """Whether generators are compared on one screen."""
         return self.items in COMPARED
 
 
@@ -139,13 +139,13 @@ class AdaptiveQuestion(Protocol):
         """No exposure is longer."""
 
     def target(self) -> float:
-        """The proportion of right answers at which the exposure settles."""
+        """Return the proportion of correct answers to which the exposure converges."""
 
     def rule(self) -> str:
         """The rule in words."""
 
-    def exposure_after(self, shown: Sequence[float], right: Sequence[bool]) -> float:
-        """The next exposure of a run, after those shown in it and whether each was answered rightly."""
+    def exposure_after(self, past_exposures: Sequence[float], right: Sequence[bool]) -> float:
+        """Return a run's next exposure, given its past exposures and whether each answer was correct."""
 
 
 class MarkedQuestion(Protocol):

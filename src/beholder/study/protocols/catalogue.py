@@ -1,4 +1,4 @@
-"""All protocols. A new one is a file beside this, and a line below."""
+"""All protocols. A new one is a file next to this one, and a line below."""
 
 from beholder.study.protocols.hpd_pairs import HPD_PAIRS
 from beholder.study.protocols.hpd_ranking import HPD_RANKING

@@ -27,7 +27,7 @@ HPD_PAIRS = Protocol(
     source="Wu et al., 2023 (HPD v2)",
     departures=(
         "Pairs are asked directly, with a tie allowed; HPD v2 takes them from rankings.",
-        "Attention checks and agreement with the majority screen people; HPD v2 relied on training.",
+        "Raters are screened by attention checks and agreement with the majority; HPD v2 relied on training.",
     ),
     questions=questions,
     needs_prompts=True,

@@ -1,6 +1,6 @@
 """Rankings as in HPD v2's test set (Wu et al., *Human Preference Score v2*, 2023).
 
-Nine images of one prompt, ranked from best to worst by ten people.
+Nine images of one prompt, ranked from best to worst by ten raters.
 """
 
 from beholder.study.kinds.ranking import RankingQuestion
@@ -23,9 +23,11 @@ def questions() -> tuple[RankingQuestion, ...]:
 
 HPD_RANKING = Protocol(
     name="hpd-ranking",
-    summary="Nine images of one prompt, ranked by ten people.",
+    summary="Nine images of one prompt, ranked by ten raters.",
     source="Wu et al., 2023 (HPD v2)",
-    departures=("Attention checks and a least time screen people; HPD v2 relied on training.",),
+    departures=(
+        "Raters are screened by attention checks and a minimum response time; HPD v2 relied on training.",
+    ),
     questions=questions,
     needs_prompts=True,
 )

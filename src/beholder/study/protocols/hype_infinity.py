@@ -1,8 +1,9 @@
 """HYPE_∞ (Zhou et al., *HYPE: A Benchmark for Human eYe Perceptual Evaluation*, NeurIPS 2019).
 
-50 real and 50 generated images a person, no time limit, the ratio disclosed; the score is the share wrong over
-both, so 50 % is chance and more is hyper-realism. 30 people a generator, each judging one generator, admitted
-after 100 qualification images with at least 65 % right on both real and generated. Pay $1 + $0.02 a right answer.
+50 real and 50 generated images per rater, no time limit, the ratio disclosed; the score is the error rate over
+both, so 50 % is chance and more is hyper-realism. 30 raters per generator, each judging one generator, admitted
+after 100 qualification images with at least 65 % correct on both real and generated. Pay $1 + $0.02 per correct
+answer.
 """
 
 from beholder.study.kinds.realism import RealismQuestion
@@ -24,12 +25,12 @@ def questions() -> tuple[RealismQuestion, ...]:
 
 HYPE_INFINITY = Protocol(
     name="hype-infinity",
-    summary="Real or generated, no time limit: the share of images that people get wrong.",
+    summary="Real or generated, no time limit: the error rate of raters.",
     source="Zhou et al., NeurIPS 2019",
     departures=(
         "Qualification images come from the gold generators or, without any, from all; not from the paper's.",
-        "People with a median answer under .3 s, or 95 % the same answer, are set aside; not so in the paper.",
-        "Intervals resample people and are widened for small numbers; the paper's are plain percentiles.",
+        "Raters with a median response time under .3 s, or 95 % the same answer, are excluded; not in the paper.",
+        "Confidence intervals resample raters and are widened for few; the paper's are plain percentiles.",
     ),
     questions=questions,
     raters_per_generator=30,

@@ -1,12 +1,12 @@
 """HYPE_time (Zhou et al., *HYPE: A Benchmark for Human eYe Perceptual Evaluation*, NeurIPS 2019).
 
-Countdown 3-2-1 of 500 ms a digit, the image for the current exposure, four masks of 30 ms, real or generated,
-feedback. Exposures of 100–1000 ms starting at 500; 150 images a block, half real, 3 blocks a person, 30 people a
-generator. The score is the mean over people of the mean over blocks of the modal exposure.
+Countdown 3-2-1 of 500 ms per digit, the image for the current exposure, four masks of 30 ms, real or generated,
+feedback. Exposures of 100–1000 ms starting at 500; 150 images per block, half real, 3 blocks per rater, 30 raters
+per generator. The score is the mean over raters of the mean over blocks of the modal exposure.
 
-The published step rule contradicts itself: −30 ms when right and +10 ms when wrong balances at 25 % right and
-drives everyone to the floor, while the paper says 75 %. We take −10/+30, which balances at 75 %; the steps are
-settings, a target at or below chance is refused, and the implied target is printed.
+The published step rule contradicts itself: −30 ms after a correct and +10 ms after an incorrect answer converges
+to 25 % correct and drives everyone to the shortest exposure, while the paper says 75 %. We take −10/+30, which
+converges to 75 %; the steps are settings, a target at or below chance is refused, and the implied one is printed.
 """
 
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
@@ -35,11 +35,11 @@ def notes(question: AnyQuestion) -> tuple[str, ...]:
 
 HYPE_TIME = Protocol(
     name="hype-time",
-    summary="Real or generated at a glance: the exposure that people need.",
+    summary="Real or generated at a glance: the exposure that raters need.",
     source="Zhou et al., NeurIPS 2019",
     departures=(
-        "Steps −10/+30 ms (75 % right) in place of the published −30/+10, which settles at 25 %.",
-        "Thresholds rest on the exposure really shown, in frames: 10 ms steps do not exist on a 60 Hz screen.",
+        "Steps −10/+30 ms (75 % correct) instead of the published −30/+10, which converges to 25 %.",
+        "Thresholds rest on the actual exposure, in frames: 10 ms steps do not exist on a 60 Hz screen.",
     ),
     questions=questions,
     raters_per_generator=30,

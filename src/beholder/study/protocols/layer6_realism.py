@@ -1,8 +1,8 @@
 """Layer 6's realism study (Stein et al., *Exposing flaws of generative model evaluation metrics*, NeurIPS 2023).
 
-Each person judges one generator: 100 of its images and 100 real ones, each after a short viewing period, without
-replacement; response times are kept; about 25 people a generator. The label of an image is the share of people who
-called it generated.
+Each rater judges one generator: 100 of its images and 100 real ones, each after a short viewing period, without
+replacement; response times are kept; about 25 raters per generator. The label of an image is the proportion of
+raters who called it generated.
 """
 
 from beholder.study.kinds.realism import RealismQuestion
@@ -29,7 +29,7 @@ LAYER6_REALISM = Protocol(
     source="Stein et al., NeurIPS 2023",
     departures=(
         "The released data does not state the viewing period; 1 s is our choice.",
-        "People who always answer alike or in under .3 s are set aside; the release keeps them.",
+        "Raters who always give the same answer, or answer in under .3 s, are excluded; the release keeps them.",
     ),
     questions=questions,
     raters_per_generator=25,

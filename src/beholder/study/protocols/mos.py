@@ -1,7 +1,7 @@
 """Mean opinion scores, after ITU-R BT.500 and the AGIQA-3K / AIGCIQA2023 studies.
 
-One image, five-point scales for quality and for alignment with the prompt; at least 15 people an image (BT.500);
-people are screened by BT.500's rule and by their correlation with the others.
+One image, five-point scales for quality and for alignment with the prompt; at least 15 raters per image (BT.500);
+raters are screened by BT.500's rule and by their correlation with the others.
 """
 
 from beholder.study.kinds.rating import RatingQuestion
@@ -37,8 +37,8 @@ MOS = Protocol(
     summary="Five-point ratings of quality and alignment: mean opinion scores.",
     source="ITU-R BT.500-15; Li et al., 2023 (AGIQA-3K)",
     departures=(
-        "Whole points from 1 to 5; AGIQA-3K used a continuous slider from 0 to 5.",
-        "Attention checks and correlation with the others screen people, besides BT.500's rule.",
+        "Integer points from 1 to 5; AGIQA-3K used a continuous slider from 0 to 5.",
+        "Raters are screened by attention checks and correlation with the others, besides BT.500's rule.",
     ),
     questions=questions,
     needs_prompts=True,

@@ -1,4 +1,4 @@
-"""What a protocol is: a named preset of questions, with its source and where we depart from it."""
+"""What a protocol is: a named preset of questions, with its source and the departures from it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +22,6 @@ class Protocol:
     notes: Callable[[AnyQuestion], tuple[str, ...]] = _no_notes
     """What ``beholder new`` and ``beholder protocols`` say about a question's settings."""
     raters_per_generator: int | None = None
-    """Where each person judges one generator: so many people for each."""
+    """Where each rater judges one generator: the number of raters for each."""
     needs_real: bool = False
     needs_prompts: bool = False

@@ -1,7 +1,7 @@
 """Rich human feedback (Liang et al., *Rich Human Feedback for Text-to-Image Generation*, CVPR 2024).
 
-Three people an image mark implausible and misaligned places (each point stands for a disk of 1/20 of the image
-height), click the words of the prompt that were missed, and give four five-point scores.
+Three raters per image mark implausible and misaligned regions (each point stands for a disk of 1/20 of the image
+height), click the misaligned keywords of the prompt, and give four five-point scores.
 """
 
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
@@ -10,7 +10,7 @@ from beholder.study.question import Design, Screening
 
 
 def questions() -> tuple[RichFeedbackQuestion, ...]:
-    """One rich-feedback question, three people an image."""
+    """One rich-feedback question, three raters per image."""
     return (
         RichFeedbackQuestion(
             name="feedback",
@@ -23,10 +23,10 @@ def questions() -> tuple[RichFeedbackQuestion, ...]:
 
 RICH_FEEDBACK = Protocol(
     name="rich-feedback",
-    summary="Marked places, missed words and four scores, three people an image.",
+    summary="Marked points, misaligned keywords and four scores, three raters per image.",
     source="Liang et al., CVPR 2024 (RichHF-18K)",
     departures=(
-        "Attention checks and correlation with the others screen people; the paper reports no screening.",
+        "Raters are screened by attention checks and correlation with the others; the paper reports no screening.",
     ),
     questions=questions,
     needs_prompts=True,

@@ -24,7 +24,7 @@ SIDE_BY_SIDE = Protocol(
     name="side-by-side",
     summary="Two images, blind: ≫ > ≈ < ≪.",
     source="Liang et al., CVPR 2024",
-    departures=("The paper does not state how many people judged; 30 with 100 pairs each is our choice.",),
+    departures=("The paper does not state how many raters judged; 30 with 100 pairs each is our choice.",),
     questions=questions,
     needs_prompts=True,
 )

@@ -1,26 +1,26 @@
-"""What people said: sessions, answers and marks."""
+"""What raters answered: sessions, answers, skips and marks."""
 
 from beholder.tables.schema import FLAG, INTEGER, INTEGERS, MOMENT, NUMBER, TEXT, Column, Reference, Table
 
 STATUSES = ("complete", "running", "screened-out", "withdrawn", "returned", "no-consent", "failed-checks")
-"""How a session stands. *screened-out*: the person did not pass the qualification."""
+"""How a session stands. *screened-out*: the rater did not pass the qualification."""
 
 MARK_KINDS = ("point", "word", "press")
 
 SESSIONS = Table(
     name="sessions",
-    about="One row a session: one person going through one slot of one question.",
+    about="One row per session: one rater going through one slot of one question.",
     stage="collect",
     columns=(
         Column("session", TEXT, "Id of the session."),
-        Column("rater", TEXT, "Pseudonym of the person, the same in all of their sessions."),
+        Column("rater", TEXT, "Pseudonym of the rater, the same in all sessions of that rater."),
         Column("question", TEXT, "Name of the question."),
-        Column("slot", INTEGER, "The slot taken; empty where none was given.", nullable=True, low=0),
+        Column("slot", INTEGER, "The slot; empty where the rater got none.", nullable=True, low=0),
         Column("status", TEXT, "How the session stands.", allowed=STATUSES),
         Column("started", MOMENT, "When it began."),
         Column("ended", MOMENT, "When it ended, if it has.", nullable=True),
-        Column("simulated", FLAG, "Whether the person is made up."),
-        Column("platform", TEXT, "Where the person came from.", nullable=True),
+        Column("simulated", FLAG, "Whether the rater is simulated."),
+        Column("platform", TEXT, "Where the rater came from.", nullable=True),
         Column("language", TEXT, "Language of the consent text and the pages.", nullable=True),
         Column("consent", TEXT, "Hash of the consent text that was agreed to.", nullable=True),
         Column("frame_ms", NUMBER, "Measured period of a screen frame.", nullable=True, low=0),
@@ -32,14 +32,14 @@ SESSIONS = Table(
 ANSWERS = Table(
     name="answers",
     about=(
-        "One row an answer to one aspect of one trial. `choice`, `value` or `ranking` holds it, "
+        "One row per answer to one aspect of one trial. `choice`, `value` or `ranking` holds it, "
         "by the kind of the question."
     ),
     stage="collect",
     columns=(
         Column("trial", TEXT, "The trial answered."),
         Column("session", TEXT, "The session it was answered in."),
-        Column("rater", TEXT, "The person, as in `sessions`."),
+        Column("rater", TEXT, "The rater, as in `sessions`."),
         Column("question", TEXT, "Name of the question."),
         Column("aspect", TEXT, "What was judged: realism, preference, quality, alignment, …"),
         Column("attempt", INTEGER, "1, or more where a spoiled trial was asked again.", low=1),
@@ -47,7 +47,7 @@ ANSWERS = Table(
         Column("value", NUMBER, "A number on the aspect's scale.", nullable=True),
         Column("ranking", INTEGERS, "Rank of each image of the trial, 1 the best; ties share one.", nullable=True),
         Column("seconds", NUMBER, "From the moment an answer was possible to the answer.", low=0),
-        Column("exposure_ms", NUMBER, "How long the image was really shown, if limited.", nullable=True, low=0),
+        Column("exposure_ms", NUMBER, "How long the image was actually shown, if limited.", nullable=True, low=0),
         Column("intended_ms", NUMBER, "How long it should have been shown.", nullable=True, low=0),
         Column("dropped_frames", INTEGER, "Frames missed during the exposure.", nullable=True, low=0),
         Column("valid", FLAG, "False for a spoiled trial; such an answer never counts."),
@@ -84,7 +84,7 @@ SKIPS = Table(
 
 MARKS = Table(
     name="marks",
-    about="One row a mark: a point set on an image, a prompt word clicked, or a key pressed during a sweep.",
+    about="One row per mark: a point set on an image, a prompt word clicked, or a key pressed during a sweep.",
     stage="collect",
     columns=(
         Column("trial", TEXT, "The trial it was made in."),
@@ -93,8 +93,12 @@ MARKS = Table(
         Column("number", INTEGER, "Counts the marks of a trial, from 0.", low=0),
         Column("kind", TEXT, "Point, word or press.", allowed=MARK_KINDS),
         Column("image", TEXT, "The image marked.", nullable=True),
-        Column("x", NUMBER, "Of a point: share of the image width, from the left.", nullable=True, low=0, high=1),
-        Column("y", NUMBER, "Of a point: share of the image height, from the top.", nullable=True, low=0, high=1),
+        Column(
+            "x", NUMBER, "Of a point: fraction of the image width, from the left.", nullable=True, low=0, high=1
+        ),
+        Column(
+            "y", NUMBER, "Of a point: fraction of the image height, from the top.", nullable=True, low=0, high=1
+        ),
         Column("word", INTEGER, "Of a word: its position in the prompt, from 0.", nullable=True, low=0),
         Column("at_ms", NUMBER, "Of a press: time since the sweep began.", nullable=True, low=0),
     ),

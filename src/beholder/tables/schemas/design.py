@@ -1,15 +1,15 @@
-"""Who is to be shown what: the trials."""
+"""Which images each rater is shown: the trials."""
 
 from beholder.tables.schema import INTEGER, NUMBER, TEXT, TEXTS, Column, Reference, Table
 
 ROLES = ("training", "qualification", "test", "gold", "attention", "repeat")
-"""What a trial is for. Only *test* trials enter the results; the others teach or check the person: *gold* trials
+"""What a trial is for. Only *test* trials enter the results; the others train or check the rater: *gold* trials
 have a known answer, *attention* trials say which answer to give, *repeat* trials ask again."""
 
 TRIALS = Table(
     name="trials",
     about=(
-        "One row a trial: one screen for one person. A person who takes part takes a *slot* and answers its "
+        "One row per trial: one screen for one rater. A rater who takes part takes a *slot* and answers its "
         "trials in order; each test trial is answered once, so k test trials of an item are k answers."
     ),
     stage="design",
@@ -20,17 +20,17 @@ TRIALS = Table(
         Column(
             "slot",
             INTEGER,
-            "The place of a person that this trial belongs to, from 0 in each question.",
+            "The slot that this trial belongs to, numbered from 0 in each question.",
             low=0,
         ),
         Column("position", INTEGER, "Order within the slot, from 0.", low=0),
-        Column("block", INTEGER, "Part of the session, from 0: breaks and staircases go by it.", low=0),
+        Column("block", INTEGER, "Part of the session, from 0; breaks and staircases are by block.", low=0),
         Column("role", TEXT, "What the trial is for.", allowed=ROLES),
         Column("images", TEXTS, "Images in the order shown: left to right, or first to last."),
         Column("prompt", TEXT, "The prompt shown with them, where there is one.", nullable=True),
         Column("expected", TEXT, "The right answer, where one is known: never sent to the page.", nullable=True),
         Column("repeats", TEXT, "The trial that this one repeats, with the sides flipped.", nullable=True),
-        Column("propensity", NUMBER, "Chance with which the item was drawn for the slot.", low=0, high=1),
+        Column("propensity", NUMBER, "Probability with which the item was drawn for the slot.", low=0, high=1),
     ),
     key=("trial",),
     references=(

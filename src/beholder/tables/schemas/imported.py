@@ -1,4 +1,4 @@
-"""What data from elsewhere holds in place of answers: people's totals, and labels that were published."""
+"""What imported data has instead of answers: raters' totals, and published labels."""
 
 from dataclasses import replace
 
@@ -8,14 +8,14 @@ from beholder.tables.schemas.consolidate import REGIONS
 TOTALS = Table(
     name="totals",
     about=(
-        "One row a person's answers to the real or to the generated images of one generator, counted: imported "
-        "data that gives each person's totals and not their answers."
+        "One row per rater, generator, and real or generated images: the rater's answers, counted. For imported "
+        "data that gives the totals of each rater and not the answers."
     ),
     stage="import",
     columns=(
         Column("question", TEXT, "Name of the question."),
-        Column("rater", TEXT, "Pseudonym of the person."),
-        Column("generator", TEXT, "The generator that the person judged."),
+        Column("rater", TEXT, "Pseudonym of the rater."),
+        Column("generator", TEXT, "The generator that the rater judged."),
         Column("real", FLAG, "Whether these are the real images that were shown along with it."),
         Column("answers", INTEGER, "Answers counted.", low=1),
         Column("wrong", INTEGER, "Wrong ones among them.", low=0),
@@ -26,18 +26,20 @@ TOTALS = Table(
 
 PUBLISHED = Table(
     name="published",
-    about="One row a label that came with imported data and not from answers; `consolidate` takes it over.",
+    about="One row per label that came with imported data and not from answers; `consolidate` copies it.",
     stage="import",
     columns=(
         Column("question", TEXT, "Name of the question."),
         Column("aspect", TEXT, "What was judged."),
         Column("method", TEXT, "How the label was made: share, published-mean, published-majority."),
         Column("image", TEXT, "The image."),
-        Column("among", TEXT, "The generator along with which it was shown, if labels go by it.", nullable=True),
+        Column(
+            "among", TEXT, "The generator with which it was shown, if there is a label for each.", nullable=True
+        ),
         Column("word", INTEGER, "The word of the prompt, from 0.", nullable=True, low=0),
-        Column("value", NUMBER, "The label: a share, or a mean on the aspect's scale."),
-        Column("spread", NUMBER, "Standard deviation over people.", nullable=True, low=0),
-        Column("raters", INTEGER, "People it rests on, each with one answer.", low=1),
+        Column("value", NUMBER, "The label: a proportion, or a mean on the aspect's scale."),
+        Column("spread", NUMBER, "Standard deviation over raters.", nullable=True, low=0),
+        Column("raters", INTEGER, "Raters it rests on, each with one answer.", low=1),
     ),
     key=("question", "aspect", "method", "image", "among", "word"),
     references=(Reference(("image",), "images", ("image",)),),
@@ -46,6 +48,6 @@ PUBLISHED = Table(
 PUBLISHED_REGIONS = replace(
     REGIONS,
     name="published_regions",
-    about="One row a heatmap that came with imported data; `consolidate` takes it over into `regions`.",
+    about="One row per heatmap that came with imported data; `consolidate` copies it into `regions`.",
     stage="import",
 )

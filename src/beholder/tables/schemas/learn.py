@@ -1,4 +1,4 @@
-"""How models learn from people, what they predict, and which labels they do not believe."""
+"""How models are trained on labels, what they predict, and which labels are likely errors."""
 
 from beholder.tables.schema import FLAG, INTEGER, NUMBER, TEXT, Column, Reference, Table
 
@@ -6,11 +6,11 @@ DIRECTIONS = ("lower", "higher", "zero")
 """Which values of a metric are better: low ones, high ones, or those near 0."""
 
 OUT_OF_FOLD = "/out-of-fold"
-"""How a trained model is called, after its name, where it speaks of images that it was not trained on."""
+"""Ending of a trained model's name where its predictions are for held-out images."""
 
 TRAINING = Table(
     name="training",
-    about="One row a value of a training curve.",
+    about="One row per value of a training curve.",
     stage="learn",
     columns=(
         Column("model", TEXT, "The model that was trained."),
@@ -51,7 +51,7 @@ LABEL_ERRORS = Table(
         Column("method", TEXT, "How the label was made: share or preference."),
         Column("image", TEXT, "The image."),
         Column("other", TEXT, "The image it was compared with.", nullable=True),
-        Column("doubt", NUMBER, "1 − the predicted chance of the hard label.", low=0, high=1),
+        Column("doubt", NUMBER, "1 − the predicted probability of the hard label.", low=0, high=1),
         Column("suggested", TEXT, "Another hard label that the model is confident of.", nullable=True),
     ),
     key=("model", "question", "aspect", "method", "image", "other"),

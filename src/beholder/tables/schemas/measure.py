@@ -1,4 +1,4 @@
-"""What machines say, and how far people agree with it: scores, features, distances, agreement."""
+"""Automatic metrics, and how well they agree with raters: scores, features, distances, correlations."""
 
 from beholder.tables.schema import FLAG, INTEGER, NUMBER, TEXT, Column, Reference, Table
 from beholder.tables.schemas.learn import DIRECTIONS
@@ -19,7 +19,7 @@ SCORES = Table(
 
 FEATURES = Table(
     name="features",
-    about="One row an image's feature vector: where in the memory-mapped store it lies.",
+    about="One row per image and encoder: where in the memory-mapped store the feature vector is.",
     stage="measure",
     columns=(
         Column("encoder", TEXT, "The encoder, with its weights."),
@@ -35,17 +35,17 @@ FEATURES = Table(
 
 DISTANCES = Table(
     name="distances",
-    about="One row a distance between the images of a generator and a reference set.",
+    about="One row per distance between the images of a generator and a reference set.",
     stage="measure",
     columns=(
         Column("distance", TEXT, "Which distance."),
-        Column("encoder", TEXT, "Features it is taken over."),
+        Column("encoder", TEXT, "Encoder of the features it is computed from."),
         Column("generator", TEXT, "The generator."),
-        Column("reference", TEXT, "The set compared with; `none` where there is none."),
-        Column("slice", TEXT, "Style or category; `all` for the whole."),
+        Column("reference", TEXT, "The reference set; `none` where there is none."),
+        Column("slice", TEXT, "Style or category; `all` for all images."),
         Column("value", NUMBER, "The distance."),
-        Column("low", NUMBER, "Lower end of its interval.", nullable=True),
-        Column("high", NUMBER, "Upper end of its interval.", nullable=True),
+        Column("low", NUMBER, "Lower end of its confidence interval.", nullable=True),
+        Column("high", NUMBER, "Upper end of its confidence interval.", nullable=True),
         Column("images", INTEGER, "Images of the generator.", low=1),
         Column("reference_images", INTEGER, "Images of the reference.", nullable=True, low=1),
     ),
@@ -53,35 +53,35 @@ DISTANCES = Table(
 )
 
 LEVELS = ("image", "pair", "generator")
-"""What a metric and people are compared on: single images, pairs that people were shown, or generators."""
+"""What a metric and raters are compared on: single images, pairs that raters were shown, or generators."""
 
 CORRELATIONS = Table(
     name="correlations",
-    about="One row an agreement between an automatic metric and people.",
+    about="One row per automatic metric and measure of its agreement with raters.",
     stage="measure",
     columns=(
         Column("metric", TEXT, "The scorer or distance; `NAME/out-of-fold`: a trained model, of images held out."),
-        Column("encoder", TEXT, "Features it is taken over, where there are any.", nullable=True),
-        Column("reference", TEXT, "The set a distance compares with, or `published`.", nullable=True),
+        Column("encoder", TEXT, "Encoder of the features it is computed from, if any.", nullable=True),
+        Column("reference", TEXT, "The reference set of a distance, or `published`.", nullable=True),
         Column("better", TEXT, "Which of its values are better, where known.", nullable=True, allowed=DIRECTIONS),
-        Column("question", TEXT, "The question people answered."),
+        Column("question", TEXT, "The question that raters answered."),
         Column("aspect", TEXT, "What they judged."),
-        Column("method", TEXT, "What people's rating or label is: error-rate, mean, …"),
+        Column("method", TEXT, "What the raters' rating or label is: error-rate, mean, …"),
         Column("level", TEXT, "Over what both are compared.", allowed=LEVELS),
         Column("statistic", TEXT, "Which agreement: pearson, spearman, kendall, pair-accuracy, …"),
-        Column("slice", TEXT, "Style or category; `all` for the whole."),
-        Column("value", NUMBER, "The agreement; above 0 (or ½) where more of the metric pleases.", nullable=True),
-        Column("low", NUMBER, "Lower end of its interval over generators, prompts or images.", nullable=True),
-        Column("high", NUMBER, "Upper end of that interval.", nullable=True),
-        Column("people_low", NUMBER, "Lower end of its interval over people, items as they are.", nullable=True),
-        Column("people_high", NUMBER, "Upper end of that interval.", nullable=True),
+        Column("slice", TEXT, "Style or category; `all` for all images."),
+        Column("value", NUMBER, "The agreement; above 0 (or ½) where higher is preferred.", nullable=True),
+        Column("low", NUMBER, "Lower end of its CI over generators, prompts or images.", nullable=True),
+        Column("high", NUMBER, "Upper end of that CI.", nullable=True),
+        Column("people_low", NUMBER, "Lower end of its CI over raters, with items fixed.", nullable=True),
+        Column("people_high", NUMBER, "Upper end of that CI.", nullable=True),
         Column("p", NUMBER, "Two-sided p-value of no agreement, items independent.", nullable=True, low=0, high=1),
-        Column("floor", NUMBER, "What knowing the generator alone would give.", nullable=True),
-        Column("ceiling", NUMBER, "What as many other people (of pairs: one) would give.", nullable=True),
+        Column("floor", NUMBER, "Generator-mean baseline: knowing only the generator.", nullable=True),
+        Column("ceiling", NUMBER, "Human ceiling: as many other raters (of pairs: one).", nullable=True),
         Column("items", INTEGER, "Images, pairs or generators it rests on.", low=2),
-        Column("raters", INTEGER, "People behind an item, at most.", nullable=True, low=0),
+        Column("raters", INTEGER, "Raters per item, at most.", nullable=True, low=0),
         Column("ties", TEXT, "The rule for ties.", nullable=True),
-        Column("interval", TEXT, "How the interval was made.", nullable=True),
+        Column("interval", TEXT, "How the confidence interval was computed.", nullable=True),
     ),
     key=(
         *("metric", "encoder", "reference"),
@@ -91,24 +91,24 @@ CORRELATIONS = Table(
 
 METRIC_SEPARATIONS = Table(
     name="metric_separations",
-    about="One row two metrics held against the same people: does one agree better?",
+    about="One row per pair of metrics compared with the same raters: does one agree better?",
     stage="measure",
     columns=(
-        Column("question", TEXT, "The question people answered."),
+        Column("question", TEXT, "The question that raters answered."),
         Column("aspect", TEXT, "What they judged."),
-        Column("method", TEXT, "What people's rating or label is."),
+        Column("method", TEXT, "What the raters' rating or label is."),
         Column("level", TEXT, "Over what they are compared.", allowed=LEVELS),
         Column("statistic", TEXT, "Which agreement."),
-        Column("slice", TEXT, "Style or category; `all` for the whole."),
+        Column("slice", TEXT, "Style or category; `all` for all images."),
         Column("metric", TEXT, "One metric: the one that agrees better."),
-        Column("encoder", TEXT, "Features it is taken over.", nullable=True),
-        Column("reference", TEXT, "The set it compares with.", nullable=True),
+        Column("encoder", TEXT, "Encoder of the features it is computed from.", nullable=True),
+        Column("reference", TEXT, "Its reference set.", nullable=True),
         Column("other", TEXT, "The other metric."),
-        Column("other_encoder", TEXT, "Features that one is taken over.", nullable=True),
-        Column("other_reference", TEXT, "The set that one compares with.", nullable=True),
-        Column("difference", NUMBER, "Agreement of the one minus the other, both with the better values up."),
-        Column("low", NUMBER, "Lower end of its interval.", nullable=True),
-        Column("high", NUMBER, "Upper end of its interval.", nullable=True),
+        Column("other_encoder", TEXT, "Encoder of that one's features.", nullable=True),
+        Column("other_reference", TEXT, "That one's reference set.", nullable=True),
+        Column("difference", NUMBER, "Agreement of the one minus that of the other, higher values being better."),
+        Column("low", NUMBER, "Lower end of its confidence interval.", nullable=True),
+        Column("high", NUMBER, "Upper end of its confidence interval.", nullable=True),
         Column("p", NUMBER, "Two-sided p-value.", nullable=True, low=0, high=1),
         Column("p_adjusted", NUMBER, "The same, Holm-adjusted over the pairs.", nullable=True, low=0, high=1),
         Column("separated", FLAG, "Whether the adjusted p-value is below 1 − level."),

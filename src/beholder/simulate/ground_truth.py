@@ -1,17 +1,17 @@
-"""What is true of a made-up picture: the scores an all-knowing judge would give, as formulas.
+"""The ground truth of a synthetic image: its scores, as formulas.
 
-All scores are in [0, 1] and 1 is flawless. With s the severity and a the area (share of the frame) of each
+All scores are in [0, 1] and 1 is flawless. With s the severity and a the area (proportion of the frame) of each
 implausible region, h the haze, c the severity of the composition flaw (0 without one):
 
 - visibility     v = s · (1 − exp(−a / 0.03))
 - plausibility   P = (1 − 0.1 h) · Π (1 − 0.75 v)
-- alignment      A = (1 − W)^1.5, W the share of the prompt's attributes that are wrong, by weight
+- alignment      A = (1 − W)^1.5, W the proportion of the prompt's attributes that are wrong, by weight
 - aesthetics     E = taste · (1 − 0.5 c) · (1 − 0.2 h) · (1 − 0.3 (1 − P))
 - overall        O = 0.35 P + 0.35 A + 0.30 E
 - detectability  d′ = √( Σ (2.8 v)² + (1.4 h)² )
 
-A flawless picture has P = A = 1 and d′ = 0; its aesthetics are its taste, in [0.78, 1]: people like some flawless
-pictures better than others too.
+A flawless picture has P = A = 1 and d′ = 0; its aesthetics are its taste, in [0.78, 1]: some flawless
+images are liked better than others, too.
 """
 
 import math
@@ -25,7 +25,7 @@ from beholder.simulate.scene import Scene
 ATTRIBUTE_WEIGHTS: Mapping[str, float] = MappingProxyType(
     {"object": 1.0, "colour": 0.8, "relation": 0.8, "count": 0.7, "setting": 0.6, "size": 0.5, "style": 0.4}
 )
-"""How much it matters that each attribute of a prompt is painted as asked."""
+"""How much it matters that each attribute of a prompt is rendered as requested."""
 
 
 def visibility(severity: float, area: float) -> float:
@@ -41,8 +41,8 @@ def plausibility(visibilities: Sequence[float], haze: float) -> float:
 def alignment(stated: Iterable[Attribute], wrong: Iterable[Attribute]) -> float:
     """Return (1 − W)^1.5, with W the weight of the wrong attributes over that of all the prompt states."""
     total = sum(ATTRIBUTE_WEIGHTS[attribute.name] for attribute in stated)
-    share = sum(ATTRIBUTE_WEIGHTS[attribute.name] for attribute in wrong) / total
-    return float((1 - share) ** 1.5)
+    proportion = sum(ATTRIBUTE_WEIGHTS[attribute.name] for attribute in wrong) / total
+    return float((1 - proportion) ** 1.5)
 
 
 def taste(scene: Scene) -> float:

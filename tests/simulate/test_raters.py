@@ -1,4 +1,4 @@
-"""Made-up people: what they see, feel and need, and how each habit changes them."""
+"""Simulated raters: what they perceive, how long they take, and how each habit changes them."""
 
 from collections import Counter
 
@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from beholder.simulate.people import BAD, HABITS, SUBTLE, Person, draw_people, honest, with_habit
+from beholder.simulate.raters import (
+    BAD,
+    HABITS,
+    SUBTLE,
+    SimulatedRater,
+    draw_honest_rater,
+    draw_raters,
+    with_habit,
+)
 from beholder.simulate.sight import ASPECTS, Sight, View, sight_of
 
-ORDINARY = Person("p", "noisy")
+ORDINARY = SimulatedRater("p", "noisy")
 
 
 def images(*views: tuple[float, float]) -> Sight:
@@ -30,19 +38,18 @@ class TestVisibility:
         assert ORDINARY.visibility(1e6) == 1
 
     def test_threshold_and_slope(self) -> None:
-        assert Person("p", "noisy", threshold_ms=100, slope=5).visibility(100) == 0.5
-        steep, flat = (Person("p", "noisy", slope=slope) for slope in (4, 1))
+        assert SimulatedRater("p", "noisy", threshold_ms=100, slope=5).visibility(100) == 0.5
+        steep, flat = (SimulatedRater("p", "noisy", slope=slope) for slope in (4, 1))
         assert steep.visibility(500) > flat.visibility(500)
         assert steep.visibility(125) < flat.visibility(125)
 
 
 class TestSense:
     def test_evidence_is_d_prime_times_acuity_and_visibility_plus_a_unit_normal(self) -> None:
-        person = Person("p", "noisy", acuity=1.5)
+        rater = SimulatedRater("p", "noisy", acuity=1.5)
         rng = np.random.default_rng(0)
         felt = [
-            person.sense(images((2.0, 1.0)), progress=0, exposure_ms=250, rng=rng).generated[0]
-            for _ in range(4000)
+            rater.sense(images((2.0, 1.0)), progress=0, exposure_ms=250, rng=rng).generated[0] for _ in range(4000)
         ]
         # 2 · 1.5 · ½ = 1.5; SE of the mean 1/√4000 = .016, of the SD .011
         assert np.mean(felt) == pytest.approx(1.5, abs=4 * 0.016)
@@ -50,28 +57,28 @@ class TestSense:
 
     def test_share_called_generated_is_the_psychometric_function(self) -> None:
         rng = np.random.default_rng(1)
-        person = Person("p", "noisy", criterion=1.0)
-        said = np.mean(
+        rater = SimulatedRater("p", "noisy", criterion=1.0)
+        proportion = np.mean(
             [
-                person.sense(images((1.8, 1.0)), progress=0, exposure_ms=None, rng=rng).generated[0] > 1
+                rater.sense(images((1.8, 1.0)), progress=0, exposure_ms=None, rng=rng).generated[0] > 1
                 for _ in range(4000)
             ]
         )
         # Φ(1.8 − 1) = .788; SE = √(.788 · .212/4000) = .0065
-        assert said == pytest.approx(norm.cdf(0.8), abs=4 * 0.0065)
+        assert proportion == pytest.approx(norm.cdf(0.8), abs=4 * 0.0065)
 
     def test_quality_is_truth_plus_leniency_with_the_side_pull_on_the_first(self) -> None:
-        person = Person("p", "noisy", noise=0.0, leniency=0.1, side_pull=0.3)
-        sensed = person.sense(
+        rater = SimulatedRater("p", "noisy", noise=0.0, leniency=0.1, side_pull=0.3)
+        sensed = rater.sense(
             images((0, 0.5), (0, 0.6)), progress=0, exposure_ms=None, rng=np.random.default_rng(0)
         )
         for aspect in ASPECTS:
             assert sensed.quality[aspect] == pytest.approx([0.9, 0.7])
-        alone = person.sense(images((0, 0.5)), progress=0, exposure_ms=None, rng=np.random.default_rng(0))
+        alone = rater.sense(images((0, 0.5)), progress=0, exposure_ms=None, rng=np.random.default_rng(0))
         assert alone.quality["overall"] == pytest.approx([0.6])  # no side, no pull
 
     def test_drift_makes_noise_grow_and_acuity_fall(self) -> None:
-        tired = Person("p", "tired", drift=1.5, noise=0.1)
+        tired = SimulatedRater("p", "tired", drift=1.5, noise=0.1)
         for progress, factor in ((0.0, 1.0), (1.0, 2.5)):
             rng = np.random.default_rng(2)
             sensed = [
@@ -89,7 +96,7 @@ class TestSense:
             points={"implausibility": (((0.0, 1.0), (0.5, 0.5)),)},
             words=(1, 4),
         )
-        keen, blind = Person("p", "noisy", notice=1.0), Person("p", "noisy", notice=0.0)
+        keen, blind = SimulatedRater("p", "noisy", notice=1.0), SimulatedRater("p", "noisy", notice=0.0)
         sensed = keen.sense(sight, progress=0, exposure_ms=None, rng=np.random.default_rng(0))
         (points,) = sensed.points["implausibility"]
         assert len(points) == 2
@@ -103,7 +110,7 @@ class TestSense:
 
 def test_times_are_right_skewed_about_the_median() -> None:
     rng = np.random.default_rng(0)
-    times = np.asarray([Person("p", "noisy", seconds=1.5).dally(2.0, rng) for _ in range(5000)])
+    times = np.asarray([SimulatedRater("p", "noisy", seconds=1.5).draw_seconds(2.0, rng) for _ in range(5000)])
     # log-normal, median 1.5 · 2 = 3, mean 3 · exp(.45²/2) = 3.320; SE of the log of the median .45·1.25/√5000
     assert np.median(times) == pytest.approx(3.0, rel=4 * 0.008)
     assert times.mean() == pytest.approx(3 * np.exp(0.45**2 / 2), rel=4 * 0.007)
@@ -113,23 +120,23 @@ def test_times_are_right_skewed_about_the_median() -> None:
 
 class TestHabits:
     def test_ordinary_people_differ_about_the_middle(self) -> None:
-        crowd = [honest(f"p{n}", np.random.default_rng(n)) for n in range(2000)]
-        assert np.mean([p.criterion for p in crowd]) == pytest.approx(1.0, abs=4 * 0.2 / np.sqrt(2000))
-        assert np.std([p.criterion for p in crowd]) == pytest.approx(0.2, rel=0.1)
-        assert np.median([p.acuity for p in crowd]) == pytest.approx(1.0, abs=0.02)
-        assert all(0.1 <= p.noise <= 0.2 for p in crowd)
+        raters = [draw_honest_rater(f"p{n}", np.random.default_rng(n)) for n in range(2000)]
+        assert np.mean([p.criterion for p in raters]) == pytest.approx(1.0, abs=4 * 0.2 / np.sqrt(2000))
+        assert np.std([p.criterion for p in raters]) == pytest.approx(0.2, rel=0.1)
+        assert np.median([p.acuity for p in raters]) == pytest.approx(1.0, abs=0.02)
+        assert all(0.1 <= p.noise <= 0.2 for p in raters)
 
     def test_each_habit_changes_what_it_is_named_for(self) -> None:
-        person = honest("p", np.random.default_rng(0))
-        assert with_habit(person, "lenient").leniency == pytest.approx(person.leniency + 0.12)
-        assert with_habit(person, "harsh").leniency == pytest.approx(person.leniency - 0.12)
-        assert with_habit(person, "lenient").criterion > person.criterion > with_habit(person, "harsh").criterion
-        assert with_habit(person, "side-biased").side_pull == 0.3
-        assert with_habit(person, "tired").drift == 1.5
-        assert with_habit(person, "fast").seconds == 0.12
-        assert with_habit(person, "ideal").lapse == 0
-        assert all(with_habit(person, habit).habit == habit for habit in HABITS)
-        assert all(with_habit(person, habit).rater == "p" for habit in HABITS)
+        rater = draw_honest_rater("p", np.random.default_rng(0))
+        assert with_habit(rater, "lenient").leniency == pytest.approx(rater.leniency + 0.12)
+        assert with_habit(rater, "harsh").leniency == pytest.approx(rater.leniency - 0.12)
+        assert with_habit(rater, "lenient").criterion > rater.criterion > with_habit(rater, "harsh").criterion
+        assert with_habit(rater, "side-biased").side_pull == 0.3
+        assert with_habit(rater, "tired").drift == 1.5
+        assert with_habit(rater, "fast").seconds == 0.12
+        assert with_habit(rater, "ideal").lapse == 0
+        assert all(with_habit(rater, habit).habit == habit for habit in HABITS)
+        assert all(with_habit(rater, habit).rater == "p" for habit in HABITS)
 
     def test_all_bad_and_subtle_habits_are_known(self) -> None:
         assert {*BAD, *SUBTLE} < set(HABITS)
@@ -138,24 +145,24 @@ class TestHabits:
 class TestDrawPeople:
     @pytest.mark.parametrize(("number", "bad"), [(40, 0), (40, 10), (60, 12), (5, 5), (0, 0)])
     def test_counts(self, number: int, bad: int) -> None:
-        people = draw_people(number, bad, np.random.default_rng(0))
-        assert len(people) == len({person.rater for person in people}) == number
-        habits = Counter(person.habit for person in people)
+        raters = draw_raters(number, bad, np.random.default_rng(0))
+        assert len(raters) == len({rater.rater for rater in raters}) == number
+        habits = Counter(rater.habit for rater in raters)
         assert sum(habits[habit] for habit in (*BAD, *SUBTLE)) == bad
         assert habits["lenient"] == -(-(number - bad) // 8)
         assert habits["harsh"] == (number - bad + 3) // 8
 
     def test_ten_bad_people_have_each_habit(self) -> None:
-        habits = Counter(person.habit for person in draw_people(40, 10, np.random.default_rng(0)))
+        habits = Counter(rater.habit for rater in draw_raters(40, 10, np.random.default_rng(0)))
         assert all(habits[habit] == 2 for habit in BAD)
         assert all(habits[habit] == 1 for habit in SUBTLE)
 
     def test_in_random_order_by_the_seed(self) -> None:
-        first, again, other = (draw_people(40, 10, np.random.default_rng(seed)) for seed in (1, 1, 2))
+        first, again, other = (draw_raters(40, 10, np.random.default_rng(seed)) for seed in (1, 1, 2))
         assert first == again
         assert [p.habit for p in first] != [p.habit for p in other]
         assert {p.habit for p in first[:10]} != {*BAD, *SUBTLE}  # the bad do not come first
 
     def test_refuses_more_bad_people_than_people(self) -> None:
         with pytest.raises(ValueError, match="between 0 and 3, found 4"):
-            draw_people(3, 4, np.random.default_rng(0))
+            draw_raters(3, 4, np.random.default_rng(0))
