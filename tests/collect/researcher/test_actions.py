@@ -221,7 +221,7 @@ def test_trials_that_were_changed_are_still_refused(serve: Serve) -> None:
     ("question", "said"),
     [
         (RatingQuestion(name="q", design=Design(raters=6, trials=6, raters_per_item=3)), "cannot exceed raters"),
-        (RealismQuestion(name="q", design=Design(raters=3, trials=4, between=True)), "each person judges one"),
+        (RealismQuestion(name="q", design=Design(raters=3, trials=4, between=True)), "each rater judges one"),
     ],
 )
 def test_an_extension_that_the_design_cannot_draw_says_why(serve: Serve, question: AnyQuestion, said: str) -> None:
