@@ -28,21 +28,21 @@ OTHER = {"quality": "alignment", "alignment": "quality"}
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("folder", type=Path)
-    asked.add_argument("--only", choices=[name for name, _ in variants()])
-    asked.add_argument("--show", action="store_true")
-    given = asked.parse_args()
-    make_study(given.folder)
-    found = {}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", choices=[name for name, _ in variants()])
+    parser.add_argument("--show", action="store_true")
+    arguments = parser.parse_args()
+    make_study(arguments.folder)
+    figures_by_variant = {}
     for name, changes in variants():
-        done = (given.folder / "models" / name / FIGURES).is_file()
-        if done if given.show else given.only in (None, name):
+        done = (arguments.folder / "models" / name / FIGURES).is_file()
+        if done if arguments.show else arguments.only in (None, name):
             recipe = load_recipe("metric-transformer", (*FIXED, *changes))
-            found[name] = learn(given.folder, recipe, name=name, resume=True).figures
-    if given.only is None:
-        show(found, given.folder, load_recipe("metric-transformer", FIXED), SEEDS)
-        draw(found, given.folder, IMAGES)
+            figures_by_variant[name] = learn(arguments.folder, recipe, name=name, resume=True).figures
+    if arguments.only is None:
+        show(figures_by_variant, arguments.folder, load_recipe("metric-transformer", FIXED), SEEDS)
+        draw(figures_by_variant, arguments.folder, IMAGES)
 
 
 def variants() -> Iterator[tuple[str, tuple[str, ...]]]:

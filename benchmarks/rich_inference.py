@@ -32,7 +32,7 @@ Maps = NDArray[np.float32]
 
 def comparisons() -> Iterator[Comparison]:
     model = _model()
-    pixels, prompts = _shown(model)
+    pixels, prompts = _inputs(model)
     name = "rich feedback (ViT 256 × 8, T5 256 × 4 + 4, 224 px)"
     for size, how in ((IMAGES, "all at once"), (PORTION, f"in portions of {PORTION}")):
         starts = range(0, IMAGES, size)
@@ -75,7 +75,7 @@ def _model() -> RichFeedbackModel:
     return model
 
 
-def _shown(model: RichFeedbackModel) -> tuple[torch.Tensor, list[str]]:
+def _inputs(model: RichFeedbackModel) -> tuple[torch.Tensor, list[str]]:
     rng = np.random.default_rng(0)
     side = model.settings.image.side
     pixels = torch.randn(IMAGES, 3, side, side, generator=torch.Generator().manual_seed(0))
@@ -83,48 +83,50 @@ def _shown(model: RichFeedbackModel) -> tuple[torch.Tensor, list[str]]:
 
 
 def _bare(model: RichFeedbackModel, pixels: torch.Tensor, prompts: list[str]) -> Callable[[], object]:
-    read = [model.pieces.read(prompt, model.settings.text.longest) for prompt in prompts]
-    numbers, mask = padded([one for one, _ in read], model.pieces)
-    given, _ = targets([written(words, [False] * len(words), model.pieces) for _, words in read], model.pieces)
-    whole = WholeNetwork(model.module)
+    tokens_and_words = [model.pieces.read(prompt, model.settings.text.longest) for prompt in prompts]
+    numbers, mask = padded([tokens for tokens, _ in tokens_and_words], model.pieces)
+    decoder_inputs, _ = targets(
+        [written(words, [False] * len(words), model.pieces) for _, words in tokens_and_words], model.pieces
+    )
+    network = WholeNetwork(model.module)
 
     @torch.inference_mode()
     def forward() -> object:
-        return whole(pixels, numbers, mask, given)
+        return network(pixels, numbers, mask, decoder_inputs)
 
     return forward
 
 
 def _one_by_one(model: RichFeedbackModel, pixels: torch.Tensor, prompts: list[str]) -> Callable[[], object]:
-    """Seven models of one output each would do this: the tower and the encoder for every task."""
+    """Return what seven models of one output each would do: tower and encoder for every task."""
     settings = model.settings
-    alone = [{"heatmaps": (aspect,), "scores": (), "keywords": False} for aspect in settings.heatmaps]
-    alone += [{"heatmaps": (), "scores": (aspect,), "keywords": False} for aspect in settings.scores]
-    alone += [{"heatmaps": (), "scores": (), KEYWORDS: True}]
+    outputs_of_models = [{"heatmaps": (aspect,), "scores": (), "keywords": False} for aspect in settings.heatmaps]
+    outputs_of_models += [{"heatmaps": (), "scores": (aspect,), "keywords": False} for aspect in settings.scores]
+    outputs_of_models += [{"heatmaps": (), "scores": (), KEYWORDS: True}]
     models = []
-    for outputs in alone:
-        one = RichFeedbackModel(settings.model_copy(update=outputs))
-        own = one.module.state_dict()
-        one.module.load_state_dict({name: model.module.state_dict()[name] for name in own})
-        models.append(one)
-    return lambda: [one.feedback(pixels, prompts) for one in models]
+    for outputs in outputs_of_models:
+        single = RichFeedbackModel(settings.model_copy(update=outputs))
+        own = single.module.state_dict()
+        single.module.load_state_dict({name: model.module.state_dict()[name] for name in own})
+        models.append(single)
+    return lambda: [single.feedback(pixels, prompts) for single in models]
 
 
 def _maps() -> tuple[Maps, Maps]:
-    """Smooth predictions, and disks that up to three raters marked."""
+    """Return smooth predictions, and disks that up to three raters marked."""
     rng = np.random.default_rng(0)
     y, x = np.mgrid[:SIDE, :SIDE].astype(np.float32) / SIDE
     predicted, marked = np.empty((2, TOGETHER, SIDE, SIDE), np.float32)
-    for place in range(TOGETHER):
-        distance = [(x - one) ** 2 + (y - other) ** 2 for one, other in rng.random((3, 2))]
-        marked[place] = np.mean([one < 0.05**2 for one in distance], 0)
-        predicted[place] = np.max([np.exp(-one / 0.02) for one in distance[1:]], 0)
+    for index in range(TOGETHER):
+        distance = [(x - at_x) ** 2 + (y - at_y) ** 2 for at_x, at_y in rng.random((3, 2))]
+        marked[index] = np.mean([squared < 0.05**2 for squared in distance], 0)
+        predicted[index] = np.max([np.exp(-squared / 0.02) for squared in distance[1:]], 0)
     return predicted, marked
 
 
-def _plain_measures(given: Maps, truth: Maps) -> tuple[float, ...]:
-    """The formulas one after the other, in double precision."""
-    p, g = given.ravel().astype(np.float64), truth.ravel().astype(np.float64)
+def _plain_measures(predicted: Maps, marked: Maps) -> tuple[float, ...]:
+    """Return the measures by their formulas one after the other, in double precision."""
+    p, g = predicted.ravel().astype(np.float64), marked.ravel().astype(np.float64)
     fixated = g > 0
     p_share, g_share = p / p.sum(), g / g.sum()
     return (

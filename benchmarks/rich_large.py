@@ -1,7 +1,7 @@
 """ViT-B/16 with T5-base: build, train a step, save, load, export: ``python benchmarks/rich_large.py``.
 
-Weights are random. Each part says how much time of processors it took, which other work on the machine does not
-change, and the most memory that the process has held so far; ``docs/measured/rich-large.md`` is a saved run.
+Weights are random. Each part prints its processor time, which does not depend on other work on the machine, and
+the peak memory of the process so far; ``docs/measured/rich-large.md`` is a saved run.
 """
 
 import os
@@ -24,48 +24,48 @@ from beholder.models.rich_feedback.settings import RichFeedbackSettings
 from beholder.models.weights.checkpoint import WEIGHTS, Record, load_rich_checkpoint, save_checkpoint
 
 VOCABULARY = 32_096
-"""With the four special numbers, as many as T5's tokenizer has."""
+"""The size of T5's vocabulary, with the four special tokens."""
 
 PROMPTS = ("word1 word2 word3", "word4 word5 word6 word7 word8")
-Done = TypeVar("Done")
+Returned = TypeVar("Returned")
 
 
 def main() -> None:
     versions = f"Python {platform.python_version()}, torch {torch.__version__}"
     print(f"{platform.machine()}, {os.cpu_count()} cores, {versions}\n")
-    print("| part | seconds of a core | most memory so far |\n|---|---|---|")
+    print("| part | core seconds | peak memory so far |\n|---|---|---|")
     torch.manual_seed(0)
-    words = tuple(f"word{place}" for place in range(VOCABULARY))
+    words = tuple(f"word{number}" for number in range(VOCABULARY))
     model = _timed("build", lambda: RichFeedbackModel(RichFeedbackSettings(words=words)))
     batch = _batch(model)
     _timed("one training step, 2 images", lambda: _step(model, batch))
-    said = _timed("all outputs, 2 images", lambda: model.feedback(batch.pixels, PROMPTS))
-    with tempfile.TemporaryDirectory(prefix="rich-large-") as room:
-        folder = Path(room)
+    feedback = _timed("all outputs, 2 images", lambda: model.feedback(batch.pixels, PROMPTS))
+    with tempfile.TemporaryDirectory(prefix="rich-large-") as scratch:
+        folder = Path(scratch)
         record = Record("rich-feedback", model.config, model.settings.scores)
         _timed("save", lambda: save_checkpoint(folder, model, record))
         size = (folder / WEIGHTS).stat().st_size
         again, _ = _timed("load", lambda: load_rich_checkpoint(folder))
-        after = _farthest(said, again.feedback(batch.pixels, PROMPTS))
+        loaded_difference = _largest_difference(feedback, again.feedback(batch.pixels, PROMPTS))
         del again
         program = folder / "model.pt2"
         _timed("export", lambda: export_network(model, program))
         loaded = _timed("load the export", lambda: torch.export.load(program).module())
-        exported = _exported(model, loaded, batch)
-    parameters = sum(one.numel() for one in model.module.parameters())
+        exported_difference = _export_difference(model, loaded, batch)
+    parameters = sum(parameter.numel() for parameter in model.module.parameters())
     print(f"\n{parameters:,} parameters, {size / 1e9:.2f} GB")
-    print(f"farthest output after loading: {after:.1e}; of the exported program: {exported:.1e}")
+    print(f"largest difference after loading: {loaded_difference:.1e}; when exported: {exported_difference:.1e}")
 
 
-def _timed(part: str, work: Callable[[], Done]) -> Done:
+def _timed(part: str, work: Callable[[], Returned]) -> Returned:
     began = time.process_time()
-    found = work()
+    returned = work()
     seconds = time.process_time() - began
     print(
         f"| {part} | {seconds:.1f} | {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.1f} GB |",
         flush=True,
     )
-    return found
+    return returned
 
 
 def _batch(model: RichFeedbackModel) -> RichBatch:
@@ -83,27 +83,27 @@ def _step(model: RichFeedbackModel, batch: RichBatch) -> None:
     model.module.train()
     optimiser = torch.optim.AdamW(model.parameter_groups(1e-4, 0.01))
     model.loss(batch).backward()  # type: ignore[no-untyped-call]
-    lacking = [name for name, one in model.module.named_parameters() if one.grad is None]
+    lacking = [name for name, parameter in model.module.named_parameters() if parameter.grad is None]
     assert not lacking, lacking
     optimiser.step()
     optimiser.zero_grad()
 
 
-def _farthest(one: RichFeedback, other: RichFeedback) -> float:
-    pairs = [(values, other.heatmaps[name]) for name, values in one.heatmaps.items()]
-    pairs += [(values, other.scores[name]) for name, values in one.scores.items()]
-    words = [np.abs(a - b).max() for a, b in zip(one.misaligned, other.misaligned, strict=True)]
+def _largest_difference(first: RichFeedback, second: RichFeedback) -> float:
+    pairs = [(values, second.heatmaps[name]) for name, values in first.heatmaps.items()]
+    pairs += [(values, second.scores[name]) for name, values in first.scores.items()]
+    words = [np.abs(a - b).max() for a, b in zip(first.misaligned, second.misaligned, strict=True)]
     return float(max([np.abs(a - b).max() for a, b in pairs] + words))
 
 
 @torch.inference_mode()
-def _exported(model: RichFeedbackModel, loaded: torch.nn.Module, batch: RichBatch) -> float:
-    read = [model.pieces.read(prompt, 4)[0] for prompt in batch.prompts]
-    numbers = torch.tensor(read)
-    given = torch.cat([torch.zeros(2, 1, dtype=torch.int64), numbers[:, :-1]], 1)
-    inputs = (batch.pixels, numbers, torch.ones_like(numbers), given)
-    wanted, found = WholeNetwork(model.module).eval()(*inputs), loaded(*inputs)
-    return max(float((wanted[name] - found[name]).abs().max()) for name in wanted)
+def _export_difference(model: RichFeedbackModel, loaded: torch.nn.Module, batch: RichBatch) -> float:
+    tokens = [model.pieces.read(prompt, 4)[0] for prompt in batch.prompts]
+    numbers = torch.tensor(tokens)
+    decoder_inputs = torch.cat([torch.zeros(2, 1, dtype=torch.int64), numbers[:, :-1]], 1)
+    inputs = (batch.pixels, numbers, torch.ones_like(numbers), decoder_inputs)
+    expected, actual = WholeNetwork(model.module).eval()(*inputs), loaded(*inputs)
+    return max(float((expected[name] - actual[name]).abs().max()) for name in expected)
 
 
 if __name__ == "__main__":

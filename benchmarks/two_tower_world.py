@@ -24,10 +24,10 @@ from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.new import make_study
 from beholder.design.stage import run as design
-from beholder.learn.card import shown
+from beholder.learn.card import format_with_interval
+from beholder.learn.examples import read_votes
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
-from beholder.learn.votes import used_votes
 from beholder.simulate.world import GENERATORS, MANIFEST, World, paint_world, write_truth
 from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.bootstrap_intervals import percentile_interval
@@ -35,7 +35,7 @@ from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.store import TRUTH_ROOM, Store
 
 SIZE, TRIALS = 64, 100
-PEOPLE_A_PROMPT = 0.3
+RATERS_PER_PROMPT = 0.3
 """About three answers for each of the 10 pairs of a prompt."""
 
 RECIPE = "tiny-two-tower"
@@ -45,7 +45,7 @@ ALIKE = tuple(replace(GENERATORS[2], name=name) for name in ("alpha", "beta", "g
 
 def make_world(folder: Path, prompts: int, *, alike: bool) -> None:
     """Render, simulate raters and consolidate, as far as it is not done."""
-    raters = round(PEOPLE_A_PROMPT * prompts)
+    raters = round(RATERS_PER_PROMPT * prompts)
     world = World(prompts=prompts, reals=1, size=SIZE, generators=ALIKE if alike else GENERATORS)
     if not (folder / FILE_NAME).is_file():
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -59,41 +59,41 @@ def make_world(folder: Path, prompts: int, *, alike: bool) -> None:
     print(consolidate(folder), flush=True)
 
 
-def against_the_ideal(folder: Path) -> None:
-    """Return how often model and ideal observer pick what a rater picked, and the ratio, resampling prompts."""
+def compare_with_ideal_observer(folder: Path) -> None:
+    """Print how often model and ideal observer pick what a rater picked, and the ratio, resampling prompts."""
     store = Store(folder)
-    mine = _scores(store.read("predictions").filter(pl.col("model") == RECIPE))
+    predicted = _scores(store.read("predictions").filter(pl.col("model") == RECIPE))
     truth = Store(folder, TRUTH_ROOM).read("scores")
     ideal = _scores(truth.filter(pl.col("aspect") == "overall"))
     prompts = dict(store.read("images").select("image", "prompt").iter_rows())
-    votes = used_votes(store, load_study(folder), None).filter(
-        pl.col("image").is_in(list(mine)) & pl.col("other").is_in(list(mine)) & (pl.col("lead") != 0)
+    votes = read_votes(store, load_study(folder), None).filter(
+        pl.col("image").is_in(list(predicted)) & pl.col("other").is_in(list(predicted)) & (pl.col("lead") != 0)
     )
     rows = list(votes.select("image", "other", "lead").iter_rows())
     group = np.unique([prompts[image] for image, _, _ in rows], return_inverse=True)[1]
-    right = {
-        name: np.bincount(group, [np.sign(scores[one] - scores[two]) == lead for one, two, lead in rows]).astype(
-            np.float64
-        )
-        for name, scores in (("model", mine), ("ideal observer", ideal))
+    matched = {
+        name: np.bincount(
+            group, [np.sign(scores[image] - scores[other]) == lead for image, other, lead in rows]
+        ).astype(np.float64)
+        for name, scores in (("model", predicted), ("ideal observer", ideal))
     }
-    asked = np.bincount(group)
-    weights = rater_weights(np.zeros(len(asked), np.int64), 2000, np.random.default_rng(0))
-    print(f"\n{len(rows):,} single answers on pairs of {len(asked)} prompts that were held out\n")
+    answers = np.bincount(group)
+    weights = rater_weights(np.zeros(len(answers), np.int64), 2000, np.random.default_rng(0))
+    print(f"\n{len(rows):,} single answers on pairs of {len(answers)} prompts that were held out\n")
     print("| who picks | proportion of answers matched |\n|---|---|")
-    for name, counts in right.items():
-        print(f"| {name} | {_ratio(counts, asked, weights)} |")
-    print(f"| model ÷ ideal observer | {_ratio(right['model'], right['ideal observer'], weights)} |")
+    for name, counts in matched.items():
+        print(f"| {name} | {_ratio(counts, answers, weights)} |")
+    print(f"| model ÷ ideal observer | {_ratio(matched['model'], matched['ideal observer'], weights)} |")
 
 
 def _scores(frame: pl.DataFrame) -> dict[str, float]:
     return dict(frame.select("image", "score").iter_rows())
 
 
-def _ratio(above: NDArray[np.number], below: NDArray[np.number], weights: NDArray[np.int32]) -> str:
-    draws = (weights @ above) / (weights @ below)
-    low, high = percentile_interval(draws[:, None], len(above))
-    return shown(float(above.sum() / below.sum()), float(low[0]), float(high[0]))
+def _ratio(numerator: NDArray[np.number], denominator: NDArray[np.number], weights: NDArray[np.int32]) -> str:
+    replicates = (weights @ numerator) / (weights @ denominator)
+    low, high = percentile_interval(replicates[:, None], len(numerator))
+    return format_with_interval(float(numerator.sum() / denominator.sum()), float(low[0]), float(high[0]))
 
 
 def main() -> None:
@@ -101,16 +101,16 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--prompts", type=int, default=2000)
     parser.add_argument("--alike", action="store_true")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
-    given.folder.parent.mkdir(parents=True, exist_ok=True)
+    arguments.folder.parent.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    make_world(given.folder, given.prompts, alike=given.alike)
+    make_world(arguments.folder, arguments.prompts, alike=arguments.alike)
     print(f"world: {time.monotonic() - began:.0f} s", flush=True)
-    done = learn(given.folder, load_recipe(RECIPE), resume=True)
-    print(done)
-    print((done.folder / "README.md").read_text(encoding="utf-8").partition("## What it is worth")[2])
-    against_the_ideal(given.folder)
+    outcome = learn(arguments.folder, load_recipe(RECIPE), resume=True)
+    print(outcome)
+    print((outcome.folder / "README.md").read_text(encoding="utf-8").partition("## Agreement with raters")[2])
+    compare_with_ideal_observer(arguments.folder)
 
 
 if __name__ == "__main__":
