@@ -180,7 +180,7 @@ class Job:
             and self.name in self.store.read_or_empty("predictions")["model"]
         )
 
-    def is_begun(self) -> bool:
+    def is_unfinished(self) -> bool:
         """Return whether the folder has files of an unfinished run."""
         ended = (self.folder / FIGURES).is_file()
         return any(self.folder.rglob(STATE)) or (any(self.folder.rglob(RECORD)) and not ended)
@@ -237,7 +237,7 @@ def learn(
         return LearnOutcome("learn", skipped=True, folder=job.folder, figures=job.read_figures())
     if force:
         job.remove_earlier_run()
-    elif job.is_begun() and not resume:
+    elif job.is_unfinished() and not resume:
         raise StageError(
             f"{job.folder}: training was started and did not finish. Continue with --resume, or start again with "
             "--force"

@@ -54,11 +54,11 @@ class RichDataLoader:
             step, part, examples=len(self.examples), batch=self.batch, parts=self.parts, seed=self.seed
         )
         rngs = augmentation_rng(step, part, self.seed).spawn(len(indices))
-        if step < self.named * self.steps_per_epoch:
-            return self._naming_batch([self.examples[index] for index in indices], rngs)
         examples = [self.examples[index] for index in indices]
+        if step < self.named * self.steps_per_epoch:
+            return self._naming_batch(examples, rngs)
         if step < self.plain_from * self.steps_per_epoch:
-            examples = [self._maybe_exchange(index, rng) for index, rng in zip(examples, rngs, strict=True)]
+            examples = [self._maybe_exchange(example, rng) for example, rng in zip(examples, rngs, strict=True)]
         return rich_batch(examples, self.model, self.image_cache, self.heatmap_cache, self.augmentation, rngs)
 
     def _naming_batch(self, examples: Sequence[RichExample], rngs: Sequence[np.random.Generator]) -> RichBatch:
@@ -94,9 +94,8 @@ def rich_batch(
     def load(index: int) -> tuple[NDArray[np.float32], Maps]:
         example = examples[index]
         if not (augmentation and rngs and augmentation.changes):
-            return image_cache.model_input(example.image, model, None), heatmap_cache.resized(
-                example, settings.heatmaps
-            )
+            pixels = image_cache.model_input(example.image, model, None)
+            return pixels, heatmap_cache.resized(example, settings.heatmaps)
         maps = heatmap_cache.original(example, settings.heatmaps)
         image, changed = augmented(image_cache.get(example.image), maps, augmentation, rngs[index])
         return model.prepare(image, None), resize_maps(changed, settings.map_side)

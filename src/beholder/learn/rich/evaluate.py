@@ -107,7 +107,7 @@ def mean_figures(
 
 
 @dataclass(frozen=True, eq=False)
-class _Statistic:
+class _ModelStatistic:
     """A statistic of one model as a function of the weight of each prompt."""
 
     aspect: str
@@ -152,7 +152,7 @@ def _predicted_by_all(
 
 
 def _mean_figure(
-    statistics: Sequence[_Statistic], weights: NDArray[np.int32], settings: EvaluationSettings
+    statistics: Sequence[_ModelStatistic], weights: NDArray[np.int32], settings: EvaluationSettings
 ) -> MeanFigure:
     """Return the mean of one statistic over models; only prompts that it depends on count as resampled."""
     prompts, index = np.unique(
@@ -160,9 +160,9 @@ def _mean_figure(
     )
 
     def mean(weights_of_prompts: NDArray[np.integer]) -> NDArray[np.float64]:
-        all_prompts = np.zeros((len(weights_of_prompts), weights.shape[1]), np.int32)
-        all_prompts[:, prompts] = weights_of_prompts
-        return np.asarray(np.mean([statistic.of(all_prompts) for statistic in statistics], axis=0), np.float64)
+        weights_of_all = np.zeros((len(weights_of_prompts), weights.shape[1]), np.int32)
+        weights_of_all[:, prompts] = weights_of_prompts
+        return np.asarray(np.mean([statistic.of(weights_of_all) for statistic in statistics], axis=0), np.float64)
 
     value = mean(np.ones((1, len(prompts)), np.int32))
     low, high = resampled_interval(
@@ -189,7 +189,7 @@ def _statistics(
     predicted: Mapping[str, RichPrediction],
     prompts: _Prompts,
     rule: Rule,
-) -> Iterator[_Statistic]:
+) -> Iterator[_ModelStatistic]:
     for aspect in rich_labels.aspects:
         yield from _score_statistics(aspect, examples, predicted, prompts)
     for aspect in sorted({aspect for example in examples for aspect in example.mapped}):
@@ -199,7 +199,7 @@ def _statistics(
 
 def _score_statistics(
     aspect: str, examples: Sequence[RichExample], predicted: Mapping[str, RichPrediction], prompts: _Prompts
-) -> Iterator[_Statistic]:
+) -> Iterator[_ModelStatistic]:
     scored = [
         example for example in examples if aspect in example.scores and aspect in predicted[example.image].scores
     ]
@@ -214,7 +214,7 @@ def _score_statistics(
         def correlated(weights: NDArray[np.integer], kind: Kind = kind) -> NDArray[np.float64]:
             return correlation_replicates(model_scores, rater_scores, weights[:, used], kind=kind, clusters=index)
 
-        yield _Statistic(aspect, kind, correlated, prompt_numbers, len(scored))
+        yield _ModelStatistic(aspect, kind, correlated, prompt_numbers, len(scored))
 
 
 def _heatmap_statistics(
@@ -224,7 +224,7 @@ def _heatmap_statistics(
     rich_labels: RichLabels,
     prompts: _Prompts,
     rule: Rule,
-) -> Iterator[_Statistic]:
+) -> Iterator[_ModelStatistic]:
     mapped = [
         example for example in examples if aspect in example.mapped and aspect in predicted[example.image].heatmaps
     ]
@@ -254,7 +254,7 @@ def _heatmap_statistics(
 
 def _keyword_statistics(
     examples: Sequence[RichExample], predicted: Mapping[str, RichPrediction], prompts: _Prompts
-) -> Iterator[_Statistic]:
+) -> Iterator[_ModelStatistic]:
     examples_and_predictions = [
         (example, misaligned)
         for example in examples
@@ -280,7 +280,7 @@ def _ratio_statistic(
     numerator: NDArray[np.float64],
     denominator: NDArray[np.float64],
     prompt_numbers: NDArray[np.int64],
-) -> _Statistic:
+) -> _ModelStatistic:
     """Return Σ numerator / Σ denominator over images as a statistic of the prompts' weights."""
 
     def ratio(weights: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -289,7 +289,7 @@ def _ratio_statistic(
         ]
         return ratio_of_sums(sums[0], sums[1], weights)[:, 0]
 
-    return _Statistic(aspect, statistic, ratio, prompt_numbers, len(prompt_numbers))
+    return _ModelStatistic(aspect, statistic, ratio, prompt_numbers, len(prompt_numbers))
 
 
 def _cluster(example: RichExample) -> str:
