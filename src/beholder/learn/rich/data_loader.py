@@ -87,7 +87,7 @@ def rich_batch(
     augmentation: Augmentation | None = None,
     rngs: Sequence[np.random.Generator] = (),
 ) -> RichBatch:
-    """Return images with their feedback as a batch, augment if there is a random generator for each."""
+    """Return images with their feedback as a batch, augmented if there is a random generator for each."""
     settings = model.settings
 
     def load(index: int) -> tuple[NDArray[np.float32], Maps]:
