@@ -126,7 +126,7 @@ class Visitor:
                     for name in ("aspect", "choice", "value", "ranking")
                     if (value := getattr(answer, name)) is not None
                 }
-                for answer in response.said
+                for answer in response.answers
             ],
             "marks": [
                 {

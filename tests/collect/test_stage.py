@@ -9,7 +9,7 @@ import pytest
 from beholder.collect.stage import run as run_simulated
 from beholder.design.stage import run as design
 from beholder.errors import StageError
-from beholder.simulate.people import BAD, SUBTLE
+from beholder.simulate.raters import BAD, SUBTLE
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.realism import RealismQuestion

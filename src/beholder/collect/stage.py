@@ -7,8 +7,8 @@ import polars as pl
 
 from beholder.collect.simulate.sessions import CollectedRows, simulate_question
 from beholder.errors import StageError
-from beholder.simulate.expectation import planted_ratings
-from beholder.simulate.people import BAD, SUBTLE, Person, draw_people
+from beholder.simulate.expectation import expected_ratings
+from beholder.simulate.raters import BAD, SUBTLE, SimulatedRater, draw_raters
 from beholder.simulate.sight import View
 from beholder.simulate.views import views_of
 from beholder.study.study import Study, load_study
@@ -46,7 +46,7 @@ def run(folder: Path, *, force: bool = False, people: int | None = None, bad: in
 
     def compute(store: Store) -> dict[str, pl.DataFrame]:
         views = views_of(store, seed=study.seed)
-        simulated_raters = draw_people(people, bad, np.random.default_rng([study.seed, 1]))
+        simulated_raters = draw_raters(people, bad, np.random.default_rng([study.seed, 1]))
         _write_truth(store, work, study, views, simulated_raters)
         return _collect(store, study, views, simulated_raters)
 
@@ -67,7 +67,7 @@ def _refuse_real_answers(store: Store) -> None:
 
 
 def _collect(
-    store: Store, study: Study, views: dict[str, View], simulated_raters: tuple[Person, ...]
+    store: Store, study: Study, views: dict[str, View], simulated_raters: tuple[SimulatedRater, ...]
 ) -> dict[str, pl.DataFrame]:
     trials = store.read("trials")
     collected = CollectedRows()
@@ -86,7 +86,7 @@ def _collect(
 
 
 def _write_truth(
-    store: Store, work: Work, study: Study, views: dict[str, View], simulated_raters: tuple[Person, ...]
+    store: Store, work: Work, study: Study, views: dict[str, View], simulated_raters: tuple[SimulatedRater, ...]
 ) -> None:
     """Write the ground truth of the simulation: the raters' habits, and the ratings of honest raters."""
     images, trials = store.read("images"), store.read("trials")
@@ -104,7 +104,7 @@ def _write_truth(
     ratings = [
         row
         for number, question in enumerate(study.questions)
-        for row in planted_ratings(
+        for row in expected_ratings(
             question,
             trials.filter((pl.col("question") == question.name) & (pl.col("role") == "test")),
             images,

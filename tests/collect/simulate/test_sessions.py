@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from beholder.collect.simulate.sessions import OPENING, CollectedRows, simulate_question
-from beholder.simulate.people import Person
+from beholder.simulate.raters import SimulatedRater
 from beholder.simulate.sight import ASPECTS, View
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.realism import RealismQuestion
@@ -38,11 +38,11 @@ def trials(
     return pl.DataFrame(rows).sample(fraction=1, shuffle=True, seed=0)  # the order of the rows must not matter
 
 
-def raters_with(*habits: str, **traits: float) -> list[Person]:
-    return [Person(f"p{n}", habit, **traits) for n, habit in enumerate(habits)]
+def raters_with(*habits: str, **traits: float) -> list[SimulatedRater]:
+    return [SimulatedRater(f"p{n}", habit, **traits) for n, habit in enumerate(habits)]
 
 
-def collect(question: AnyQuestion, table: pl.DataFrame, raters: list[Person]) -> CollectedRows:
+def collect(question: AnyQuestion, table: pl.DataFrame, raters: list[SimulatedRater]) -> CollectedRows:
     return simulate_question(question, table, VIEWS, raters, seed=[0])
 
 
@@ -66,8 +66,8 @@ def test_the_slot_of_someone_screened_out_goes_to_the_next() -> None:
     question = RealismQuestion(name="q", screening=Screening(min_qualification=0.65))
     raters = [
         *raters_with("lazy"),
-        Person("sharp", "noisy", acuity=3.0, criterion=4.0),
-        Person("last", "noisy", **SHARP),
+        SimulatedRater("sharp", "noisy", acuity=3.0, criterion=4.0),
+        SimulatedRater("last", "noisy", **SHARP),
     ]
     collected = collect(question, trials(2, ["qualification"] * 8 + ["test"] * 4), raters)
     assert [(s["rater"], s["slot"], s["status"]) for s in collected.sessions] == [
@@ -121,7 +121,7 @@ def test_moments_follow_the_times() -> None:
 def test_the_same_raters_answer_alike_whoever_comes_before() -> None:
     table = trials(3, ["test"] * 6)
     raters = raters_with("noisy", "noisy", "noisy")
-    other = [Person("other", "random"), *raters[1:]]
+    other = [SimulatedRater("other", "random"), *raters[1:]]
     first, second = (collect(RealismQuestion(name="q"), table, c) for c in (raters, other))
     for who in ("p1", "p2"):
         rows = [[r["choice"] for r in c.answers if r["rater"] == who] for c in (first, second)]
@@ -171,7 +171,7 @@ class TestStaircase:
         roles, blocks = ["test"] * 200, [0] * 200
         means = []
         for threshold in (100.0, 500.0):
-            raters = [Person("p", "noisy", acuity=2.0, criterion=2.0, threshold_ms=threshold)]
+            raters = [SimulatedRater("p", "noisy", acuity=2.0, criterion=2.0, threshold_ms=threshold)]
             collected = collect(TimedRealismQuestion(name="q"), trials(1, roles, blocks), raters)
             means.append(np.mean([float(str(row["exposure_ms"])) for row in collected.answers[100:]]))
         assert means[0] < means[1]

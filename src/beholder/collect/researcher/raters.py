@@ -14,7 +14,7 @@ from beholder.collect.session.completion import personal_code, session_of_code
 from beholder.judgements.conduct import CheckedAnswer, SkippedTrial, conduct_of, proportion, tally
 from beholder.judgements.rules import judge
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
-from beholder.study.kinds.kind import Said
+from beholder.study.kinds.kind import AspectAnswer
 from beholder.study.question import Screening
 from beholder.study.study import Study
 
@@ -189,7 +189,7 @@ def _checked(row: Row[Any]) -> Iterator[CheckedAnswer]:
     """Yield the answers to the aspects of one trial."""
     for answer in row.said:
         ranking = answer.get("ranking")
-        text = Said(
+        text = AspectAnswer(
             answer["aspect"],
             answer.get("choice"),
             answer.get("value"),

@@ -58,14 +58,14 @@ def accept_answer(
         _check_exposure(progress.exposure_ms, answer)
     verdict = _timing_verdict(connection, study, progress, answer, now=now)
     response = answer.response()
-    is_empty = answer.spoiled and not (response.said or response.marks)
+    is_empty = answer.spoiled and not (response.answers or response.marks)
     words = len(split_words(trial.prompt or ""))
     faults = [] if is_empty else faults_of_response(progress.question, response, words=words)
     if faults:
         raise RefusedError(422, "not-allowed", "; ".join(faults))
     right = None
-    if trial.expected is not None and response.said:
-        right = all(answered.text == trial.expected for answered in response.said)
+    if trial.expected is not None and response.answers:
+        right = all(answered.text == trial.expected for answered in response.answers)
     _write(connection, progress, trial, answer, verdict, right=right, now=now)
     if verdict.fault is None:
         if trial.slot != session.slot:

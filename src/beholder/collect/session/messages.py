@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from beholder.collect.session.prolific import TOKEN_PARAMETER
-from beholder.study.kinds.kind import Mark, Response, Said
+from beholder.study.kinds.kind import AspectAnswer, Mark, Response
 
 NO_NUL = r"^[^\x00]*$"
 """Any text without NUL, which databases do not store."""
@@ -66,7 +66,7 @@ class Check(Message):
     user_agent: str = Field("", max_length=512, pattern=NO_NUL)
 
 
-class AspectAnswer(Message):
+class AspectMessage(Message):
     """The answer to one aspect of a question."""
 
     aspect: Short
@@ -109,7 +109,7 @@ class Answer(Message):
     trial: Token
     attempt: int = Field(ge=1, le=1000)
     key: Token
-    aspects: list[AspectAnswer] = Field(alias="said", max_length=20)
+    aspects: list[AspectMessage] = Field(alias="said", max_length=20)
     marks: list[MarkMessage] = Field(default_factory=list, max_length=1000)
     seconds: float = Field(ge=0, le=86_400)
     exposure: Exposure | None = None
@@ -119,7 +119,7 @@ class Answer(Message):
     def response(self) -> Response:
         """Convert to the response type of the question kinds."""
         answers = tuple(
-            Said(a.aspect, a.choice, a.value, None if a.ranking is None else tuple(a.ranking))
+            AspectAnswer(a.aspect, a.choice, a.value, None if a.ranking is None else tuple(a.ranking))
             for a in self.aspects
         )
         marks = tuple(

@@ -22,7 +22,7 @@ from beholder.collect.session.cookies import token_of
 from beholder.collect.session.identity import hash_of, opaque
 from beholder.collect.session.trial_view import image_token
 from beholder.simulate.answering import Answered, answer
-from beholder.simulate.people import Person
+from beholder.simulate.raters import SimulatedRater
 from beholder.simulate.sight import View, sight_of
 
 FRAME_MS = 1000 / 60
@@ -46,7 +46,7 @@ async def play_raters(
     address: str,
     url: str,
     question: str,
-    raters: Sequence[Person],
+    raters: Sequence[SimulatedRater],
     views: Mapping[str, View],
     *,
     seed: Sequence[int],
@@ -56,7 +56,7 @@ async def play_raters(
     database = Database(url)
     catalogue, tally, gate = Catalogue(database), RehearsalTally(), asyncio.Semaphore(at_once)
 
-    async def take_part(number: int, rater: Person) -> None:
+    async def take_part(number: int, rater: SimulatedRater) -> None:
         async with gate, httpx.AsyncClient(base_url=address, timeout=60) as client:
             browser = _HttpRater(client, database, catalogue, rater, views, np.random.default_rng([*seed, number]))
             await browser.take_part(question, tally)
@@ -74,7 +74,7 @@ class _HttpRater:
         client: httpx.AsyncClient,
         database: Database,
         catalogue: Catalogue,
-        rater: Person,
+        rater: SimulatedRater,
         views: Mapping[str, View],
         rng: np.random.Generator,
     ) -> None:
@@ -170,7 +170,7 @@ _SCREEN = {
 def _body(trial: State, answered: Answered, frames: int | None) -> dict[str, object]:
     aspects = [
         {"aspect": a.aspect, "choice": a.choice, "value": a.value, "ranking": a.ranking}
-        for a in answered.response.said
+        for a in answered.response.answers
     ]
     marks = [
         {

@@ -19,7 +19,7 @@ from beholder.collect.researcher.slots import clear_rehearsal
 from beholder.collect.server.application import create_app
 from beholder.collect.simulate.http_raters import RehearsalTally, play_raters
 from beholder.errors import StageError
-from beholder.simulate.people import Person, draw_people
+from beholder.simulate.raters import SimulatedRater, draw_raters
 from beholder.simulate.sight import View
 from beholder.simulate.views import views_of
 from beholder.study.study import load_study
@@ -34,7 +34,7 @@ def rehearse(folder: Path, url: str, *, raters: int, bad: int) -> Iterator[str]:
     clear_rehearsal(url)
     study = load_study(folder)
     views = views_of(Store(folder), seed=study.seed)
-    simulated_raters = draw_people(raters, bad, np.random.default_rng([study.seed, 1]))
+    simulated_raters = draw_raters(raters, bad, np.random.default_rng([study.seed, 1]))
     with running(folder, url) as address:
         for number, question in enumerate(study.questions):
             began = time.monotonic()
@@ -45,7 +45,12 @@ def rehearse(folder: Path, url: str, *, raters: int, bad: int) -> Iterator[str]:
 
 
 def _play_question(
-    address: str, url: str, question: str, raters: tuple[Person, ...], views: dict[str, View], seed: list[int]
+    address: str,
+    url: str,
+    question: str,
+    raters: tuple[SimulatedRater, ...],
+    views: dict[str, View],
+    seed: list[int],
 ) -> RehearsalTally:
     """Play a question in a separate thread: the caller's, say in a notebook, may have a running event loop."""
 

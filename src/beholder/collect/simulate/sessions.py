@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from beholder.simulate.answering import Answered, answer
-from beholder.simulate.people import Person
+from beholder.simulate.raters import SimulatedRater
 from beholder.simulate.sight import View, sight_of
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
@@ -37,7 +37,7 @@ def simulate_question(
     question: AnyQuestion,
     trials: pl.DataFrame,
     views: Mapping[str, View],
-    raters: Sequence[Person],
+    raters: Sequence[SimulatedRater],
     *,
     seed: Sequence[int],
 ) -> CollectedRows:
@@ -66,7 +66,7 @@ def _session(
     question: AnyQuestion,
     trials: Sequence[Row],
     views: Mapping[str, View],
-    rater: Person,
+    rater: SimulatedRater,
     slot: int,
     started: datetime,
     collected: CollectedRows,
@@ -87,7 +87,7 @@ def _session(
         clock += timedelta(milliseconds=round(1000 * answered.trial_seconds))
         collected.answers.extend(_answer_rows(question, trial, session, rater.rater, answered, exposure, clock))
         collected.marks.extend(_mark_rows(trial, session, answered))
-        right = answered.response.said[0].text == trial["expected"]
+        right = answered.response.answers[0].text == trial["expected"]
         exposures.record(trial, exposure, right=right)
         if trial["role"] == "qualification":
             right_by_class.setdefault(str(trial["expected"]), []).append(right)
@@ -138,7 +138,7 @@ class _Exposures:
 
 def _answer(
     question: AnyQuestion,
-    rater: Person,
+    rater: SimulatedRater,
     trial: Row,
     views: Mapping[str, View],
     progress: float,
@@ -169,7 +169,7 @@ def _answer_rows(
     exposure_ms: float | None,
     clock: datetime,
 ) -> Iterator[Row]:
-    for aspect in answered.response.said:
+    for aspect in answered.response.answers:
         yield {
             "trial": trial["trial"],
             "session": session,
