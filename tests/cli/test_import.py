@@ -42,7 +42,7 @@ def test_a_release_runs_to_its_report(run: Run, release: Path, tmp_path: Path) -
     assert ran.code == 0, ran.err
     assert "design: unchanged" in ran.out
     page = (folder / "report.html").read_text()
-    assert "The image files are not at hand, so no examples are shown." in page
+    assert "The image files are not available, so no examples are shown." in page
     assert "the image file cannot be read" not in page
     assert "collected (UTC)" not in page
     assert run("run", folder).out.count("unchanged") == 4
@@ -59,9 +59,9 @@ def test_published_scores_run_to_a_report_that_says_whose_they_are(run: Run, tmp
     assert run("import", "agiqa", tmp_path / "data.csv", tmp_path / "study").code == 0
     assert run("run", tmp_path / "study").code == 0
     page = (tmp_path / "study" / "report.html").read_text()
-    assert "The interval resamples prompts." in page
-    assert "The interval resamples people." not in page
-    assert "people took part" not in page
+    assert "The confidence interval resamples prompts." in page
+    assert "The confidence interval resamples raters." not in page
+    assert "raters took part" not in page
 
 
 def test_data_that_names_no_generators_still_runs(run: Run, tmp_path: Path) -> None:

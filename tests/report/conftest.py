@@ -12,7 +12,7 @@ from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.rank.stage import run as rank
 from beholder.report.stage import run as report
-from beholder.report.tables.leaderboard import Board, boards
+from beholder.report.tables.leaderboard import Board, build_boards
 from beholder.simulate import expectation
 from beholder.simulate.world import write_truth
 from beholder.study.kinds.catalogue import AnyQuestion
@@ -30,7 +30,7 @@ MakeBoard = Callable[..., Board]
 RECORD = Provenance("test", {}, 0, {})
 MORNING = datetime(2025, 5, 1, 9, tzinfo=UTC)
 
-ASKED = (
+BOARDS = (
     ("realism", "realism", "error-rate", 0.5, 0.4),
     ("preference", "preference", "bradley-terry", 1.0, 2.0),
     ("opinion", "quality", "mean-opinion", 4.5, 3.0),
@@ -40,11 +40,17 @@ ASKED = (
 
 
 def rating_rows(
-    question: str, aspect: str, method: str, rated: dict[str, float], *, piece: str = "all", width: float = 0.05
+    question: str,
+    aspect: str,
+    method: str,
+    rated: dict[str, float],
+    *,
+    slice_name: str = "all",
+    width: float = 0.05,
 ) -> list[Row]:
     """Rows of ``ratings``; ranks follow the order of the ratings."""
     order = sorted(rated, key=lambda name: -rated[name])
-    common: Row = {"question": question, "aspect": aspect, "method": method, "slice": piece}
+    common: Row = {"question": question, "aspect": aspect, "method": method, "slice": slice_name}
     common |= {"level": 0.95, "draws": 500, "answers": 1000, "images": 2, "raters": 10}
     return [
         common
@@ -62,16 +68,16 @@ def pair_rows(
     rated: Mapping[str, float],
     undecided: Mapping[tuple[str, str], int | None],
 ) -> list[Row]:
-    """Rows of ``separations`` of every pair; those named as undecided, with the people they still need."""
+    """Rows of ``separations`` of every pair; those named as undecided, with the raters they still need."""
     order = sorted(rated, key=lambda name: -rated[name])
     common: Row = {"question": question, "aspect": aspect, "method": method, "slice": "all"}
     common |= {"low": 0.0, "high": 1.0, "p": 0.5, "p_adjusted": 0.5}
     return [
         common
-        | {"generator": one, "other": other, "difference": rated[one] - rated[other]}
-        | {"separated": (one, other) not in undecided, "more_raters": undecided.get((one, other))}
-        for place, one in enumerate(order)
-        for other in order[place + 1 :]
+        | {"generator": higher, "other": lower, "difference": rated[higher] - rated[lower]}
+        | {"separated": (higher, lower) not in undecided, "more_raters": undecided.get((higher, lower))}
+        for place, higher in enumerate(order)
+        for lower in order[place + 1 :]
     ]
 
 
@@ -87,17 +93,17 @@ def make_board() -> MakeBoard:
         method: str = "error-rate",
         ranks: dict[str, tuple[int, int]] | None = None,
         undecided: dict[tuple[str, str], int | None] | None = None,
-        planted: dict[str, float] | None = None,
+        true_ratings: dict[str, float] | None = None,
     ) -> Board:
-        asked = question or aspect
-        rows = rating_rows(asked, aspect, method, rated)
+        question = question or aspect
+        rows = rating_rows(question, aspect, method, rated)
         for row in rows:
             low, high = (ranks or {}).get(str(row["generator"]), (row["rank_low"], row["rank_high"]))
             row |= {"rank_low": low, "rank_high": high}
-        truth = rating_rows(asked, aspect, method, planted) if planted else []
-        (board,) = boards(
+        truth = rating_rows(question, aspect, method, true_ratings) if true_ratings else []
+        (board,) = build_boards(
             TABLES["ratings"].frame(rows),
-            TABLES["separations"].frame(pair_rows(asked, aspect, method, rated, undecided or {})),
+            TABLES["separations"].frame(pair_rows(question, aspect, method, rated, undecided or {})),
             TABLES["ratings"].frame(truth),
         )
         return board
@@ -110,7 +116,7 @@ MakeStudy = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def make_study(tmp_path_factory: pytest.TempPathFactory) -> MakeStudy:
-    """Make a study folder with all tables; two images for each generator, six people for each question."""
+    """Make a study folder with all tables; two images for each generator, six raters for each question."""
 
     def make(
         generators: Sequence[str] = ("alpha", "beta", "gamma"),
@@ -150,35 +156,35 @@ def _write_images(folder: Path, generators: Sequence[str]) -> None:
 
 
 def _write_answers(folder: Path, generators: Sequence[str], questions: Sequence[str]) -> None:
-    """The tables after collecting: one person in six is set aside, the last two generators not told apart."""
-    asked = [one for one in ASKED if one[0] in questions]
+    """The tables after collecting: one rater in six is excluded, the last two generators are not separated."""
+    boards = [board for board in BOARDS if board[0] in questions]
     ratings, separations = list[Row](), list[Row]()
     step = max(len(generators) - 1, 1)
-    for question, aspect, method, top, fall in asked:
+    for question, aspect, method, top, fall in boards:
         rated = {name: top - fall * place / step for place, name in enumerate(generators)}
         close = {(generators[-2], generators[-1]): 36} if len(generators) > 1 else {}
         ratings += rating_rows(question, aspect, method, rated)
-        for piece in ("photo", "sketch"):
-            ratings += rating_rows(question, aspect, method, rated, piece=piece)
+        for style in ("photo", "sketch"):
+            ratings += rating_rows(question, aspect, method, rated, slice_name=style)
         separations += pair_rows(question, aspect, method, rated, close)
         if method == "error-rate":
             for part in ("fake-error-rate", "real-error-rate"):
                 ratings += rating_rows(question, aspect, part, rated)
-    people = [(question, f"person-{n}", n) for question in questions for n in range(6)]
+    numbered = [(question, f"rater-{n}", n) for question in questions for n in range(6)]
     raters: list[Row] = [
         {"question": question, "rater": rater, "used": n > 0, "answers": 100, "median_seconds": 1.0 + n / 4}
         | {"reasons": [] if n else ["fast: median 0.10 s, at least 0.3 s expected"], "agreement": 0.3 + n / 10}
-        for question, rater, n in people
+        for question, rater, n in numbered
     ]
     sessions: list[Row] = [
         {"session": f"{question}-{rater}", "rater": rater, "question": question, "status": "complete"}
         | {"started": MORNING, "ended": MORNING, "simulated": True}
-        for question, rater, _ in people
+        for question, rater, _ in numbered
     ]
     agreement: list[Row] = [
         {"question": question, "aspect": aspect, "statistic": "krippendorff-alpha-nominal", "people": who}
         | {"value": value, "low": value - 0.1, "high": value + 0.1, "answers": 600, "items": 8, "raters": 6}
-        for question, aspect, *_ in asked
+        for question, aspect, *_ in boards
         for who, value in (("all", 0.3), ("used", 0.5))
     ]
     frames = {
@@ -190,12 +196,12 @@ def _write_answers(folder: Path, generators: Sequence[str], questions: Sequence[
         "separations": TABLES["separations"].frame(separations),
     }
     Store(folder).write(frames, RECORD)
-    whole = [row for row in ratings if row["slice"] == "all"]
+    of_all_images = [row for row in ratings if row["slice"] == "all"]
     habits: list[Row] = [
         {"question": question, "rater": rater, "used": n > 0, "reasons": ["noisy" if n else "fast"], "answers": 0}
-        for question, rater, n in people
+        for question, rater, n in numbered
     ]
-    truth = {"ratings": TABLES["ratings"].frame(whole), "raters": TABLES["raters"].frame(habits)}
+    truth = {"ratings": TABLES["ratings"].frame(of_all_images), "raters": TABLES["raters"].frame(habits)}
     Store(folder, TRUTH_ROOM).write(truth, RECORD)
 
 
@@ -205,12 +211,12 @@ FEWER: dict[str, dict[str, object]] = {
     "rich-feedback": {"raters": 10, "trials": 36, "attention_every": None, "raters_per_item": None},
     "side-by-side": {"raters": 8, "trials": 16, "repeats": 0, "attention_every": None},
 }
-"""The kinds that :func:`make_study` leaves out, with few people and trials."""
+"""The kinds that :func:`make_study` leaves out, with few raters and trials."""
 
 
 @pytest.fixture(scope="session")
 def every_kind(small_world: SmallWorld, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study by all the other kinds, from its design to its report, answered by made-up people."""
+    """A study by all the other kinds, from its design to its report, answered by simulated raters."""
     folder = tmp_path_factory.mktemp("every-kind")
     study = Study(
         name="kinds", title="Every kind", seed=3, analysis=Analysis(draws=200), questions=tuple(_few_questions())
@@ -227,7 +233,7 @@ def every_kind(small_world: SmallWorld, tmp_path_factory: pytest.TempPathFactory
     Store(folder).write(frames, RECORD)
     write_truth(Store(folder), small_world.world, list(small_world.painted))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(expectation, "CROWD", 4)  # for speed: planted values are compared elsewhere
+        patch.setattr(expectation, "CROWD", 4)  # for speed: true ratings are compared elsewhere
         design(folder)
         run_simulated(folder, people=15, bad=2)
     consolidate(folder)
@@ -237,14 +243,14 @@ def every_kind(small_world: SmallWorld, tmp_path_factory: pytest.TempPathFactory
 
 
 def _few_questions() -> list[AnyQuestion]:
-    found: list[AnyQuestion] = [SweepQuestion(name="sweep", images=20, design=Design(raters=8, trials=3))]
+    questions: list[AnyQuestion] = [SweepQuestion(name="sweep", images=20, design=Design(raters=8, trials=3))]
     for protocol, fewer in FEWER.items():
         for question in PROTOCOLS[protocol].questions():
             changed: dict[str, object] = {"design": question.design.model_copy(update=fewer)}
             if protocol == "hpd-ranking":
                 changed["images"] = 5
-            found.append(question.model_copy(update=changed))
-    return found
+            questions.append(question.model_copy(update=changed))
+    return questions
 
 
 def _labels(generators: Sequence[str]) -> list[Row]:

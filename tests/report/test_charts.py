@@ -6,12 +6,12 @@ import pytest
 from beholder.report.charts.agreement import agreement_chart
 from beholder.report.charts.chart import Chart, Spec
 from beholder.report.charts.matrix import matrix_chart
-from beholder.report.charts.people import people_chart, rules_drawn
+from beholder.report.charts.raters import exclusion_shapes, raters_chart
 from beholder.report.charts.ratings import Slim, ratings_chart
 from beholder.report.site.theme import colours
 from beholder.report.tables.accuracy import Accuracy
 from beholder.report.tables.leaderboard import Board
-from beholder.report.tables.raters import Accord, Crowd, Member, Reason
+from beholder.report.tables.raters import Agreement, RaterPool, RaterSummary, Reason
 from beholder.study.question import Screening
 
 MakeBoard = Callable[..., Board]
@@ -30,18 +30,18 @@ def rows_of(spec: Spec) -> list[dict[str, object]]:
     return rows
 
 
-def crowd(*accords: Accord) -> Crowd:
-    members = (
-        Member("p1", True, (), 10, 1.5, 0.8, None),
-        Member("p2", False, ("fast: 0.1 s",), 10, 0.1, 0.4, "fast"),
-        Member("p3", False, ("qualification: 2%",), 0, None, None, "lazy"),
+def make_pool(*agreements: Agreement) -> RaterPool:
+    summaries = (
+        RaterSummary("p1", True, (), 10, 1.5, 0.8, None),
+        RaterSummary("p2", False, ("fast: 0.1 s",), 10, 0.1, 0.4, "fast"),
+        RaterSummary("p3", False, ("qualification: 2%",), 0, None, None, "lazy"),
     )
-    return Crowd("realism", 3, members, (), accords, ())
+    return RaterPool("realism", 3, summaries, (), agreements, ())
 
 
 @pytest.mark.parametrize("method", ["error-rate", "bradley-terry", "mean-opinion", "something-new"])
 def test_ratings_and_pairs_are_valid(make_board: MakeBoard, method: str) -> None:
-    board = make_board(THREE, method=method, planted={"a": 0.5}, undecided={("b", "c"): 4})
+    board = make_board(THREE, method=method, true_ratings={"a": 0.5}, undecided={("b", "c"): 4})
     colour = colours(list(THREE))
     check(ratings_chart(board, colour, "large"))
     check(ratings_chart(board, colour, "small", slim=Slim((0.0, 1.0), ["a", "b", "c"])))
@@ -57,16 +57,17 @@ def test_a_chart_says_in_words_what_it_shows(make_board: MakeBoard) -> None:
     )
     assert chart.spec["description"] == chart.alt
     assert matrix_chart(board, "pairs").alt == (
-        "Matrix of pairs of generators by realism: 2 of 3 told apart. Not told apart: b and c."
+        "Matrix of pairs of generators by realism: 2 of 3 differ significantly. "
+        "Not significantly different: b and c."
     )
 
 
-def test_a_pair_not_told_apart_has_a_mark_of_its_own(make_board: MakeBoard) -> None:
+def test_a_pair_that_is_not_significantly_different_has_a_mark_of_its_own(make_board: MakeBoard) -> None:
     spec = matrix_chart(make_board(THREE, undecided={("b", "c"): 4}), "pairs").spec
-    cells = {(row["one"], row["other"]): row for row in rows_of(spec)}
-    assert cells["b", "c"]["label"] == "≈ +10.0"
+    cells = {(row["generator"], row["other"]): row for row in rows_of(spec)}
+    assert cells["b", "c"]["label"] == "+10.0 ?"
     assert cells["a", "c"]["label"] == "+20.0"
-    assert [cells["b", "c"]["mark"], cells["a", "c"]["mark"]] == ["≈", ""]
+    assert [cells["b", "c"]["mark"], cells["a", "c"]["mark"]] == ["?", ""]
 
 
 def test_charts_grow_with_the_number_of_generators(make_board: MakeBoard) -> None:
@@ -83,36 +84,38 @@ def test_small_multiples_share_their_order(make_board: MakeBoard) -> None:
     assert chart.spec["layer"][-1]["encoding"]["y"]["sort"] == ["c", "a", "b"]
 
 
-def test_people_and_agreement_are_valid() -> None:
+def test_raters_and_agreement_are_valid() -> None:
     screening = Screening(min_seconds=0.3, min_correlation=0.3)
-    chart = check(people_chart(crowd(), screening, "people", "agreement"))
-    assert len(rows_of(chart.spec)) == 2  # the third person has no place
-    accord = Accord("realism", "krippendorff-alpha-nominal", (0.3, 0.2, 0.4), (0.5, None, None))
-    drawn = agreement_chart([crowd(accord)], "agreement")
+    chart = check(raters_chart(make_pool(), screening, "raters", "agreement"))
+    assert len(rows_of(chart.spec)) == 2  # the third rater has no time
+    agreement = Agreement("realism", "krippendorff-alpha-nominal", (0.3, 0.2, 0.4), (0.5, None, None))
+    drawn = agreement_chart([make_pool(agreement)], "agreement")
     assert drawn is not None
-    assert check(drawn).alt == "Agreement before and after screening: realism 0.30 before and 0.50 after."
+    assert (
+        check(drawn).alt == "Inter-rater agreement before and after screening: realism 0.30 before and 0.50 after."
+    )
 
 
-def test_people_set_aside_have_the_shape_of_their_rule() -> None:
+def test_excluded_raters_have_the_shape_of_their_rule() -> None:
     accuracy = Accuracy(6, 10)
-    members = (
-        Member("p1", True, (), 10, 1.5, None, None, Accuracy(9, 10)),
-        Member("p2", False, ("fast: 0.1 s",), 10, 0.1, None, None, accuracy),
-        Member("p3", False, ("same answer: 99%",), 10, 0.5, None, None, accuracy),
+    summaries = (
+        RaterSummary("p1", True, (), 10, 1.5, None, None, Accuracy(9, 10)),
+        RaterSummary("p2", False, ("fast: 0.1 s",), 10, 0.1, None, None, accuracy),
+        RaterSummary("p3", False, ("same answer: 99%",), 10, 0.5, None, None, accuracy),
     )
     reasons = (Reason("fast", "0.1 s", 1, 1), Reason("same answer", "99%", 1, 1))
-    people = Crowd("realism", 3, members, reasons, (), ())
-    assert rules_drawn(people) == [("fast", "cross"), ("same answer", "triangle-up")]
-    chart = check(people_chart(people, Screening(), "people", "agreement"))
-    assert [(row["height"], row["rule"]) for row in rows_of(chart.spec)] == [
+    pool = RaterPool("realism", 3, summaries, reasons, (), ())
+    assert exclusion_shapes(pool) == [("fast", "cross"), ("same answer", "triangle-up")]
+    chart = check(raters_chart(pool, Screening(), "raters", "agreement"))
+    assert [(row["quality"], row["rule"]) for row in rows_of(chart.spec)] == [
         (0.9, ""),
         (0.6, "fast"),
         (0.6, "same answer"),
     ]
-    assert "share right in realism: 1 used, 2 set aside" in chart.alt
+    assert "accuracy in realism: 1 used, 2 excluded" in chart.alt
 
 
-def test_undecided_cells_say_how_many_more_people(make_board: MakeBoard) -> None:
+def test_undecided_cells_say_how_many_more_raters(make_board: MakeBoard) -> None:
     undecided = {("a", "b"): 4, ("b", "c"): 2500}
     cells = rows_of(check(matrix_chart(make_board(THREE, undecided=undecided), "pairs")).spec)
     assert [cell["below"] for cell in cells] == ["4 more", "", "> 1,000 more"]
@@ -120,7 +123,7 @@ def test_undecided_cells_say_how_many_more_people(make_board: MakeBoard) -> None
 
 def test_agreement_that_is_nowhere_defined_is_not_drawn() -> None:
     nothing = (None, None, None)
-    assert agreement_chart([crowd(Accord("realism", "alpha", nothing, nothing))], "agreement") is None
+    assert agreement_chart([make_pool(Agreement("realism", "alpha", nothing, nothing))], "agreement") is None
 
 
 def test_a_still_drawing_escapes_names(make_board: MakeBoard) -> None:

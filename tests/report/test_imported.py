@@ -1,4 +1,4 @@
-"""Imported data: people's totals without images or answers, and published means without people."""
+"""Imported data: raters' totals without images or answers, and published means without raters."""
 
 import re
 from pathlib import Path
@@ -17,19 +17,19 @@ from beholder.report.stage import PAGE, run
 from beholder.study.study import load_study
 from beholder.tables.store import Store
 
-PEOPLE = ((3, 0.25), (2, 0.0), (2, 0.5), (4, 0.0), (3, 0.25), (4, 0.0))
+RATERS = ((3, 0.25), (2, 0.0), (2, 0.5), (4, 0.0), (3, 0.25), (4, 0.0))
 """Right answers of four, and by how much errors on generated images exceed the mean of both."""
 
 
 @pytest.fixture(scope="module")
 def layer6(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of a release of one set: two models, three people each, four answers a person in 4 s."""
+    """The page of a release of one set: two models, three raters each, four answers per rater in 4 s."""
     folder = tmp_path_factory.mktemp("release")
     (folder / "data").mkdir()
     (folder / "per-image-data").mkdir()
     rows = [
         f"p{n},{'good' if n < 3 else 'bad'},{r}.0,{1 - r / 4},{1 - r / 4 + d},{1 - r / 4 - d},{0.5 + d},4,2,2"
-        for n, (r, d) in enumerate(PEOPLE)
+        for n, (r, d) in enumerate(RATERS)
     ]
     (folder / "data" / "faces.csv").write_text("\n".join([",".join(RATER_COLUMNS), *rows]) + "\n")
     images = ["0,good,0,r.png,6,1,0.16666666666666666", "1,good,1,g.png,6,1,0.16666666666666666"]
@@ -55,19 +55,19 @@ def test_the_table_of_layer_6_has_means_and_standard_errors(layer6: str) -> None
     assert re.search(r"bad\s+8\.3\s+± 8\.33", table)
 
 
-def test_people_are_placed_by_accuracy_and_mean_time(layer6: str) -> None:
-    assert "Scatter of 6 people by mean time and share right in faces: 6 used, 0 set aside in all." in layer6
+def test_raters_are_placed_by_accuracy_and_mean_time(layer6: str) -> None:
+    assert "Scatter of 6 raters by mean time and accuracy in faces: 6 used, 0 excluded in all." in layer6
     assert "1.0 s <small>mean</small>" in layer6
-    assert "cannot be placed" not in layer6
+    assert "cannot be shown" not in layer6
 
 
 def test_what_is_not_known_is_left_out_and_said(layer6: str) -> None:
-    assert "The image files are not at hand, so no examples are shown." in layer6
-    for absent in ("What screening changed", "Labels to look at again", "Best and worst images", "Staircases"):
+    assert "The image files are not available, so no examples are shown." in layer6
+    for absent in ("Effect of screening", "Likely label errors", "Best and worst images", "Staircases"):
         assert absent not in layer6
 
 
-def test_published_means_have_no_people_to_draw_out(tmp_path: Path) -> None:
+def test_published_means_have_no_raters_to_extrapolate_from(tmp_path: Path) -> None:
     rows = [
         f"{model}_normal_{n:03d}.jpg,prompt {n},,,,{1 + n / 10 + gain},0.5,{2 + n / 10},0.5"
         for model, gain in (("a", 0.0), ("b", 1.0))
@@ -77,9 +77,9 @@ def test_published_means_have_no_people_to_draw_out(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("\n".join([head, *rows]) + "\n")
     write_folder(agiqa.read_study(tmp_path / "data.csv"), tmp_path / "study", form="agiqa", source=tmp_path)
     html = page_of(tmp_path / "study")
-    assert "The interval over prompts is" in html
-    assert "Interval width against the number of people" not in html
-    assert "Each person, by speed" not in html
+    assert "The confidence interval over prompts is" in html
+    assert "Width of the confidence interval against the number of raters" not in html
+    assert "Each rater, by speed" not in html
 
 
 def test_rich_feedback_without_images_or_generators_still_shows_its_maps(every_kind: Path, tmp_path: Path) -> None:
@@ -95,4 +95,4 @@ def test_rich_feedback_without_images_or_generators_still_shows_its_maps(every_k
         or "silence" in html
     )
     assert "What is wrong, and where" in html
-    assert html.count("the image file is not at hand") == html.count("implausibility marked on") == MOST
+    assert html.count("the image file is not available") == html.count("implausibility marked on") == MOST

@@ -27,12 +27,17 @@ def test_what_was_written(study: Path) -> None:
     html = (study / PAGE).read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>")
     assert "alpha ranks first by all three measures." in html
-    assert "By realism, beta and gamma cannot be told apart: about 36 more people would probably do it." in html
-    assert "The people in this study are simulated." in html
+    assert (
+        "By realism, beta and gamma are not significantly different: "
+        "about 36 more raters would probably separate them."
+    ) in html
+    assert "The raters in this study are simulated." in html
+    for part in ("ground truth", "Which generators are significantly different", "Each rater, by speed"):
+        assert part in html
     assert "Where the errors come from" in html
     stills = {path.stem for path in (study / STILLS).glob("*.svg")}
     assert stills == set(re.findall(r'data-chart="([^"]+)"', html))
-    assert {"realism-ratings", "realism-pairs", "opinion-quality-slice-1", "people-realism", "agreement"} <= stills
+    assert {"realism-ratings", "realism-pairs", "opinion-quality-slice-1", "raters-realism", "agreement"} <= stills
     assert not any("var(--" in path.read_text(encoding="utf-8") for path in (study / STILLS).glob("*.svg"))
 
 
@@ -89,7 +94,7 @@ def test_nobody_could_be_used(make_study: MakeStudy) -> None:
     store.write({**empty, "raters": raters}, RECORD)
     run(folder)
     html = (folder / PAGE).read_text(encoding="utf-8")
-    assert html.count("The answers of any of the 6 people could not be used, so there is no rating.") == 1
+    assert html.count("The answers of any of the 6 raters could not be used, so there is no rating.") == 1
 
 
 def test_one_generator_without_separations_or_intervals(make_study: MakeStudy) -> None:
@@ -101,7 +106,7 @@ def test_one_generator_without_separations_or_intervals(make_study: MakeStudy) -
     run(folder)
     html = (folder / PAGE).read_text(encoding="utf-8")
     assert "Only alone was judged, so there is nothing to compare it with." in html
-    assert "Who is told apart from whom" not in html
+    assert "Which generators are significantly different" not in html
 
 
 def test_stale_tables_are_named(make_study: MakeStudy) -> None:
@@ -111,17 +116,17 @@ def test_stale_tables_are_named(make_study: MakeStudy) -> None:
     store.write({"ratings": store.read("ratings")}, old)
     run(folder)
     html = (folder / PAGE).read_text(encoding="utf-8")
-    assert "<code>ratings</code> was made before raters changed" in html
+    assert "<code>ratings</code> was written before raters changed" in html
 
 
-def test_truth_is_not_shown_beside_real_people(make_study: MakeStudy) -> None:
+def test_ground_truth_is_not_shown_with_real_raters(make_study: MakeStudy) -> None:
     folder = make_study(["alpha", "beta"], protocols=ONE)
     store = Store(folder)
     sessions = store.read("sessions").with_columns(simulated=False)
     store.write({"sessions": sessions}, RECORD)
     run(folder)
     html = (folder / PAGE).read_text(encoding="utf-8")
-    assert "planted value" not in html
+    assert "ground truth" not in html
     assert "are simulated" not in html
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from beholder.design.new import make_study
 from beholder.errors import StudyError
-from beholder.report.tables.leaderboard import Board, boards, headlines
+from beholder.report.tables.leaderboard import Board, build_boards, select_headlines
 from beholder.simulate.people import BAD, SUBTLE
 from beholder.simulate.world import MANIFEST, World, paint_world, write_truth
 from beholder.study.study import FILE_NAME, load_study
@@ -82,7 +82,7 @@ def prepare_demo(folder: Path, world: World, progress: Callable[[int, int], None
 def load_leaderboards(folder: Path) -> tuple[Board, ...]:
     """Return the leaderboard of every question, with the ground truth."""
     ratings, separations = (Store(folder).read(name) for name in ("ratings", "separations"))
-    return headlines(boards(ratings, separations, Store(folder, TRUTH_ROOM).read_or_empty("ratings")))
+    return select_headlines(build_boards(ratings, separations, Store(folder, TRUTH_ROOM).read_or_empty("ratings")))
 
 
 def check_recovery(folder: Path) -> Recovery:

@@ -22,8 +22,7 @@ from beholder.measure.rich.explain import Explanations
 from beholder.measure.rich.members import Member, load_members
 from beholder.models.explained import Explained
 from beholder.report.site.explained_page import write_page
-from beholder.report.text.words import count, percent
-from beholder.report.text.words import people as number_of_people
+from beholder.report.text.words import count, count_raters, percent
 from beholder.stats.prediction.heatmap_summary import HeatmapSummary, heatmap_summary
 from beholder.study.words import split_words
 
@@ -142,7 +141,7 @@ def _show(explained: Explained) -> None:
     """Print a small table: the model's feedback and, in a column of its own, the raters'."""
     console = Console(width=None if Console().is_terminal else WIDE, markup=False, highlight=False, emoji=False)
     console.print(Text(explained.picture.name, style="bold"))
-    heads = ["", "model", *([number_of_people(explained.people.people)] if explained.people else [])]
+    heads = ["", "model", *([count_raters(explained.people.people)] if explained.people else [])]
     table = Table(*heads, box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="dim")
     table.show_header = explained.people is not None
     both = [feedback for feedback in (explained.model, explained.people) if feedback is not None]

@@ -5,13 +5,13 @@ from pathlib import Path
 import click
 
 from beholder.api.demo import check_recovery, load_leaderboards
-from beholder.report.tables.leaderboard import text
+from beholder.report.tables.leaderboard import format_board
 
 
 def print_boards(folder: Path) -> None:
     """Print the leaderboard of every question."""
     for board in load_leaderboards(folder):
-        click.echo("\n" + text(board))
+        click.echo("\n" + format_board(board))
 
 
 def print_verdict(folder: Path) -> None:

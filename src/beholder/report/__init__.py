@@ -1,1 +1,1 @@
-"""The report a person reads."""
+"""The report: one HTML page of findings, leaderboards, raters and metrics."""

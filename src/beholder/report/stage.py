@@ -23,11 +23,11 @@ STILLS = "report"
 
 META = "beholder-provenance"
 HEAD = 1 << 16
-"""The record stands within so many of the first characters."""
+"""The provenance record is within this many characters of the start of the page."""
 
 
 def run(folder: Path, *, force: bool = False) -> Outcome:
-    """Write ``report.html`` and a drawing of each chart, unless they show these very tables already."""
+    """Write ``report.html`` and a drawing of each chart, unless they were made from the same tables."""
     began = time.monotonic()
     study = load_study(folder)
     record = provenance_of(Store(folder), Work(REPORT, {}, study.seed, _files(folder)))
@@ -48,7 +48,7 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
 
 
 def _files(folder: Path) -> dict[str, str]:
-    """What it is made from beside the tables: the study file, a synthetic world's truth, models' predictions."""
+    """Its inputs besides the tables: the study file, a synthetic world's ground truth, models' predictions."""
     truth = Store(folder, TRUTH_ROOM)
     files = {FILE_NAME: file_hash(folder / FILE_NAME)}
     files |= {f"{TRUTH_ROOM}/{name}": truth.hash(name) for name in READ_TRUTH}
@@ -56,7 +56,7 @@ def _files(folder: Path) -> dict[str, str]:
 
 
 def _recorded(folder: Path) -> Provenance | None:
-    """The record in the head of the page that is there."""
+    """The provenance record in the head of the existing page; ``None`` where there is none."""
     path = folder / PAGE
     if not path.is_file() or not (folder / STILLS).is_dir():
         return None
@@ -72,21 +72,21 @@ def _recorded(folder: Path) -> Provenance | None:
 
 
 class _MetaReader(HTMLParser):
-    """Finds the record in the head of a page."""
+    """Finds the provenance record in the head of a page."""
 
     content: str | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the content of the one meta element that is ours."""
-        found = dict(attrs)
-        if tag == "meta" and found.get("name") == META:
-            self.content = found.get("content")
+        """Keep the content of the meta element that holds the record."""
+        attributes = dict(attrs)
+        if tag == "meta" and attributes.get("name") == META:
+            self.content = attributes.get("content")
 
 
 def _write_stills(folder: Path, stills: dict[str, str]) -> None:
-    """One SVG file a chart; those of charts that are no more are removed.
+    """Write one SVG file per chart, and remove those of charts that no longer exist.
 
-    They are written before the page, which alone says that the work is done: a torn one is drawn again.
+    They are written before the page, which alone marks the work as done, so an interrupted run draws them again.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name, svg in stills.items():

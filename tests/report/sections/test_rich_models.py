@@ -1,4 +1,4 @@
-"""Predictions that a model left beside its weights, shown beside people; torch is not needed."""
+"""Predictions that a model saved with its weights, side by side with raters; torch is not needed."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from PIL import Image
 
 from beholder.feedback.heatmap import encode_heatmap
 from beholder.feedback.predictions import RichPredictions, write_predictions
-from beholder.report.sections.rich_models import MOST_IMAGES, prediction_files, rich_models
+from beholder.report.sections.rich_models import MOST_IMAGES, build_rich_models, prediction_files
 from beholder.report.stage import PAGE, run
 from beholder.report.tables.inputs import read_inputs
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
@@ -24,7 +24,7 @@ NAMES = tuple(f"i{number}" for number in range(9))
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    """Nine images rated 1, 1.5, … 5, the better the later; one with marks; people clicked its second word."""
+    """Nine images rated 1, 1.5, … 5, the better the later; one with marks; raters clicked its second word."""
     (tmp_path / FILE_NAME).write_text(
         dump_study(Study(name="s", title="S", questions=(RichFeedbackQuestion(name="feedback"),))),
         encoding="utf-8",
@@ -48,51 +48,51 @@ def study(tmp_path: Path) -> Path:
 
 
 def predict(folder: Path, images: tuple[str, ...], value: float = 0.5) -> None:
-    """What a model leaves: a score that is the same for all, a map, chances of words."""
+    """What a model saves: a score that is the same for all, a heatmap, probabilities of words."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.json").write_text(json.dumps({"about": {"within": {"plausibility": 0.75}}}))
-    said = RichPredictions(
+    predictions = RichPredictions(
         images,
         {"plausibility": np.full(len(images), value, np.float32)},
         {"implausibility": np.full((len(images), 4, 4), 0.25, np.float16)},
         [np.array([0.1, 0.9], np.float32)] * len(images),
         "weights",
     )
-    write_predictions(folder / "predictions.npz", said)
+    write_predictions(folder / "predictions.npz", predictions)
 
 
 def test_images_are_spread_from_the_worst_to_the_best(study: Path) -> None:
     predict(study / "models" / "rich", NAMES)
-    (found,) = rich_models(load_study(study), read_inputs(study), study)
-    assert (found.name, found.held_out, found.aspect) == ("rich", 9, "plausibility")
+    (model,) = build_rich_models(load_study(study), read_inputs(study), study)
+    assert (model.name, model.held_out, model.aspect) == ("rich", 9, "plausibility")
     assert MOST_IMAGES == 4
-    assert [one.name for one in found.cards] == ["i0", "i3", "i5", "i8"]  # of 0 to 8: 0, 2.67, 5.33, 8
-    worst = found.cards[0]
-    assert [side.who for side in worst.sides] == ["model", "3 people"]
+    assert [card.name for card in model.cards] == ["i0", "i3", "i5", "i8"]  # of 0 to 8: 0, 2.67, 5.33, 8
+    worst = model.cards[0]
+    assert [side.who for side in worst.sides] == ["model", "3 raters"]
     score = worst.scores[0]
     assert score.model is not None
-    assert score.people is not None
-    assert (score.model.value, score.model.low, score.model.high, score.people.value) == (0.5, 0.0, 1.0, 0.0)
+    assert score.raters is not None
+    assert (score.model.value, score.model.low, score.model.high, score.raters.value) == (0.5, 0.0, 1.0, 0.0)
     assert [[word.text for word in side.words if word.struck] for side in worst.sides] == [["cat"], ["cat"]]
 
 
 def test_folds_belong_to_one_model(study: Path) -> None:
     predict(study / "models" / "rich" / "fold-0", NAMES[:4], 0.25)
     predict(study / "models" / "rich" / "fold-1", NAMES[4:], 0.75)
-    (found,) = rich_models(load_study(study), read_inputs(study), study)
-    assert found.held_out == 9
-    values = [one.scores[0].model.value for one in found.cards if one.scores[0].model]
+    (model,) = build_rich_models(load_study(study), read_inputs(study), study)
+    assert model.held_out == 9
+    values = [card.scores[0].model.value for card in model.cards if card.scores[0].model]
     assert values == [0.25, 0.25, 0.75, 0.75]
 
 
-def test_the_report_shows_them_and_is_made_anew_when_they_change(study: Path) -> None:
+def test_the_report_shows_them_and_is_written_again_when_they_change(study: Path) -> None:
     run(study)
     assert 'id="seen"' not in (study / PAGE).read_text(encoding="utf-8")
     predict(study / "models" / "rich", NAMES)
     assert len(prediction_files(study)) == 1
     assert not run(study).skipped
     html = (study / PAGE).read_text(encoding="utf-8")
-    assert html.count('<p class="small">3 people</p>') == 1  # of the four, people clicked words of one
+    assert html.count('<p class="small">3 raters</p>') == 1  # of the four, raters clicked words of one
     assert html.count('<article class="explained') == 4
     assert run(study).skipped
     predict(study / "models" / "rich", NAMES, 0.6)
@@ -102,4 +102,4 @@ def test_the_report_shows_them_and_is_made_anew_when_they_change(study: Path) ->
 def test_a_damaged_file_is_passed_over(study: Path) -> None:
     (study / "models" / "rich").mkdir(parents=True)
     (study / "models" / "rich" / "predictions.npz").write_bytes(b"nothing")
-    assert rich_models(load_study(study), read_inputs(study), study) == ()
+    assert build_rich_models(load_study(study), read_inputs(study), study) == ()

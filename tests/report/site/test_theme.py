@@ -16,8 +16,8 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(colour: str, other: str) -> float:
+    low, high = sorted((luminance(colour), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -52,7 +52,7 @@ def test_numbers_read_on_the_strongest_tint(theme: Mapping[str, str]) -> None:
     ("text", "ground"),
     [("paper", "accent"), ("ink", "better"), ("ink", "line"), ("ink", "worse"), ("paper", "warn")],
 )
-def test_shares_read_on_their_bars(theme: Mapping[str, str], text: str, ground: str) -> None:
+def test_proportions_read_on_their_bars(theme: Mapping[str, str], text: str, ground: str) -> None:
     assert contrast(theme[text], theme[ground]) >= 4.5
 
 

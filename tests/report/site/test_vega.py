@@ -24,8 +24,8 @@ def test_the_script_is_bundled_once(bundled: list[str], monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert [vega.vega_bundle(), vega.vega_bundle()] == ["the script"] * 2
     assert len(bundled) == 1
-    (kept,) = (tmp_path / "beholder").iterdir()
-    assert kept.read_text(encoding="utf-8") == "the script"
+    (cached,) = (tmp_path / "beholder").iterdir()
+    assert cached.read_text(encoding="utf-8") == "the script"
 
 
 def test_a_home_that_cannot_be_written_to_only_costs_time(

@@ -5,7 +5,7 @@ from beholder.report.tables.accuracy import Accuracy, accuracies
 from beholder.tables.catalogue import TABLES
 
 
-def test_shares_of_answers_and_of_totals() -> None:
+def test_accuracy_from_answers_and_from_totals() -> None:
     judged = pl.DataFrame(
         {"question": ["q", "q", "q"], "rater": ["p", "p", "r"], "right": [True, False, True]},
     )
@@ -14,10 +14,10 @@ def test_shares_of_answers_and_of_totals() -> None:
         | {"seconds": seconds}
         for real, wrong, seconds in ((False, 40, 90.0), (True, 10, 110.0))
     ]
-    found = accuracies(judged, TABLES["totals"].frame(rows))
-    assert found == {
+    accuracy_of = accuracies(judged, TABLES["totals"].frame(rows))
+    assert accuracy_of == {
         ("old", "s"): Accuracy(150, 200, 1.0),
         ("q", "p"): Accuracy(1, 2),
         ("q", "r"): Accuracy(1, 1),
     }
-    assert found["old", "s"].share == pytest.approx(0.75)
+    assert accuracy_of["old", "s"].proportion == pytest.approx(0.75)

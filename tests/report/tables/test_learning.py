@@ -1,4 +1,4 @@
-"""Curves of training: the best look, by hand; and what the charts say."""
+"""Learning curves: the best evaluation, worked by hand; and what the charts say."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.report.conftest import RECORD
 from beholder.report.charts.chart import Spec
 from beholder.report.charts.learning import loss_chart, measure_chart
 from beholder.report.stage import PAGE, STILLS, run
-from beholder.report.tables.learning import learnings
+from beholder.report.tables.learning import build_training_runs
 from beholder.tables.catalogue import TABLES
 from beholder.tables.store import Store
 
@@ -33,15 +33,15 @@ def training() -> pl.DataFrame:
     return TABLES["training"].frame([*rows, unseen])
 
 
-def test_the_best_look_by_hand(training: pl.DataFrame) -> None:
-    (found,) = learnings(training)  # the model that has not looked yet has no part
-    assert (found.model, found.folds, found.steps, found.measure) == ("m", 2, 30, "pair-accuracy")
-    assert found.best == pytest.approx((0.8 + 0.65) / 2)
+def test_the_best_evaluation_by_hand(training: pl.DataFrame) -> None:
+    (run_of_m,) = build_training_runs(training)  # the model that was not validated yet has no part
+    assert (run_of_m.model, run_of_m.folds, run_of_m.steps, run_of_m.measure) == ("m", 2, 30, "pair-accuracy")
+    assert run_of_m.best == pytest.approx((0.8 + 0.65) / 2)
 
 
 def test_the_charts_have_a_line_for_each_fold_and_side(training: pl.DataFrame) -> None:
-    (found,) = learnings(training)
-    loss, measure = loss_chart(found, "loss"), measure_chart(found, "measure")
+    (run_of_m,) = build_training_runs(training)
+    loss, measure = loss_chart(run_of_m, "loss"), measure_chart(run_of_m, "measure")
     assert {row["line"] for row in _values(loss.spec)} == {"train 0", "train 1", "validation 0", "validation 1"}
     assert {row["line"] for row in _values(measure.spec)} == {"validation 0", "validation 1"}
     assert loss.alt == "Loss of m over 30 steps: on train from 0.7 to 0.5, on validation from 0.9 to 0.9."
@@ -50,10 +50,10 @@ def test_the_charts_have_a_line_for_each_fold_and_side(training: pl.DataFrame) -
 
 
 def test_no_training_no_part() -> None:
-    assert learnings(TABLES["training"].empty()) == ()
+    assert build_training_runs(TABLES["training"].empty()) == ()
 
 
-def test_on_the_page_only_where_something_was_learnt(make_study: MakeStudy, training: pl.DataFrame) -> None:
+def test_on_the_page_only_where_something_was_trained(make_study: MakeStudy, training: pl.DataFrame) -> None:
     folder = make_study(["alpha", "beta"], protocols=["hype-infinity"])
     run(folder)
     assert 'id="learning"' not in (folder / PAGE).read_text(encoding="utf-8")

@@ -8,26 +8,32 @@ from tests.report.conftest import RECORD, MakeBoard
 
 from beholder.report.charts.metrics import metrics_chart
 from beholder.report.stage import PAGE, STILLS, run
-from beholder.report.tables.metrics import Bounds, MetricsPart, metrics_parts, show, show_interval
+from beholder.report.tables.metrics import (
+    Bounds,
+    MetricsPart,
+    build_metrics_parts,
+    format_correlation,
+    format_estimate,
+)
 from beholder.tables.catalogue import TABLES
 from beholder.tables.store import Store
 
 Row = dict[str, object]
 MakeStudy = Callable[..., Path]
 
-ASKED: Row = {"question": "realism", "aspect": "realism", "slice": "all"}
-RATED = ASKED | {
+BOARD: Row = {"question": "realism", "aspect": "realism", "slice": "all"}
+RATED = BOARD | {
     "method": "error-rate",
     "level": "generator",
     "statistic": "spearman",
     "items": 9,
     "ceiling": 0.95,
 }
-LABELLED = ASKED | {"method": "share", "level": "image", "items": 400}
+LABELLED = BOARD | {"method": "share", "level": "image", "items": 400}
 
 
-def correlation(given: Row, metric: str, value: float, low: float, high: float, **more: object) -> Row:
-    return given | {"metric": metric, "value": value, "low": low, "high": high} | more
+def correlation(common: Row, metric: str, value: float, low: float, high: float, **more: object) -> Row:
+    return common | {"metric": metric, "value": value, "low": low, "high": high} | more
 
 
 ROWS = [
@@ -49,8 +55,8 @@ ROWS = [
 def part(make_board: MakeBoard) -> MetricsPart:
     board = make_board({"alpha": 0.4, "beta": 0.3})
     correlations, none = TABLES["correlations"].frame(ROWS), TABLES["metric_separations"].empty()
-    (found,) = metrics_parts([board], correlations, none)
-    return found
+    (only,) = build_metrics_parts([board], correlations, none)
+    return only
 
 
 def test_the_headline_rating_alone(part: MetricsPart) -> None:
@@ -61,7 +67,7 @@ def test_the_headline_rating_alone(part: MetricsPart) -> None:
 def test_scores_of_images_the_strongest_first(part: MetricsPart) -> None:
     (images,) = part.images
     assert (images.items, images.unit) == (400, "images")
-    assert [one.name for one in images.metrics] == ["sharpness", "contrast"]
+    assert [metric.name for metric in images.metrics] == ["sharpness", "contrast"]
     assert images.metrics[0].within == (-0.2, -0.3, -0.1)
     assert images.metrics[1].within == (None, None, None)
     assert (images.overall, images.pairs) == (Bounds(0.7, 0.9), Bounds(0.8, None))
@@ -76,15 +82,22 @@ def test_the_chart(part: MetricsPart) -> None:
         ("sharpness", 0.2, "unknown"),
     ]
     assert chart.alt == (
-        "Metrics against people: frechet (dinov2) +.90, agrees with people; sharpness +.20, cannot be told."
+        "Agreement of metrics with raters: frechet (dinov2) +.90, agrees with raters; "
+        "sharpness +.20, not enough evidence."
     )
     assert "<svg" in chart.svg()
 
 
 def test_numbers_as_they_are_written() -> None:
-    assert [show(value) for value in (0.521, -0.08, 1.0, 0.001, None)] == ["+.52", "−.08", "+1.00", ".00", "–"]
-    assert show_interval((0.5, 0.4, 0.6), signed=False) == ".50 (.40 to .60)"
-    assert show_interval((0.5, None, None)) == "+.50"
+    assert [format_correlation(value) for value in (0.521, -0.08, 1.0, 0.001, None)] == [
+        "+.52",
+        "−.08",
+        "+1.00",
+        ".00",
+        "–",
+    ]
+    assert format_estimate((0.5, 0.4, 0.6), signed=False) == ".50 (.40 to .60)"
+    assert format_estimate((0.5, None, None)) == "+.50"
 
 
 def test_on_the_page_only_where_something_was_measured(make_study: MakeStudy) -> None:
@@ -97,5 +110,5 @@ def test_on_the_page_only_where_something_was_measured(make_study: MakeStudy) ->
     html = (folder / PAGE).read_text(encoding="utf-8")
     assert "Trust frechet (dinov2): ρ = −0.90 [−0.98, −0.50] over 9 generators." in html
     assert '<td class="num">−.40 (−.50 to −.30)</td><td class="num">−.20 (−.30 to −.10)</td>' in html
-    assert "floor: the generator alone" in html
+    assert "generator-mean baseline" in html
     assert (folder / STILLS / "realism-metrics.svg").is_file()

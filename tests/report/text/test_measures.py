@@ -1,6 +1,6 @@
 import math
 
-from beholder.report.text.measures import MEASURES, measure_of, win_share
+from beholder.report.text.measures import MEASURES, measure_of, win_probability
 
 
 def test_an_error_rate_is_written_in_percent() -> None:
@@ -25,10 +25,10 @@ def test_what_is_not_known_is_a_dash() -> None:
 
 def test_win_share_of_log_odds() -> None:
     # e^0 = 1, so 1 : 1; e^1 = 2.71828, so 2.71828 / 3.71828 = .73106; ln 3 gives 3 : 1
-    assert win_share(0) == 0.5
-    assert math.isclose(win_share(1), 0.7310585786)
-    assert math.isclose(win_share(math.log(3)), 0.75)
-    assert win_share(-1000) == 0.0
+    assert win_probability(0) == 0.5
+    assert math.isclose(win_probability(1), 0.7310585786)
+    assert math.isclose(win_probability(math.log(3)), 0.75)
+    assert win_probability(-1000) == 0.0
     derive = MEASURES["bradley-terry"].derive
     assert derive is not None
     assert derive(math.log(3)) == "75 %"

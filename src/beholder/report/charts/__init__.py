@@ -1,1 +1,1 @@
-"""The charts, one a file."""
+"""The charts of the report, one module per kind of chart."""

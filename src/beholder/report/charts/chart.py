@@ -16,10 +16,10 @@ Rows = list[dict[str, object]]
 """The data of a chart."""
 
 VEGA_LITE = "6.1"
-"""Of the bundle and of the still drawings; what the charts use has not changed since 5.8."""
+"""Version of the bundle and of the still drawings; what the charts use has not changed since 5.8."""
 
 STILL_WIDTH = 560
-"""Of a drawing that stands alone; on the page a chart is as wide as its column."""
+"""Width of a stand-alone drawing; on the page a chart is as wide as its column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class Chart:
     spec: Spec
 
     def svg(self) -> str:
-        """A still drawing, its colours still variables."""
+        """A still drawing, its colours being CSS variables."""
         still = {**self.spec, "width": STILL_WIDTH}
         return str(vl_convert.vegalite_to_svg(still, vl_version=VEGA_LITE))
 
 
-def finish(layers: Sequence[alt.Chart], rows: Rows, name: str, alt_text: str, *, height: int) -> Chart:
+def finish_chart(layers: Sequence[alt.Chart], rows: Rows, name: str, alt_text: str, *, height: int) -> Chart:
     """The layers over their common rows, as wide as their column, in the theme of the page."""
-    chart = alt.layer(*layers, data=data(rows)).properties(width="container", height=height)
+    chart = alt.layer(*layers, data=inline(rows)).properties(width="container", height=height)
     spec: Spec = chart.to_dict(validate=False)
     spec.pop("$schema", None)
     spec["description"] = alt_text
@@ -48,11 +48,11 @@ def finish(layers: Sequence[alt.Chart], rows: Rows, name: str, alt_text: str, *,
     return Chart(name, alt_text, spec)
 
 
-def known(rows: Rows, field: str) -> bool:
-    """Whether any row has the field: a layer that draws nothing would have no scale, and Vega warns of it."""
+def has_values(rows: Rows, field: str) -> bool:
+    """Whether any row has the field: an empty layer would have no scale, and Vega warns about it."""
     return any(row.get(field) is not None for row in rows)
 
 
-def data(rows: Rows) -> alt.InlineData:
+def inline(rows: Rows) -> alt.InlineData:
     """Rows inside the specification."""
     return alt.InlineData(values=rows)

@@ -1,8 +1,8 @@
-"""Every two generators as a bar: how often the one was found better, the same, or worse."""
+"""One bar per pair of generators: how often the first was judged better, about the same, or worse."""
 
 import altair as alt
 
-from beholder.report.charts.chart import Chart, Rows, finish
+from beholder.report.charts.chart import Chart, Rows, finish_chart
 from beholder.report.site.theme import var
 from beholder.report.tables.comparisons import WORDS, Comparisons
 from beholder.report.tables.leaderboard import Board
@@ -14,34 +14,34 @@ FILLS = dict(zip(OUTCOMES, ("accent", "better", "line", "worse", "warn"), strict
 
 ROW = 28
 WRITTEN = 0.08
-"""Shares from here on have room for their number."""
+"""Proportions from here on have room for their number."""
 
 
 def comparisons_chart(board: Board, compared: Comparisons, name: str) -> Chart:
-    """A bar a pair, cut by outcome, the best for the first generator on the left."""
+    """One bar per pair, divided by outcome, the best for the first generator on the left."""
     rows: Rows = []
     for pair in compared.pairs:
         start = 0.0
-        for share in pair.shares:
+        for rate in pair.outcomes:
             rows.append(
                 {
-                    "pair": f"{pair.one} : {pair.other}",
-                    "outcome": WORDS[share.outcome],
+                    "pair": f"{pair.generator} : {pair.other}",
+                    "outcome": WORDS[rate.outcome],
                     "start": round(100 * start, 4),
-                    "end": round(100 * (start + share.share), 4),
-                    "middle": round(100 * (start + share.share / 2), 4),
-                    "label": f"{100 * share.share:.0f}" if share.share >= WRITTEN else "",
-                    "ink": var("paper") if share.outcome in ("much-better", "much-worse") else var("ink"),
-                    "shown": percent(share.share),
+                    "end": round(100 * (start + rate.proportion), 4),
+                    "middle": round(100 * (start + rate.proportion / 2), 4),
+                    "label": f"{100 * rate.proportion:.0f}" if rate.proportion >= WRITTEN else "",
+                    "ink": var("paper") if rate.outcome in ("much-better", "much-worse") else var("ink"),
+                    "shown": percent(rate.proportion),
                     "interval": "–"
-                    if share.low is None or share.high is None
-                    else f"{100 * share.low:.0f} to {100 * share.high:.0f} %",
+                    if rate.low is None or rate.high is None
+                    else f"{100 * rate.low:.0f} to {100 * rate.high:.0f} %",
                     "votes": pair.answers,
-                    "people": pair.people,
+                    "raters": pair.raters,
                 }
             )
-            start += share.share
-    order = [f"{pair.one} : {pair.other}" for pair in compared.pairs]
+            start += rate.proportion
+    order = [f"{pair.generator} : {pair.other}" for pair in compared.pairs]
     words = [WORDS[outcome] for outcome in compared.outcomes]
     tint = alt.Color(
         "outcome:N",
@@ -57,9 +57,9 @@ def comparisons_chart(board: Board, compared: Comparisons, name: str) -> Chart:
         axis=alt.Axis(labelLimit=210, grid=False),
     )
     tips = [alt.Tooltip(f"{field}:N") for field in ("pair", "outcome")]
-    tips += [alt.Tooltip("shown:N", title="share"), alt.Tooltip("interval:N")]
-    tips += [alt.Tooltip(f"{field}:Q", format=",") for field in ("votes", "people")]
-    title = "share of votes (%)"
+    tips += [alt.Tooltip("shown:N", title="proportion"), alt.Tooltip("interval:N", title="confidence interval")]
+    tips += [alt.Tooltip(f"{field}:Q", format=",") for field in ("votes", "raters")]
+    title = "proportion of votes (%)"
     axis = alt.Axis(values=[0, 25, 50, 75, 100], grid=False)
     bars = (
         alt.Chart()
@@ -77,11 +77,15 @@ def comparisons_chart(board: Board, compared: Comparisons, name: str) -> Chart:
         )
     )
     half = alt.Chart().mark_rule(color=var("ink"), strokeDash=[3, 3], strokeWidth=1).encode(x=alt.datum(50))
-    chart = finish([bars, half, numbers], rows, name, _words(board, compared), height=max(ROW * len(order), 40))
+    chart = finish_chart(
+        [bars, half, numbers], rows, name, _words(board, compared), height=max(ROW * len(order), 40)
+    )
     chart.spec["resolve"] = {"scale": {"color": "independent"}}
     return chart
 
 
 def _words(board: Board, compared: Comparisons) -> str:
-    said = [f"{pair.one} better than {pair.other} in {percent(pair.better)}" for pair in compared.pairs[:12]]
-    return f"Shares of votes by {board.name}: {'; '.join(said)}."
+    descriptions = [
+        f"{pair.generator} better than {pair.other} in {percent(pair.better)}" for pair in compared.pairs[:12]
+    ]
+    return f"Proportions of votes by {board.name}: {'; '.join(descriptions)}."

@@ -1,8 +1,8 @@
-"""Errors on generated and on real images, beside each other."""
+"""Errors on generated and on real images, side by side."""
 
 import altair as alt
 
-from beholder.report.charts.chart import Chart, Rows, finish, known
+from beholder.report.charts.chart import Chart, Rows, finish_chart, has_values
 from beholder.report.charts.ratings import CROWDED_ROW, MANY, NAME_LIMIT, ROW
 from beholder.report.site.theme import var
 from beholder.report.tables.errors import Errors
@@ -13,13 +13,13 @@ KINDS = ("generated", "real")
 
 
 def errors_chart(errors: Errors, name: str) -> Chart:
-    """Two dots a generator, filled for its images and hollow for the real ones, each with its interval."""
+    """Two dots per generator, filled for its images and hollow for the real ones, with confidence intervals."""
     rows: Rows = []
     for row in errors.rows:
         for kind, standing in zip(KINDS, (row.fake, row.real), strict=True):
             if standing is None:
                 continue
-            shown = MEASURES["error-rate"]
+            measure = MEASURES["error-rate"]
             rows.append(
                 {
                     "generator": row.generator,
@@ -27,9 +27,9 @@ def errors_chart(errors: Errors, name: str) -> Chart:
                     "error": round(100 * standing.rating, 6),
                     "low": None if standing.low is None else round(100 * standing.low, 6),
                     "high": None if standing.high is None else round(100 * standing.high, 6),
-                    "shown": shown.with_unit(shown.show(standing.rating)),
-                    "interval": shown.with_unit(shown.show_interval(standing.low, standing.high)),
-                    "people": standing.people,
+                    "shown": measure.with_unit(measure.show(standing.rating)),
+                    "interval": measure.with_unit(measure.show_interval(standing.low, standing.high)),
+                    "raters": standing.raters,
                     "answers": standing.answers,
                 }
             )
@@ -37,7 +37,7 @@ def errors_chart(errors: Errors, name: str) -> Chart:
     crowded = len(order) > MANY
     base = alt.Chart()
     scale = alt.Scale(zero=True, nice=True)
-    title = "share that people get wrong (%)"
+    title = "error rate of raters (%)"
     axis = alt.Axis(tickCount=6, format="~f")
     x = alt.X("error:Q", scale=scale, title=title, axis=axis)
     low = alt.X("low:Q", scale=scale, title=title, axis=axis)
@@ -46,9 +46,9 @@ def errors_chart(errors: Errors, name: str) -> Chart:
     tint = alt.Color(
         "kind:N", scale=alt.Scale(domain=list(KINDS), range=[var("accent"), var("soft")]), legend=None
     )
-    heads = {"generator": "generator", "kind": "images", "shown": "wrong", "interval": "interval"}
+    heads = {"generator": "generator", "kind": "images", "shown": "error rate", "interval": "confidence interval"}
     tips = [alt.Tooltip(f"{field}:N", title=word) for field, word in heads.items()]
-    tips += [alt.Tooltip(f"{field}:Q", format=",") for field in ("people", "answers")]
+    tips += [alt.Tooltip(f"{field}:Q", format=",") for field in ("raters", "answers")]
     bars = base.transform_filter("datum.low != null").mark_rule(
         strokeWidth=3 if crowded else 4, opacity=0.45, strokeCap="round"
     )
@@ -57,15 +57,15 @@ def errors_chart(errors: Errors, name: str) -> Chart:
         size=50, fill=var("paper"), strokeWidth=1.8, opacity=1
     )
     layers = [
-        *([bars.encode(x=low, x2="high:Q", y=y, yOffset=dodge, color=tint)] if known(rows, "low") else []),
+        *([bars.encode(x=low, x2="high:Q", y=y, yOffset=dodge, color=tint)] if has_values(rows, "low") else []),
         filled.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
         hollow.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
     ]
     height = max(len(order) * (CROWDED_ROW + 4 if crowded else ROW), 60)
-    return finish(layers, rows, name, _words(errors, rows), height=height)
+    return finish_chart(layers, rows, name, _words(errors, rows), height=height)
 
 
 def _words(errors: Errors, rows: Rows) -> str:
-    said = [f"{row['generator']} {row['kind']} {row['shown']}" for row in rows[:16]]
+    descriptions = [f"{row['generator']} {row['kind']} {row['shown']}" for row in rows[:16]]
     more = f"; and {count(len(rows) - 16, 'more')}" if len(rows) > 16 else ""
-    return f"Errors on generated and on real images by {errors.lead.name}: {'; '.join(said)}{more}."
+    return f"Errors on generated and on real images by {errors.lead.name}: {'; '.join(descriptions)}{more}."

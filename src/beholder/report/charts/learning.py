@@ -1,37 +1,37 @@
-"""The curves of a training run: the loss, and what decides, against steps."""
+"""Learning curves of a training run: the loss, and the selection measure, against steps."""
 
 import altair as alt
 import polars as pl
 
-from beholder.report.charts.chart import Chart, Rows, finish
+from beholder.report.charts.chart import Chart, Rows, finish_chart
 from beholder.report.site.theme import var
-from beholder.report.tables.learning import LOSS, Learning
+from beholder.report.tables.learning import LOSS, TrainingRun
 
 SIDES = {"train": var("soft"), "validation": var("accent")}
 
 
-def loss_chart(found: Learning, name: str) -> Chart:
-    """The loss on training and validation examples, a line a fold."""
-    rows = _rows(found, LOSS)
+def loss_chart(run: TrainingRun, name: str) -> Chart:
+    """The loss on training and validation examples, one line per fold."""
+    rows = _rows(run, LOSS)
     ends = {side: [row["value"] for row in rows if row["split"] == side] for side in SIDES}
-    told = ", ".join(
+    ranges = ", ".join(
         f"on {side} from {values[0]:.3g} to {values[-1]:.3g}" for side, values in ends.items() if values
     )
-    return _chart(rows, "loss", name, f"Loss of {found.model} over {found.steps:,} steps: {told}.")
+    return _chart(rows, "loss", name, f"Loss of {run.model} over {run.steps:,} steps: {ranges}.")
 
 
-def measure_chart(found: Learning, name: str) -> Chart:
-    """The measure that decides, at every look at the validation, a line a fold."""
-    over = f"on validation examples over {found.steps:,} steps"
-    words = f"{found.measure} of {found.model} {over}: {found.best:.3f} at best."
-    return _chart(_rows(found, found.measure), found.measure, name, words)
+def measure_chart(run: TrainingRun, name: str) -> Chart:
+    """The measure that selects the weights, at every validation, one line per fold."""
+    over = f"on validation examples over {run.steps:,} steps"
+    words = f"{run.measure} of {run.model} {over}: {run.best:.3f} at best."
+    return _chart(_rows(run, run.measure), run.measure, name, words)
 
 
-def _rows(found: Learning, measure: str) -> Rows:
-    mine = found.curve.filter(pl.col("measure") == measure).sort("fold", "split", "step")
+def _rows(run: TrainingRun, measure: str) -> Rows:
+    curve = run.curve.filter(pl.col("measure") == measure).sort("fold", "split", "step")
     return [
         {**row, "colour": SIDES[row["split"]], "line": f"{row['split']} {row['fold']}"}
-        for row in mine.iter_rows(named=True)
+        for row in curve.iter_rows(named=True)
     ]
 
 
@@ -47,4 +47,4 @@ def _chart(rows: Rows, title: str, name: str, words: str) -> Chart:
     ]
     lines = alt.Chart().mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour, detail="line:N")
     dots = alt.Chart().mark_point(size=18, filled=True).encode(x=x, y=y, color=colour, tooltip=tips)
-    return finish([lines, dots], rows, name, words, height=180)
+    return finish_chart([lines, dots], rows, name, words, height=180)

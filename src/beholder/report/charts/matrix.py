@@ -1,12 +1,12 @@
-"""The separation matrix: every pair of generators, by how much they differ, and whether they are told apart."""
+"""The separation matrix: the difference of every pair of generators, and whether it is significant."""
 
 import altair as alt
 
-from beholder.report.charts.chart import Chart, finish
+from beholder.report.charts.chart import Chart, finish_chart
 from beholder.report.site.theme import TEXT_SIZE, var
 from beholder.report.tables.leaderboard import Board, Pair
-from beholder.report.text.measures import win_share
-from beholder.report.text.words import listed
+from beholder.report.text.measures import win_probability
+from beholder.report.text.words import join_names
 
 ROOMY, CROWDED = 46, 22
 """Heights of a row: with the difference written in the cell, and with a mark alone."""
@@ -15,14 +15,14 @@ MANY = 12
 SHORT_NAME = 9
 ROOM = 50
 """Pixels that a cell must have for its number to be written."""
-MANY_PEOPLE = 1000
+MANY_RATERS = 1000
 SMALL_P = 0.001
 TINY = 12
-"""Below this neither the mark in a cell nor the name above it has room; columns stand in the order of the rows."""
+"""Below this neither the mark in a cell nor the name above it has room; columns are in the order of the rows."""
 
 
 def matrix_chart(board: Board, name: str) -> Chart:
-    """Rows ahead of columns: tinted by the difference where told apart, a dashed outline and ≈ where not."""
+    """Rows rated above columns: tinted where they differ significantly, dashed with a question mark where not."""
     order = [row.generator for row in board.rows]
     base = alt.Chart()
     many = len(order) > MANY
@@ -38,18 +38,18 @@ def matrix_chart(board: Board, name: str) -> Chart:
     )
     x = alt.X("other:N", sort=order[1:], scale=alt.Scale(domain=order[1:], paddingInner=0.06), axis=across)
     y = alt.Y(
-        "one:N",
+        "generator:N",
         sort=order[:-1],
         scale=alt.Scale(domain=order[:-1], paddingInner=0.06),
         axis=alt.Axis(labelLimit=120, grid=False, title=None),
     )
     strength = alt.FillOpacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0.12, 0.62]), legend=None)
-    apart = base.transform_filter("datum.apart").mark_rect(fill=var("tint"), cornerRadius=2)
-    close = base.transform_filter("!datum.apart").mark_rect(
+    separated = base.transform_filter("datum.separated").mark_rect(fill=var("tint"), cornerRadius=2)
+    close = base.transform_filter("!datum.separated").mark_rect(
         fillOpacity=0, stroke=var("soft"), strokeDash=[3, 3], strokeWidth=1, cornerRadius=2
     )
     tips = _tooltip(board)
-    layers = [apart.encode(x=x, y=y, fillOpacity=strength, tooltip=tips), close.encode(x=x, y=y, tooltip=tips)]
+    layers = [separated.encode(x=x, y=y, fillOpacity=strength, tooltip=tips), close.encode(x=x, y=y, tooltip=tips)]
     rows = [_cell(board, pair) for pair in board.pairs]
     roomy = f"bandwidth('x') > {ROOM}"
     number = alt.ExprRef(f"{roomy} ? datum.label : bandwidth('x') < {TINY} ? '' : datum.mark")
@@ -63,62 +63,63 @@ def matrix_chart(board: Board, name: str) -> Chart:
         under = alt.ExprRef(f"{roomy} ? {below} : ''")
         layers.append(double.mark_text(text=under, dy=9, fontSize=11.5).encode(x=x, y=y))
     height = (len(order) - 1) * (CROWDED if many else ROOMY)
-    return finish(layers, rows, name, _words(board), height=height)
+    return finish_chart(layers, rows, name, _words(board), height=height)
 
 
 def _cell(board: Board, pair: Pair) -> dict[str, object]:
     measure = board.measure
     largest = max(abs(other.difference) for other in board.pairs) or 1.0
-    shown = measure.show_difference(pair.difference)
-    people = "–" if pair.more_people is None else f"about {pair.more_people:,}"
-    wins = f"{100 * win_share(pair.difference):.0f} %"
+    difference = measure.show_difference(pair.difference)
+    more = "–" if pair.more_raters is None else f"about {pair.more_raters:,}"
+    wins = f"{100 * win_probability(pair.difference):.0f} %"
     return {
-        "one": pair.one,
+        "generator": pair.generator,
         "other": pair.other,
-        "apart": pair.apart,
+        "separated": pair.separated,
         "strength": round(abs(pair.difference) / largest, 4),
-        "label": shown if pair.apart else f"≈ {shown}",
-        "mark": "" if pair.apart else "≈",
+        "label": difference if pair.separated else f"{difference} ?",
+        "mark": "" if pair.separated else "?",
         "wins": wins,
         "below": _below(board, pair, wins),
-        "shown": shown,
+        "shown": difference,
         "interval": measure.show_interval(pair.low, pair.high),
-        "verdict": "told apart" if pair.apart else "not told apart",
+        "verdict": "significantly different" if pair.separated else "not significantly different",
         "p": "–"
         if pair.p_adjusted is None
         else "< 0.001"
         if pair.p_adjusted < SMALL_P
         else f"{pair.p_adjusted:.3f}",
-        "more": "none" if pair.apart else people,
+        "more": "none" if pair.separated else more,
     }
 
 
 def _below(board: Board, pair: Pair, wins: str) -> str:
-    """The second line of a cell: the people still needed, or else how often the row would win."""
-    if not pair.apart:
-        if pair.more_people is None:
+    """The second line of a cell: the raters still needed, or else how often the row would win."""
+    if not pair.separated:
+        if pair.more_raters is None:
             return ""
-        return f"{pair.more_people:,} more" if pair.more_people < MANY_PEOPLE else f"> {MANY_PEOPLE:,} more"
+        return f"{pair.more_raters:,} more" if pair.more_raters < MANY_RATERS else f"> {MANY_RATERS:,} more"
     return wins if board.measure.derive else ""
 
 
 def _tooltip(board: Board) -> list[alt.Tooltip]:
     heads = {
-        "one": "ahead",
-        "other": "behind",
+        "generator": "higher",
+        "other": "lower",
         "shown": f"difference ({board.measure.unit})" if board.measure.unit else "difference",
-        "interval": f"{100 * board.level:g} % interval",
+        "interval": f"{100 * board.level:g} % confidence interval",
         "verdict": "verdict",
         "p": "p, adjusted for all pairs",
-        "more": "more people needed",
+        "more": "more raters needed",
     }
     if board.measure.derive:
-        heads["wins"] = "wins, ties aside"
+        heads["wins"] = "wins, without ties"
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in heads.items()]
 
 
 def _words(board: Board) -> str:
-    undecided = [f"{pair.one} and {pair.other}" for pair in board.undecided]
-    apart = len(board.pairs) - len(undecided)
-    rest = f" Not told apart: {listed(undecided, most=8)}." if undecided else ""
-    return f"Matrix of pairs of generators by {board.name}: {apart} of {len(board.pairs)} told apart.{rest}"
+    undecided = [f"{pair.generator} and {pair.other}" for pair in board.undecided]
+    separated = len(board.pairs) - len(undecided)
+    rest = f" Not significantly different: {join_names(undecided, most=8)}." if undecided else ""
+    tally = f"{separated} of {len(board.pairs)} differ significantly"
+    return f"Matrix of pairs of generators by {board.name}: {tally}.{rest}"

@@ -1,48 +1,48 @@
-"""How the width of intervals falls with the number of people."""
+"""How the width of confidence intervals falls with the number of raters."""
 
 import altair as alt
 
-from beholder.report.charts.chart import Chart, Rows, data, finish
+from beholder.report.charts.chart import Chart, Rows, finish_chart, inline
 from beholder.report.site.theme import var
 from beholder.report.tables.leaderboard import Board
 from beholder.report.tables.precision import Precision
 
 
 def precision_chart(board: Board, precision: Precision, colour: dict[str, str], name: str) -> Chart:
-    """A dot a generator where it stands; a line for the median by 1/√n, and a band from narrowest to widest."""
+    """One dot per generator at its present width; the median by 1/√n as a line, narrowest to widest as a band."""
     factor = board.measure.factor
     curve: Rows = [
-        {"people": people, "low": low * factor, "width": middle * factor, "high": high * factor}
-        for people, low, middle, high in precision.curve
+        {"raters": raters, "low": low * factor, "width": middle * factor, "high": high * factor}
+        for raters, low, middle, high in precision.curve
     ]
     rows: Rows = [
         {
-            "generator": one.generator,
-            "people": one.people,
-            "width": round(one.width * factor, 6),
-            "colour": colour[one.generator],
+            "generator": present.generator,
+            "raters": present.raters,
+            "width": round(present.width * factor, 6),
+            "colour": colour[present.generator],
         }
-        for one in precision.now
+        for present in precision.now
     ]
     unit = "percentage points" if board.measure.unit == "%" else board.measure.unit
-    title = f"width of the interval ({unit})" if unit else "width of the interval"
+    title = f"CI width ({unit})" if unit else "CI width"
     x = alt.X(
-        "people:Q",
+        "raters:Q",
         scale=alt.Scale(type="log", nice=False),
-        title="people a generator",
+        title="raters per generator",
         axis=alt.Axis(values=[2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000], format="~s", grid=False),
     )
     axis = alt.Axis(tickCount=5, format="~f")
     scale = alt.Scale(zero=True, nice=True)
     y = alt.Y("width:Q", title=title, scale=scale, axis=axis)
-    base = alt.Chart(data(curve))
+    base = alt.Chart(inline(curve))
     band = base.mark_area(color=var("tint"), opacity=0.22).encode(
         x=x, y=alt.Y("low:Q", title=title, scale=scale, axis=axis), y2="high:Q"
     )
     line = base.mark_line(color=var("accent"), strokeWidth=1.8).encode(x=x, y=y)
     tips = [
         alt.Tooltip("generator:N"),
-        alt.Tooltip("people:Q", format=","),
+        alt.Tooltip("raters:Q", format=","),
         alt.Tooltip("width:Q", title="width", format=".3~g"),
     ]
     dots = (
@@ -50,13 +50,14 @@ def precision_chart(board: Board, precision: Precision, colour: dict[str, str], 
         .mark_point(size=70, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
         .encode(x=x, y=y, fill=alt.Color("colour:N", scale=None), tooltip=tips)
     )
-    return finish([band, line, dots], rows, name, _words(board, precision), height=200)
+    return finish_chart([band, line, dots], rows, name, _words(board, precision), height=200)
 
 
 def _words(board: Board, precision: Precision) -> str:
-    last_people, _, last, _ = precision.curve[-1]
+    last_raters, _, last, _ = precision.curve[-1]
     factor = board.measure.factor
     return (
-        f"Width of the intervals by {board.name} against the number of people: {precision.width * factor:.3g} "
-        f"with {precision.people} people a generator, about {last * factor:.3g} with {last_people}."
+        f"Width of the confidence intervals by {board.name} against the number of raters: "
+        f"{precision.width * factor:.3g} with {precision.raters} raters per generator, "
+        f"about {last * factor:.3g} with {last_raters}."
     )

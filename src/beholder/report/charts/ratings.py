@@ -1,11 +1,11 @@
-"""Dots and intervals: the ratings of a board, and why resampling people matters."""
+"""Ratings of a board with their confidence intervals, over raters and naive."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import altair as alt
 
-from beholder.report.charts.chart import Chart, data, finish, known
+from beholder.report.charts.chart import Chart, finish_chart, has_values, inline
 from beholder.report.site.theme import var
 from beholder.report.tables.leaderboard import Board, Standing
 from beholder.report.text.words import count
@@ -17,7 +17,7 @@ CROWDED_ROW = 24
 """The same where there are many."""
 
 NAME_LIMIT = 130
-"""Pixels for a name; the full one stands in the table."""
+"""Pixels for a name; the full one is in the table."""
 
 MANY = 12
 """Beyond so many generators rows are narrower."""
@@ -25,16 +25,16 @@ MANY = 12
 
 @dataclass(frozen=True, slots=True)
 class Slim:
-    """What small multiples share, so that they can be compared: the ends of the axis and the order of the rows."""
+    """What small multiples share so that they can be compared: the ends of the axis and the order of the rows."""
 
     domain: tuple[float, float]
     order: Sequence[str]
 
 
 def ratings_chart(board: Board, colour: dict[str, str], name: str, *, slim: Slim | None = None) -> Chart:
-    """A dot a generator, its interval over people thick, the naive one thin beneath, the planted value hollow.
+    """One dot per generator; its confidence interval over raters thick, the naive one thin, ground truth hollow.
 
-    One of several small charts is ``slim``: it leaves out what only the large chart shows.
+    One of several small charts is ``slim``: it omits what only the large chart shows.
     """
     names = [row.generator for row in board.rows]
     order = [name for name in slim.order if name in names] if slim else names
@@ -46,7 +46,7 @@ def ratings_chart(board: Board, colour: dict[str, str], name: str, *, slim: Slim
     base = alt.Chart()
     rows = [_row(board, row, colour) for row in board.rows]
     layers = _reference(board, scale, slim=bool(slim))
-    if not slim and known(rows, "naive_low"):
+    if not slim and has_values(rows, "naive_low"):
         thin = base.transform_filter("datum.naive_low != null").mark_rule(
             strokeWidth=1.5, yOffset=7 if crowded else 11, color=var("soft")
         )
@@ -54,17 +54,17 @@ def ratings_chart(board: Board, colour: dict[str, str], name: str, *, slim: Slim
     thick = base.transform_filter("datum.low != null").mark_rule(
         strokeWidth=4 if slim else 6, opacity=0.45, strokeCap="round"
     )
-    if known(rows, "low"):
+    if has_values(rows, "low"):
         layers.append(thick.encode(x=_at("low:Q", x), x2="high:Q", y=y, color=tint))
     dots = base.mark_point(size=45 if slim else 95, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
     layers.append(dots.encode(x=x, y=y, fill=tint, tooltip=_tooltip(board)))
-    if board.planted:
-        diamond = base.transform_filter("datum.planted != null").mark_point(
+    if board.has_truth:
+        diamond = base.transform_filter("datum.truth != null").mark_point(
             shape="diamond", size=150, filled=False, color=var("ink"), strokeWidth=1.4
         )
-        layers.append(diamond.encode(x=_at("planted:Q", x), y=y))
+        layers.append(diamond.encode(x=_at("truth:Q", x), y=y))
     height = max(len(order) * (CROWDED_ROW if crowded else ROW), 40)
-    return finish(layers, rows, name, _words(board), height=height)
+    return finish_chart(layers, rows, name, _words(board), height=height)
 
 
 def _title(board: Board) -> str:
@@ -101,23 +101,23 @@ def _row(board: Board, row: Standing, colour: dict[str, str]) -> dict[str, objec
         "high": scaled(row.high),
         "naive_low": scaled(row.naive_low),
         "naive_high": scaled(row.naive_high),
-        "planted": scaled(row.planted),
+        "truth": scaled(row.true_rating),
         "colour": colour[row.generator],
         "rank": row.rank,
         "shown": measure.with_unit(measure.show(row.rating)),
         "interval": measure.with_unit(measure.show_interval(row.low, row.high)),
         "naive": measure.with_unit(measure.show_interval(row.naive_low, row.naive_high)),
-        "people": row.people,
+        "raters": row.raters,
         "answers": row.answers,
     }
 
 
 def _reference(board: Board, scale: alt.Scale, *, slim: bool) -> list[alt.Chart]:
-    """A line where the scale has a point of its own, such as guessing."""
+    """A line at a reference point of the scale, such as guessing."""
     measure = board.measure
     if measure.reference is None:
         return []
-    place = alt.Chart(data([{"rating": measure.reference * measure.factor, "word": measure.reference_word}]))
+    place = alt.Chart(inline([{"rating": measure.reference * measure.factor, "word": measure.reference_word}]))
     x = alt.X("rating:Q", scale=scale)
     line = place.mark_rule(color=var("soft"), strokeDash=[3, 3], strokeWidth=1).encode(x=x)
     if slim:
@@ -131,12 +131,12 @@ def _tooltip(board: Board) -> list[alt.Tooltip]:
         "generator": "generator",
         "rank": "rank",
         "shown": board.measure.name,
-        "interval": f"{100 * board.level:g} % interval",
-        "naive": "were all answers independent",
-        "people": "people",
+        "interval": f"{100 * board.level:g} % confidence interval",
+        "naive": "if all answers were independent",
+        "raters": "raters",
         "answers": "answers",
     }
-    kinds = {"people": "Q", "answers": "Q"}
+    kinds = {"raters": "Q", "answers": "Q"}
     return [alt.Tooltip(f"{field}:{kinds.get(field, 'N')}", title=title) for field, title in heads.items()]
 
 

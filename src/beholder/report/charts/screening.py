@@ -1,8 +1,8 @@
-"""What screening changed: ratings with nobody set aside, and after."""
+"""The effect of screening: ratings with nobody excluded, and after screening."""
 
 import altair as alt
 
-from beholder.report.charts.chart import Chart, Rows, finish, known
+from beholder.report.charts.chart import Chart, Rows, finish_chart, has_values
 from beholder.report.charts.ratings import CROWDED_ROW
 from beholder.report.site.theme import var
 from beholder.report.tables.leaderboard import Board
@@ -11,24 +11,24 @@ BEFORE, AFTER = "all", "used"
 
 
 def screening_chart(board: Board, name: str) -> Chart:
-    """Two dots a generator, hollow with everyone and filled with the people used, each with its interval."""
+    """Two dots per generator with confidence intervals, hollow with all raters and filled with the raters used."""
     measure = board.measure
     rows: Rows = []
     for row in board.rows:
-        sides = [(AFTER, row.rating, row.low, row.high, row.people)]
+        sides = [(AFTER, row.rating, row.low, row.high, row.raters)]
         if row.before:
-            sides.insert(0, (BEFORE, row.before.rating, row.before.low, row.before.high, row.before.people))
+            sides.insert(0, (BEFORE, row.before.rating, row.before.low, row.before.high, row.before.raters))
         rows += [
             {
                 "generator": row.generator,
-                "people": people,
+                "raters": raters,
                 "rating": round(rating * measure.factor, 6),
                 "low": None if low is None else round(low * measure.factor, 6),
                 "high": None if high is None else round(high * measure.factor, 6),
                 "shown": measure.with_unit(measure.show(rating)),
                 "number": number,
             }
-            for people, rating, low, high, number in sides
+            for raters, rating, low, high, number in sides
         ]
     order = [row.generator for row in board.rows]
     base = alt.Chart()
@@ -39,34 +39,38 @@ def screening_chart(board: Board, name: str) -> Chart:
     low_end = alt.X("low:Q", scale=scale, title=title, axis=axis)
     y = alt.Y("generator:N", sort=order, title=None, axis=alt.Axis(labelLimit=90))
     sides_scale = alt.Scale(domain=[BEFORE, AFTER], paddingOuter=0.6)
-    dodge = alt.YOffset("people:N", sort=[BEFORE, AFTER], scale=sides_scale)
+    dodge = alt.YOffset("raters:N", sort=[BEFORE, AFTER], scale=sides_scale)
     tint = alt.Color(
-        "people:N", scale=alt.Scale(domain=[BEFORE, AFTER], range=[var("soft"), var("accent")]), legend=None
+        "raters:N", scale=alt.Scale(domain=[BEFORE, AFTER], range=[var("soft"), var("accent")]), legend=None
     )
     tips = [
         alt.Tooltip("generator:N"),
-        alt.Tooltip("people:N", title="whose answers"),
+        alt.Tooltip("raters:N", title="whose answers"),
         alt.Tooltip("shown:N", title=measure.name),
-        alt.Tooltip("number:Q", title="people", format=","),
+        alt.Tooltip("number:Q", title="raters", format=","),
     ]
     bars = base.transform_filter("datum.low != null").mark_rule(strokeWidth=3, opacity=0.45, strokeCap="round")
-    hollow = base.transform_filter(f"datum.people == '{BEFORE}'").mark_point(
+    hollow = base.transform_filter(f"datum.raters == '{BEFORE}'").mark_point(
         size=40, fill=var("paper"), strokeWidth=1.6, opacity=1
     )
-    filled = base.transform_filter(f"datum.people == '{AFTER}'").mark_point(size=45, filled=True, opacity=1)
+    filled = base.transform_filter(f"datum.raters == '{AFTER}'").mark_point(size=45, filled=True, opacity=1)
     layers = [
-        *([bars.encode(x=low_end, x2="high:Q", y=y, yOffset=dodge, color=tint)] if known(rows, "low") else []),
+        *(
+            [bars.encode(x=low_end, x2="high:Q", y=y, yOffset=dodge, color=tint)]
+            if has_values(rows, "low")
+            else []
+        ),
         hollow.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
         filled.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
     ]
-    return finish(layers, rows, name, _words(board), height=max(len(order) * (CROWDED_ROW + 6), 60))
+    return finish_chart(layers, rows, name, _words(board), height=max(len(order) * (CROWDED_ROW + 6), 60))
 
 
 def _words(board: Board) -> str:
     measure = board.measure
-    said = [
+    descriptions = [
         f"{row.generator} {measure.show(row.before.rating)} before and {measure.show(row.rating)} after"
         for row in board.rows[:12]
         if row.before
     ]
-    return f"Ratings by {board.name} before and after screening: {'; '.join(said)}."
+    return f"Ratings by {board.name} before and after screening: {'; '.join(descriptions)}."

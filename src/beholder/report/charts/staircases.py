@@ -1,20 +1,21 @@
-"""Traces of staircases, and where each person settled."""
+"""Traces of staircases, and the modal exposure of each rater."""
 
 import altair as alt
 
-from beholder.report.charts.chart import Chart, Rows, data, finish, known
+from beholder.report.charts.chart import Chart, Rows, finish_chart, has_values, inline
 from beholder.report.charts.ratings import NAME_LIMIT, ROW
 from beholder.report.site.theme import var
 from beholder.report.tables.staircases import Staircases, Traces
+from beholder.report.text.words import count_raters
 
 
 def traces_chart(traces: Traces, colour: str, limits: tuple[float, float], name: str) -> Chart:
-    """A thin line a block, and the median of all blocks; ``limits`` are the shortest and longest exposure."""
+    """One thin line per block, and the median of all blocks; ``limits`` are the shortest and longest exposure."""
     rows: Rows = [
         {"block": number, "trial": list(range(1, len(path) + 1)), "ms": list(path)}
-        for number, path in enumerate(traces.shown)
+        for number, path in enumerate(traces.paths)
     ]
-    middle: Rows = [{"trial": trial, "ms": round(ms, 1)} for trial, ms in enumerate(traces.middle, start=1)]
+    median: Rows = [{"trial": trial, "ms": round(ms, 1)} for trial, ms in enumerate(traces.median, start=1)]
     x = alt.X(
         "trial:Q", title="trial of the block", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=4, grid=False)
     )
@@ -30,47 +31,47 @@ def traces_chart(traces: Traces, colour: str, limits: tuple[float, float], name:
         .mark_line(strokeWidth=1, opacity=0.4, interpolate="step-after", color=var("soft"))
         .encode(x=x, y=y, detail="block:N")
     )
-    thick = alt.Chart(data(middle)).mark_line(strokeWidth=2.4, color=colour).encode(x=x, y=y)
-    return finish([thin, thick], rows, name, _trace_words(traces), height=150)
+    thick = alt.Chart(inline(median)).mark_line(strokeWidth=2.4, color=colour).encode(x=x, y=y)
+    return finish_chart([thin, thick], rows, name, _trace_words(traces), height=150)
 
 
-def places_chart(found: Staircases, order: list[str], colour: dict[str, str], name: str) -> Chart:
-    """A tick a person at their mean modal exposure, and the mean of those used with its interval."""
-    people: Rows = [
+def exposures_chart(staircases: Staircases, order: list[str], colour: dict[str, str], name: str) -> Chart:
+    """One tick per rater at their mean modal exposure; the mean of raters used with its confidence interval."""
+    raters: Rows = [
         {
-            "generator": one.generator,
-            "rater": one.rater,
-            "ms": round(one.modal, 2),
-            "used": one.used,
-            "verdict": "used" if one.used else "set aside",
+            "generator": exposure.generator,
+            "rater": exposure.rater,
+            "ms": round(exposure.modal, 2),
+            "used": exposure.used,
+            "verdict": "used" if exposure.used else "excluded",
         }
-        for one in found.people
+        for exposure in staircases.raters
     ]
     rows: Rows = [
         {
-            "generator": one.generator,
-            "ms": one.modal.value,
-            "low": one.modal.low,
-            "high": one.modal.high,
-            "colour": colour.get(one.generator, var("accent")),
-            "people": one.people,
+            "generator": row.generator,
+            "ms": row.modal.value,
+            "low": row.modal.low,
+            "high": row.modal.high,
+            "colour": colour.get(row.generator, var("accent")),
+            "raters": row.raters,
         }
-        for one in found.settled
+        for row in staircases.generators
     ]
     title = "modal exposure (ms)"
     scale = alt.Scale(zero=False, nice=True)
     axis = alt.Axis(tickCount=6, format="~f")
     y = alt.Y("generator:N", sort=order, title=None, axis=alt.Axis(labelLimit=NAME_LIMIT))
     x = alt.X("ms:Q", title=title, scale=scale, axis=axis)
-    tips = [alt.Tooltip("rater:N", title="person"), alt.Tooltip("ms:Q", format=".0f"), alt.Tooltip("verdict:N")]
+    tips = [alt.Tooltip("rater:N", title="rater"), alt.Tooltip("ms:Q", format=".0f"), alt.Tooltip("verdict:N")]
     ticks = (
-        alt.Chart(data(people))
+        alt.Chart(inline(raters))
         .transform_filter("datum.used")
         .mark_tick(size=16, thickness=1.6, opacity=0.55, color=var("soft"))
         .encode(x=x, y=y, tooltip=tips)
     )
-    gone = (
-        alt.Chart(data(people))
+    excluded = (
+        alt.Chart(inline(raters))
         .transform_filter("!datum.used")
         .mark_point(shape="cross", angle=45, size=36, filled=True, opacity=0.9, color=var("warn"))
         .encode(x=x, y=y, tooltip=tips)
@@ -87,22 +88,22 @@ def places_chart(found: Staircases, order: list[str], colour: dict[str, str], na
         .mark_point(size=95, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
         .encode(x=x, y=y, fill=tint, tooltip=[alt.Tooltip("generator:N"), alt.Tooltip("ms:Q", format=".0f")])
     )
-    layers = [ticks, *([gone] if any(not one.used for one in found.people) else [])]
-    layers += [*([bars] if known(rows, "low") else []), means]
-    return finish(layers, rows, name, _place_words(found), height=max(len(rows) * ROW, 60))
+    layers = [ticks, *([excluded] if any(not exposure.used for exposure in staircases.raters) else [])]
+    layers += [*([bars] if has_values(rows, "low") else []), means]
+    return finish_chart(layers, rows, name, _exposure_words(staircases), height=max(len(rows) * ROW, 60))
 
 
 def _trace_words(traces: Traces) -> str:
     return (
         f"Staircases of {traces.generator}: the median exposure of {traces.blocks} blocks goes from "
-        f"{traces.middle[0]:.0f} to {traces.middle[-1]:.0f} ms in {len(traces.middle)} trials."
+        f"{traces.median[0]:.0f} to {traces.median[-1]:.0f} ms in {len(traces.median)} trials."
     )
 
 
-def _place_words(found: Staircases) -> str:
-    said = [
-        f"{one.generator} {one.modal.value:.0f} ms over {one.people} people"
-        for one in found.settled
-        if one.modal.value is not None
+def _exposure_words(staircases: Staircases) -> str:
+    descriptions = [
+        f"{row.generator} {row.modal.value:.0f} ms over {count_raters(row.raters)}"
+        for row in staircases.generators
+        if row.modal.value is not None
     ]
-    return f"Modal exposure of each person, and means: {'; '.join(said)}."
+    return f"Modal exposure of each rater, and means: {'; '.join(descriptions)}."

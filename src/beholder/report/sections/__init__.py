@@ -1,1 +1,1 @@
-"""Sections of the page: each puts rows, charts and images together."""
+"""Sections of the page: each combines rows, charts and images."""

@@ -1,4 +1,4 @@
-"""Example images: for each generator the one people judged best and the one they judged worst."""
+"""Example images: for each generator the one that raters judged best and the one they judged worst."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +14,12 @@ from beholder.report.text.words import count, percent
 from beholder.stats.intervals.proportions import wilson
 
 MOST_GENERATORS = 12
-"""Beyond so many the examples of the first and the last generators are shown, to keep the file small."""
+"""Of more generators, only the first and the last have examples, to keep the file small."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What people made of one image, higher being better for its generator."""
+class ImageRating:
+    """The rating of one image, higher being better for its generator, and its confidence interval."""
 
     image: str
     value: float
@@ -30,32 +30,32 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An image to be shown."""
+    """An image that the page shows."""
 
     role: str
-    verdict: str
+    rating: str
     interval: str
     prompt: str | None
     alt: str
     source: str | None
-    """A data URI; nothing where the file cannot be read."""
+    """A data URI; ``None`` where the file cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
+class GeneratorExamples:
     """The examples of one generator."""
 
     generator: str
-    shown: tuple[Example, ...]
+    images: tuple[Example, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How examples of a board are named: the best, the worst, and what a value says."""
+    """How examples of a board are named: the best, the worst, and what a value means."""
 
     best: str
     worst: str
-    says: str
+    meaning: str
 
 
 WORDINGS: Mapping[str, Wording] = {
@@ -70,7 +70,7 @@ WORDINGS: Mapping[str, Wording] = {
 REAL_WORDING = Wording("Real, and taken for real", "Real, yet taken for generated", "taken for real")
 
 
-def examples(
+def select_examples(
     board: Board,
     labels: pl.DataFrame,
     images: pl.DataFrame,
@@ -80,38 +80,38 @@ def examples(
     *,
     real: str | None = None,
     scale: tuple[float, float] = (0.0, 1.0),
-) -> tuple[Examples, ...]:
+) -> tuple[GeneratorExamples, ...]:
     """The examples of a board's generators in the order of the board, then those of the ``real`` images.
 
-    ``scale`` holds the lowest and the highest value that a label can have: an interval ends there. Images whose
-    files did not come with imported data are not shown; transparent ones are shown on the ``background``.
+    ``scale`` is the lowest and the highest value that a label can have, where confidence intervals end. Images
+    without a file, as in imported data, are not shown; transparent ones are shown on the ``background``.
     """
     about = {row["image"]: row for row in images.filter(pl.col("sha256") != UNKNOWN).to_dicts()}
     if not about:
         return ()
-    mine = labels.filter(
+    own_labels = labels.filter(
         (pl.col("question") == board.question) & (pl.col("aspect") == board.aspect) & pl.col("word").is_null()
     )
-    method = next((m for m in mine["method"].unique().sort() if m in WORDINGS), None)
+    method = next((m for m in own_labels["method"].unique().sort() if m in WORDINGS), None)
     if method is None:
         return ()
-    verdicts = [_within(v, scale) for v in VERDICTS[method](mine.filter(pl.col("method") == method), board.level)]
-    verdicts = [verdict for verdict in verdicts if verdict.image in about]
-    found, by_points = [], method.endswith("mean")
+    ratings = RATINGS[method](own_labels.filter(pl.col("method") == method), board.level)
+    ratings = [_within(rating, scale) for rating in ratings if rating.image in about]
+    examples, by_points = [], method.endswith("mean")
     for generator in [*_some([row.generator for row in board.rows]), *([real] if real else [])]:
         wording = REAL_WORDING if generator == real else WORDINGS[method]
-        its = [v for v in verdicts if about[v.image]["generator"] == generator]
-        shown = tuple(
-            _example(role, verdict, wording, about[verdict.image], prompts, folder, background, points=by_points)
-            for role, verdict in _extremes(its, wording)
+        own = [rating for rating in ratings if about[rating.image]["generator"] == generator]
+        selected = tuple(
+            _example(role, rating, wording, about[rating.image], prompts, folder, background, points=by_points)
+            for role, rating in _extremes(own, wording)
         )
-        if shown:
-            found.append(Examples(generator, shown))
-    return tuple(found)
+        if selected:
+            examples.append(GeneratorExamples(generator, selected))
+    return tuple(examples)
 
 
-def _within(verdict: Verdict, scale: tuple[float, float]) -> Verdict:
-    return replace(verdict, low=max(verdict.low, scale[0]), high=min(verdict.high, scale[1]))
+def _within(rating: ImageRating, scale: tuple[float, float]) -> ImageRating:
+    return replace(rating, low=max(rating.low, scale[0]), high=min(rating.high, scale[1]))
 
 
 def _some(generators: Sequence[str]) -> list[str]:
@@ -121,34 +121,34 @@ def _some(generators: Sequence[str]) -> list[str]:
     return [*generators[:half], *generators[-half:]]
 
 
-def _extremes(verdicts: Sequence[Verdict], wording: Wording) -> Iterator[tuple[str, Verdict]]:
-    """The image surest to be good (highest lower end) and the one surest to be bad (lowest upper end)."""
-    if not verdicts:
+def _extremes(ratings: Sequence[ImageRating], wording: Wording) -> Iterator[tuple[str, ImageRating]]:
+    """The image with the highest lower confidence limit, and the one with the lowest upper limit."""
+    if not ratings:
         return
-    best = min(verdicts, key=lambda v: (-v.low, -v.value, v.image))
+    best = min(ratings, key=lambda v: (-v.low, -v.value, v.image))
     yield wording.best, best
-    rest = [verdict for verdict in verdicts if verdict is not best]
+    rest = [rating for rating in ratings if rating is not best]
     if rest:
         yield wording.worst, min(rest, key=lambda v: (v.high, v.value, v.image))
 
 
-def _shares(labels: pl.DataFrame, level: float) -> list[Verdict]:  # noqa: ARG001 - the shape of VERDICTS
-    """The share who took the image for real, or did not press for it: the label counts the others."""
+def _complements(labels: pl.DataFrame, level: float) -> list[ImageRating]:  # noqa: ARG001 - the shape of RATINGS
+    """The proportion who took the image for real, or did not press for it: the label counts the others."""
     return [
-        Verdict(r["image"], 1 - r["value"], 1 - _or(r["high"], 1.0), 1 - _or(r["low"], 0.0), r["answers"])
+        ImageRating(r["image"], 1 - r["value"], 1 - _or(r["high"], 1.0), 1 - _or(r["low"], 0.0), r["answers"])
         for r in labels.to_dicts()
     ]
 
 
-def _means(labels: pl.DataFrame, level: float) -> list[Verdict]:  # noqa: ARG001 - the shape of VERDICTS
+def _means(labels: pl.DataFrame, level: float) -> list[ImageRating]:  # noqa: ARG001 - the shape of RATINGS
     return [
-        Verdict(r["image"], r["value"], _or(r["low"], r["value"]), _or(r["high"], r["value"]), r["answers"])
+        ImageRating(r["image"], r["value"], _or(r["low"], r["value"]), _or(r["high"], r["value"]), r["answers"])
         for r in labels.to_dicts()
     ]
 
 
-def _preferences(labels: pl.DataFrame, level: float) -> list[Verdict]:
-    """The share of votes won over all the rivals of an image, a tie counting half, with Wilson's interval."""
+def _preferences(labels: pl.DataFrame, level: float) -> list[ImageRating]:
+    """The proportion of votes won against all rivals of an image, a tie counting half, with Wilson's interval."""
     won = pl.concat(
         [
             labels.select("image", "answers", votes=pl.col("value") * pl.col("answers")),
@@ -160,24 +160,24 @@ def _preferences(labels: pl.DataFrame, level: float) -> list[Verdict]:
     low, high = wilson(np.clip(votes, 0, answers), answers, level)
     columns = (sums["image"], votes / answers, low, high, answers)
     return [
-        Verdict(image, float(value), float(below), float(above), int(number))
+        ImageRating(image, float(value), float(below), float(above), int(number))
         for image, value, below, above, number in zip(*columns, strict=True)
     ]
 
 
-VERDICTS = {
-    "share": _shares,
+RATINGS = {
+    "share": _complements,
     "preference": _preferences,
     "mean": _means,
     "published-mean": _means,
-    "credit": _shares,
+    "credit": _complements,
 }
-"""How the labels of each method judge an image."""
+"""How the labels of each method rate an image."""
 
 
 def _example(
     role: str,
-    verdict: Verdict,
+    rating: ImageRating,
     wording: Wording,
     image: Mapping[str, str | None],
     prompts: Mapping[str, str],
@@ -187,13 +187,13 @@ def _example(
     points: bool,
 ) -> Example:
     prompt = prompts.get(image["prompt"] or "")
-    said = f"{verdict.value:.2f} {wording.says}" if points else f"{percent(verdict.value)} {wording.says}"
-    low, high = verdict.low, verdict.high
+    number = f"{rating.value:.2f}" if points else percent(rating.value)
+    low, high = rating.low, rating.high
     interval = f"{low:.1f} to {high:.1f}" if points else f"{100 * low:.0f} to {100 * high:.0f} %"
     return Example(
         role=role,
-        verdict=said,
-        interval=f"{interval}, {count(verdict.answers, 'answer')}",
+        rating=f"{number} {wording.meaning}",
+        interval=f"{interval}, {count(rating.answers, 'answer')}",
         prompt=prompt,
         alt=f"{image['generator']}: {prompt}" if prompt else f"an image of {image['generator']}",
         source=thumbnail(folder / str(image["path"]), background),

@@ -1,4 +1,4 @@
-"""What a model says of images, drawn, and beside it what people said: cards for a page."""
+"""What a model says about images, side by side with what raters said: cards for a page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,40 +8,39 @@ from PIL import Image
 
 from beholder.feedback.image_feedback import AspectScore, ImageFeedback
 from beholder.images.thumbnail import data_uri, shrunk
-from beholder.report.site.overlay import Layer, layer, ramp_of
-from beholder.report.text.prompt_words import PromptWord, prompt_words
-from beholder.report.text.words import people as number_of_people
-from beholder.report.text.words import percent
+from beholder.report.site.overlay import Layer, build_layer, ramp_of
+from beholder.report.text.prompt_words import PromptWord, mark_words
+from beholder.report.text.words import count_raters, percent
 from beholder.stats.prediction.heatmap_summary import HeatmapSummary, heatmap_summary
 
 FAINT = 0.25
-"""A model's chance that a word was missed is never quite 0: below this it is not told."""
+"""A model's probability that a word is misaligned is never quite 0: below this it is not shown."""
 
 MODEL = "model"
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one side says: the model, or people."""
+    """What one side says: the model, or the raters."""
 
     who: str
     layers: Mapping[str, tuple[Layer, str]]
-    """Aspect -> the map and a few words on it."""
+    """Aspect -> the heatmap and a few words on it."""
     words: tuple[PromptWord, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """One aspect, as far as each side scores it."""
+    """The scores of one aspect by both sides."""
 
     aspect: str
     model: AspectScore | None
-    people: AspectScore | None
+    raters: AspectScore | None
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One image with all that is said of it."""
+    """One image with the feedback of both sides."""
 
     name: str
     prompt: str
@@ -49,30 +48,30 @@ class Card:
     alt: str
     sides: tuple[Side, ...]
     aspects: tuple[str, ...]
-    """Those of the maps, in order."""
+    """Aspects that have heatmaps, in order."""
     scores: tuple[ScoreRow, ...]
     note: str
 
     @property
     def ramps(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The colours of the maps."""
+        """The colours of the heatmaps."""
         return tuple((aspect, ramp_of(aspect)) for aspect in self.aspects)
 
 
-def card(
+def build_card(
     name: str,
     prompt: str,
     picture: Image.Image | None,
     model: ImageFeedback,
-    people: ImageFeedback | None,
+    human: ImageFeedback | None,
     *,
     note: str = "",
     side: int,
 ) -> Card:
-    """The card of an image; its pictures are ``side`` pixels long."""
-    given = {MODEL: model} | ({number_of_people(people.people): people} if people else {})
-    aspects = tuple(dict.fromkeys(aspect for said in given.values() for aspect in said.heatmaps))
-    scored = dict.fromkeys(aspect for said in given.values() for aspect in said.scores)
+    """The card of an image; the longest side of its pictures is ``side`` pixels."""
+    feedback = {MODEL: model} | ({count_raters(human.people): human} if human else {})
+    aspects = tuple(dict.fromkeys(aspect for own in feedback.values() for aspect in own.heatmaps))
+    scored = dict.fromkeys(aspect for own in feedback.values() for aspect in own.scores)
     alt = f"{name}: {prompt}" if prompt else name
     small = None
     if picture is not None:
@@ -82,37 +81,42 @@ def card(
         prompt=prompt,
         source=data_uri(small) if small else None,
         alt=alt,
-        sides=tuple(_side(who, said, prompt, small, alt, side) for who, said in given.items()),
+        sides=tuple(_side(who, own, prompt, small, alt, side) for who, own in feedback.items()),
         aspects=aspects,
         scores=tuple(
-            ScoreRow(aspect, model.scores.get(aspect), people.scores.get(aspect) if people else None)
+            ScoreRow(aspect, model.scores.get(aspect), human.scores.get(aspect) if human else None)
             for aspect in scored
         ),
         note=note,
     )
 
 
-def legend(cards: Sequence[Card]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The colours of all maps that are shown."""
-    return tuple(dict(ramp for one in cards for ramp in one.ramps).items())
+def collect_ramps(cards: Sequence[Card]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The colours of all heatmaps on the cards."""
+    return tuple(dict(ramp for card in cards for ramp in card.ramps).items())
 
 
-def _side(who: str, said: ImageFeedback, prompt: str, picture: Image.Image | None, alt: str, side: int) -> Side:
+def _side(
+    who: str, feedback: ImageFeedback, prompt: str, picture: Image.Image | None, alt: str, side: int
+) -> Side:
     layers, by_model = {}, who == MODEL
-    for aspect, heatmap in said.heatmaps.items():
-        told = _told(heatmap_summary(heatmap), by_model=by_model)
-        layers[aspect] = (layer(heatmap, picture, aspect, f"{alt}; {aspect}, {who}: {told}", side=side), told)
+    for aspect, heatmap in feedback.heatmaps.items():
+        extent = _extent(heatmap_summary(heatmap), by_model=by_model)
+        layers[aspect] = (
+            build_layer(heatmap, picture, aspect, f"{alt}; {aspect}, {who}: {extent}", side=side),
+            extent,
+        )
     words: tuple[PromptWord, ...] = ()
-    if said.missed is not None:
-        shares = np.nan_to_num(said.missed).tolist()  # nan: the word was not read
-        told, faint = ("chance {}", FAINT) if by_model else (f"{{}} of {who}", 0.0)
-        words = prompt_words(prompt, shares, told, faint)
+    if feedback.missed is not None:
+        proportions = np.nan_to_num(feedback.missed).tolist()  # nan: the word was not read
+        note, faint = ("probability {}", FAINT) if by_model else (f"{{}} of {who}", 0.0)
+        words = mark_words(prompt, proportions, note, faint)
     return Side(who, layers, words)
 
 
-def _told(found: HeatmapSummary, *, by_model: bool) -> str:
-    if found.above_half:
-        return f"{percent(found.above_half)} of the area, {found.where}"
+def _extent(summary: HeatmapSummary, *, by_model: bool) -> str:
+    if summary.above_half:
+        return f"{percent(summary.above_half)} of the area, {summary.where}"
     if by_model:
-        return f"nowhere likely; at most {percent(found.peak)}, {found.where}"
-    return f"by up to {percent(found.peak)}, {found.where}" if found.peak else "nobody marked a place"
+        return f"nowhere likely; at most {percent(summary.peak)}, {summary.where}"
+    return f"by up to {percent(summary.peak)}, {summary.where}" if summary.peak else "nothing marked"

@@ -1,4 +1,4 @@
-"""Rich feedback on an image: where people saw something wrong, and which words of the prompt they missed."""
+"""Rich feedback on images: heatmaps of what raters marked, and misaligned keywords of the prompt."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from beholder.feedback.heatmap import decode_heatmap
 from beholder.feedback.labels import SCORED_BY
 from beholder.formats.imported import UNKNOWN
 from beholder.images.thumbnail import SIDE, data_uri, open_or_none, shrunk
-from beholder.report.site.overlay import Layer, layer, ramp_of
+from beholder.report.site.overlay import Layer, build_layer, ramp_of
 from beholder.report.tables.leaderboard import Record
-from beholder.report.text.prompt_words import PromptWord, prompt_words
-from beholder.report.text.words import count, people, percent
+from beholder.report.text.prompt_words import PromptWord, mark_words
+from beholder.report.text.words import count, count_raters, percent
 from beholder.study.kinds.rich_feedback import MARKED
 from beholder.study.kinds.traits import MarkedQuestion
 from beholder.study.words import split_words
@@ -23,12 +23,12 @@ MOST = 6
 """Images shown, to keep the file small."""
 
 CANDIDATES = 8
-"""Of each generator's worst rated images, the one with the most marked is shown."""
+"""Of this many worst rated images of a generator, the one with the most marks is shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """One image with its maps and its prompt."""
+class MarkedImage:
+    """One image with its heatmaps and its prompt."""
 
     generator: str
     rated: str
@@ -36,18 +36,18 @@ class Marked:
     alt: str
     layers: tuple[Layer, ...]
     words: tuple[PromptWord, ...]
-    people: int
+    raters: int
 
 
 @dataclass(frozen=True, slots=True)
 class Heatmaps:
-    """The images of one question that are shown, and the colours of the maps."""
+    """Images of one question with their heatmaps, and the colours of the heatmaps."""
 
-    shown: tuple[Marked, ...]
+    images: tuple[MarkedImage, ...]
     ramps: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def heatmaps(
+def build_heatmaps(
     question: MarkedQuestion,
     order: Sequence[str],
     labels: pl.DataFrame,
@@ -57,20 +57,22 @@ def heatmaps(
     folder: Path,
     background: str,
 ) -> Heatmaps | None:
-    """For each generator the badly rated image with the most marked; nothing where no places were marked.
+    """For each generator the badly rated image with the most marks; ``None`` where nothing was marked.
 
-    Generators stand in the given ``order``; where there is only one, or none is known, several images are shown.
+    Generators are in the given ``order``; where there is only one, or none is known, several images are shown.
     """
     if not regions.is_file():
         return None
-    mine = labels.filter(pl.col("question") == question.name)
-    candidates = _candidates(question.aspects[0].name, order, mine, images)
+    own_labels = labels.filter(pl.col("question") == question.name)
+    candidates = _candidates(question.aspects[0].name, order, own_labels, images)
     maps = _maps(regions, question.name, [image for own in candidates.values() for image in own])
     chosen = list(_chosen(candidates, maps))[:MOST]
     about = {row["image"]: row for row in images.filter(pl.col("image").is_in(chosen)).to_dicts()}
-    shown = tuple(_marked(question, about[image], mine, prompts, maps, folder, background) for image in chosen)
-    aspects = [aspect for aspect in MARKED if any(layer.aspect == aspect for m in shown for layer in m.layers)]
-    return Heatmaps(shown, tuple((aspect, ramp_of(aspect)) for aspect in aspects)) if shown else None
+    marked = tuple(
+        _marked(question, about[image], own_labels, prompts, maps, folder, background) for image in chosen
+    )
+    aspects = [aspect for aspect in MARKED if any(layer.aspect == aspect for m in marked for layer in m.layers)]
+    return Heatmaps(marked, tuple((aspect, ramp_of(aspect)) for aspect in aspects)) if marked else None
 
 
 def _candidates(
@@ -79,17 +81,17 @@ def _candidates(
     """The images rated worst by one aspect, by generator."""
     by = pl.col("method").is_in(list(SCORED_BY))
     rated = labels.filter(by & (pl.col("aspect") == aspect)).select("image", "value")
-    known = rated.join(images.select("image", "generator"), on="image").sort("value", "image")
-    found = known.group_by("generator", maintain_order=True).agg(pl.col("image").head(CANDIDATES))
-    by_generator = dict(found.iter_rows())
+    by_rating = rated.join(images.select("image", "generator"), on="image").sort("value", "image")
+    worst = by_rating.group_by("generator", maintain_order=True).agg(pl.col("image").head(CANDIDATES))
+    by_generator = dict(worst.iter_rows())
     return {name: by_generator[name] for name in order or sorted(by_generator) if name in by_generator}
 
 
-def _maps(regions: Path, question: str, wanted: Sequence[str]) -> dict[tuple[str, str], Record]:
+def _maps(regions: Path, question: str, images: Sequence[str]) -> dict[tuple[str, str], Record]:
     """The rows of ``regions`` of some images, by image and aspect."""
     rows = (
         pl.scan_parquet(regions)
-        .filter((pl.col("question") == question) & pl.col("image").is_in(list(wanted)))
+        .filter((pl.col("question") == question) & pl.col("image").is_in(list(images)))
         .collect()
     )
     return {(row["image"], row["aspect"]): row for row in rows.to_dicts()}
@@ -103,8 +105,8 @@ def _chosen(candidates: Mapping[str, Sequence[str]], maps: Mapping[tuple[str, st
 
 
 def _marks(image: str, maps: Mapping[tuple[str, str], Record]) -> float:
-    found = [maps[image, aspect]["heatmap"] for aspect in MARKED if (image, aspect) in maps]
-    return sum(float(decode_heatmap(png).mean()) for png in found)
+    heatmaps = [maps[image, aspect]["heatmap"] for aspect in MARKED if (image, aspect) in maps]
+    return sum(float(decode_heatmap(png).mean()) for png in heatmaps)
 
 
 def _marked(
@@ -115,47 +117,47 @@ def _marked(
     maps: Mapping[tuple[str, str], Record],
     folder: Path,
     background: str,
-) -> Marked:
+) -> MarkedImage:
     name, prompt = image["image"], prompts.get(image["prompt"] or "", "")
     path = folder / image["path"] if image["sha256"] != UNKNOWN else None
     picture = open_or_none(path, background) if path else None
-    mine = labels.filter(pl.col("image") == name)
+    own_labels = labels.filter(pl.col("image") == name)
     regions = [maps[name, aspect] for aspect in MARKED if (name, aspect) in maps]
     alt = f"{image['generator']}: {prompt}" if prompt else f"an image of {image['generator']}"
-    return Marked(
+    return MarkedImage(
         generator=image["generator"],
-        rated=_rated(question, mine),
+        rated=_rated(question, own_labels),
         source=data_uri(shrunk(picture, SIDE)) if picture else None,
         alt=alt,
         layers=tuple(_layer(row, picture, alt) for row in regions),
-        words=_words(mine, prompt),
-        people=max(row["raters"] for row in regions),
+        words=_words(own_labels, prompt),
+        raters=max(row["raters"] for row in regions),
     )
 
 
 def _rated(question: MarkedQuestion, labels: pl.DataFrame) -> str:
-    """The image's mean by the first aspect; its interval ends with the scale."""
+    """The image's mean by the first aspect; its confidence interval ends with the scale."""
     aspect, (lowest, highest) = question.aspects[0].name, question.scale()
-    found = labels.filter((pl.col("aspect") == aspect) & pl.col("method").is_in(list(SCORED_BY))).to_dicts()
-    if not found:
+    scores = labels.filter((pl.col("aspect") == aspect) & pl.col("method").is_in(list(SCORED_BY))).to_dicts()
+    if not scores:
         return ""
-    row = found[0]
-    known = row["low"] is not None and row["high"] is not None
-    interval = f" ({max(row['low'], lowest):.1f} to {min(row['high'], highest):.1f})" if known else ""
+    row = scores[0]
+    has_interval = row["low"] is not None and row["high"] is not None
+    interval = f" ({max(row['low'], lowest):.1f} to {min(row['high'], highest):.1f})" if has_interval else ""
     return f"{aspect} {row['value']:.2f}{interval}, {count(row['answers'], 'answer')}"
 
 
 def _layer(region: Record, picture: Image.Image | None, alt: str) -> Layer:
     heatmap, aspect = decode_heatmap(region["heatmap"]), region["aspect"]
     peak, marked = float(heatmap.max()), float((heatmap > 0).mean())
-    said = (
-        f"{aspect} marked on {percent(marked)} of the area, by up to {percent(peak)} of {region['raters']} people"
+    extent = (
+        f"marked on {percent(marked)} of the area, by up to {percent(peak)} of {count_raters(region['raters'])}"
     )
-    return layer(heatmap, picture, aspect, f"{alt}; {said}")
+    return build_layer(heatmap, picture, aspect, f"{alt}; {aspect} {extent}")
 
 
 def _words(labels: pl.DataFrame, prompt: str) -> tuple[PromptWord, ...]:
     rows = {row["word"]: row for row in labels.filter(pl.col("word").is_not_null()).to_dicts()}
-    shares = [rows[place]["value"] if place in rows else 0.0 for place in range(len(split_words(prompt)))]
-    asked = max((row["raters"] for row in rows.values()), default=0)
-    return prompt_words(prompt, shares, f"{{}} of {people(asked)}")
+    proportions = [rows[place]["value"] if place in rows else 0.0 for place in range(len(split_words(prompt)))]
+    raters = max((row["raters"] for row in rows.values()), default=0)
+    return mark_words(prompt, proportions, f"{{}} of {count_raters(raters)}")

@@ -1,4 +1,4 @@
-"""Labels to look at again: those that are probably wrong, the most doubtful first."""
+"""Likely label errors (confident learning): the labels that are probably wrong, the most doubtful first."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,21 +8,22 @@ import polars as pl
 
 from beholder.formats.imported import UNKNOWN
 from beholder.images.thumbnail import thumbnail
+from beholder.report.tables.label_errors import RATERS
 from beholder.report.tables.leaderboard import Record
 from beholder.report.text.words import count, percent
 from beholder.study.words import split_words
 
 MOST = 12
-"""So many are shown; the rest are counted."""
+"""Number of label errors shown; the rest are counted."""
 
 SIDE = 160
-SAYS = {
+MEANINGS = {
     "share": "say generated",
     "preference": "are for the first",
-    "majority": "say that it is missed",
-    "published-majority": "say that it is missed",
+    "majority": "say that it is misaligned",
+    "published-majority": "say that it is misaligned",
 }
-"""What the share behind a label says, by the method of the label."""
+"""What the proportion behind a label means, by the method of the label."""
 
 OF_PAIRS = {"image": "the first", "other": "the second", "tie": "a tie"}
 """Hard labels of two images, in words."""
@@ -30,14 +31,14 @@ OF_PAIRS = {"image": "the first", "other": "the second", "tie": "a tie"}
 
 @dataclass(frozen=True, slots=True)
 class ShownImage:
-    """An image of a doubtful label."""
+    """An image of a label that may be wrong."""
 
     alt: str
     source: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Doubtful:
+class LabelError:
     """A label that may be wrong."""
 
     what: str
@@ -49,71 +50,71 @@ class Doubtful:
 
 
 @dataclass(frozen=True, slots=True)
-class Doubts:
-    """The most doubtful labels of a question, how many there are, and among how many that were examined."""
+class LabelErrors:
+    """The likeliest label errors of a question, how many there are, and how many labels were examined."""
 
-    shown: tuple[Doubtful, ...]
+    worst: tuple[LabelError, ...]
     total: int
     examined: int
 
 
-def doubts(
+def find_label_errors(
     question: str,
     labels: pl.DataFrame,
     images: pl.DataFrame,
     prompts: Mapping[str, str],
     folder: Path,
     background: str,
-) -> Doubts | None:
-    """The doubtful labels of a question; nothing where no label was examined."""
+) -> LabelErrors | None:
+    """The likely label errors of a question; ``None`` where no label was examined."""
     examined = labels.filter((pl.col("question") == question) & pl.col("doubt").is_not_null())
     if examined.is_empty():
         return None
-    doubtful = examined.filter(pl.col("suggested").is_not_null() & (pl.col("suggested") != pl.col("choice")))
-    worst = doubtful.sort("doubt", "image", "other", "word", descending=[True, False, False, False]).head(MOST)
-    wanted = [name for column in ("image", "other") for name in worst[column] if name is not None]
-    about = {row["image"]: row for row in images.filter(pl.col("image").is_in(wanted)).to_dicts()}
-    shown = tuple(_doubtful(row, about, prompts, folder, background) for row in worst.to_dicts())
-    return Doubts(shown, doubtful.height, examined.height)
+    errors = examined.filter(pl.col("suggested").is_not_null() & (pl.col("suggested") != pl.col("choice")))
+    worst = errors.sort("doubt", "image", "other", "word", descending=[True, False, False, False]).head(MOST)
+    shown_images = [name for column in ("image", "other") for name in worst[column] if name is not None]
+    about = {row["image"]: row for row in images.filter(pl.col("image").is_in(shown_images)).to_dicts()}
+    described = tuple(_label_error(row, about, prompts, folder, background) for row in worst.to_dicts())
+    return LabelErrors(described, errors.height, examined.height)
 
 
-def _doubtful(
+def _label_error(
     row: Record,
     about: Mapping[str, Record],
     prompts: Mapping[str, str],
     folder: Path,
     background: str,
-) -> Doubtful:
+) -> LabelError:
     names = [row[column] for column in ("image", "other") if row[column] is not None]
     prompt = prompts.get(about[names[0]]["prompt"] or "", "")
     what = f"{row['aspect']}: {' and '.join(names)}"
     if row["word"] is not None:
         what += f", the word “{dict(enumerate(split_words(prompt))).get(row['word'], row['word'])}”"
-    known = row["low"] is not None and row["high"] is not None
-    interval = f", {100 * row['low']:.0f} to {100 * row['high']:.0f} %" if known else ""
-    says = SAYS.get(row["method"], "say so")
-    return Doubtful(
+    has_interval = row["low"] is not None and row["high"] is not None
+    interval = f", {100 * row['low']:.0f} to {100 * row['high']:.0f} %" if has_interval else ""
+    meaning = MEANINGS.get(row["method"], "say so")
+    return LabelError(
         what=what,
         pictures=tuple(_picture(about[name], prompt, folder, background) for name in names),
-        choice=_said(row["choice"]),
-        suggested=_said(row["suggested"]),
+        choice=_choice_words(row["choice"]),
+        suggested=_choice_words(row["suggested"]),
         doubt=percent(row["doubt"]),
-        rests_on=f"{percent(row['value'])} {says}{interval}; {count(row['answers'], 'answer')}{_by(row)}",
+        rests_on=f"{percent(row['value'])} {meaning}{interval}; {count(row['answers'], 'answer')}{_by(row)}",
     )
 
 
 def _by(row: Record) -> str:
-    """Who doubts it, where that is not only what the people's own answers say."""
+    """Which sources doubt it, where that is not only the raters' own answers."""
     who = row.get("doubted_by")
-    return f"; doubted by {who}" if who and who != "people" else ""
+    return f"; doubted by {who}" if who and who != RATERS else ""
 
 
-def _said(choice: str | None) -> str:
+def _choice_words(choice: str | None) -> str:
     return "undecided" if choice is None else OF_PAIRS.get(choice, choice)
 
 
 def _picture(image: Record, prompt: str, folder: Path, background: str) -> ShownImage:
-    known = image["sha256"] != UNKNOWN
+    has_file = image["sha256"] != UNKNOWN
     generator = image["generator"]
     alt = f"{generator}: {prompt}" if prompt else f"an image of {generator}"
-    return ShownImage(alt, thumbnail(folder / str(image["path"]), background, side=SIDE) if known else None)
+    return ShownImage(alt, thumbnail(folder / str(image["path"]), background, side=SIDE) if has_file else None)

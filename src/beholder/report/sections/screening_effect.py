@@ -1,11 +1,11 @@
-"""What screening changed, in words: how far ratings moved, and whether the order did."""
+"""The effect of screening, in words: how far ratings moved, and whether the order changed."""
 
 from beholder.report.tables.leaderboard import Board, Standing
-from beholder.report.text.words import count, sentence
+from beholder.report.text.words import count, end_sentence
 
 
-def effect_of_screening(board: Board) -> str | None:
-    """A sentence on one board; nothing where nobody was set aside, or the ratings before are not known."""
+def describe_screening_effect(board: Board) -> str | None:
+    """A sentence on one board; ``None`` where nobody was excluded, or ratings before screening are not known."""
     if not board.screened:
         return None
     moved = [(row.rating - row.before.rating, row) for row in board.rows if row.before]
@@ -13,16 +13,16 @@ def effect_of_screening(board: Board) -> str | None:
     measure = board.measure
     unit = "percentage points" if measure.unit == "%" else measure.unit
     most = f"{row.generator} moves most, by {f'{measure.show_difference(by)} {unit}'.strip()}"
-    return sentence(f"{most}; {_order(board)}")
+    return end_sentence(f"{most}; {_order(board)}")
 
 
 def _order(board: Board) -> str:
-    known = [row for row in board.rows if row.before]
-    before = sorted(known, key=_before)
-    moved = sum(one is not other for one, other in zip(known, before, strict=True))
+    after = [row for row in board.rows if row.before]
+    before = sorted(after, key=_before)
+    moved = sum(now is not then for now, then in zip(after, before, strict=True))
     if not moved:
-        return "the order of the generators stays"
-    return f"{count(moved, 'generator')} {'has' if moved == 1 else 'have'} another place"
+        return "the order of the generators does not change"
+    return f"{count(moved, 'generator')} {'changes' if moved == 1 else 'change'} position"
 
 
 def _before(row: Standing) -> tuple[float, str]:

@@ -1,27 +1,32 @@
-"""What the study found, in sentences that follow from the boards: no sentence is written beforehand."""
+"""The findings of the study, in sentences derived from the boards."""
 
 from collections.abc import Sequence
 from itertools import groupby
 
-from beholder.report.tables.leaderboard import WHOLE, Board, Pair
-from beholder.report.tables.raters import Crowd
-from beholder.report.text.words import all_of, listed, people, percent, sentence, spelled
+from beholder.report.tables.leaderboard import ALL_IMAGES, Board, Pair
+from beholder.report.tables.raters import RaterPool
+from beholder.report.text.words import all_of, count_raters, end_sentence, join_names, percent, spell_out
 
-MANY_PEOPLE = 1000
-"""From here on the people still needed are too many for their number to matter."""
+MANY_RATERS = 1000
+"""From here on the raters still needed are too many for their number to matter."""
+
+NO_LEADER = "no generator is certain to rank first"
+OPEN_LEAD = "first place is undecided"
 
 NAMED = 3
-"""So many generators, or undecided pairs, are named; beyond that they are counted."""
+"""Up to this many generators, or undecided pairs, are named; more are counted."""
 
 
-def findings(leading: Sequence[Board], every: Sequence[Board], crowds: Sequence[Crowd] = ()) -> tuple[str, ...]:
-    """The findings, the most important first. ``leading`` are the headline boards, ``every`` all of them."""
-    told = [board for board in leading if board.rows]
+def write_findings(
+    leading: Sequence[Board], every: Sequence[Board], pools: Sequence[RaterPool] = ()
+) -> tuple[str, ...]:
+    """The findings, the most important first. ``leading`` are the headline boards, ``every`` all boards."""
+    rated = [board for board in leading if board.rows]
     lines = ["No generator has been rated yet"]
-    if told:
-        lines = [*_first(told), *_apart(told), *_undecided(told), *_fooled(every)]
-    lines += [*_screened(crowds), *_recovered(told)]
-    return tuple(sentence(line) for line in lines)
+    if rated:
+        lines = [*_first(rated), *_separated(rated), *_undecided(rated), *_fooled(every)]
+    lines += [*_excluded(pools), *_covered(rated)]
+    return tuple(end_sentence(line) for line in lines)
 
 
 def _first(boards: Sequence[Board]) -> list[str]:
@@ -37,66 +42,68 @@ def _first(boards: Sequence[Board]) -> list[str]:
         groups.setdefault(board.leaders, []).append(board)
     if len(groups) == 1:
         (leaders, led) = next(iter(groups.items()))
-        return [_lead(leaders, f"by {all_of(len(led), 'measure')}" if len(led) > 1 else "")]
-    return ["; ".join(_lead(leaders, f"by {_names(led, boards)}") for leaders, led in groups.items())]
+        line = _lead(leaders, f"by {all_of(len(led), 'measure')}" if len(led) > 1 else "")
+    else:
+        line = "; ".join(_lead(leaders, f"by {_names(led, boards)}") for leaders, led in groups.items())
+    return [_capitalised(line) if line.startswith((NO_LEADER, OPEN_LEAD)) else line]
 
 
 def _lead(leaders: tuple[str, ...], where: str) -> str:
     if not leaders:
-        words = "no generator is sure of the first place"
+        words = NO_LEADER
     elif len(leaders) == 1:
         words = f"{leaders[0]} ranks first"
     elif len(leaders) <= NAMED:
-        words = f"{listed(leaders)} share the first place"
+        words = f"{OPEN_LEAD} between {join_names(leaders)}"
     else:
-        words = f"{spelled(len(leaders))} generators share the first place"
+        words = f"{OPEN_LEAD} between {spell_out(len(leaders))} generators"
     return f"{words} {where}".rstrip()
 
 
-def _apart(boards: Sequence[Board]) -> list[str]:
-    """How many pairs people told apart, by which measures."""
+def _separated(boards: Sequence[Board]) -> list[str]:
+    """How many pairs differ significantly, by which measures."""
     compared = [board for board in boards if board.pairs]
     if not compared:
         return []
     if all(len(board.pairs) == 1 for board in compared):
-        return [_two_apart(compared)]
+        return [_two_generators(compared)]
 
-    def share(board: Board) -> tuple[int, int]:
+    def tally(board: Board) -> tuple[int, int]:
         return len(board.pairs) - len(board.undecided), len(board.pairs)
 
-    in_order = sorted(compared, key=lambda board: (-share(board)[0] / share(board)[1], -share(board)[1]))
-    groups = [(key, list(group)) for key, group in groupby(in_order, key=share)]
-    if len(groups) == 1:
-        ((apart, total), led) = groups[0]
-        where = f" by {all_of(len(led), 'measure')}" if len(led) > 1 else ""
-        return [f"People told {_of_pairs(apart, total)} pairs of generators apart{where}"]
-    ((apart, total), led), *rest = groups
-    clauses = [f"{_of_pairs(apart, total)} pairs of generators apart by {_names(led, boards)}"]
-    clauses += [f"{_of_pairs(apart, total)} by {_names(led, boards)}" for (apart, total), led in rest]
-    return [f"People told {', '.join(clauses[:-1])}, and {clauses[-1]}"]
+    in_order = sorted(compared, key=lambda board: (-tally(board)[0] / tally(board)[1], -tally(board)[1]))
+    groups = [(key, list(group)) for key, group in groupby(in_order, key=tally)]
+    ((separated, total), led), *rest = groups
+    verb = "differs" if separated == 1 else "differ"
+    first = f"{_of_pairs(separated, total)} pairs of generators {verb} significantly"
+    if not rest:
+        return [_capitalised(first + (f" by {all_of(len(led), 'measure')}" if len(led) > 1 else ""))]
+    clauses = [f"{first} by {_names(led, boards)}"]
+    clauses += [f"{_of_pairs(separated, total)} by {_names(led, boards)}" for (separated, total), led in rest]
+    return [_capitalised(f"{', '.join(clauses[:-1])}, and {clauses[-1]}")]
 
 
-def _two_apart(boards: Sequence[Board]) -> str:
+def _two_generators(boards: Sequence[Board]) -> str:
     """The same where there are only two generators."""
     yes, no = [b for b in boards if not b.undecided], [b for b in boards if b.undecided]
     if yes and no:
-        return f"People told the two generators apart by {_names(yes, boards)}, but not by {_names(no, boards)}"
+        return f"The two generators differ significantly by {_names(yes, boards)}, but not by {_names(no, boards)}"
     if no:
         where = " by any measure" if len(no) > 1 else ""
-        return f"People could not tell the two generators apart{where}"
+        return f"The two generators are not significantly different{where}"
     where = f" by {all_of(len(yes), 'measure')}" if len(yes) > 1 else ""
-    return f"People told the two generators apart{where}"
+    return f"The two generators differ significantly{where}"
 
 
-def _of_pairs(apart: int, total: int) -> str:
+def _of_pairs(separated: int, total: int) -> str:
     """``all 10``, ``9 of 10``, ``none of the 10``."""
-    if apart == total:
+    if separated == total:
         return f"all {total:,}"
-    return f"{apart:,} of {total:,}" if apart else f"none of the {total:,}"
+    return f"{separated:,} of {total:,}" if separated else f"none of the {total:,}"
 
 
 def _undecided(boards: Sequence[Board]) -> list[str]:
-    """Which pairs are not told apart, and how many more people would do it."""
+    """Which pairs are not significantly different, and how many more raters would separate them."""
     lines = []
     for board in boards:
         pairs = board.undecided
@@ -106,72 +113,82 @@ def _undecided(boards: Sequence[Board]) -> list[str]:
         if len(pairs) > NAMED:
             closest = pairs[0]
             lines.append(
-                f"{where}{len(pairs):,} pairs cannot be told apart; the nearest to it are "
-                f"{closest.one} and {closest.other}: {_needed(closest, board)}"
+                f"{where}{len(pairs):,} pairs are not significantly different; the closest to a decision are "
+                f"{closest.generator} and {closest.other}: {_needed(closest, board)}"
             )
             continue
-        clauses = [f"{p.one} and {p.other} cannot be told apart: {_needed(p, board)}" for p in pairs]
+        clauses = [
+            f"{pair.generator} and {pair.other} are not significantly different: {_needed(pair, board)}"
+            for pair in pairs
+        ]
         lines.append(where + "; ".join(clauses))
     return lines
 
 
 def _needed(pair: Pair, board: Board) -> str:
-    if board.measure.resampled != "people":
-        return f"it would take more {board.measure.resampled}"
-    if pair.more_people is None:
-        return "no difference was seen between them"
-    if pair.more_people >= MANY_PEOPLE:
-        return f"it would take more than {MANY_PEOPLE:,} more people"
-    return f"about {people(pair.more_people).replace(' ', ' more ', 1)} would probably do it"
+    if board.measure.resampled != "raters":
+        return f"separating them would take more {board.measure.resampled}"
+    if pair.more_raters is None:
+        return "no difference was observed between them"
+    if pair.more_raters >= MANY_RATERS:
+        return f"separating them would take more than {MANY_RATERS:,} more raters"
+    return f"about {count_raters(pair.more_raters).replace(' ', ' more ', 1)} would probably separate them"
 
 
 def _fooled(every: Sequence[Board]) -> list[str]:
     """How often the images of the most realistic generator pass for real."""
     lines = []
     for board in every:
-        if board.method != "fake-error-rate" or board.slice != WHOLE or not board.rows:
+        if board.method != "fake-error-rate" or board.slice != ALL_IMAGES or not board.rows:
             continue
         best, worst = board.rows[0], board.rows[-1]
         line = f"{percent(best.rating)} of the images of {best.generator} pass for real"
         if worst is not best:
             line += f", and {percent(worst.rating)} of those of {worst.generator}"
-        lines.append(line[0].upper() + line[1:])
+        lines.append(_capitalised(line))
     return lines
 
 
-def _screened(crowds: Sequence[Crowd]) -> list[str]:
-    """How many people were set aside, question by question."""
-    answered = [crowd for crowd in crowds if crowd.members]
+def _excluded(pools: Sequence[RaterPool]) -> list[str]:
+    """How many raters were excluded, question by question."""
+    answered = [pool for pool in pools if pool.raters]
     if not answered:
         return []
-    if not any(crowd.set_aside for crowd in answered):
-        return ["Nobody was set aside"]
+    if not any(pool.excluded for pool in answered):
+        return ["No rater was excluded"]
     if len(answered) == 1:
-        (crowd,) = answered
-        verb = "was" if crowd.set_aside == 1 else "were"
-        return [f"{crowd.set_aside:,} of {people(len(crowd.members))} {verb} set aside"]
+        (pool,) = answered
+        verb = "was" if pool.excluded == 1 else "were"
+        return [f"{pool.excluded:,} of {count_raters(len(pool.raters))} {verb} excluded"]
     first, *rest = answered
-    clauses = [f"{first.set_aside:,} of {people(len(first.members))} for {first.question}"]
-    clauses += [f"{crowd.set_aside:,} of {len(crowd.members):,} for {crowd.question}" for crowd in rest]
-    return [f"Screening set aside {listed(clauses)}"]
+    clauses = [f"{first.excluded:,} of {count_raters(len(first.raters))} for {first.question}"]
+    clauses += [f"{pool.excluded:,} of {len(pool.raters):,} for {pool.question}" for pool in rest]
+    return [f"Screening excluded {join_names(clauses)}"]
 
 
-def _recovered(boards: Sequence[Board]) -> list[str]:
-    """How many intervals hold the planted value."""
-    known = [row.covered for board in boards for row in board.rows if row.covered is not None]
-    if not known:
+def _covered(boards: Sequence[Board]) -> list[str]:
+    """How many confidence intervals contain the ground truth."""
+    covered = [row.covered for board in boards for row in board.rows if row.covered is not None]
+    if not covered:
         return []
-    held, total = sum(known), len(known)
+    inside, total = sum(covered), len(covered)
     if total == 1:
-        verdict = f"the interval {'holds' if held else 'does not hold'} it"
+        verdict = f"the confidence interval {'contains' if inside else 'does not contain'} it"
     else:
-        verdict = f"{held:,} of {total:,} intervals hold it, where {percent(boards[0].level)} should"
+        verdict = (
+            f"{inside:,} of {total:,} confidence intervals contain it, where {percent(boards[0].level)} should"
+        )
     return [
-        f"What endlessly many honest people would say is known here, because the people are simulated: {verdict}"
+        "The ground truth, the rating by infinitely many honest raters, is known here because the raters are "
+        f"simulated: {verdict}"
     ]
 
 
+def _capitalised(line: str) -> str:
+    return line[0].upper() + line[1:]
+
+
 def _names(boards: Sequence[Board], among: Sequence[Board]) -> str:
-    """The boards by their aspects; where two questions ask for one aspect, by both."""
+    """The boards by their aspects; by question and aspect where two questions have the same aspect."""
     aspects = [board.aspect for board in among]
-    return listed([board.aspect if aspects.count(board.aspect) == 1 else board.name for board in boards])
+    return join_names([board.aspect if aspects.count(board.aspect) == 1 else board.name for board in boards])

@@ -1,1 +1,1 @@
-"""The page itself: templates, look, scripts, and images carried inside it."""
+"""The page itself: templates, theme, scripts, and embedded images."""

@@ -8,7 +8,7 @@ from PIL import Image
 from beholder import __version__
 from beholder.images.sources import read_pixels
 from beholder.models.explained import Explained
-from beholder.report.sections.explained import Card, card, legend
+from beholder.report.sections.explained import Card, build_card, collect_ramps
 from beholder.report.site.templating import template_environment
 from beholder.tables.atomic import write_atomically
 
@@ -17,26 +17,28 @@ SIDE = 512
 
 
 def write_page(path: Path, explained: Sequence[Explained], models: Sequence[str], background: str) -> None:
-    """Write the page; it takes its place as a whole. Transparent images are shown on the background."""
-    html = render_page([_card(one, background) for one in explained], models)
+    """Write the page atomically. Transparent images are shown on the background."""
+    html = render_page([_card(image, background) for image in explained], models)
     with write_atomically(path) as file:
         file.write(html.encode())
 
 
 def render_page(cards: Sequence[Card], models: Sequence[str]) -> str:
     """The page as one HTML text; ``models`` are named with their weights."""
-    scores = [score for one in cards for row in one.scores for score in (row.model, row.people) if score]
+    scores = [score for card in cards for row in card.scores for score in (row.model, row.raters) if score]
     template = template_environment().get_template("explain.html.j2")
     return template.render(
         cards=cards,
         models=models,
-        ramps=legend(cards),
+        ramps=collect_ramps(cards),
         bases={score.basis for score in scores},
-        beside=any(len(one.sides) > 1 for one in cards),
+        with_raters=any(len(card.sides) > 1 for card in cards),
         version=__version__,
     )
 
 
-def _card(one: Explained, background: str) -> Card:
-    picture: Image.Image = read_pixels(one.picture.load()[1], background)
-    return card(one.picture.name, one.prompt, picture, one.model, one.people, note=one.note, side=SIDE)
+def _card(image: Explained, background: str) -> Card:
+    picture: Image.Image = read_pixels(image.picture.load()[1], background)
+    return build_card(
+        image.picture.name, image.prompt, picture, image.model, image.people, note=image.note, side=SIDE
+    )

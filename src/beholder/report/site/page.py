@@ -1,4 +1,4 @@
-"""The page: what it says and shows, put together from the tables and handed to the templates."""
+"""The page: its content, composed from the tables and rendered by the templates."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,92 +12,92 @@ from beholder.report.charts.learning import loss_chart, measure_chart
 from beholder.report.charts.metrics import TINTS as METRIC_TINTS
 from beholder.report.charts.metrics import WORDS as METRIC_WORDS
 from beholder.report.charts.metrics import metrics_chart
-from beholder.report.charts.people import SHAPE_PATHS, people_chart, rules_drawn
+from beholder.report.charts.raters import SHAPE_PATHS, exclusion_shapes, raters_chart
 from beholder.report.charts.screening import screening_chart
-from beholder.report.sections.question import Part, part
-from beholder.report.sections.rich_models import RichModel, rich_models
-from beholder.report.sections.screening_effect import effect_of_screening
-from beholder.report.sections.summary import findings
+from beholder.report.sections.question import QuestionPart, build_question_part
+from beholder.report.sections.rich_models import RichModel, build_rich_models
+from beholder.report.sections.screening_effect import describe_screening_effect
+from beholder.report.sections.summary import write_findings
 from beholder.report.site.templating import template_environment
 from beholder.report.site.theme import PALETTE, colours
 from beholder.report.site.vega import vega_bundle
 from beholder.report.tables.accuracy import accuracies
-from beholder.report.tables.basis import Basis, basis
+from beholder.report.tables.basis import Basis, build_basis
 from beholder.report.tables.comparisons import SIGNS, WORDS
-from beholder.report.tables.facts import Fact, facts
-from beholder.report.tables.glance import Glance, glance
+from beholder.report.tables.facts import Fact, build_facts
+from beholder.report.tables.glance import Glance, build_glance
 from beholder.report.tables.inputs import Inputs
-from beholder.report.tables.leaderboard import Board, boards, headlines, slugs
-from beholder.report.tables.learning import Learning, learnings
-from beholder.report.tables.metrics import MetricsPart, metrics_parts, show, show_interval
-from beholder.report.tables.raters import Crowd, crowds, days
-from beholder.report.text.agreement_names import statistic_name
+from beholder.report.tables.leaderboard import Board, build_boards, file_stems, select_headlines
+from beholder.report.tables.learning import TrainingRun, build_training_runs
+from beholder.report.tables.metrics import MetricsPart, build_metrics_parts, format_correlation, format_estimate
+from beholder.report.tables.raters import RaterPool, build_pools, collection_dates
+from beholder.report.text.agreement_names import name_statistic
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.study import Study
 from beholder.tables.store import Store
 
-AGREES = {"nominal": "share in line with the majority", "ordinal": "correlation with the others’ mean"}
-"""What a person's agreement is, by the scale of the answers."""
+AGREEMENT_WORDS = {"nominal": "agreement with the majority", "ordinal": "correlation with the others’ mean"}
+"""What the agreement of a rater is, by the scale of the answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Everything on the page, before it is set in HTML."""
+    """Everything on the page, before it is rendered as HTML."""
 
     study: Study
     simulated: bool
     invented: bool
-    """Whether the qualities that the made-up people saw were invented too."""
+    """Whether the image qualities that the simulated raters saw were drawn at random too."""
     facts: tuple[Fact, ...]
     findings: tuple[str, ...]
     glance: Glance | None
-    parts: tuple[Part, ...]
+    parts: tuple[QuestionPart, ...]
     metrics: tuple[tuple[MetricsPart, Chart | None], ...]
-    learning: tuple[tuple[Learning, Chart, Chart], ...]
+    learning: tuple[tuple[TrainingRun, Chart, Chart], ...]
     rich: tuple[RichModel, ...]
-    crowds: tuple[Crowd, ...]
-    people: tuple[tuple[Crowd, Chart | None], ...]
+    pools: tuple[RaterPool, ...]
+    raters: tuple[tuple[RaterPool, Chart | None], ...]
     agreement: Chart | None
     screening: tuple[tuple[Board, str, Chart], ...]
-    """Boards that screening changed, in words and drawn."""
+    """Boards that screening changed, with a sentence and a chart."""
     basis: Basis
     colour: dict[str, str]
     level: float
-    draws: int
+    replicates: int
 
     @property
-    def told_by_colour(self) -> bool:
+    def coloured(self) -> bool:
         """Whether each generator has a colour of its own."""
         return len(self.colour) <= len(PALETTE)
 
     @property
     def charts(self) -> tuple[Chart, ...]:
         """Every chart, in the order of the page."""
-        found = [chart for part in self.parts for chart in part.charts]
-        found += [chart for _, chart in self.metrics if chart]
-        found += [chart for _, *both in self.learning for chart in both]
-        found += [chart for _, chart in self.people if chart]
-        found += [chart for _, _, chart in self.screening]
-        return (*found, *([self.agreement] if self.agreement else []))
+        charts = [chart for part in self.parts for chart in part.charts]
+        charts += [chart for _, chart in self.metrics if chart]
+        charts += [chart for _, *both in self.learning for chart in both]
+        charts += [chart for _, chart in self.raters if chart]
+        charts += [chart for _, _, chart in self.screening]
+        return (*charts, *([self.agreement] if self.agreement else []))
 
 
 def compose(study: Study, tables: Inputs, folder: Path) -> Page:
-    """The page of a study; what a made-up world knows is shown only where all its people are made up."""
+    """The page of a study; ground truth is shown only where all raters are simulated."""
     true_ratings, true_raters = (tables.true_ratings, tables.true_raters) if tables.simulated else (None, None)
-    every = boards(tables.ratings, tables.separations, true_ratings)
-    leading = _in_order(study, headlines(every))
+    every = build_boards(tables.ratings, tables.separations, true_ratings)
+    leading = _in_order(study, select_headlines(every))
     generators = list(dict.fromkeys(row.generator for board in leading for row in board.rows))
     colour = colours(generators)
     aspects = {question.name: KINDS[question.kind].aspects(question) for question in study.questions}
     accuracy = accuracies(tables.judged, tables.totals)
-    found = crowds(aspects, tables.sessions, tables.raters, tables.agreement, true_raters, accuracy)
-    crowd_of = {crowd.question: crowd for crowd in found}
+    pools = build_pools(aspects, tables.sessions, tables.raters, tables.agreement, true_raters, accuracy)
+    pool_of = {pool.question: pool for pool in pools}
     with debug_mode(False):  # the charts are checked against Vega-Lite's schema by the tests, not at every build
         parts = tuple(
-            part(
+            build_question_part(
                 question,
-                crowd_of[question.name],
+                pool_of[question.name],
                 every,
                 leading,
                 tables,
@@ -109,31 +109,33 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         )
         metrics = tuple(_metrics(leading, tables))
         learning = tuple(
-            (one, measure_chart(one, f"validation-{place}"), loss_chart(one, f"loss-{place}"))
-            for place, one in enumerate(learnings(tables.training), 1)
+            (run, measure_chart(run, f"validation-{place}"), loss_chart(run, f"loss-{place}"))
+            for place, run in enumerate(build_training_runs(tables.training), 1)
         )
-        people_charts = tuple(_people(study.questions, crowd_of))
-        agreement = agreement_chart(found, "agreement")
+        rater_charts = tuple(_rater_charts(study.questions, pool_of))
+        agreement = agreement_chart(pools, "agreement")
         screening = tuple(_screening(leading))
     return Page(
         study=study,
         simulated=tables.simulated,
-        invented=tables.simulated and not tables.planted,
-        facts=facts(tables.sessions, tables.raters, tables.images, generators, days(tables.sessions)),
-        findings=findings(leading, every, found),
-        glance=glance(leading),
+        invented=tables.simulated and not tables.synthetic,
+        facts=build_facts(
+            tables.sessions, tables.raters, tables.images, generators, collection_dates(tables.sessions)
+        ),
+        findings=write_findings(leading, every, pools),
+        glance=build_glance(leading),
         parts=parts,
         metrics=metrics,
         learning=learning,
-        rich=rich_models(study, tables, folder),
-        crowds=found,
-        people=people_charts,
+        rich=build_rich_models(study, tables, folder),
+        pools=pools,
+        raters=rater_charts,
         agreement=agreement,
         screening=screening,
-        basis=basis(Store(folder), study),
+        basis=build_basis(Store(folder), study),
         colour=colour,
         level=study.analysis.level,
-        draws=study.analysis.draws,
+        replicates=study.analysis.draws,
     )
 
 
@@ -141,8 +143,12 @@ def render(page: Page, provenance: str, stills: dict[str, str]) -> str:
     """The page as one HTML text; ``stills`` are the drawings of the charts, by name."""
     environment = template_environment()
     environment.globals |= {"protocols": PROTOCOLS, "signs": SIGNS, "outcome_words": WORDS}
-    environment.globals |= {"rules_drawn": rules_drawn, "statistic_name": statistic_name}
-    environment.globals |= {"shape_paths": SHAPE_PATHS, "correlation": show_interval, "one_correlation": show}
+    environment.globals |= {"exclusion_shapes": exclusion_shapes, "name_statistic": name_statistic}
+    environment.globals |= {
+        "shape_paths": SHAPE_PATHS,
+        "estimate": format_estimate,
+        "correlation": format_correlation,
+    }
     environment.globals |= {"metric_words": METRIC_WORDS, "metric_tints": METRIC_TINTS}
     return environment.get_template("report.html.j2").render(
         page=page,
@@ -153,7 +159,7 @@ def render(page: Page, provenance: str, stills: dict[str, str]) -> str:
 
 
 def _in_order(study: Study, leading: Sequence[Board]) -> tuple[Board, ...]:
-    """The boards as the study asks: by question, then by aspect as the question lists them."""
+    """The boards by question, then by aspect in the order of the question."""
     place = {
         (question.name, aspect): (number, rank)
         for number, question in enumerate(study.questions)
@@ -163,25 +169,27 @@ def _in_order(study: Study, leading: Sequence[Board]) -> tuple[Board, ...]:
     return tuple(sorted(leading, key=lambda board: place.get((board.question, board.aspect), last)))
 
 
-def _people(questions: Sequence[AnyQuestion], crowd_of: dict[str, Crowd]) -> Iterator[tuple[Crowd, Chart | None]]:
+def _rater_charts(
+    questions: Sequence[AnyQuestion], pool_of: dict[str, RaterPool]
+) -> Iterator[tuple[RaterPool, Chart | None]]:
     for question in questions:
-        crowd = crowd_of[question.name]
-        numbers = any(accord.statistic.endswith(("-ordinal", "-interval")) for accord in crowd.accords)
+        pool = pool_of[question.name]
+        numbers = any(own.statistic.endswith(("-ordinal", "-interval")) for own in pool.agreements)
         scale = "ordinal" if numbers else "nominal"
-        drawn = len(crowd.members) > crowd.unplaced
-        name = f"people-{question.name}"
-        yield crowd, people_chart(crowd, question.screening, name, AGREES[scale]) if drawn else None
+        drawn = len(pool.raters) > pool.unplaced
+        name = f"raters-{question.name}"
+        yield pool, raters_chart(pool, question.screening, name, AGREEMENT_WORDS[scale]) if drawn else None
 
 
 def _metrics(leading: Sequence[Board], tables: Inputs) -> Iterator[tuple[MetricsPart, Chart | None]]:
-    slug = slugs(leading)
-    for one in metrics_parts(leading, tables.correlations, tables.metric_separations):
-        yield one, metrics_chart(one, f"{slug[one.board.key]}-metrics")
+    stems = file_stems(leading)
+    for part in build_metrics_parts(leading, tables.correlations, tables.metric_separations):
+        yield part, metrics_chart(part, f"{stems[part.board.key]}-metrics")
 
 
 def _screening(leading: Sequence[Board]) -> Iterator[tuple[Board, str, Chart]]:
-    slug = slugs(leading)
+    stems = file_stems(leading)
     for board in leading:
-        words = effect_of_screening(board)
+        words = describe_screening_effect(board)
         if words:
-            yield board, words, screening_chart(board, f"{slug[board.key]}-screening")
+            yield board, words, screening_chart(board, f"{stems[board.key]}-screening")

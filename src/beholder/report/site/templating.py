@@ -1,17 +1,17 @@
-"""What all pages have in common: where their templates lie, their look, and small words."""
+"""What all pages have in common: the folder of their templates, their theme, and functions for wording."""
 
 from pathlib import Path
 
 import jinja2
 
 from beholder.report.site.theme import DARK, LIGHT, SANS, SERIF
-from beholder.report.text.words import count, listed, people, percent
+from beholder.report.text.words import count, count_raters, join_names, percent
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
 def template_environment() -> jinja2.Environment:
-    """Templates that escape what they are given, and stop at a name they do not know."""
+    """Templates that escape all values, and fail on an undefined name."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -19,6 +19,11 @@ def template_environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.globals |= {"count": count, "listed": listed, "number_of_people": people, "percent": percent}
+    environment.globals |= {
+        "count": count,
+        "count_raters": count_raters,
+        "join_names": join_names,
+        "percent": percent,
+    }
     environment.globals |= {"light": LIGHT, "dark": DARK, "sans": SANS, "serif": SERIF}
     return environment

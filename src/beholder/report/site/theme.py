@@ -1,4 +1,4 @@
-"""The look of the report: type, colours by day and by night, and the same for every chart.
+"""The theme of the report: type, light and dark colours, and the same for every chart.
 
 Charts name their colours as CSS variables (``var(--ink)``), so that one drawing serves the light page, the dark
 page and print. A file that stands alone gets the colours of the light page written in (:func:`in_daylight`).
@@ -62,7 +62,7 @@ DARK: Mapping[str, str] = MappingProxyType(
 )
 
 PALETTE = tuple(name for name in LIGHT if re.fullmatch(r"g\d", name))
-"""Variables of the colours by which generators are told apart."""
+"""Variables of the colours that identify generators."""
 
 TEXT_SIZE = 12.5
 """Of labels in charts, in pixels: that of the small print beside them."""
@@ -82,7 +82,7 @@ def colours(generators: Sequence[str]) -> dict[str, str]:
 
 def in_daylight(svg: str) -> str:
     """A drawing that stands alone: the colours of the light page in place of the variables."""
-    return re.sub(r"var\(--([a-z0-9]+)\)", lambda found: LIGHT[found[1]], svg)
+    return re.sub(r"var\(--([a-z0-9]+)\)", lambda match: LIGHT[match[1]], svg)
 
 
 def chart_config() -> dict[str, Any]:

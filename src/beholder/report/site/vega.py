@@ -17,14 +17,14 @@ from beholder.tables.atomic import write_atomically
 @cache
 def vega_bundle() -> str:
     """The script; from the cache if these versions have been bundled before."""
-    kept = cache_folder() / f"vega-{VEGA_LITE}-vl-convert-{version('vl-convert-python')}.js"
+    cached = cache_folder() / f"vega-{VEGA_LITE}-vl-convert-{version('vl-convert-python')}.js"
     try:
-        return kept.read_text(encoding="utf-8")
+        return cached.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         script = str(vl_convert.javascript_bundle(vl_version=VEGA_LITE))  # type: ignore[call-arg]  # its stub errs
     try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with write_atomically(kept) as file:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        with write_atomically(cached) as file:
             file.write(script.encode())
     except OSError:
         pass  # a home that cannot be written to costs time, no more

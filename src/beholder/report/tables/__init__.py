@@ -1,1 +1,1 @@
-"""What the report reads from the tables: boards, raters, comparisons and the rest as frozen rows."""
+"""What the report reads from the tables: leaderboards, raters, comparisons and the rest as frozen rows."""

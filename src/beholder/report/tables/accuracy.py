@@ -1,4 +1,4 @@
-"""How often each person was right, where an answer can be right: from their answers, or from imported totals."""
+"""How often each rater was right, where an answer can be right: from their answers, or from imported totals."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,21 @@ import polars as pl
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """The answers of one person to one question."""
+    """The answers of one rater to one question."""
 
     right: int
     answers: int
     seconds: float | None = None
-    """Mean time for an answer, where only totals are known."""
+    """Mean time per answer, where only totals are known."""
 
     @property
-    def share(self) -> float:
-        """Share right."""
+    def proportion(self) -> float:
+        """Proportion of right answers."""
         return self.right / self.answers
 
 
 def accuracies(judged: pl.DataFrame, totals: pl.DataFrame) -> dict[tuple[str, str], Accuracy]:
-    """By question and person; ``judged`` has a row an answer, ``totals`` is the table of that name."""
+    """Accuracy by question and rater; ``judged`` has one row per answer, ``totals`` is the table of that name."""
     answered = judged.group_by("question", "rater").agg(
         right=pl.col("right").sum().cast(pl.Int64), answers=pl.len().cast(pl.Int64)
     )

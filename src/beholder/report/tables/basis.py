@@ -1,4 +1,4 @@
-"""What a report rests on: where each table came from, whether it is stale, and how to make it all again."""
+"""Reproducibility of a report: where each table came from, whether it is stale, and commands to repeat it."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ Setting = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class TableOrigin:
     """Where one table came from."""
 
     table: str
@@ -32,41 +32,41 @@ class Basis:
     """All that is needed to trust a report, or to make it again."""
 
     version: str
-    tables: tuple[Made, ...]
+    tables: tuple[TableOrigin, ...]
     settings: tuple[tuple[str, tuple[Setting, ...]], ...]
     commands: tuple[str, ...]
 
     @property
-    def stale(self) -> tuple[Made, ...]:
+    def stale(self) -> tuple[TableOrigin, ...]:
         """Tables made from inputs that have changed since."""
-        return tuple(made for made in self.tables if made.stale)
+        return tuple(table for table in self.tables if table.stale)
 
 
-def basis(store: Store, study: Study) -> Basis:
-    """The basis of a study as its folder is now."""
+def build_basis(store: Store, study: Study) -> Basis:
+    """The basis of a study in the present state of its folder."""
     hashes = {name: store.hash(name) for name in TABLES if store.has(name)}
     records = {name: store.provenance(name) for name in hashes}
     return Basis(
         version=__version__,
-        tables=tuple(_made(name, hashes, records[name]) for name in hashes),
+        tables=tuple(_origin(name, hashes, records[name]) for name in hashes),
         settings=_settings(study),
         commands=_commands(records),
     )
 
 
-def _made(name: str, hashes: Mapping[str, str], record: Provenance | None) -> Made:
+def _origin(name: str, hashes: Mapping[str, str], record: Provenance | None) -> TableOrigin:
     if record is None:
-        return Made(name, "not recorded", "–", "–", hashes[name], ())
+        return TableOrigin(name, "not recorded", "–", "–", hashes[name], ())
     inputs = {table: then for table, then in record.inputs.items() if table in TABLES}
     stale = [table for table, then in inputs.items() if hashes.get(table, "absent") != then]
-    return Made(name, record.stage, record.version, str(record.seed), hashes[name], tuple(sorted(stale)))
+    return TableOrigin(name, record.stage, record.version, str(record.seed), hashes[name], tuple(sorted(stale)))
 
 
 def _settings(study: Study) -> tuple[tuple[str, tuple[Setting, ...]], ...]:
-    """Seed and analysis, then the design and the screening of each question; what is left out is not in use."""
-    whole: list[Setting] = [("seed", str(study.seed))]
-    whole += _flat(study.analysis.model_dump(mode="json"))
-    groups = [("The whole study", tuple(whole))]
+    """Seed and analysis, then the design and the screening of each question; those without a value are omitted."""
+    of_study: list[Setting] = [("seed", str(study.seed))]
+    of_study += _flat(study.analysis.model_dump(mode="json"))
+    groups = [("The whole study", tuple(of_study))]
     for question in study.questions:
         rest = question.model_dump(mode="json", exclude={"name", "text", "design", "screening", "aspects"})
         parts = [rest, question.design.model_dump(mode="json"), question.screening.model_dump(mode="json")]
@@ -88,7 +88,7 @@ def _word(value: Plain) -> str:
 
 
 def _commands(records: Mapping[str, Provenance | None]) -> tuple[str, ...]:
-    """The commands that make the tables again, from the import or the drawing of trials on."""
+    """The commands that make the tables again, beginning with the import or the design."""
     session = records.get("sessions")
     simulated = session.settings.get("simulate") if session else None
     trials = records.get("trials")
@@ -96,6 +96,6 @@ def _commands(records: Mapping[str, Provenance | None]) -> tuple[str, ...]:
     if trials and trials.stage == "import":
         lines = [f"beholder import {trials.settings.get('format')} {trials.settings.get('source')} FOLDER"]
     if isinstance(simulated, dict):
-        people, bad = simulated.get("people"), simulated.get("bad", 0)
-        lines.append(f"beholder collect FOLDER --simulate {people} --bad {bad}")
+        raters, bad = simulated.get("people"), simulated.get("bad", 0)
+        lines.append(f"beholder collect FOLDER --simulate {raters} --bad {bad}")
     return (*lines, "beholder consolidate FOLDER", "beholder rank FOLDER", "beholder report FOLDER")

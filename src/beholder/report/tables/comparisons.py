@@ -1,4 +1,4 @@
-"""What people said of every two generators: the shares of ≫ > ≈ < ≪, or of > ≈ <."""
+"""Votes on every pair of generators: the proportions of ≫ > ≈ < ≪, or of > ≈ <."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from itertools import combinations, pairwise
 
 import polars as pl
 
-from beholder.report.tables.leaderboard import WHOLE, Board, Record
+from beholder.report.tables.leaderboard import ALL_IMAGES, Board, Record
 from beholder.tables.schemas.rank import OUTCOMES
 
 MOST_PAIRS = 21
-"""All pairs of seven generators. Where there are more, only neighbours on the board are shown."""
+"""All pairs of seven generators. Where there are more, only those adjacent on the board are shown."""
 
 SIGNS = dict(zip(OUTCOMES, ("≫", ">", "≈", "<", "≪"), strict=True))
 WORDS = dict(zip(OUTCOMES, ("much better", "better", "about the same", "worse", "much worse"), strict=True))
@@ -18,34 +18,34 @@ SWAPPED = dict(zip(OUTCOMES, reversed(OUTCOMES), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """How often one outcome was said."""
+class OutcomeRate:
+    """The proportion of votes with one outcome, and its confidence interval."""
 
     outcome: str
-    share: float
+    proportion: float
     low: float | None
     high: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two generators, the one that stands higher on the board first."""
+    """Votes on two generators, the one that is higher on the board first."""
 
-    one: str
+    generator: str
     other: str
-    shares: tuple[Share, ...]
+    outcomes: tuple[OutcomeRate, ...]
     answers: int
-    people: int
+    raters: int
 
     @property
     def better(self) -> float:
-        """Share that finds the first better, much or slightly."""
-        return sum(share.share for share in self.shares if share.outcome in OUTCOMES[:2])
+        """Proportion of votes that find the first better, much or slightly."""
+        return sum(rate.proportion for rate in self.outcomes if rate.outcome in OUTCOMES[:2])
 
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """The pairs shown, and whether they are all there are."""
+    """The pairs that the page shows, and how many pairs were compared."""
 
     outcomes: tuple[str, ...]
     pairs: tuple[Compared, ...]
@@ -53,40 +53,42 @@ class Comparisons:
 
     @property
     def all_shown(self) -> bool:
-        """Whether every pair is shown, and not neighbours alone."""
+        """Whether every pair is shown, not only adjacent ones."""
         return len(self.pairs) == self.total
 
 
-def comparisons(board: Board, table: pl.DataFrame) -> Comparisons | None:
-    """The comparisons that belong to a board of votes; nothing where there are none."""
-    mine = table.filter(
-        (pl.col("question") == board.question) & (pl.col("aspect") == board.aspect) & (pl.col("slice") == WHOLE)
+def build_comparisons(board: Board, table: pl.DataFrame) -> Comparisons | None:
+    """The comparisons that belong to a board of votes; ``None`` where there are none."""
+    votes = table.filter(
+        (pl.col("question") == board.question)
+        & (pl.col("aspect") == board.aspect)
+        & (pl.col("slice") == ALL_IMAGES)
     )
-    if mine.is_empty():
+    if votes.is_empty():
         return None
-    found: dict[tuple[str, str], list[Record]] = {}
-    for row in mine.to_dicts():
-        found.setdefault((row["generator"], row["other"]), []).append(row)
+    by_pair: dict[tuple[str, str], list[Record]] = {}
+    for row in votes.to_dicts():
+        by_pair.setdefault((row["generator"], row["other"]), []).append(row)
     order = [row.generator for row in board.rows]
-    wanted = list(combinations(order, 2)) if len(found) <= MOST_PAIRS else list(pairwise(order))
-    pairs = [_compared(one, other, found) for one, other in wanted]
-    said = set(mine["outcome"])
+    shown_pairs = list(combinations(order, 2)) if len(by_pair) <= MOST_PAIRS else list(pairwise(order))
+    pairs = [_compared(generator, other, by_pair) for generator, other in shown_pairs]
+    occurring = set(votes["outcome"])
     return Comparisons(
-        outcomes=tuple(outcome for outcome in OUTCOMES if outcome in said),
+        outcomes=tuple(outcome for outcome in OUTCOMES if outcome in occurring),
         pairs=tuple(pair for pair in pairs if pair),
-        total=len(found),
+        total=len(by_pair),
     )
 
 
-def _compared(one: str, other: str, found: Mapping[tuple[str, str], Sequence[Record]]) -> Compared | None:
-    """The votes on two generators, seen from the one; nothing where nobody compared them."""
-    swap = (one, other) not in found
-    rows = found.get((other, one) if swap else (one, other))
+def _compared(generator: str, other: str, by_pair: Mapping[tuple[str, str], Sequence[Record]]) -> Compared | None:
+    """The votes on two generators, as outcomes for the first; ``None`` where nobody compared them."""
+    swap = (generator, other) not in by_pair
+    rows = by_pair.get((other, generator) if swap else (generator, other))
     if not rows:
         return None
-    shares = [
-        Share(SWAPPED[row["outcome"]] if swap else row["outcome"], row["share"], row["low"], row["high"])
+    rates = [
+        OutcomeRate(SWAPPED[row["outcome"]] if swap else row["outcome"], row["share"], row["low"], row["high"])
         for row in rows
     ]
-    in_order = sorted(shares, key=lambda share: OUTCOMES.index(share.outcome))
-    return Compared(one, other, tuple(in_order), rows[0]["answers"], rows[0]["raters"])
+    in_order = sorted(rates, key=lambda rate: OUTCOMES.index(rate.outcome))
+    return Compared(generator, other, tuple(in_order), rows[0]["answers"], rows[0]["raters"])

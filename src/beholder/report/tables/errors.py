@@ -1,16 +1,16 @@
-"""Errors on real and on generated images, beside each other: the tables of HYPE and of Layer 6."""
+"""Errors on real and on generated images, side by side: the tables of HYPE and of Layer 6."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from beholder.report.tables.leaderboard import WHOLE, Board, Standing
+from beholder.report.tables.leaderboard import ALL_IMAGES, Board, Standing
 
 BOTH, FAKE, REAL, D_PRIME = "error-rate", "fake-error-rate", "real-error-rate", "d-prime"
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """One generator: how often people are wrong on both, on its images, and on the real ones beside them."""
+    """Error rates for one generator: on all images, on its images, and on the real ones shown with them."""
 
     generator: str
     both: Standing
@@ -27,17 +27,17 @@ class Errors:
     rows: tuple[ErrorRow, ...]
 
 
-def errors(boards: Sequence[Board]) -> Errors | None:
-    """The errors among the boards of one question; nothing where people were not asked what is real."""
-    whole = {board.method: board for board in boards if board.slice == WHOLE}
-    if BOTH not in whole or not {FAKE, REAL} & set(whole):
+def build_errors(boards: Sequence[Board]) -> Errors | None:
+    """The errors among the boards of one question; ``None`` where raters were not asked what is real."""
+    overall = {board.method: board for board in boards if board.slice == ALL_IMAGES}
+    if BOTH not in overall or not {FAKE, REAL} & set(overall):
         return None
     by_method = {
-        method: {row.generator: row for row in whole[method].rows} if method in whole else {}
+        method: {row.generator: row for row in overall[method].rows} if method in overall else {}
         for method in (FAKE, REAL, D_PRIME)
     }
     rows = tuple(
         ErrorRow(row.generator, row, *(by_method[method].get(row.generator) for method in (FAKE, REAL, D_PRIME)))
-        for row in whole[BOTH].rows
+        for row in overall[BOTH].rows
     )
-    return Errors(whole[BOTH], rows)
+    return Errors(overall[BOTH], rows)

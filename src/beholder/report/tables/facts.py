@@ -15,37 +15,37 @@ class Fact:
     what: str
 
 
-def facts(
+def build_facts(
     sessions: pl.DataFrame,
     raters: pl.DataFrame,
     images: pl.DataFrame,
     generators: Sequence[str],
     between: tuple[datetime, datetime] | None,
 ) -> tuple[Fact, ...]:
-    """People, answers, generators, images, and when; no people where only published scores were imported."""
+    """Raters, answers, generators, images, and dates; no raters where only published scores were imported."""
     took_part = sessions["rater"].n_unique() or raters["rater"].n_unique()
     used = raters.filter("used")
     judged = images.filter(~pl.col("gold"))
     generated = judged.filter(~pl.col("real"))
-    shown = len(generators) or generated["generator"].n_unique()
-    found = (
+    number = len(generators) or generated["generator"].n_unique()
+    listed_facts = (
         []
         if generators and not took_part
         else [
-            Fact(f"{took_part:,}", "person took part" if took_part == 1 else "people took part"),
+            Fact(f"{took_part:,}", "rater took part" if took_part == 1 else "raters took part"),
             Fact(f"{used['answers'].sum():,}", f"answers used, of {raters['answers'].sum():,}"),
         ]
     )
-    found += [
-        Fact(f"{shown:,}", "generator" if shown == 1 else "generators"),
+    listed_facts += [
+        Fact(f"{number:,}", "generator" if number == 1 else "generators"),
         Fact(f"{generated.height:,}", "generated image" if generated.height == 1 else "generated images"),
     ]
     real = judged.filter("real").height
     if real:
-        found.append(Fact(f"{real:,}", "real image" if real == 1 else "real images"))
+        listed_facts.append(Fact(f"{real:,}", "real image" if real == 1 else "real images"))
     if between:
-        found.append(Fact(_span(*between), "collected (UTC)"))
-    return tuple(found)
+        listed_facts.append(Fact(_span(*between), "collected (UTC)"))
+    return tuple(listed_facts)
 
 
 def _span(first: datetime, last: datetime) -> str:

@@ -9,25 +9,25 @@ from beholder.report.tables.leaderboard import Board, Standing
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """A row a generator, a column a headline board."""
+    """One row per generator, one column per headline board."""
 
     boards: tuple[Board, ...]
     rows: tuple[tuple[str, tuple[Standing | None, ...]], ...]
 
 
-def glance(boards: Sequence[Board]) -> Glance | None:
-    """The generators by their mean rank over the boards; nothing where there is nothing to rank."""
-    found = {(number, row.generator): row for number, board in enumerate(boards) for row in board.rows}
-    names = dict.fromkeys(generator for _, generator in found)
+def build_glance(boards: Sequence[Board]) -> Glance | None:
+    """The generators by their mean rank over the boards; ``None`` where there are fewer than two."""
+    by_cell = {(number, row.generator): row for number, board in enumerate(boards) for row in board.rows}
+    names = dict.fromkeys(generator for _, generator in by_cell)
     if len(names) < 2:
         return None
 
     def mean_rank(generator: str) -> float:
-        standings = [row for (_, name), row in found.items() if name == generator]
+        standings = [row for (_, name), row in by_cell.items() if name == generator]
         return fmean((row.rank_low + row.rank_high) / 2 for row in standings)
 
     in_order = sorted(names, key=lambda name: (mean_rank(name), name))
     return Glance(
         tuple(boards),
-        tuple((name, tuple(found.get((number, name)) for number in range(len(boards)))) for name in in_order),
+        tuple((name, tuple(by_cell.get((number, name)) for number in range(len(boards)))) for name in in_order),
     )

@@ -1,4 +1,4 @@
-"""Hits and false alarms: how often people pressed for generated and for real images of a rapid series."""
+"""Hits and false alarms: how often raters pressed for generated and for real images of a rapid series."""
 
 import math
 from dataclasses import dataclass
@@ -10,30 +10,30 @@ from beholder.report.tables.leaderboard import Board
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
-    """The share of presses that an image of one generator has, with its interval."""
+class HitRate:
+    """The mean credit from presses that images of one generator have, with its confidence interval."""
 
     generator: str
     real: bool
-    share: float
+    rate: float
     low: float | None
     high: float | None
     images: int
     resampled: str
-    """What the interval resamples."""
+    """What the confidence interval resamples."""
 
 
-def hits(board: Board, labels: pl.DataFrame, images: pl.DataFrame) -> tuple[Hits, ...]:
-    """Generators as on the board (1 less the pass rate), then real images, whose mean is over images."""
-    found = [
-        Hits(
+def build_hits(board: Board, labels: pl.DataFrame, images: pl.DataFrame) -> tuple[HitRate, ...]:
+    """Hit rates of the generators (1 less the pass rate), then false alarms, the mean over real images."""
+    rates = [
+        HitRate(
             row.generator,
             real=False,
-            share=1 - row.rating,
+            rate=1 - row.rating,
             low=None if row.high is None else 1 - row.high,
             high=None if row.low is None else 1 - row.low,
             images=row.images,
-            resampled="people",
+            resampled="raters",
         )
         for row in board.rows
     ]
@@ -49,5 +49,5 @@ def hits(board: Board, labels: pl.DataFrame, images: pl.DataFrame) -> tuple[Hits
             t = float(stdtrit(len(real) - 1, (1 + board.level) / 2))
             reach = t * float(real.std(ddof=1)) / math.sqrt(len(real))
         ends = (None, None) if math.isnan(reach) else (max(mean - reach, 0.0), min(mean + reach, 1.0))
-        found.append(Hits("real", True, mean, ends[0], ends[1], len(real), "images"))
-    return tuple(found)
+        rates.append(HitRate("real", True, mean, ends[0], ends[1], len(real), "images"))
+    return tuple(rates)

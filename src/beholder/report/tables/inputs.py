@@ -30,7 +30,7 @@ READ_TRUTH = ("raters", "ratings")
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The tables of a study; what is absent is empty, and what only a made-up world knows is ``None``."""
+    """The tables of a study; absent ones are empty, and ground truth is ``None`` outside a synthetic world."""
 
     images: pl.DataFrame
     prompts: pl.DataFrame
@@ -49,16 +49,16 @@ class Inputs:
     label_errors: pl.DataFrame
     true_raters: pl.DataFrame | None
     true_ratings: pl.DataFrame | None
-    planted: bool
-    """Whether the images come from a made-up world that knows their flaws."""
+    synthetic: bool
+    """Whether the images come from a synthetic world, which knows their flaws."""
     judged: pl.DataFrame
     """Judgements that are right or wrong: ``question, rater, session, block, position, ms, right``."""
     regions: Path
-    """Where the heatmaps lie: there may be very many, so only those shown are read."""
+    """File of the heatmaps: there may be very many, so only those shown are read."""
 
     @property
     def simulated(self) -> bool:
-        """Whether all the people are made up."""
+        """Whether all raters are simulated."""
         return not self.sessions.is_empty() and bool(self.sessions["simulated"].all())
 
 
@@ -66,13 +66,13 @@ def read_inputs(folder: Path) -> Inputs:
     """The tables of a study folder; only ``images`` must be there."""
     store, truth = Store(folder).within(REPORT), Store(folder, TRUTH_ROOM)
     rest = {name: store.read_or_empty(name) for name in READ if name != "images"}
-    known = {name: truth.read(name) for name in READ_TRUTH if truth.has(name)}
+    true_tables = {name: truth.read(name) for name in READ_TRUTH if truth.has(name)}
     return Inputs(
         images=store.read("images"),
         **rest,
-        true_raters=known.get("raters"),
-        true_ratings=known.get("ratings"),
-        planted=truth.has("scores"),
+        true_raters=true_tables.get("raters"),
+        true_ratings=true_tables.get("ratings"),
+        synthetic=truth.has("scores"),
         judged=_judged(store),
         regions=store.path("regions"),
     )

@@ -9,7 +9,7 @@ import polars as pl
 
 from beholder.report.text.measures import Measure, measure_of
 
-WHOLE = "all"
+ALL_IMAGES = "all"
 """The slice that holds every image."""
 
 Key = tuple[str, str, str, str]
@@ -21,12 +21,12 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """A rating with nobody set aside by screening."""
+    """A rating from the answers of all raters, with nobody excluded by screening."""
 
     rating: float
     low: float | None
     high: float | None
-    people: int
+    raters: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +41,19 @@ class Standing:
     high: float | None
     naive_low: float | None
     naive_high: float | None
-    people: int
+    raters: int
     answers: int
     images: int
-    planted: float | None = None
-    """What honest people would give on average: known only of made-up people."""
+    true_rating: float | None = None
+    """The ground truth, what honest raters would give on average: known only of simulated raters."""
     se: float | None = None
-    """Standard error over people."""
+    """Standard error over raters."""
     before: Before | None = None
-    """The rating, were nobody set aside by screening."""
-    prior_share: float | None = None
-    """Share of the draws that needed pseudo-votes to be finite."""
+    """The rating before screening."""
 
     @property
-    def narrowness(self) -> float | None:
-        """How many times wider the interval over people is than the one that takes answers as independent."""
+    def width_ratio(self) -> float | None:
+        """Width of the confidence interval over raters, divided by that of the naive one."""
         low, high, naive_low, naive_high = self.low, self.high, self.naive_low, self.naive_high
         if low is None or high is None or naive_low is None or naive_high is None or naive_high <= naive_low:
             return None
@@ -63,30 +61,31 @@ class Standing:
 
     @property
     def rank(self) -> str:
-        """``1``, or ``2–3`` where the ranks between are not told apart."""
+        """``1``, or ``2–3`` where the generators within are not significantly different."""
         low, high = self.rank_low, self.rank_high
         return str(low) if low == high else f"{low}–{high}"
 
     @property
     def covered(self) -> bool | None:
-        """Whether the interval holds the planted value; ``None`` where either is not known."""
-        if self.planted is None or self.low is None or self.high is None:
+        """Whether the confidence interval contains the ground truth; ``None`` where either is unknown."""
+        if self.true_rating is None or self.low is None or self.high is None:
             return None
-        return self.low <= self.planted <= self.high
+        return self.low <= self.true_rating <= self.high
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two generators of a board, the higher rated first."""
+    """Two generators of a board, the higher rated first; confidence limits are of their difference."""
 
-    one: str
+    generator: str
     other: str
     difference: float
     low: float | None
     high: float | None
     p_adjusted: float | None
-    apart: bool
-    more_people: int | None
+    separated: bool
+    """Whether they differ significantly, at the level corrected for all pairs."""
+    more_raters: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +97,15 @@ class Board:
     method: str
     slice: str
     level: float
-    draws: int
+    replicates: int
+    """Bootstrap replicates behind its confidence intervals."""
     ties: str | None
     rows: tuple[Standing, ...]
     pairs: tuple[Pair, ...]
 
     @property
     def key(self) -> Key:
-        """What it is about."""
+        """Question, aspect, method and slice."""
         return self.question, self.aspect, self.method, self.slice
 
     @property
@@ -115,51 +115,56 @@ class Board:
 
     @property
     def name(self) -> str:
-        """What it is called beside other boards: the question, and the aspect where that says more."""
+        """What it is called among other boards: the question, and the aspect where that differs."""
         return self.question if self.aspect == self.question else f"{self.question}: {self.aspect}"
 
     @property
-    def planted(self) -> bool:
-        """Whether the planted value of any generator is known."""
-        return any(row.planted is not None for row in self.rows)
+    def has_truth(self) -> bool:
+        """Whether the ground truth of any generator is known."""
+        return any(row.true_rating is not None for row in self.rows)
 
     @property
-    def narrowness(self) -> tuple[float, float, float] | None:
-        """Smallest, median and largest :attr:`Standing.narrowness` of its rows."""
-        found = [row.narrowness for row in self.rows if row.narrowness is not None]
-        return (min(found), median(found), max(found)) if found else None
+    def width_ratio(self) -> tuple[float, float, float] | None:
+        """Smallest, median and largest :attr:`Standing.width_ratio` of its rows."""
+        ratios = [row.width_ratio for row in self.rows if row.width_ratio is not None]
+        return (min(ratios), median(ratios), max(ratios)) if ratios else None
 
     @property
     def screened(self) -> bool:
-        """Whether screening set anyone aside whose answers would have entered the ratings."""
-        return any(row.before is not None and row.before.people != row.people for row in self.rows)
+        """Whether screening excluded anyone whose answers would have entered the ratings."""
+        return any(row.before is not None and row.before.raters != row.raters for row in self.rows)
 
     @property
     def leaders(self) -> tuple[str, ...]:
-        """The generators for which the first rank is not ruled out."""
+        """The generators for which rank 1 is not ruled out."""
         return tuple(row.generator for row in self.rows if row.rank_low == 1)
 
     @property
     def undecided(self) -> tuple[Pair, ...]:
-        """The pairs not told apart, the one that needs the fewest more people first."""
-        open_pairs = [pair for pair in self.pairs if not pair.apart]
+        """The pairs that are not significantly different, the one that needs the fewest more raters first."""
+        open_pairs = [pair for pair in self.pairs if not pair.separated]
         unknown = 1 << 62
         return tuple(
-            sorted(open_pairs, key=lambda p: (unknown if p.more_people is None else p.more_people, p.one, p.other))
+            sorted(
+                open_pairs,
+                key=lambda p: (unknown if p.more_raters is None else p.more_raters, p.generator, p.other),
+            )
         )
 
 
-def boards(
-    ratings: pl.DataFrame, separations: pl.DataFrame, planted: pl.DataFrame | None = None
+def build_boards(
+    ratings: pl.DataFrame, separations: pl.DataFrame, true_ratings: pl.DataFrame | None = None
 ) -> tuple[Board, ...]:
-    """Every board of the tables, in their order; ``planted`` has the shape of ``ratings``."""
-    truth = {} if planted is None else {(_key(r), r["generator"]): r["rating"] for r in _records(planted)}
+    """All leaderboards of the tables, in their order; ``true_ratings`` has the columns of ``ratings``."""
+    truth = (
+        {} if true_ratings is None else {(_key(r), r["generator"]): r["rating"] for r in _records(true_ratings)}
+    )
     rated, compared = _by_board(ratings), _by_board(separations)
     return tuple(
         Board(
             *key,
             level=records[0]["level"],
-            draws=records[0]["draws"],
+            replicates=records[0]["draws"],
             ties=next((record["ties"] for record in records if record["ties"] is not None), None),
             rows=tuple(
                 sorted(
@@ -173,25 +178,25 @@ def boards(
     )
 
 
-def headlines(every: Iterable[Board]) -> tuple[Board, ...]:
-    """The boards that lead: of all images, by the measure that leads its question."""
-    return tuple(board for board in every if board.slice == WHOLE and board.measure.headline)
+def select_headlines(boards: Iterable[Board]) -> tuple[Board, ...]:
+    """The boards of all images by the main measure of each question."""
+    return tuple(board for board in boards if board.slice == ALL_IMAGES and board.measure.headline)
 
 
-def slugs(leading: Iterable[Board]) -> dict[Key, str]:
-    """A name for the files of each board: its question and aspect, and its method where another has both."""
-    found: dict[Key, str] = {}
-    for board in leading:
-        slug = board.question if board.aspect == board.question else f"{board.question}-{board.aspect}"
-        found[board.key] = f"{slug}-{board.method}" if slug in found.values() else slug
-    return found
+def file_stems(boards: Iterable[Board]) -> dict[Key, str]:
+    """Names for the files of each board: its question and aspect, and its method where another board has both."""
+    stems: dict[Key, str] = {}
+    for board in boards:
+        stem = board.question if board.aspect == board.question else f"{board.question}-{board.aspect}"
+        stems[board.key] = f"{stem}-{board.method}" if stem in stems.values() else stem
+    return stems
 
 
-def text(board: Board) -> str:
+def format_board(board: Board) -> str:
     """The board as a table of aligned columns for a terminal."""
     measure = board.measure
-    heads = ["rank", "generator", measure.name, f"{100 * board.level:g} % interval", "people", "answers", "images"]
-    heads += ["planted"] if board.planted else []
+    heads = ["rank", "generator", measure.name, f"{100 * board.level:g} % CI", "raters", "answers", "images"]
+    heads += ["ground truth"] if board.has_truth else []
     lines = [heads, *(_cells(board, row) for row in board.rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     left = {0, 1}
@@ -202,7 +207,7 @@ def text(board: Board) -> str:
         ).rstrip()
         for line in lines
     ]
-    where = "" if board.slice == WHOLE else f", {board.slice} only"
+    where = "" if board.slice == ALL_IMAGES else f", {board.slice} only"
     unit = f", {measure.unit}" if measure.unit else ""
     rule = "─" * max(len(line) for line in aligned)
     return "\n".join([f"{board.name}{where} — {measure.name}{unit}", aligned[0], rule, *aligned[1:]])
@@ -215,11 +220,11 @@ def _cells(board: Board, row: Standing) -> list[str]:
         row.generator,
         measure.with_unit(measure.show(row.rating)),
         measure.with_unit(measure.show_interval(row.low, row.high)),
-        f"{row.people:,}",
+        f"{row.raters:,}",
         f"{row.answers:,}",
         f"{row.images:,}",
     ]
-    return [*cells, measure.with_unit(measure.show(row.planted))] if board.planted else cells
+    return [*cells, measure.with_unit(measure.show(row.true_rating))] if board.has_truth else cells
 
 
 def _by_board(frame: pl.DataFrame) -> dict[Key, list[Record]]:
@@ -237,7 +242,7 @@ def _key(record: Record) -> Key:
     return record["question"], record["aspect"], record["method"], record["slice"]
 
 
-def _standing(record: Record, planted: float | None) -> Standing:
+def _standing(record: Record, true_rating: float | None) -> Standing:
     return Standing(
         generator=record["generator"],
         rank_low=record["rank_low"],
@@ -247,13 +252,12 @@ def _standing(record: Record, planted: float | None) -> Standing:
         high=record["high"],
         naive_low=record["naive_low"],
         naive_high=record["naive_high"],
-        people=record["raters"],
+        raters=record["raters"],
         answers=record["answers"],
         images=record["images"],
-        planted=planted,
+        true_rating=true_rating,
         se=record["se"],
         before=_before(record),
-        prior_share=record["prior_share"],
     )
 
 
@@ -265,12 +269,12 @@ def _before(record: Record) -> Before | None:
 
 def _pair(record: Record) -> Pair:
     return Pair(
-        one=record["generator"],
+        generator=record["generator"],
         other=record["other"],
         difference=record["difference"],
         low=record["low"],
         high=record["high"],
         p_adjusted=record["p_adjusted"],
-        apart=record["separated"],
-        more_people=record["more_raters"],
+        separated=record["separated"],
+        more_raters=record["more_raters"],
     )

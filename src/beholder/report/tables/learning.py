@@ -1,46 +1,46 @@
-"""How models were trained: their curves, and the look at the validation that was best."""
+"""How models were trained: their learning curves, and their best value on the validation set."""
 
 from dataclasses import dataclass
 
 import polars as pl
 
 LOSS, RATE = "loss", "learning-rate"
-"""Measures of a curve that do not decide which weights are best."""
+"""Measures of a curve that do not select the best weights."""
 
 
 @dataclass(frozen=True, slots=True)
-class Learning:
-    """The curve of one model over all its folds."""
+class TrainingRun:
+    """The learning curve of one model over all its folds."""
 
     model: str
     folds: int
     steps: int
     measure: str
-    """The measure on the validation that decides; more is better."""
+    """The validation measure that selects the weights; more is better."""
     best: float
     """Its best value, averaged over folds."""
     curve: pl.DataFrame
     """``fold, step, split, measure, value``"""
 
 
-def learnings(training: pl.DataFrame) -> tuple[Learning, ...]:
-    """A part for each model that has looked at its validation, in the order of the table."""
+def build_training_runs(training: pl.DataFrame) -> tuple[TrainingRun, ...]:
+    """One run per model that was evaluated on its validation set, in the order of the table."""
     return tuple(
-        found
+        run
         for (model,), rows in training.partition_by("model", as_dict=True, maintain_order=True).items()
-        if (found := _learning(str(model), rows.drop("model").drop_nulls("value")))
+        if (run := _run(str(model), rows.drop("model").drop_nulls("value")))
     )
 
 
-def _learning(model: str, rows: pl.DataFrame) -> Learning | None:
-    deciding = rows.filter((pl.col("split") == "validation") & ~pl.col("measure").is_in([LOSS, RATE]))
-    if deciding.is_empty():
+def _run(model: str, rows: pl.DataFrame) -> TrainingRun | None:
+    selecting = rows.filter((pl.col("split") == "validation") & ~pl.col("measure").is_in([LOSS, RATE]))
+    if selecting.is_empty():
         return None
-    measure = str(deciding["measure"][0])
-    looks = deciding.filter(pl.col("measure") == measure)
-    best = looks.group_by("fold").agg(pl.col("value").max())["value"].mean()
+    measure = str(selecting["measure"][0])
+    evaluations = selecting.filter(pl.col("measure") == measure)
+    best = evaluations.group_by("fold").agg(pl.col("value").max())["value"].mean()
     last = rows["step"].max()
-    return Learning(
+    return TrainingRun(
         model=model,
         folds=rows["fold"].n_unique(),
         steps=last if isinstance(last, int) else 0,

@@ -1,37 +1,37 @@
-"""Metrics against people: which of them order the generators, and the images, as people do."""
+"""Metrics against raters: which of them order the generators, and the images, as raters do."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from beholder.report.tables.leaderboard import WHOLE, Board
+from beholder.report.tables.leaderboard import ALL_IMAGES, Board
 from beholder.report.text.measures import MINUS
-from beholder.report.text.metric_verdict import Judged, Verdict, verdicts
+from beholder.report.text.metric_verdict import MetricAgreement, Verdict, verdicts
 
 STATISTIC, WITHIN, PAIRS = "spearman", "spearman-within-generators", "pair-accuracy-micro"
 """The rank correlation over images, what is left of it within generators, and the accuracy over pairs."""
 
-Interval = tuple[float | None, float | None, float | None]
-"""A value and the ends of its interval."""
+Estimate = tuple[float | None, float | None, float | None]
+"""A value and the ends of its confidence interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageMetric:
-    """How far a score of single images agrees with people: of all, within generators, and on pairs."""
+    """Agreement of a scorer with raters on single images: over all, within generators, and on pairs."""
 
     name: str
-    overall: Interval
-    within: Interval
-    pairs: Interval
+    overall: Estimate
+    within: Estimate
+    pairs: Estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What knowing the generator alone gives, and what another crowd of the same size would."""
+    """The generator-mean baseline (knowing only the generator) and the human ceiling (other raters, as many)."""
 
-    floor: float | None
-    ceiling: float | None
+    baseline: float | None
+    human_ceiling: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ImageAgreement:
 
     items: int
     unit: str
-    """What the items are: images, or the pairs that people were shown."""
+    """What the items are: images, or the pairs that raters compared."""
     metrics: tuple[ImageMetric, ...]
     overall: Bounds
     pairs: Bounds
@@ -48,7 +48,7 @@ class ImageAgreement:
 
 @dataclass(frozen=True, slots=True)
 class MetricsPart:
-    """A headline rating, and what metrics have to do with it."""
+    """A headline rating, and how metrics agree with it."""
 
     verdict: Verdict
     board: Board
@@ -61,14 +61,14 @@ class MetricsPart:
         return question if question == aspect else f"{question}: {aspect}"
 
 
-def metrics_parts(
+def build_metrics_parts(
     leading: Sequence[Board], correlations: pl.DataFrame, separations: pl.DataFrame
 ) -> tuple[MetricsPart, ...]:
-    """A part for each headline board that metrics of generators were held against, in the order of the page."""
-    found = {(one.question, one.aspect, one.method): one for one in verdicts(correlations, separations)}
+    """One part per headline board that metrics of generators were compared with, in the order of the page."""
+    verdict_of = {(v.question, v.aspect, v.method): v for v in verdicts(correlations, separations)}
     parts = []
     for board in leading:
-        verdict = found.get((board.question, board.aspect, board.method))
+        verdict = verdict_of.get((board.question, board.aspect, board.method))
         if verdict is not None:
             images = tuple(_image_agreements(board.question, board.aspect, correlations))
             parts.append(MetricsPart(verdict, board, images))
@@ -76,15 +76,15 @@ def metrics_parts(
 
 
 def _image_agreements(question: str, aspect: str, correlations: pl.DataFrame) -> Iterator[ImageAgreement]:
-    """One for each label of the aspect; votes on pairs have accuracies alone."""
-    mine = correlations.filter(
+    """One agreement per label of the aspect; votes on pairs have accuracies only."""
+    agreements = correlations.filter(
         (pl.col("question") == question)
         & (pl.col("aspect") == aspect)
-        & (pl.col("slice") == WHOLE)
+        & (pl.col("slice") == ALL_IMAGES)
         & pl.col("level").is_in(["image", "pair"])
         & pl.col("statistic").is_in([STATISTIC, WITHIN, PAIRS])
     )
-    for rows in mine.partition_by("method", maintain_order=True):
+    for rows in agreements.partition_by("method", maintain_order=True):
         paired = (rows["level"] == "pair").all()
         values = {
             (name, statistic): (value, low, high)
@@ -93,7 +93,7 @@ def _image_agreements(question: str, aspect: str, correlations: pl.DataFrame) ->
             ).iter_rows()
         }
         names = rows["metric"].unique(maintain_order=True)
-        nothing: Interval = (None, None, None)
+        nothing: Estimate = (None, None, None)
         metrics = [
             ImageMetric(
                 name, *(values.get((name, statistic), nothing) for statistic in (STATISTIC, WITHIN, PAIRS))
@@ -112,20 +112,20 @@ def _image_agreements(question: str, aspect: str, correlations: pl.DataFrame) ->
         )
 
 
-def _strength(one: ImageMetric) -> float:
-    """The strongest first, whichever way it goes."""
-    rho, accuracy = one.overall[0], one.pairs[0]
+def _strength(metric: ImageMetric) -> float:
+    """Sorting key: the strongest agreement first, whatever its sign."""
+    rho, accuracy = metric.overall[0], metric.pairs[0]
     return -abs(rho) if rho is not None else -abs((accuracy or 0.5) - 0.5)
 
 
 def _bounds(rows: pl.DataFrame, statistic: str) -> Bounds:
-    some = rows.filter(pl.col("statistic") == statistic)
-    floor, ceiling = (some[name].drop_nulls() for name in ("floor", "ceiling"))
-    return Bounds(*(float(each[0]) if len(each) else None for each in (floor, ceiling)))
+    selected = rows.filter(pl.col("statistic") == statistic)
+    columns = (selected[name].drop_nulls() for name in ("floor", "ceiling"))
+    return Bounds(*(float(column[0]) if len(column) else None for column in columns))
 
 
-def show(value: float | None, *, signed: bool = True) -> str:
-    """``+.52``, ``−.08``; a dash where there is none."""
+def format_correlation(value: float | None, *, signed: bool = True) -> str:
+    """``+.52``, ``−.08``; a dash for ``None``."""
     if value is None:
         return "–"
     text = f"{abs(value):.2f}".removeprefix("0")
@@ -134,17 +134,17 @@ def show(value: float | None, *, signed: bool = True) -> str:
     return f"{MINUS if value < 0 else '+'}{text}"
 
 
-def show_interval(found: Interval, *, signed: bool = True) -> str:
+def format_estimate(estimate: Estimate, *, signed: bool = True) -> str:
     """``+.52 (+.48 to +.56)``."""
-    value, low, high = found
-    text = show(value, signed=signed)
+    value, low, high = estimate
+    text = format_correlation(value, signed=signed)
     return (
         text
         if low is None or high is None
-        else f"{text} ({show(low, signed=signed)} to {show(high, signed=signed)})"
+        else f"{text} ({format_correlation(low, signed=signed)} to {format_correlation(high, signed=signed)})"
     )
 
 
-def drawn(metrics: Sequence[Judged]) -> list[Judged]:
-    """The metrics that have a correlation to draw."""
-    return [one for one in metrics if one.rho is not None]
+def with_correlation(metrics: Sequence[MetricAgreement]) -> list[MetricAgreement]:
+    """The metrics whose correlation is defined."""
+    return [metric for metric in metrics if metric.rho is not None]

@@ -1,4 +1,4 @@
-"""The people: how many took part, whose answers are used, why not, and how far they agree."""
+"""The raters: how many took part, whose answers are used, who was excluded and why, and inter-rater agreement."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,28 +15,28 @@ from beholder.formats.imported import NO_TIME
 from beholder.report.tables.accuracy import Accuracy
 from beholder.report.text.agreement_names import max_diff_edge
 
-MADE_UP = {"noisy": "ordinary"}
-"""Habits of made-up people that need another word for a reader."""
+HABIT_NAMES = {"noisy": "ordinary"}
+"""Habits of simulated raters that need another word for a reader."""
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """One person in one question."""
+class RaterSummary:
+    """One rater in one question."""
 
-    rater: str
+    name: str
     used: bool
     reasons: tuple[str, ...]
     answers: int
     seconds: float | None
     agreement: float | None
     habit: str | None
-    """Known only of made-up people."""
+    """Known only of simulated raters."""
     accuracy: Accuracy | None = None
     """How often they were right, where answers can be."""
 
     @property
     def rule(self) -> str:
-        """The first rule that spoke against them; nothing where they are used."""
+        """The first rule that excluded the rater; empty where their answers are used."""
         if self.used:
             return ""
         return self.reasons[0].split(":")[0] if self.reasons else "no answers"
@@ -44,17 +44,17 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A screening rule, how many people it spoke against, and for how many of them it alone did."""
+    """A screening rule, how many raters it excluded, and how many of them no other rule did."""
 
     rule: str
     example: str
-    people: int
+    raters: int
     alone: int
 
 
 @dataclass(frozen=True, slots=True)
-class Accord:
-    """How far people agree on one aspect, before and after screening."""
+class Agreement:
+    """Inter-rater agreement on one aspect, before and after screening."""
 
     aspect: str
     statistic: str
@@ -63,116 +63,118 @@ class Accord:
     """Value, low, high."""
     answers: int = 0
     items: int = 0
-    people: int = 0
-    """What the number after screening rests on; before it, where that alone is known."""
+    raters: int = 0
+    """What the value after screening is computed from; the value before it, where only that is known."""
 
     @property
     def is_step(self) -> bool:
-        """Whether it is a step of a histogram of max_diff, and no measure by itself."""
+        """Whether it is a bin of a histogram of max_diff, not a measure by itself."""
         return max_diff_edge(self.statistic) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """A habit of made-up people, and what screening made of those who have it."""
+    """A habit of simulated raters, how many have it, and how many of them screening excluded."""
 
     name: str
     harmful: bool
-    people: int
-    set_aside: int
+    raters: int
+    excluded: int
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
-    """The people of one question."""
+class RaterPool:
+    """The raters of one question."""
 
     question: str
-    invited: int
-    """People with a session, whether or not they answered a test trial."""
-    members: tuple[Member, ...]
+    took_part: int
+    """Raters with a session, whether or not they answered a test trial."""
+    raters: tuple[RaterSummary, ...]
     reasons: tuple[Reason, ...]
-    accords: tuple[Accord, ...]
+    agreements: tuple[Agreement, ...]
     habits: tuple[Habit, ...]
     notes: tuple[tuple[str, int], ...] = ()
-    """What could not be applied, and why, each with the number of people it is said of."""
+    """Rules that could not be applied, and why, each with the number of raters concerned."""
 
     @property
-    def used(self) -> tuple[Member, ...]:
-        """The people whose answers count."""
-        return tuple(member for member in self.members if member.used)
+    def used(self) -> tuple[RaterSummary, ...]:
+        """The raters whose answers count."""
+        return tuple(rater for rater in self.raters if rater.used)
 
     @property
-    def set_aside(self) -> int:
-        """How many were judged by the screening rules and not used."""
-        return len(self.members) - len(self.used)
+    def excluded(self) -> int:
+        """How many raters screening excluded."""
+        return len(self.raters) - len(self.used)
 
     @property
     def answers(self) -> int:
-        """Answers of the people used."""
-        return sum(member.answers for member in self.used)
+        """Answers of the raters used."""
+        return sum(rater.answers for rater in self.used)
 
     @property
     def seconds(self) -> float | None:
-        """Median over the people used of their ``timing`` for an answer."""
-        times = [member.seconds for member in self.used if member.seconds is not None]
+        """Median over the raters used of their ``timing`` per answer."""
+        times = [rater.seconds for rater in self.used if rater.seconds is not None]
         return median(times) if times else None
 
     @property
     def by_accuracy(self) -> bool:
-        """Whether people can be placed by how often they are right, and not only by agreement."""
-        return any(member.accuracy for member in self.members)
+        """Whether raters can be compared by accuracy, and not only by agreement."""
+        return any(rater.accuracy for rater in self.raters)
 
-    def height(self, member: Member) -> float | None:
-        """Where a person stands: their share right, or their agreement with the others."""
+    def quality(self, rater: RaterSummary) -> float | None:
+        """The accuracy of a rater, or their agreement with the others where no answer is right or wrong."""
         if self.by_accuracy:
-            return member.accuracy.share if member.accuracy else None
-        return member.agreement
+            return rater.accuracy.proportion if rater.accuracy else None
+        return rater.agreement
 
     @property
-    def measures(self) -> tuple[tuple[str, tuple[Accord, ...]], ...]:
+    def measures(self) -> tuple[tuple[str, tuple[Agreement, ...]], ...]:
         """The measures of agreement of each aspect."""
-        return _by_aspect(accord for accord in self.accords if not accord.is_step)
+        return _by_aspect(agreement for agreement in self.agreements if not agreement.is_step)
 
     @property
-    def steps(self) -> tuple[tuple[str, tuple[Accord, ...]], ...]:
-        """The histogram of max_diff of each aspect, cumulated."""
-        return _by_aspect(accord for accord in self.accords if accord.is_step)
+    def steps(self) -> tuple[tuple[str, tuple[Agreement, ...]], ...]:
+        """The cumulative histogram of max_diff of each aspect."""
+        return _by_aspect(agreement for agreement in self.agreements if agreement.is_step)
 
     @property
     def step_edges(self) -> tuple[float, ...]:
-        """The edges of those histograms."""
-        edges = (max_diff_edge(accord.statistic) for accord in self.accords)
+        """The bin edges of those histograms."""
+        edges = (max_diff_edge(agreement.statistic) for agreement in self.agreements)
         return tuple(dict.fromkeys(edge for edge in edges if edge is not None))
 
     @property
     def timing(self) -> str:
-        """What the time of a person is: a median over answers, or, of imported totals, a mean."""
-        return "mean" if any(m.accuracy and m.accuracy.seconds for m in self.members) else "median"
+        """What the time of a rater is: a median over answers, or, of imported totals, a mean."""
+        return "mean" if any(rater.accuracy and rater.accuracy.seconds for rater in self.raters) else "median"
 
     @property
     def unplaced(self) -> int:
-        """People whose speed, or whose accuracy or agreement, is not known."""
-        return sum(member.seconds is None or self.height(member) is None for member in self.members)
+        """Raters whose speed, or whose accuracy or agreement, is not known."""
+        return sum(rater.seconds is None or self.quality(rater) is None for rater in self.raters)
 
 
-def _by_aspect(accords: Iterable[Accord]) -> tuple[tuple[str, tuple[Accord, ...]], ...]:
-    return tuple((aspect, tuple(group)) for aspect, group in groupby(accords, key=lambda accord: accord.aspect))
+def _by_aspect(agreements: Iterable[Agreement]) -> tuple[tuple[str, tuple[Agreement, ...]], ...]:
+    return tuple(
+        (aspect, tuple(group)) for aspect, group in groupby(agreements, key=lambda agreement: agreement.aspect)
+    )
 
 
-def crowds(
+def build_pools(
     questions: Mapping[str, Sequence[str]],
     sessions: pl.DataFrame,
     raters: pl.DataFrame,
     agreement: pl.DataFrame,
     truth: pl.DataFrame | None = None,
     accuracy: Mapping[tuple[str, str], Accuracy] = MappingProxyType({}),
-) -> tuple[Crowd, ...]:
-    """The people of each question (named with its aspects); ``truth``, shaped as ``raters``, has habits.
+) -> tuple[RaterPool, ...]:
+    """The raters of each question (``questions`` maps names to aspects).
 
-    ``accuracy`` is how often people were right, by question and person.
+    ``truth`` has the columns of ``raters`` and the habits of simulated ones; ``accuracy`` is by question, rater.
     """
     return tuple(
-        _crowd(
+        _pool(
             question,
             aspects,
             sessions.filter(pl.col("question") == question),
@@ -185,8 +187,8 @@ def crowds(
     )
 
 
-def days(sessions: pl.DataFrame) -> tuple[datetime, datetime] | None:
-    """When the first session began and the last began or ended; nothing where imported data does not tell."""
+def collection_dates(sessions: pl.DataFrame) -> tuple[datetime, datetime] | None:
+    """When the first session began and the last began or ended; ``None`` where imported data has no times."""
     moments = pl.concat([sessions["started"], sessions["ended"]]).drop_nulls()
     moments = moments.filter(moments > NO_TIME)
     if moments.is_empty():
@@ -194,7 +196,7 @@ def days(sessions: pl.DataFrame) -> tuple[datetime, datetime] | None:
     return moments.sort()[0], moments.sort()[-1]
 
 
-def _crowd(
+def _pool(
     question: str,
     aspects: Sequence[str],
     sessions: pl.DataFrame,
@@ -202,87 +204,87 @@ def _crowd(
     agreement: pl.DataFrame,
     truth: pl.DataFrame | None,
     accuracy: Mapping[tuple[str, str], Accuracy],
-) -> Crowd:
+) -> RaterPool:
     habit_of = {} if truth is None else {r["rater"]: r["reasons"] for r in truth.to_dicts()}
-    known = {rater: one for (asked, rater), one in accuracy.items() if asked == question}
-    members = tuple(
-        Member(
-            rater=row["rater"],
+    accuracy_of = {rater: own for (name, rater), own in accuracy.items() if name == question}
+    summaries = tuple(
+        RaterSummary(
+            name=row["rater"],
             used=row["used"],
             reasons=tuple(row["reasons"]),
             answers=row["answers"],
-            seconds=row["median_seconds"] or _mean_seconds(known.get(row["rater"])),
+            seconds=row["median_seconds"] or _mean_seconds(accuracy_of.get(row["rater"])),
             agreement=row["agreement"],
-            habit=next((MADE_UP.get(name, name) for name in habit_of.get(row["rater"], ())), None),
-            accuracy=known.get(row["rater"]),
+            habit=next((HABIT_NAMES.get(name, name) for name in habit_of.get(row["rater"], ())), None),
+            accuracy=accuracy_of.get(row["rater"]),
         )
         for row in raters.to_dicts()
     )
-    return Crowd(
+    return RaterPool(
         question=question,
-        invited=max(sessions["rater"].n_unique(), len(members)),
-        members=members,
-        reasons=_reasons(members),
-        accords=_accords(agreement, aspects),
-        habits=() if truth is None else _habits(members, truth),
+        took_part=max(sessions["rater"].n_unique(), len(summaries)),
+        raters=summaries,
+        reasons=_reasons(summaries),
+        agreements=_agreements(agreement, aspects),
+        habits=() if truth is None else _habits(summaries, truth),
         notes=tuple(Counter(note for row in raters["notes"].to_list() for note in row or ()).most_common()),
     )
 
 
 def _mean_seconds(accuracy: Accuracy | None) -> float | None:
-    """Imported data may tell the mean time alone, or none: nobody takes no time."""
+    """Imported data may have only the mean time, or none; a time of 0 means that it is unknown."""
     return (accuracy.seconds or None) if accuracy else None
 
 
-def _reasons(members: Sequence[Member]) -> tuple[Reason, ...]:
-    """The rules by how many people they spoke against; the words before the colon name a rule."""
-    people: Counter[str] = Counter()
+def _reasons(raters: Sequence[RaterSummary]) -> tuple[Reason, ...]:
+    """The rules by how many raters they excluded; the words before the colon name a rule."""
+    excluded: Counter[str] = Counter()
     alone: Counter[str] = Counter()
     examples: dict[str, str] = {}
-    for member in members:
-        rules = list(dict.fromkeys(reason.split(":")[0] for reason in member.reasons))
-        people.update(rules)
+    for rater in raters:
+        rules = list(dict.fromkeys(reason.split(":")[0] for reason in rater.reasons))
+        excluded.update(rules)
         if len(rules) == 1:
             alone.update(rules)
-        for reason in member.reasons:
+        for reason in rater.reasons:
             rule, _, detail = reason.partition(":")
             examples.setdefault(rule, detail.strip())
-    silent = sum(not member.used and not member.reasons for member in members)
-    rows = [Reason(rule, examples[rule], number, alone[rule]) for rule, number in people.items()]
+    silent = sum(not rater.used and not rater.reasons for rater in raters)
+    rows = [Reason(rule, examples[rule], number, alone[rule]) for rule, number in excluded.items()]
     if silent:
         rows.append(Reason("no answers", "no valid answer to a test trial", silent, silent))
-    return tuple(sorted(rows, key=lambda reason: (-reason.people, reason.rule)))
+    return tuple(sorted(rows, key=lambda reason: (-reason.raters, reason.rule)))
 
 
-def _accords(agreement: pl.DataFrame, aspects: Sequence[str]) -> tuple[Accord, ...]:
-    """As the question lists its aspects."""
+def _agreements(agreement: pl.DataFrame, aspects: Sequence[str]) -> tuple[Agreement, ...]:
+    """One per aspect and statistic, in the order in which the question lists its aspects."""
     place = {aspect: number for number, aspect in enumerate(aspects)}
-    found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    by_statistic: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
     for row in agreement.to_dicts():
-        found.setdefault((row["aspect"], row["statistic"]), {})[row["people"]] = row
-    in_order = sorted(found.items(), key=lambda item: place.get(item[0][0], len(place)))
-    return tuple(_accord(aspect, statistic, sides) for (aspect, statistic), sides in in_order)
+        by_statistic.setdefault((row["aspect"], row["statistic"]), {})[row["people"]] = row
+    in_order = sorted(by_statistic.items(), key=lambda item: place.get(item[0][0], len(place)))
+    return tuple(_agreement(aspect, statistic, sides) for (aspect, statistic), sides in in_order)
 
 
-def _accord(aspect: str, statistic: str, sides: Mapping[str, Mapping[str, Any]]) -> Accord:
-    all_people, used = (
+def _agreement(aspect: str, statistic: str, sides: Mapping[str, Mapping[str, Any]]) -> Agreement:
+    before, after = (
         (row["value"], row["low"], row["high"]) if row else (None, None, None)
         for row in (sides.get("all"), sides.get("used"))
     )
-    known = [row for row in (sides.get("used"), sides.get("all")) if row and row["value"] is not None]
-    counts = known[0] if known else next(iter(sides.values()))
-    return Accord(aspect, statistic, all_people, used, counts["answers"], counts["items"], counts["raters"])
+    defined = [row for row in (sides.get("used"), sides.get("all")) if row and row["value"] is not None]
+    counts = defined[0] if defined else next(iter(sides.values()))
+    return Agreement(aspect, statistic, before, after, counts["answers"], counts["items"], counts["raters"])
 
 
-def _habits(members: Sequence[Member], truth: pl.DataFrame) -> tuple[Habit, ...]:
-    """Every habit with how many have it and how many of them were set aside; harmful ones first."""
+def _habits(raters: Sequence[RaterSummary], truth: pl.DataFrame) -> tuple[Habit, ...]:
+    """Every habit with how many raters have it and how many of them were excluded; harmful ones first."""
     harmless = {r["rater"]: r["used"] for r in truth.to_dicts()}
     have: Counter[tuple[bool, str]] = Counter()
-    gone: Counter[tuple[bool, str]] = Counter()
-    for member in members:
-        if member.habit is None:
+    excluded: Counter[tuple[bool, str]] = Counter()
+    for rater in raters:
+        if rater.habit is None:
             continue
-        key = (harmless[member.rater], member.habit)
+        key = (harmless[rater.name], rater.habit)
         have[key] += 1
-        gone[key] += not member.used
-    return tuple(Habit(name, not fine, have[fine, name], gone[fine, name]) for fine, name in sorted(have))
+        excluded[key] += not rater.used
+    return tuple(Habit(name, not fine, have[fine, name], excluded[fine, name]) for fine, name in sorted(have))

@@ -1,4 +1,4 @@
-"""Staircases: how the exposure moved in each block, and where people settled."""
+"""Staircases: how the exposure moved in each block, and where it converged."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from beholder.report.tables.leaderboard import Board, Standing
 
 MOST_GENERATORS = 6
 MOST_TRACES = 8
-"""So many blocks a generator are drawn, evenly from the shortest to the longest modal exposure."""
+"""Blocks drawn per generator, spread evenly from the shortest to the longest modal exposure."""
 
 ALL = "all generators"
 """Where several generators share a block, its staircase belongs to none of them."""
@@ -20,7 +20,7 @@ ALL = "all generators"
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over people, each counting alike, with its interval."""
+    """A mean over raters, each weighted alike, with its confidence interval."""
 
     value: float | None
     low: float | None
@@ -28,21 +28,21 @@ class Mean:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """Where the people who judged one generator settled."""
+class ConvergedExposure:
+    """Where the staircases of the raters who judged one generator converged."""
 
     generator: str
-    people: int
+    raters: int
     blocks: int
-    settled: int
-    """Blocks that turned often enough, away from both ends."""
+    converged: int
+    """Blocks with enough reversals, away from both ends."""
     modal: Mean
     reversal: Mean
     threshold: Mean
     right: Mean
-    floor: float
-    ceiling: float
-    """Shares of trials at the shortest and at the longest exposure."""
+    at_shortest: float
+    at_longest: float
+    """Proportions of trials at the shortest and at the longest exposure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,14 @@ class Traces:
 
     generator: str
     blocks: int
-    shown: tuple[tuple[float, ...], ...]
-    middle: tuple[float, ...]
+    paths: tuple[tuple[float, ...], ...]
+    """Exposures of some blocks, trial by trial."""
+    median: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class PersonPlace:
-    """Where one person settled: the mean of the modal exposures of their blocks."""
+class RaterExposure:
+    """The modal exposure of one rater, averaged over their blocks."""
 
     generator: str
     rater: str
@@ -69,13 +70,13 @@ class PersonPlace:
 class Staircases:
     """All staircases of one question."""
 
-    settled: tuple[Settled, ...]
+    generators: tuple[ConvergedExposure, ...]
     traces: tuple[Traces, ...]
-    people: tuple[PersonPlace, ...]
+    raters: tuple[RaterExposure, ...]
     level: float
 
 
-def staircases(
+def build_staircases(
     question: str,
     thresholds: pl.DataFrame,
     judged: pl.DataFrame,
@@ -83,10 +84,10 @@ def staircases(
     boards: Sequence[Board],
     level: float,
 ) -> Staircases | None:
-    """The staircases of a question, generators in the order of its first board; nothing where none were run.
+    """The staircases of a question, generators in the order of its first board; ``None`` where none were run.
 
-    The table and the traces are of the people used; the people's places are of all. What ``boards`` rate has their
-    intervals.
+    The table and the traces are of the raters ``used``, the exposures of raters are of all. Ratings on ``boards``
+    keep the confidence intervals of their board.
     """
     blocks = thresholds.filter(pl.col("question") == question).with_columns(pl.col("generator").fill_null(ALL))
     if blocks.is_empty():
@@ -95,13 +96,13 @@ def staircases(
     order = [row.generator for row in boards[0].rows] if boards else []
     in_order = [name for name in order if name in names] + sorted(names - set(order))
     rated = {(board.method, row.generator): row for board in boards for row in board.rows}
-    kept = blocks.filter(pl.col("rater").is_in(list(used)))
+    used_blocks = blocks.filter(pl.col("rater").is_in(list(used)))
     trials = judged.filter((pl.col("question") == question) & pl.col("ms").is_not_null())
-    drawn = [_traces(name, part, trials) for name, part in _parts(kept, in_order[:MOST_GENERATORS])]
+    drawn = [_traces(name, part, trials) for name, part in _parts(used_blocks, in_order[:MOST_GENERATORS])]
     return Staircases(
-        settled=tuple(_settled(name, part, rated, level) for name, part in _parts(kept, in_order)),
-        traces=tuple(traces for traces in drawn if traces.shown),
-        people=_people(blocks, set(used)),
+        generators=tuple(_converged(name, part, rated, level) for name, part in _parts(used_blocks, in_order)),
+        traces=tuple(traces for traces in drawn if traces.paths),
+        raters=_rater_exposures(blocks, set(used)),
         level=level,
     )
 
@@ -111,30 +112,30 @@ def _parts(blocks: pl.DataFrame, names: Sequence[str]) -> list[tuple[str, pl.Dat
     return [(name, part) for name, part in parts if not part.is_empty()]
 
 
-def _settled(
+def _converged(
     generator: str, blocks: pl.DataFrame, rated: Mapping[tuple[str, str], Standing], level: float
-) -> Settled:
+) -> ConvergedExposure:
     def mean(method: str, column: str) -> Mean:
         row = rated.get((method, generator))
-        return Mean(row.rating, row.low, row.high) if row else _over_people(blocks, column, level)
+        return Mean(row.rating, row.low, row.high) if row else _over_raters(blocks, column, level)
 
     weights = blocks["answers"].to_numpy()
-    return Settled(
+    return ConvergedExposure(
         generator=generator,
-        people=blocks["rater"].n_unique(),
+        raters=blocks["rater"].n_unique(),
         blocks=blocks.height,
-        settled=int(blocks["converged"].sum()),
+        converged=int(blocks["converged"].sum()),
         modal=mean("modal-exposure", "modal_ms"),
-        reversal=_over_people(blocks, "reversal_ms", level),
+        reversal=_over_raters(blocks, "reversal_ms", level),
         threshold=mean("exposure-threshold", "threshold_ms"),
-        right=_over_people(blocks, "right_share", level),
-        floor=float(np.average(blocks["floor_share"].to_numpy(), weights=weights)),
-        ceiling=float(np.average(blocks["ceiling_share"].to_numpy(), weights=weights)),
+        right=_over_raters(blocks, "right_share", level),
+        at_shortest=float(np.average(blocks["floor_share"].to_numpy(), weights=weights)),
+        at_longest=float(np.average(blocks["ceiling_share"].to_numpy(), weights=weights)),
     )
 
 
-def _over_people(blocks: pl.DataFrame, column: str, level: float) -> Mean:
-    """Mean over people of the mean over their blocks: mean ± t(n − 1) · s/√n."""
+def _over_raters(blocks: pl.DataFrame, column: str, level: float) -> Mean:
+    """Mean over raters of the mean over their blocks: mean ± t(n − 1) · s/√n."""
     own = blocks.drop_nulls(column).group_by("rater").agg(pl.col(column).mean())[column].sort().to_numpy()
     if not len(own):
         return Mean(None, None, None)
@@ -170,6 +171,8 @@ def _traces(generator: str, blocks: pl.DataFrame, trials: pl.DataFrame) -> Trace
     )
 
 
-def _people(blocks: pl.DataFrame, used: set[str]) -> tuple[PersonPlace, ...]:
-    places = blocks.group_by("generator", "rater").agg(pl.col("modal_ms").mean()).sort("generator", "rater")
-    return tuple(PersonPlace(generator, rater, ms, rater in used) for generator, rater, ms in places.iter_rows())
+def _rater_exposures(blocks: pl.DataFrame, used: set[str]) -> tuple[RaterExposure, ...]:
+    exposures = blocks.group_by("generator", "rater").agg(pl.col("modal_ms").mean()).sort("generator", "rater")
+    return tuple(
+        RaterExposure(generator, rater, ms, rater in used) for generator, rater, ms in exposures.iter_rows()
+    )

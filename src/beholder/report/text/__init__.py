@@ -1,1 +1,1 @@
-"""Words of the report: names of measures, counts with their nouns, lists."""
+"""Wording of the report: names of measures, counts with their nouns, lists."""

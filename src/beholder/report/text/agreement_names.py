@@ -1,7 +1,7 @@
 """Names of the measures of agreement, as the table ``agreement`` has them."""
 
 MAX_DIFF = "max-diff-at-most-"
-"""Of rich feedback: the share of images whose highest and lowest score differ by no more than this."""
+"""Of rich feedback: the proportion of images whose highest and lowest score differ by no more than this."""
 
 STEMS = {
     "krippendorff-alpha": "Krippendorff’s α",
@@ -14,11 +14,11 @@ STEMS = {
     "icc-3": "ICC(3)",
     "kendall-w": "Kendall’s W",
 }
-"""The beginning of a name, and how a reader knows the measure."""
+"""The beginning of a name, and the name of the measure in the literature."""
 
 
-def statistic_name(statistic: str) -> str:
-    """``krippendorff-alpha-ordinal`` → ``Krippendorff’s α, ordinal``; a name not known here is left as it is."""
+def name_statistic(statistic: str) -> str:
+    """``krippendorff-alpha-ordinal`` → ``Krippendorff’s α, ordinal``; an unknown name is kept, without hyphens."""
     for stem, name in STEMS.items():
         if statistic == stem:
             return name
@@ -28,5 +28,5 @@ def statistic_name(statistic: str) -> str:
 
 
 def max_diff_edge(statistic: str) -> float | None:
-    """The edge of a step of max_diff; nothing for another statistic."""
+    """The bin edge of a statistic of max_diff; ``None`` for another statistic."""
     return float(statistic.removeprefix(MAX_DIFF)) if statistic.startswith(MAX_DIFF) else None

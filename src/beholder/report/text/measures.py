@@ -11,32 +11,32 @@ MINUS = "−"
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """How the ratings of one method are to be read and written."""
+    """How the ratings of one method are read and written."""
 
     name: str
     unit: str
-    """Stands after an interval and in the head of a column."""
+    """Follows a confidence interval, and is in the head of a column."""
     about: str
     """One sentence: what the number is."""
     factor: float = 1.0
     digits: int = 2
     signed: bool = False
     reference: float | None = None
-    """A rating that means something by itself, drawn as a line …"""
+    """A rating that means something by itself, such as guessing, drawn as a line."""
     reference_word: str = ""
-    """… and its name."""
+    """The name of that rating."""
     headline: bool = True
-    """Whether it leads its question; otherwise it stands in a second table."""
-    resampled: str = "people"
-    """What the draws behind the interval resample."""
+    """Whether it is the main measure of its question; otherwise it is in a second table."""
+    resampled: str = "raters"
+    """What the bootstrap replicates behind the confidence interval resample."""
     naive: str = "answers independent"
-    """How the thin interval was made."""
+    """What the naive confidence interval, drawn thin, assumes."""
     derived: str = ""
     """Head of a column that ``derive`` fills."""
     derive: Callable[[float], str] | None = None
 
     def show(self, value: float | None) -> str:
-        """The rating as a reader sees it, without its unit; a dash where there is none."""
+        """The rating as text, without its unit; a dash where there is none."""
         if value is None or math.isnan(value):
             return "–"
         return _number(value * self.factor, self.digits, signed=self.signed)
@@ -59,24 +59,25 @@ class Measure:
         return f"{value * self.factor:.{self.digits + 1}f}"
 
     def show_interval(self, low: float | None, high: float | None) -> str:
-        """``42.4 to 50.3``; a dash where the interval is not known."""
+        """``42.4 to 50.3``; a dash where the confidence interval is not known."""
         if low is None or high is None:
             return "–"
         return f"{self.show(low)} to {self.show(high)}"
 
-    def with_unit(self, shown: str) -> str:
-        """The number with its unit; only the percent sign stands beside every number."""
-        return f"{shown} %" if self.unit == "%" and shown != "–" else shown
+    def with_unit(self, number: str) -> str:
+        """The number with its unit; only the percent sign is repeated with every number."""
+        return f"{number} %" if self.unit == "%" and number != "–" else number
 
 
 def measure_of(method: str) -> Measure:
-    """The measure of a method; one that is not known here is written as plain numbers."""
-    known = MEASURES.get(method)
-    return known or Measure(name=method.replace("-", " "), unit="", about=f"The rating by {method}.")
+    """The measure of a method; an unknown one is written as plain numbers."""
+    return MEASURES.get(method) or Measure(
+        name=method.replace("-", " "), unit="", about=f"The rating by {method}."
+    )
 
 
-def win_share(rating: float) -> float:
-    """Chance to win against a rival rated 0, ties set aside: 1 / (1 + e^−rating)."""
+def win_probability(rating: float) -> float:
+    """Probability of winning against a rival rated 0, without ties: 1 / (1 + e^−rating)."""
     return 1 / (1 + math.exp(-rating)) if rating > -700 else 0.0
 
 
@@ -90,7 +91,7 @@ def _number(value: float, digits: int, *, signed: bool) -> str:
 
 
 def _wins(rating: float) -> str:
-    return f"{100 * win_share(rating):.0f} %"
+    return f"{100 * win_probability(rating):.0f} %"
 
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
@@ -99,7 +100,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             name="error rate",
             unit="%",
             about=(
-                "The share of images, real and generated counting alike, that people get wrong. At 50 % they are "
+                "The error rate of raters, real and generated images weighted equally. At 50 % they are "
                 "guessing; above it they take generated images for real more readily than real ones."
             ),
             factor=100,
@@ -110,7 +111,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "fake-error-rate": Measure(
             name="generated images taken for real",
             unit="%",
-            about="The share of the generator's images that people take for real.",
+            about="The proportion of the generator's images that raters take for real.",
             factor=100,
             digits=1,
             headline=False,
@@ -118,7 +119,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "real-error-rate": Measure(
             name="real images taken for generated",
             unit="%",
-            about="The share of real images that the people who judged this generator take for generated.",
+            about="The proportion of real images that the raters of this generator take for generated.",
             factor=100,
             digits=1,
             headline=False,
@@ -127,8 +128,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             name="d′",
             unit="",
             about=(
-                "How well people tell the generator's images from real ones, whichever way they lean: 0 is not at "
-                "all, so lower is better for the generator."
+                "How well raters discriminate the generator's images from real ones, independently of response "
+                "bias: 0 is not at all, so lower is better for the generator."
             ),
             headline=False,
         ),
@@ -136,8 +137,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             name="modal exposure",
             unit="ms",
             about=(
-                "The exposure at which people's staircases stood most often, averaged over their blocks and over "
-                "people (HYPE_time): the longer people need, the more realistic the images."
+                "The modal exposure of the raters' staircases, averaged over their blocks and over raters "
+                "(HYPE_time): the longer raters need, the more realistic the images."
             ),
             digits=0,
             naive="not defined",
@@ -145,7 +146,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "exposure-threshold": Measure(
             name="exposure threshold",
             unit="ms",
-            about="The exposure for the staircase's target share right, by likelihood, averaged over people.",
+            about="The exposure at the staircase's target accuracy, by maximum likelihood, averaged over raters.",
             digits=0,
             headline=False,
             naive="not defined",
@@ -154,8 +155,9 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             name="images passed over",
             unit="%",
             about=(
-                "100 % less the mean credit that the generator's images have from presses in a rapid series. A "
-                "press is shared by the images that may have caused it, so only differences tell something."
+                "100 % less the mean credit that the generator's images have from presses in a rapid series. "
+                "The credit for a press is divided among the images that may have caused it, so only "
+                "differences are meaningful."
             ),
             factor=100,
             digits=1,
@@ -164,8 +166,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             name="mean preference",
             unit="steps",
             about=(
-                "How far answers lean to the generator against its rivals, from −2 (the other much better) to 2 "
-                "(much better)."
+                "The mean of all comparisons of the generator with its rivals, from −2 (the other much better) "
+                "to 2 (much better)."
             ),
             signed=True,
             reference=0.0,
@@ -176,8 +178,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             name="Bradley–Terry rating",
             unit="log odds",
             about=(
-                "A strength fitted to all the votes, in natural-log odds about an average of 0: of two generators "
-                "that differ by 1, the stronger wins e : 1, or 73 % of the votes that are no tie."
+                "A strength fitted to all votes, in natural-log odds about an average of 0: of two generators "
+                "that differ by 1, the stronger wins e : 1, or 73 % of the votes that are not ties."
             ),
             signed=True,
             reference=0.0,
@@ -189,31 +191,31 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             name="Plackett–Luce rating",
             unit="log odds",
             about=(
-                "A strength fitted to all the rankings, in natural-log odds about an average of 0: of two "
-                "generators that differ by 1, the stronger is put first e : 1, or 73 % of the time."
+                "A strength fitted to all rankings, in natural-log odds about an average of 0: of two "
+                "generators that differ by 1, the stronger is ranked first e : 1, or 73 % of the time."
             ),
             signed=True,
             reference=0.0,
             reference_word="average",
-            derived="put before the average",
+            derived="ranked above the average",
             derive=_wins,
         ),
         "mean-opinion": Measure(
             name="mean opinion score",
             unit="points",
-            about="The mean of all the points that people gave to the generator's images.",
+            about="The mean of all points that raters gave to the generator's images.",
         ),
         "published-mean": Measure(
             name="mean of published scores",
             unit="points",
             about=(
-                "The mean of the scores that were published for the generator's images. Who gave which score was "
-                "not published, so people cannot be resampled: the interval is for other prompts judged by the "
-                "same people, and leaves out that other people might judge otherwise."
+                "The mean of the scores that were published for the generator's images. Who gave which score "
+                "was not published, so raters cannot be resampled: the confidence interval is over prompts, "
+                "judged by the same raters, and does not include the variation between raters."
             ),
             resampled="prompts",
             naive="images independent",
         ),
     }
 )
-"""The methods of the rank stage. One that is missing here is still shown, as plain numbers."""
+"""The methods of the rank stage. One that is missing here is shown as plain numbers."""

@@ -1,8 +1,8 @@
 """Which metric to trust for this study, in words: from the tables ``correlations`` and ``metric_separations``.
 
-A metric can be trusted to order the generators where the interval of its rank correlation with people, over
-generators, lies above 0; it runs against people where the interval lies below; otherwise nobody knows. A perfect
-order has no interval: it counts where chance would hardly give one to any of the metrics, 2/n! for each.
+A metric is trusted to order the generators where the confidence interval of its rank correlation with raters, over
+generators, is above 0; it disagrees with raters where the interval is below 0; otherwise it is inconclusive. A
+perfect order has no interval: it counts where the chance that any metric has one, 2/n! for each, is small.
 """
 
 import math
@@ -15,17 +15,17 @@ import polars as pl
 STATISTIC = "spearman"
 PERFECT = 1 - 1e-9
 CHANCE = 0.05
-"""The chance of being wrong that is taken with a perfect order."""
+"""Significance level at which a perfect order counts."""
 
-ASKED = ("question", "aspect", "method")
+KEY = ("question", "aspect", "method")
 
 Standing = Literal["trusted", "alongside", "unknown", "against"]
-"""Agrees with people; goes with ratings, though no value of it is better as such; nobody knows; disagrees."""
+"""Agrees with raters; correlates, though neither direction is known to be better; inconclusive; disagrees."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A metric and its rank correlation with people, turned so that agreeing is above 0."""
+class MetricAgreement:
+    """A metric and its rank correlation with raters, signed so that agreement is positive."""
 
     name: str
     standing: Standing
@@ -34,30 +34,30 @@ class Judged:
     low: float | None
     high: float | None
     directed: bool
-    """Whether it is known which values are better; if not, the correlation is taken without its sign."""
+    """Whether it is known which values are better; if not, the absolute correlation is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is said of the metrics for one question."""
+    """Which metrics to trust for one rating of one question."""
 
     question: str
     aspect: str
     method: str
     trusted: tuple[str, ...]
-    """From the best agreement down."""
+    """Ordered by agreement, the best first."""
     against: tuple[str, ...]
     alongside: tuple[str, ...]
-    """Those that go with people's ratings one way or the other, without it being known which is better."""
+    """Those that correlate with ratings, without it being known which direction is better."""
     unknown: tuple[str, ...]
-    not_told_apart: tuple[str, ...]
-    """Trusted ones that agree no worse than the best, as far as can be told."""
+    not_separated: tuple[str, ...]
+    """Trusted ones that do not agree significantly less than the best, and the best itself."""
     items: int
-    """How many generators."""
-    ceiling: float | None
-    """The agreement of another crowd of the same size with this one."""
-    metrics: tuple[Judged, ...]
-    """All of them, the best agreement first."""
+    """Number of generators."""
+    human_ceiling: float | None
+    """The rank correlation that as many other raters would have with these."""
+    metrics: tuple[MetricAgreement, ...]
+    """All metrics, the best agreement first."""
     sentences: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -65,26 +65,27 @@ class Verdict:
 
 
 def verdicts(correlations: pl.DataFrame, separations: pl.DataFrame) -> list[Verdict]:
-    """One for each rating of each question that a metric of generators was held against."""
-    whole = pl.col("slice") == "all"
-    rows = correlations.filter(whole & (pl.col("level") == "generator") & (pl.col("statistic") == STATISTIC))
-    pairs = separations.filter(whole & (pl.col("level") == "generator"))
-    found = []
-    for key, part in rows.partition_by(ASKED, as_dict=True, maintain_order=True).items():
-        same = pl.all_horizontal(pl.col(name) == value for name, value in zip(ASKED, key, strict=True))
-        found.append(_verdict([str(name) for name in key], part, pairs.filter(same)))
-    return found
+    """One verdict per rating of each question that a metric of generators was compared with."""
+    all_images = pl.col("slice") == "all"
+    rows = correlations.filter(all_images & (pl.col("level") == "generator") & (pl.col("statistic") == STATISTIC))
+    pairs = separations.filter(all_images & (pl.col("level") == "generator"))
+    all_verdicts = []
+    for key, part in rows.partition_by(KEY, as_dict=True, maintain_order=True).items():
+        same = pl.all_horizontal(pl.col(name) == value for name, value in zip(KEY, key, strict=True))
+        all_verdicts.append(_verdict([str(name) for name in key], part, pairs.filter(same)))
+    return all_verdicts
 
 
 def _verdict(key: list[str], rows: pl.DataFrame, pairs: pl.DataFrame) -> Verdict:
     ordered = sorted(
-        (_Judged.of(row, rows.height) for row in rows.iter_rows(named=True)), key=lambda one: -one.value
+        (_Metric.from_row(row, rows.height) for row in rows.iter_rows(named=True)),
+        key=lambda metric: -metric.value,
     )
-    by_standing: dict[Standing, list[_Judged]] = {"trusted": [], "alongside": [], "unknown": [], "against": []}
-    for one in ordered:
-        by_standing[one.standing].append(one)
+    by_standing: dict[Standing, list[_Metric]] = {"trusted": [], "alongside": [], "unknown": [], "against": []}
+    for metric in ordered:
+        by_standing[metric.standing].append(metric)
     trusted = by_standing["trusted"]
-    alike = _alike(trusted, pairs)
+    not_separated = _not_separated(trusted, pairs)
     items = int(str(rows["items"].max()))
     ceilings = rows["ceiling"].drop_nulls()
     return Verdict(
@@ -95,21 +96,21 @@ def _verdict(key: list[str], rows: pl.DataFrame, pairs: pl.DataFrame) -> Verdict
         against=_names(by_standing["against"]),
         alongside=_names(by_standing["alongside"]),
         unknown=_names(by_standing["unknown"]),
-        not_told_apart=_names(alike),
+        not_separated=_names(not_separated),
         items=items,
-        ceiling=float(ceilings[0]) if len(ceilings) else None,
-        metrics=tuple(one.shown for one in ordered),
-        sentences=tuple(_sentences(by_standing, alike, items)),
+        human_ceiling=float(ceilings[0]) if len(ceilings) else None,
+        metrics=tuple(metric.agreement for metric in ordered),
+        sentences=tuple(_sentences(by_standing, not_separated, items)),
     )
 
 
-def _names(judged: list["_Judged"]) -> tuple[str, ...]:
-    return tuple(one.name for one in judged)
+def _names(metrics: list["_Metric"]) -> tuple[str, ...]:
+    return tuple(metric.name for metric in metrics)
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """A metric, with its agreement turned so that better values count up; unknown directions count as they lie."""
+class _Metric:
+    """A metric with its agreement signed so that higher is better; of an unknown direction, the absolute value."""
 
     name: str
     key: tuple[object, ...]
@@ -121,14 +122,14 @@ class _Judged:
     ends: tuple[float | None, float | None]
 
     @classmethod
-    def of(cls, row: dict[str, object], metrics: int) -> "_Judged":
+    def from_row(cls, row: dict[str, object], metrics: int) -> "_Metric":
         value, low, high = (_number(row[name]) for name in ("value", "low", "high"))
         raw, ends = value, (low, high)
-        if value is not None and low is None and _is_no_chance(value, int(str(row["items"])), metrics):
+        if value is not None and low is None and _beyond_chance(value, int(str(row["items"])), metrics):
             low = high = value
         down = row["better"] == "lower" or (row["better"] != "higher" and value is not None and value < 0)
         if down:
-            value, low, high = _less(value), _less(high), _less(low)
+            value, low, high = _negated(value), _negated(high), _negated(low)
         encoder = f" ({str(row['encoder']).partition('@')[0]})" if row["encoder"] else ""
         key = (row["metric"], row["encoder"], row["reference"])
         directed = row["better"] in ("lower", "higher")
@@ -138,80 +139,83 @@ class _Judged:
 
     @property
     def standing(self) -> Standing:
-        """What the interval says."""
+        """What the confidence interval implies."""
         if self.low is not None and self.low > 0:
             return "trusted" if self.directed else "alongside"
         return "against" if self.high is not None and self.high < 0 else "unknown"
 
     @property
     def perfect(self) -> bool:
-        """Whether the order is people's, or its reverse, and has no interval."""
+        """Whether the order is that of the raters, or its reverse, and has no confidence interval."""
         return self.raw is not None and self.low is None and abs(self.raw) > PERFECT
 
     @property
-    def shown(self) -> Judged:
-        """For a reader; a perfect order that counts has no interval."""
+    def agreement(self) -> MetricAgreement:
+        """As a verdict reports it; a perfect order that counts has no confidence interval."""
         rho = None if self.raw is None else self.value
         low, high = (None, None) if self.ends == (None, None) else (self.low, self.high)
-        return Judged(self.name, self.standing, rho, low, high, self.directed)
+        return MetricAgreement(self.name, self.standing, rho, low, high, self.directed)
 
     def __str__(self) -> str:
         if self.raw is None:
-            return f"{self.name} (the same for all)"
+            return f"{self.name} (the same for all generators)"
         low, high = self.ends
         interval = "" if low is None or high is None else f" [{_signed(low)}, {_signed(high)}]"
         return f"{self.name}: ρ = {_signed(self.raw)}{interval}"
 
 
-def _is_no_chance(value: float, items: int, metrics: int) -> bool:
-    """Whether a perfect order is too unlikely to come about by chance, however many metrics are looked at."""
+def _beyond_chance(value: float, items: int, metrics: int) -> bool:
+    """Whether a perfect order is significant, corrected for the number of metrics."""
     return abs(value) > PERFECT and metrics * 2 / math.factorial(items) < CHANCE
 
 
-def _alike(trusted: list[_Judged], pairs: pl.DataFrame) -> list[_Judged]:
-    """The best one, and those that are not told apart from it."""
+def _not_separated(trusted: list[_Metric], pairs: pl.DataFrame) -> list[_Metric]:
+    """The best metric, and those that are not significantly different from it."""
     if not trusted:
         return []
     best, columns = trusted[0], ("metric", "encoder", "reference")
-    apart = {
+    separated = {
         tuple(row[f"other{tail}"] for tail in ("", "_encoder", "_reference"))
         for row in pairs.filter("separated").iter_rows(named=True)
         if tuple(row[name] for name in columns) == best.key
     }
-    return [one for one in trusted if one.key not in apart]
+    return [metric for metric in trusted if metric.key not in separated]
 
 
-def _sentences(by_standing: dict[Standing, list[_Judged]], alike: list[_Judged], items: int) -> Iterator[str]:
+def _sentences(
+    by_standing: dict[Standing, list[_Metric]], not_separated: list[_Metric], items: int
+) -> Iterator[str]:
     trusted = by_standing["trusted"]
     if trusted:
         yield f"Trust {trusted[0]} over {items} generators."
-        rest = [one for one in alike if one is not trusted[0]]
+        rest = [metric for metric in not_separated if metric is not trusted[0]]
         if rest:
-            yield f"Not told apart from it: {_listed(rest)}."
-        worse = [one for one in trusted if one not in alike]
+            yield f"Not significantly different from it: {_listed(rest)}."
+        worse = [metric for metric in trusted if metric not in not_separated]
         if worse:
-            yield f"Agrees with people, but less: {_listed(worse)}."
+            yield f"Agrees with raters, but significantly less: {_listed(worse)}."
     else:
-        yield f"No metric can be told to order these {items} generators as people do."
-    perhaps = [one for one in by_standing["unknown"] if one.perfect]
-    if perhaps:
-        names = ", ".join(one.name for one in perhaps)
-        yield f"Perfect, or perfectly reversed, which with so few generators may be chance: {names}."
-    for standing, words in SAID.items():
-        listed = [one for one in by_standing[standing] if one not in perhaps]
-        if listed:
-            yield f"{words}: {_listed(listed)}."
+        yield f"There is not enough evidence that any metric orders these {items} generators as raters do."
+    perfect = [metric for metric in by_standing["unknown"] if metric.perfect]
+    if perfect:
+        names = ", ".join(metric.name for metric in perfect)
+        yield f"Order perfect or perfectly reversed, which may be chance with so few generators: {names}."
+    for standing, words in OPENINGS.items():
+        metrics = [metric for metric in by_standing[standing] if metric not in perfect]
+        if metrics:
+            yield f"{words}: {_listed(metrics)}."
 
 
-SAID: dict[Standing, str] = {
-    "alongside": "Goes with people's ratings, though no value of it is better as such",
-    "unknown": "Cannot be trusted here",
-    "against": "Runs against people",
+OPENINGS: dict[Standing, str] = {
+    "alongside": "Correlates with ratings, but neither direction is known to be better",
+    "unknown": "Not enough evidence to trust",
+    "against": "Disagrees with raters",
 }
+"""How the sentence on the metrics of a standing begins."""
 
 
-def _listed(judged: list[_Judged]) -> str:
-    return "; ".join(str(one) for one in judged)
+def _listed(metrics: list[_Metric]) -> str:
+    return "; ".join(str(metric) for metric in metrics)
 
 
 def _signed(value: float) -> str:
@@ -222,5 +226,5 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _less(value: float | None) -> float | None:
+def _negated(value: float | None) -> float | None:
     return None if value is None else -value

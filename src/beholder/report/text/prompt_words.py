@@ -1,4 +1,4 @@
-"""The words of a prompt, with those that an image misses."""
+"""The words of a prompt, with the misaligned keywords: those that an image does not show."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,28 +9,31 @@ from beholder.study.words import split_words
 
 @dataclass(frozen=True, slots=True)
 class PromptWord:
-    """A word of the prompt, and the share of people who say, or the chance that most do, that it was missed."""
+    """A word of the prompt, and how likely it is misaligned.
+
+    That is the proportion of raters who say so, or, from a model, the probability that most would.
+    """
 
     before: str
-    """What stands between it and the word before it."""
+    """The text between it and the preceding word."""
     text: str
     missed: float
-    told: str
-    """The share in words; empty where nobody says so."""
+    note: str
+    """The proportion in words; empty where nobody says so."""
     struck: bool
     """Whether the majority says so."""
     after: str = ""
-    """What stands behind the last word."""
+    """The text after the last word."""
 
 
-def prompt_words(prompt: str, shares: Sequence[float], told: str, faint: float = 0.0) -> tuple[PromptWord, ...]:
-    """The words in order; ``told`` has a place for the share in per cent, and is said of those above ``faint``."""
-    found = []
+def mark_words(prompt: str, proportions: Sequence[float], note: str, faint: float = 0.0) -> tuple[PromptWord, ...]:
+    """The words in order; ``note`` is formatted with the percentage, for words above ``faint``."""
+    marked = []
     words, end = split_words(prompt), 0
-    for place, (text, share) in enumerate(zip(words, shares, strict=True)):
+    for place, (text, proportion) in enumerate(zip(words, proportions, strict=True)):
         start = prompt.index(text, end)
         before, end = prompt[end:start], start + len(text)
-        noted = told.format(f"{100 * share:.0f} %") if share > faint else ""
+        filled = note.format(f"{100 * proportion:.0f} %") if proportion > faint else ""
         after = prompt[end:] if place == len(words) - 1 else ""
-        found.append(PromptWord(before, text, share, noted, share > MISSED, after))
-    return tuple(found)
+        marked.append(PromptWord(before, text, proportion, filled, proportion > MISSED, after))
+    return tuple(marked)

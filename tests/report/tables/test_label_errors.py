@@ -1,9 +1,9 @@
-"""What raters' answers and trained models doubt, in one place."""
+"""Likely label errors from raters' answers and from trained models, combined."""
 
 import polars as pl
 import pytest
 
-from beholder.report.tables.label_doubts import with_second_looks
+from beholder.report.tables.label_errors import with_model_doubts
 from beholder.tables.catalogue import TABLES
 
 COMMON = {"question": "q", "aspect": "realism", "method": "share"}
@@ -37,10 +37,10 @@ def test_the_largest_doubt_counts_and_everyone_who_suggests_is_named() -> None:
             errors("arch", d=(0.8, "generated"), e=(0.3, None)),
         ]
     )
-    rows = {row["image"]: row for row in with_second_looks(before, both).to_dicts()}
+    rows = {row["image"]: row for row in with_model_doubts(before, both).to_dicts()}
     assert (rows["a"]["doubt"], rows["a"]["doubted_by"]) == (0.1, None)
-    assert (rows["b"]["doubt"], rows["b"]["doubted_by"]) == (0.9, "people")  # the model believes it
-    assert (rows["c"]["doubt"], rows["c"]["doubted_by"]) == (0.9, "people, tower/out-of-fold")
+    assert (rows["b"]["doubt"], rows["b"]["doubted_by"]) == (0.9, "raters")  # the model believes it
+    assert (rows["c"]["doubt"], rows["c"]["doubted_by"]) == (0.9, "raters, tower/out-of-fold")
     assert (rows["d"]["doubt"], rows["d"]["suggested"]) == (pytest.approx(0.8), "generated")
     assert rows["d"]["doubted_by"] == "arch/out-of-fold, tower/out-of-fold"
     assert (rows["e"]["doubt"], rows["e"]["suggested"], rows["e"]["doubted_by"]) == (0.3, None, None)
@@ -50,13 +50,13 @@ def test_the_largest_doubt_counts_and_everyone_who_suggests_is_named() -> None:
 def test_a_pair_is_found_by_both_images() -> None:
     votes = labels(a=(None, None)).with_columns(other=pl.lit("b"), method=pl.lit("preference"))
     of_another = errors("tower", a=(0.9, "other")).with_columns(other=pl.lit("c"), method=pl.lit("preference"))
-    assert with_second_looks(votes, of_another)["doubt"].to_list() == [None]
+    assert with_model_doubts(votes, of_another)["doubt"].to_list() == [None]
     of_it = of_another.with_columns(other=pl.lit("b"))
-    assert with_second_looks(votes, of_it)["doubted_by"].to_list() == ["tower/out-of-fold"]
+    assert with_model_doubts(votes, of_it)["doubted_by"].to_list() == ["tower/out-of-fold"]
 
 
 def test_without_models_the_labels_stay_as_they_are() -> None:
     before = labels(a=(0.9, "generated"), b=(0.1, None))
-    after = with_second_looks(before, TABLES["label_errors"].empty())
-    assert after["doubted_by"].to_list() == ["people", None]
+    after = with_model_doubts(before, TABLES["label_errors"].empty())
+    assert after["doubted_by"].to_list() == ["raters", None]
     assert after.drop("doubted_by").equals(before)
