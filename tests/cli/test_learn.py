@@ -26,7 +26,10 @@ def test_figures_as_a_table_and_as_json(run: Run, paired_study: Path) -> None:
     assert "any tie right" in ran.out
     again = json.loads(run("learn", paired_study, *arguments("--json")).out)
     assert again["skipped"]
-    assert {figure["statistic"] for figure in again["figures"]} >= {"pair-accuracy-micro", "pair-accuracy-pickscore"}
+    assert {figure["statistic"] for figure in again["figures"]} >= {
+        "pair-accuracy-micro",
+        "pair-accuracy-pickscore",
+    }
 
 
 @pytest.mark.parametrize(
