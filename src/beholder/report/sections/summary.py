@@ -42,13 +42,13 @@ def _too_small(boards: Sequence[Board]) -> list[str]:
         number = count_raters(board.fewest_raters)
         if board.untested:
             lines.append(
-                f"With {number} a generator the study is too small for confidence intervals, which take "
+                f"With {number} the study is too small for confidence intervals, which take "
                 f"{FEWEST_RATERS}, and for a verdict, which takes {VERDICT_RATERS}{where}: only estimates and "
                 "counts are given"
             )
         else:
             lines.append(
-                f"With {number} a generator the study is too small for a verdict{where}, which takes "
+                f"With {number} the study is too small for a verdict{where}, which takes "
                 f"{VERDICT_RATERS}: what follows may change with the next rater"
             )
     return list(dict.fromkeys(lines))
