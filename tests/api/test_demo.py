@@ -22,7 +22,7 @@ TINY = World(prompts=24, reals=60, size=32, seed=3)
 def rows(method: str, ratings: dict[str, tuple[float, float, float]]) -> list[dict[str, object]]:
     """Rating, and its interval, of each generator."""
     common = {"question": "q", "aspect": "quality", "method": method, "slice": "all", "level": 0.95, "raters": 4}
-    common |= {"rank_low": 1, "rank_high": 2, "answers": 9, "images": 3, "draws": 10}
+    common |= {"rank_low": 1, "rank_high": 2, "answers": 9, "images": 3}
     return [
         common | {"generator": name, "rating": value, "low": low, "high": high}
         for name, (value, low, high) in ratings.items()

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from beholder.errors import StageError, StatisticsError
@@ -89,17 +88,14 @@ def _from_judgements(
     method = METHODS[kind_of(question).traits.rated_by]
     everyone = method.prepare(question, judgements, store)
     used = everyone.filter("used")
-    for slice_number, (slice_name, part) in enumerate(_slices(used, images, sliced=method.sliced)):
-        rng = np.random.default_rng([study.seed, number, slice_number])
+    for slice_name, part in _slices(used, images, sliced=method.sliced):
         try:
-            by_method = list(method.rate(part, images, analysis, rng))
+            by_method = list(method.rate(part, images, analysis))
         except StatisticsError as error:
             if slice_name != ALL_IMAGES:
                 continue  # too few answers of this style; all images together have their ratings
             raise StageError(f"question '{question.name}': {error}") from error
-        unscreened = (
-            _unscreened(study, number, method, everyone, images, by_method) if slice_name == ALL_IMAGES else {}
-        )
+        unscreened = _unscreened(study, method, everyone, images, by_method) if slice_name == ALL_IMAGES else {}
         for rated in by_method:
             key = (rated.aspect, rated.method)
             rows.add(question.name, slice_name, rated, analysis.level, everyone=unscreened.get(key))
@@ -109,7 +105,6 @@ def _from_judgements(
 
 def _unscreened(
     study: Study,
-    number: int,
     method: Method,
     everyone: pl.DataFrame,
     images: pl.DataFrame,
@@ -117,9 +112,8 @@ def _unscreened(
 ) -> dict[tuple[str, str], GeneratorRatings]:
     """Return the ratings with no rater excluded, by aspect and method; the same ones where none was."""
     if not everyone["used"].all():
-        rng = np.random.default_rng([study.seed, number, 0])
         try:
-            by_method = list(method.rate(everyone, images, study.analysis, rng))
+            by_method = list(method.rate(everyone, images, study.analysis))
         except StatisticsError:
             return {}
     return {(rated.aspect, rated.method): rated for rated in by_method}
@@ -130,13 +124,12 @@ def _without_answers(store: Store, study: Study, number: int) -> Iterator[tuple[
     of_question, images = pl.col("question") == study.questions[number].name, store.read("images")
     published = store.read_or_empty("published").filter(of_question)
     totals = store.read_or_empty("totals").filter(of_question)
-    rng = np.random.default_rng([study.seed, number])
     if not totals.is_empty():
         used = store.read("raters").filter(of_question & pl.col("used")).select("rater")
         part = totals.join(used, on="rater", how="semi", maintain_order="left")
-        for rated in rate_by_counted_errors(part, published, images, study.analysis, rng):
+        for rated in rate_by_counted_errors(part, published, images, study.analysis):
             yield ALL_IMAGES, rated
-    yield from rate_by_published_labels(published, images, study.analysis, rng)
+    yield from rate_by_published_labels(published, images, study.analysis)
 
 
 def _slices(judgements: pl.DataFrame, images: pl.DataFrame, *, sliced: bool) -> Iterator[tuple[str, pl.DataFrame]]:

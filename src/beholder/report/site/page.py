@@ -32,6 +32,7 @@ from beholder.report.tables.learning import TrainingRun, build_training_runs
 from beholder.report.tables.metrics import MetricsPart, build_metrics_parts, format_correlation, format_estimate
 from beholder.report.tables.raters import RaterPool, build_pools, collection_dates
 from beholder.report.text.agreement_names import name_statistic
+from beholder.stats.intervals.clustered_t import FEWEST_RATERS
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.study import Study
@@ -64,7 +65,8 @@ class Page:
     basis: Basis
     colour: dict[str, str]
     level: float
-    replicates: int
+    fewest_raters: int
+    """Fewer raters have no confidence interval."""
 
     @property
     def coloured(self) -> bool:
@@ -135,7 +137,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         basis=build_basis(Store(folder), study),
         colour=colour,
         level=study.analysis.level,
-        replicates=study.analysis.draws,
+        fewest_raters=FEWEST_RATERS,
     )
 
 
