@@ -57,7 +57,7 @@ class RaterInfluence:
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """Each rater's share of the answers of each cell (raters, cells)."""
+        """Each rater's proportion of the answers of each cell (raters, cells)."""
         total = self.answers.sum(axis=0)
         return np.asarray(self.answers / np.where(total > 0, total, 1.0), np.float64)
 
