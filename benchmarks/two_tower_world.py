@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from beholder.learn.examples import read_votes
 from numpy.typing import NDArray
 
 from beholder.collect.stage import run as run_simulated
@@ -26,6 +25,7 @@ from beholder.consolidate.stage import run as consolidate
 from beholder.design.new import make_study
 from beholder.design.stage import run as design
 from beholder.learn.card import format_with_interval
+from beholder.learn.examples import read_votes
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
 from beholder.simulate.world import GENERATORS, MANIFEST, World, paint_world, write_ground_truth
