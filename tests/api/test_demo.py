@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from beholder.api.demo import Count, check_recovery, load_leaderboards, prepare_demo
+from beholder.api.demo import Count, check_recovery, prepare_demo
+from beholder.api.results import load_results
 from beholder.cli.main import main
-from beholder.cli.verdict import print_boards, print_verdict
+from beholder.cli.results import print_results
+from beholder.cli.verdict import print_verdict
 from beholder.errors import StudyError
 from beholder.simulate.raters import BAD, SUBTLE
 from beholder.simulate.world import World
@@ -77,9 +79,9 @@ def test_the_verdict_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_the_leaderboards_stand_beside_the_truth(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    boards = load_leaderboards(judged)
+    boards = load_results(judged).headlines
     assert {board.method for board in boards} == {"bradley-terry", "mean-opinion"}
-    print_boards(judged)
+    print_results(judged)
     printed = capsys.readouterr().out
     assert printed.index("a ") < printed.index("b ")
     for number in ("0.90", "0.70", "4.40"):  # of the truth

@@ -9,6 +9,8 @@ import polars as pl
 from beholder.errors import StageError, StatisticsError
 from beholder.formats.imported import UNKNOWN
 from beholder.judgements.coding import PAIRED
+from beholder.judgements.inclusion import SETTING as INCLUDE_EXCLUDED
+from beholder.judgements.inclusion import includes_excluded
 from beholder.judgements.rankings import RANK as RANK_KIND
 from beholder.judgements.rankings import RANKING
 from beholder.rank.comparisons import comparison_rows
@@ -19,11 +21,15 @@ from beholder.rank.ratings import ALL_IMAGES, GeneratorRatings, Row, table_rows
 from beholder.study.kinds.catalogue import kind_of
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Plain
 from beholder.tables.stages import RANK, STAGES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, perform
 
 STAGE = STAGES["rank"]
+
+NAMED = 10
+"""Excluded raters named where nothing can be rated; the rest are counted."""
 
 NAMELESS = (
     "Nothing is ranked: the data does not say which generator made which image. If you know, fill the column "
@@ -35,7 +41,9 @@ NAMELESS = (
 def run(folder: Path, *, force: bool = False) -> Outcome:
     """Rate the generators by every question, overall and by style, and say which differ significantly."""
     study, store = load_study(folder), Store(folder)
-    settings = study.analysis.model_dump(mode="json")
+    settings: dict[str, Plain] = study.analysis.model_dump(mode="json")
+    if includes_excluded(store):
+        settings[INCLUDE_EXCLUDED] = True
     work = Work(RANK, settings, study.seed)
     outcome = perform(store, work, lambda tables: _rank(tables, study), force=force)
     return replace(outcome, note=NAMELESS) if _nameless(store.read("images")) else outcome
@@ -161,9 +169,14 @@ def _nameless(images: pl.DataFrame) -> bool:
 
 
 def _nothing_to_rank(store: Store) -> StageError:
+    """Say why nothing can be rated: whose answers are excluded, and for what reasons."""
     raters = store.read("raters")
-    used = raters["used"].sum()
-    return StageError(
-        f"{store.folder}: no generator can be rated. Of {raters.height} raters, the answers of {used} are used"
-        + (f"; {store.path('raters')} has the reasons against the others." if used < raters.height else ".")
-    )
+    excluded = raters.filter(~pl.col("used"))
+    rows = excluded.select("question", "rater", pl.col("reasons").list.join("; ")).iter_rows()
+    lines = [f"  - {question}: {rater}: {reasons or 'no answers'}" for question, rater, reasons in rows]
+    more = [f"  … and {len(lines) - NAMED:,} more"] if len(lines) > NAMED else []
+    answered = not excluded.filter(pl.col("answers") > 0).is_empty()
+    advice = ["With `beholder run FOLDER --include-excluded` their answers count, and the results are marked."]
+    used = raters.height - excluded.height
+    head = f"no generator can be rated: screening leaves the answers of {used} of {raters.height} raters"
+    return StageError("\n".join([head, *lines[:NAMED], *more, *(advice if answered else [])]))

@@ -177,6 +177,11 @@ def _excluded(pools: Sequence[RaterPool]) -> list[str]:
     answered = [pool for pool in pools if pool.raters]
     if not answered:
         return []
+    if any(pool.included for pool in answered):
+        clauses = [
+            f"{pool.included:,} of {count_raters(len(pool.raters))} for {pool.question}" for pool in answered
+        ]
+        return [f"Screening excludes {join_names(clauses)}, and their answers are included all the same"]
     if not any(pool.excluded for pool in answered):
         return ["No rater was excluded"]
     if len(answered) == 1:

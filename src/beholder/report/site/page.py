@@ -6,6 +6,7 @@ from pathlib import Path
 
 from altair.utils.schemapi import debug_mode
 
+from beholder.judgements.inclusion import includes_excluded
 from beholder.report.charts.agreement import agreement_chart
 from beholder.report.charts.chart import Chart
 from beholder.report.charts.learning import loss_chart, measure_chart
@@ -50,6 +51,8 @@ class Page:
     simulated: bool
     invented: bool
     """Whether the image qualities that the simulated raters saw were drawn at random too."""
+    includes_excluded: bool
+    """Whether the answers of raters count whom screening excludes."""
     facts: tuple[Fact, ...]
     findings: tuple[str, ...]
     glance: Glance | None
@@ -121,6 +124,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         study=study,
         simulated=tables.simulated,
         invented=tables.simulated and not tables.synthetic,
+        includes_excluded=includes_excluded(Store(folder)),
         facts=build_facts(
             tables.sessions, tables.raters, tables.images, generators, collection_dates(tables.sessions)
         ),
