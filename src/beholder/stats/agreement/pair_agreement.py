@@ -20,8 +20,8 @@ from beholder.stats.agreement.resampled_agreement import OfWeights
 Numbers = NDArray[np.float64]
 
 OfPairs = Callable[[Numbers, Numbers], Numbers]
-"""A statistic of the mean agreement of pairs (replicates,) and of the mean proportions (categories, replicates), to
-(replicates,)."""
+"""A statistic of the mean agreement of pairs (replicates,) and of the mean proportions (categories, replicates):
+one number per replicate."""
 
 _BLOCK = 100_000  # elements of the largest array held at a time: few enough to stay in the cache
 _FEWEST = 16  # replicates done at a time, however many items there are
