@@ -34,15 +34,15 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
     make_study(arguments.folder)
-    figures = {}
+    figures_by_variant = {}
     for name, changes in variants():
         done = (arguments.folder / "models" / name / FIGURES).is_file()
         if done if arguments.show else arguments.only in (None, name):
             recipe = load_recipe("metric-transformer", (*FIXED, *changes))
-            figures[name] = learn(arguments.folder, recipe, name=name, resume=True).figures
+            figures_by_variant[name] = learn(arguments.folder, recipe, name=name, resume=True).figures
     if arguments.only is None:
-        show(figures, arguments.folder, load_recipe("metric-transformer", FIXED), SEEDS)
-        draw(figures, arguments.folder, IMAGES)
+        show(figures_by_variant, arguments.folder, load_recipe("metric-transformer", FIXED), SEEDS)
+        draw(figures_by_variant, arguments.folder, IMAGES)
 
 
 def variants() -> Iterator[tuple[str, tuple[str, ...]]]:

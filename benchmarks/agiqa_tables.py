@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from beholder.learn.evaluate import Figure
-from beholder.learn.examples import judged
+from beholder.learn.examples import read_labelled_images
 from beholder.learn.recipe import Recipe
 from beholder.learn.splits import split
 from beholder.report.site.theme import chart_config, in_daylight, var
@@ -38,30 +38,30 @@ STATISTICS = (
 )
 WORDS = {
     "joint-0": "both together",
-    "blind-0": "both, blind to each other",
+    "blind-0": "both, without attention across them",
     "single-{}": "alone",
     "transfer-{}": "after the other",
-    "frozen-{}": "after the other, what is shared frozen",
+    "frozen-{}": "after the other, shared part frozen",
     "four": "both together, four networks",
 }
 """Variants by which metrics were trained together; those with braces exist once per aspect."""
 
 
-def show(figures: FiguresByVariant, folder: Path, recipe: Recipe, seeds: Sequence[int]) -> None:
+def show(figures_by_variant: FiguresByVariant, folder: Path, recipe: Recipe, seeds: Sequence[int]) -> None:
     """Print all tables, in Markdown."""
     table = scores(folder)
     print("\n## The recipe\n")
-    _recipe(figures[SHIPPED])
+    _print_recipe(figures_by_variant[SHIPPED])
     print("\n## By fold\n")
-    _by_fold(table, fold_of(folder, recipe))
-    both = [seed for seed in seeds if {f"joint-{seed}", f"blind-{seed}"} <= set(figures)]
+    _print_folds(table, fold_of(folder, recipe))
+    both = [seed for seed in seeds if {f"joint-{seed}", f"blind-{seed}"} <= set(figures_by_variant)]
     if len(both) > 1:
         print("\n## With and without attention across metrics\n")
-        _ablation(table, both)
+        _print_ablation(table, both)
     print("\n## Alone, together, one after the other\n")
-    _ways(figures)
+    _print_variants(figures_by_variant)
     print("\n## Which score explains which opinion\n")
-    _explained(table)
+    _print_explained(table)
 
 
 def scores(folder: Path) -> pl.DataFrame:
@@ -75,37 +75,39 @@ def scores(folder: Path) -> pl.DataFrame:
     return images.join(means, on="image").join(wide, on="image").sort("image")
 
 
-def _recipe(figures: Sequence[Figure]) -> None:
-    print("| | " + " | ".join(f"{aspect} | floor | raters" for aspect in ASPECTS) + " |")
+def _print_recipe(figures: Sequence[Figure]) -> None:
+    print("| | " + " | ".join(f"{aspect} | baseline | raters" for aspect in ASPECTS) + " |")
     print("|---|" + "---|" * 3 * len(ASPECTS))
     for statistic in STATISTICS:
         by_aspect = {figure.aspect: figure for figure in figures if figure.statistic == statistic}
-        ordered = [by_aspect[aspect] for aspect in ASPECTS]
-        cells = [f"{_with_interval(row)} | {_number(row.floor)} | {_number(row.ceiling)}" for row in ordered]
+        cells = [
+            f"{_with_interval(figure)} | {_number(figure.floor)} | {_number(figure.ceiling)}"
+            for figure in (by_aspect[aspect] for aspect in ASPECTS)
+        ]
         print(f"| {statistic} | {' | '.join(cells)} |")
 
 
-def _by_fold(table: pl.DataFrame, folds: Mapping[str, int]) -> None:
+def _print_folds(table: pl.DataFrame, folds: Mapping[str, int]) -> None:
     """Print correlations on the images of each fold."""
     print("| fold | images | quality SRCC | PLCC | alignment SRCC | PLCC |\n|---|---|---|---|---|---|")
     for fold in sorted(set(folds.values())):
-        held_out = table.filter(
-            pl.col("image").is_in([image for image, image_fold in folds.items() if image_fold == fold])
+        rows = table.filter(
+            pl.col("image").is_in([image for image, held_out_in in folds.items() if held_out_in == fold])
         )
         cells = []
         for aspect in ASPECTS:
-            opinions, model = held_out[aspect].to_numpy(), held_out[f"{SHIPPED} {aspect}"].to_numpy()
+            opinions, model = rows[aspect].to_numpy(), rows[f"{SHIPPED} {aspect}"].to_numpy()
             cells += [_number(_spearman(model, opinions)), _number(_pearson(model, opinions))]
-        print(f"| {fold + 1} | {held_out.height} | {' | '.join(cells)} |")
+        print(f"| {fold + 1} | {rows.height} | {' | '.join(cells)} |")
 
 
 def fold_of(folder: Path, recipe: Recipe) -> dict[str, int]:
-    """The fold in which each image was held out."""
-    splits = split(judged(Store(folder), recipe.data).items, recipe.split)
-    return {image: held_out.fold for held_out in splits for image in held_out.of("test")}
+    """Return the fold in which each image was held out."""
+    splits = split(read_labelled_images(Store(folder), recipe.data).items, recipe.split)
+    return {image: each.fold for each in splits for image in each.of("test")}
 
 
-def _ablation(table: pl.DataFrame, seeds: Sequence[int]) -> None:
+def _print_ablation(table: pl.DataFrame, seeds: Sequence[int]) -> None:
     """Print mean ± standard deviation over seeds, and the difference with a confidence interval over prompts."""
     print("| | seen | blind | seen − blind |\n|---|---|---|---|")
     prompts = np.unique(table["prompt"].to_numpy(), return_inverse=True)[1]
@@ -113,21 +115,21 @@ def _ablation(table: pl.DataFrame, seeds: Sequence[int]) -> None:
     for aspect, (name, statistic) in product(ASPECTS, (("SRCC", _spearman), ("PLCC", _pearson))):
         opinions = table[aspect].to_numpy()
         arms = [[table[f"{arm}-{seed} {aspect}"].to_numpy() for seed in seeds] for arm in ("joint", "blind")]
-        values = np.array([[statistic(predictions, opinions) for predictions in arm] for arm in arms])
+        values = np.array([[statistic(scores_of_seed, opinions) for scores_of_seed in arm] for arm in arms])
         differences = [
-            np.mean([statistic(predictions[rows], opinions[rows]) for predictions in arms[0]])
-            - np.mean([statistic(predictions[rows], opinions[rows]) for predictions in arms[1]])
+            np.mean([statistic(scores_of_seed[rows], opinions[rows]) for scores_of_seed in arms[0]])
+            - np.mean([statistic(scores_of_seed[rows], opinions[rows]) for scores_of_seed in arms[1]])
             for rows in replicates
         ]
         low, high = np.quantile(differences, (0.025, 0.975))
         cells = [f"{_number(float(row.mean()), 4)} ± {_number(float(row.std(ddof=1)), 4)}" for row in values]
-        gap = _number(float(values[0].mean() - values[1].mean()), 4)
-        print(f"| {aspect} {name} | {' | '.join(cells)} | {gap} [{_number(low, 4)}, {_number(high, 4)}] |")
+        difference = _number(float(values[0].mean() - values[1].mean()), 4)
+        print(f"| {aspect} {name} | {' | '.join(cells)} | {difference} [{_number(low, 4)}, {_number(high, 4)}] |")
 
 
-def _ways(figures: FiguresByVariant) -> None:
+def _print_variants(figures_by_variant: FiguresByVariant) -> None:
     print("| learned | quality SRCC | PLCC | alignment SRCC | PLCC |\n|---|---|---|---|---|")
-    for words, of_aspect in _done(figures).items():
+    for words, of_aspect in _complete_variants(figures_by_variant).items():
         cells = [
             _with_interval(_figure(of_aspect[aspect], aspect, statistic))
             for aspect, statistic in product(ASPECTS, ("spearman", "pearson"))
@@ -135,13 +137,13 @@ def _ways(figures: FiguresByVariant) -> None:
         print(f"| {words} | {' | '.join(cells)} |")
 
 
-def _done(figures: FiguresByVariant) -> dict[str, dict[str, Sequence[Figure]]]:
+def _complete_variants(figures_by_variant: FiguresByVariant) -> dict[str, dict[str, Sequence[Figure]]]:
     """Return description -> aspect -> figures, of the variants that are trained for both aspects."""
     named = {words: {aspect: way.format(aspect) for aspect in ASPECTS} for way, words in WORDS.items()}
     return {
-        words: {aspect: figures[name] for aspect, name in names.items()}
+        words: {aspect: figures_by_variant[name] for aspect, name in names.items()}
         for words, names in named.items()
-        if all(name in figures for name in names.values())
+        if all(name in figures_by_variant for name in names.values())
     }
 
 
@@ -150,7 +152,7 @@ def _figure(figures: Sequence[Figure], aspect: str, statistic: str) -> Figure:
     return figure
 
 
-def _explained(table: pl.DataFrame) -> None:
+def _print_explained(table: pl.DataFrame) -> None:
     """Print Spearman correlations of each score with each opinion, plain and partial given the other score."""
     print("| score | opinion | plain | given the other score |\n|---|---|---|---|")
     for row in explained(table):
@@ -165,58 +167,58 @@ def explained(table: pl.DataFrame) -> list[dict[str, Any]]:
     correlations = []
     for score, opinion in product(ASPECTS, ASPECTS):
         other = ASPECTS[1 - ASPECTS.index(score)]
-        own_score, other_score, opinions = (
+        score_values, other_values, opinions = (
             table[name].to_numpy() for name in (f"{SHIPPED} {score}", f"{SHIPPED} {other}", opinion)
         )
-        plain = [_spearman(own_score[rows], opinions[rows]) for rows in replicates]
-        partial = [_partial(own_score[rows], opinions[rows], other_score[rows]) for rows in replicates]
+        plain = [_spearman(score_values[rows], opinions[rows]) for rows in replicates]
+        partial = [_partial(score_values[rows], opinions[rows], other_values[rows]) for rows in replicates]
         correlations.append(
             {
                 "score": score,
                 "opinion": opinion,
-                "plain": (_spearman(own_score, opinions), *np.quantile(plain, (0.025, 0.975))),
-                "given": (_partial(own_score, opinions, other_score), *np.quantile(partial, (0.025, 0.975))),
+                "plain": (_spearman(score_values, opinions), *np.quantile(plain, (0.025, 0.975))),
+                "given": (_partial(score_values, opinions, other_values), *np.quantile(partial, (0.025, 0.975))),
             }
         )
     return correlations
 
 
-def _partial(x: Numbers, y: Numbers, z: Numbers) -> float:
+def _partial(first: Numbers, second: Numbers, third: Numbers) -> float:
     """Return the partial rank correlation of two variables given a third."""
-    a, b, c = _spearman(x, y), _spearman(x, z), _spearman(y, z)
+    a, b, c = _spearman(first, second), _spearman(first, third), _spearman(second, third)
     return float((a - b * c) / np.sqrt((1 - b**2) * (1 - c**2)))
 
 
 def _replicates(prompts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Yield bootstrap replicates of rows: prompts resampled, all images of a prompt together."""
+    """Return bootstrap replicates of rows: prompts resampled, all images of a prompt together."""
     rng = np.random.default_rng(0)
-    rows = [np.flatnonzero(prompts == prompt) for prompt in range(int(prompts.max()) + 1)]
+    rows = [np.flatnonzero(prompts == number) for number in range(int(prompts.max()) + 1)]
     return [
-        np.concatenate([rows[prompt] for prompt in rng.integers(len(rows), size=len(rows))])
+        np.concatenate([rows[number] for number in rng.integers(len(rows), size=len(rows))])
         for _ in range(REPLICATES)
     ]
 
 
-def _spearman(x: Numbers, y: Numbers) -> float:
-    return _pearson(rankdata(x), rankdata(y))
+def _spearman(first: Numbers, second: Numbers) -> float:
+    return _pearson(rankdata(first), rankdata(second))
 
 
-def _pearson(x: Numbers, y: Numbers) -> float:
-    return float(np.corrcoef(x, y)[0, 1])
+def _pearson(first: Numbers, second: Numbers) -> float:
+    return float(np.corrcoef(first, second)[0, 1])
 
 
-def draw(figures: FiguresByVariant, folder: Path, images: Path) -> None:
+def draw(figures_by_variant: FiguresByVariant, folder: Path, images: Path) -> None:
     """Write both charts, as PNG."""
-    _save(_agreement_chart(figures), images / "agiqa-learn.png")
+    _save(_agreement_chart(figures_by_variant), images / "agiqa-learn.png")
     _save(_explained_chart(explained(scores(folder))), images / "agiqa-explained.png")
 
 
-def _agreement_chart(figures: FiguresByVariant) -> alt.HConcatChart:
+def _agreement_chart(figures_by_variant: FiguresByVariant) -> alt.HConcatChart:
     """Return a chart of each variant's rank correlation with raters, with baseline and human ceiling."""
-    done = _done(figures)
+    done = _complete_variants(figures_by_variant)
     panels = []
     for aspect in ASPECTS:
-        by_variant = {words: _figure(of_aspect[aspect], aspect, "spearman") for words, of_aspect in done.items()}
+        figures = {words: _figure(of_aspect[aspect], aspect, "spearman") for words, of_aspect in done.items()}
         rows = [
             {
                 "way": words,
@@ -225,18 +227,18 @@ def _agreement_chart(figures: FiguresByVariant) -> alt.HConcatChart:
                 "high": figure.high,
                 "text": _number(figure.value),
             }
-            for words, figure in by_variant.items()
+            for words, figure in figures.items()
         ]
         base = alt.Chart(alt.InlineData(values=rows), title=aspect)
         first = aspect == ASPECTS[0]
         axis = alt.Axis(labelLimit=260, title=None, grid=False, labels=first, ticks=False)
         y = alt.Y("way:N", sort=list(done), axis=axis)
-        floor = next(iter(by_variant.values())).floor
+        baseline = next(iter(figures.values())).floor
         scale = alt.Scale(domain=[0.55, 0.9], zero=False)
         x = alt.X(
             "value:Q", scale=scale, title="rank correlation with raters", axis=alt.Axis(format=".2f", tickCount=4)
         )
-        rule = alt.Chart(alt.InlineData(values=[{"floor": floor, "text": "floor"}]))
+        rule = alt.Chart(alt.InlineData(values=[{"floor": baseline, "text": "generator baseline"}]))
         line = rule.mark_rule(color=var("warn"), strokeDash=[4, 3]).encode(x=alt.X("floor:Q", scale=scale))
         label = rule.mark_text(align="left", dx=4, dy=-6, color=var("warn"), fontSize=12).encode(
             x=alt.X("floor:Q", scale=scale), y=alt.value(0), text="text:N"
@@ -253,7 +255,7 @@ def _agreement_chart(figures: FiguresByVariant) -> alt.HConcatChart:
 def _explained_chart(rows: Sequence[Mapping[str, Any]]) -> alt.HConcatChart:
     """Return two heatmaps: correlation of each score with each opinion, plain and given the other score."""
     panels = []
-    titles = {"plain": "as they stand", "given": "given the other score"}
+    titles = {"plain": "plain", "given": "given the other score"}
     for part, title in titles.items():
         cells = [
             {"score": f"{row['score']} score", "opinion": row["opinion"], "value": row[part][0]}

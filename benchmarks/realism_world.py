@@ -23,14 +23,15 @@ from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.new import make_study
 from beholder.design.stage import run as design
-from beholder.learn.card import number, shown
+from beholder.learn.card import format_number, format_with_interval
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
 from beholder.simulate.expectation import chance_of_generated
 from beholder.simulate.raters import draw_raters
 from beholder.simulate.world import MANIFEST, World, paint_world, write_ground_truth
-from beholder.stats.correlation.coefficients import correlation
+from beholder.stats.correlation.coefficients import Correlation, correlation
 from beholder.stats.correlation.partial import partial_correlation
+from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.prediction.calibration_error import calibration_error
@@ -43,7 +44,7 @@ RATERS, TRIALS = 300, 200
 """Each rater sees 100 images of one generator and 100 real ones."""
 
 RECIPE = "tiny-realism"
-CROWD = 1000
+PANEL = 1000
 """Number of honest raters over whom the true proportion of an image is averaged."""
 
 
@@ -73,53 +74,57 @@ def held_out(folder: Path) -> pl.DataFrame:
         .join(images, on="image")
         .join(ground_truth.select("image", detectability="score"), on="image")
     )
-    crowd = draw_raters(CROWD, 0, np.random.default_rng(0))
-    true = chance_of_generated(rows["detectability"].to_numpy(), crowd)
-    return rows.with_columns(true=pl.Series(true), group=pl.col("prompt").rank("dense").cast(pl.Int64) - 1)
+    panel = draw_raters(PANEL, 0, np.random.default_rng(0))
+    true_proportions = chance_of_generated(rows["detectability"].to_numpy(), panel)
+    return rows.with_columns(
+        true=pl.Series(true_proportions), group=pl.col("prompt").rank("dense").cast(pl.Int64) - 1
+    )
 
 
 def print_bins(rows: pl.DataFrame) -> None:
     """Print the bins of the calibration error."""
     group = rows["group"].to_numpy()
     weights = rater_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
-    predicted, proportion, answers = (rows[name].to_numpy() for name in ("score", "share", "answers"))
-    error = calibration_error(predicted, proportion, answers, weights, clusters=group)
+    predicted, share, answers = (rows[name].to_numpy() for name in ("score", "share", "answers"))
+    error = calibration_error(predicted, share, answers, weights, clusters=group)
     low, high = wilson(error.observed * error.answers, error.answers)
-    print(f"\nECE {shown(error.value, error.low, error.high)}; by chance alone {number(error.by_chance)}\n")
+    ece = format_with_interval(error.value, error.low, error.high)
+    print(f"\nECE {ece}; by chance {format_number(error.by_chance)}\n")
     print("| predicted | said *generated* | answers |\n|---|---|---|")
-    for index in range(len(error.answers)):
-        observed = shown(error.observed[index], low[index], high[index])
-        print(f"| {number(error.predicted[index])} | {observed} | {error.answers[index]:,.0f} |")
+    for number in range(len(error.answers)):
+        observed = format_with_interval(error.observed[number], low[number], high[number])
+        print(f"| {format_number(error.predicted[number])} | {observed} | {error.answers[number]:,.0f} |")
 
 
 def print_truth(rows: pl.DataFrame) -> None:
     """Print the predictions against the true proportions, and what these would achieve."""
-    maker = (rows["generator"].rank("dense").cast(pl.Int64) - 1).to_numpy()
-    group, score, proportion, true = (rows[name].to_numpy() for name in ("group", "score", "share", "true"))
+    generators = (rows["generator"].rank("dense").cast(pl.Int64) - 1).to_numpy()
+    group, score, share, true_proportions = (rows[name].to_numpy() for name in ("group", "score", "share", "true"))
     print("\n| correlation | predicted, with those asked | predicted, with all raters | true, with those asked |")
     print("|---|---|---|---|")
-    columns = ((score, proportion), (score, true), (true, proportion))
+    columns = ((score, share), (score, true_proportions), (true_proportions, share))
     for name in sorted(rows["generator"].unique()):
-        selected = (rows["generator"] == name).to_numpy()
-        cells = [correlation(first[selected], second[selected]) for first, second in columns]
-        row = " | ".join(shown(cell.value, cell.low, cell.high) for cell in cells)
-        print(f"| {name} ({selected.sum()}) | {row} |")
-    cells = [partial_correlation(first, second, maker) for first, second in columns]
-    print(f"| within generators | {' | '.join(shown(cell.value, cell.low, cell.high) for cell in cells)} |")
+        rows_of = (rows["generator"] == name).to_numpy()
+        cells = [correlation(first[rows_of], second[rows_of]) for first, second in columns]
+        print(f"| {name} ({rows_of.sum()}) | {' | '.join(_cell(cell) for cell in cells)} |")
+    cells = [partial_correlation(first, second, generators) for first, second in columns]
+    print(f"| within generators | {' | '.join(_cell(cell) for cell in cells)} |")
     answers = rows["answers"].to_numpy()
-    generated = np.rint(proportion * answers)
+    generated_answers = np.rint(share * answers)
     weights = rater_weights(np.zeros(int(group.max()) + 1, np.int64), 2000, np.random.default_rng(0))
-    print("\n| shares | log-likelihood an answer | more than generator means |\n|---|---|---|")
-    for who, proportions in (("predicted", score), ("true", true)):
-        likelihood = soft_label_likelihood(proportions, generated, answers, maker, weights, clusters=group)
-        predictions, gain = likelihood.predictions, likelihood.gain
-        cells_of = (
-            shown(predictions.value, predictions.low, predictions.high),
-            shown(gain.value, gain.low, gain.high),
+    print("\n| proportions | log-likelihood per answer | more than generator means |\n|---|---|---|")
+    for who, proportions in (("predicted", score), ("true", true_proportions)):
+        likelihood = soft_label_likelihood(
+            proportions, generated_answers, answers, generators, weights, clusters=group
         )
-        print(f"| {who} | {' | '.join(cells_of)} |")
-    means = likelihood.generators
-    print(f"| generator means | {shown(means.value, means.low, means.high)} | |")
+        estimate, gain = likelihood.predictions, likelihood.gain
+        written = (_cell(estimate), _cell(gain))
+        print(f"| {who} | {' | '.join(written)} |")
+    print(f"| generator means | {_cell(likelihood.generators)} | |")
+
+
+def _cell(estimate: Correlation | Estimate) -> str:
+    return format_with_interval(estimate.value, estimate.low, estimate.high)
 
 
 def main() -> None:
@@ -130,9 +135,9 @@ def main() -> None:
     began = time.monotonic()
     make_world(arguments.folder)
     print(f"world: {time.monotonic() - began:.0f} s", flush=True)
-    done = learn(arguments.folder, load_recipe(RECIPE), resume=True)
-    print(done)
-    print((done.folder / "README.md").read_text(encoding="utf-8").partition("## What it is worth")[2])
+    outcome = learn(arguments.folder, load_recipe(RECIPE), resume=True)
+    print(outcome)
+    print((outcome.folder / "README.md").read_text(encoding="utf-8").partition("## Agreement with raters")[2])
     rows = held_out(arguments.folder)
     print_bins(rows)
     print_truth(rows)

@@ -2,10 +2,10 @@
 
     python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME …] [--at-once 2]
 
-makes the world, trains each recipe with each seed on prompts of which the test has none, and prints the tables,
-with intervals over prompts and the spread over seeds; FOLDER/tables.csv has every figure. Every part is skipped
-where it was done, and goes on where it was stopped; the minutes that each model took, on one core, are printed
-first.
+makes the world, trains each recipe with each seed on prompts that the test does not have, and prints the tables,
+with confidence intervals over prompts and the standard deviation over seeds; FOLDER/tables.csv has every figure.
+Parts that exist already are skipped, and a killed run can be resumed; the minutes that each model took, on one
+core, are printed first.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from rich_world import make_world
 
 from beholder.cli.evaluate import evaluate
-from beholder.learn.job import MODELS_ROOM
+from beholder.learn.job import MODELS_FOLDER
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run
 from beholder.models.weights.checkpoint import read_record
@@ -37,7 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--recipe", action="append", choices=RECIPES, help="of all that there are")
+    parser.add_argument("--recipe", action="append", choices=RECIPES, help="train only this one")
     parser.add_argument("--at-once", type=int, default=2, help="models trained side by side, one core each")
     arguments = parser.parse_args()
     make_world(arguments.folder)
@@ -57,10 +57,10 @@ def _train(folder: Path, recipe: str, seed: int) -> str:
     """Return the name of the model, trained now unless it was before."""
     torch.set_num_threads(1)
     name = f"{recipe}-seed-{seed}"
-    done = run(folder, load_recipe(recipe, [f"training.seed={seed}"]), name=name, resume=True)
-    about = read_record(folder / MODELS_ROOM / name).about
+    outcome = run(folder, load_recipe(recipe, [f"training.seed={seed}"]), name=name, resume=True)
+    about = read_record(folder / MODELS_FOLDER / name).about
     minutes = float(str(about["seconds"])) / 60
-    print(json.dumps({"model": name, "minutes": round(minutes, 1), "skipped": done.skipped}), flush=True)
+    print(json.dumps({"model": name, "minutes": round(minutes, 1), "skipped": outcome.skipped}), flush=True)
     return name
 
 

@@ -2,8 +2,8 @@
 
     python benchmarks/rich_world.py FOLDER
 
-paints small images of prompts by five generators, asks, and consolidates. Every part is skipped where it was
-done.
+renders small images of prompts by five generators, simulates raters, and consolidates. Parts that exist already
+are skipped.
 """
 
 import sys
@@ -19,13 +19,13 @@ from beholder.simulate.world import MANIFEST, World, paint_world, write_ground_t
 from beholder.study.study import FILE_NAME
 from beholder.tables.store import Store
 
-PROMPTS, SIZE, TRIALS, PEOPLE_AN_IMAGE = 10_000, 192, 100, 3
+PROMPTS, SIZE, TRIALS, RATERS_PER_IMAGE = 10_000, 192, 100, 3
 
 
 def make_world(folder: Path) -> None:
     """Render, simulate raters and consolidate, as far as it is not done."""
     world = World(prompts=PROMPTS, reals=1, size=SIZE)
-    raters = PROMPTS * len(world.generators) * PEOPLE_AN_IMAGE // TRIALS
+    raters = PROMPTS * len(world.generators) * RATERS_PER_IMAGE // TRIALS
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not (folder / FILE_NAME).is_file():
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -41,7 +41,7 @@ def make_world(folder: Path) -> None:
         write_ground_truth(Store(folder), world, painted)
     print(design(folder), flush=True)
     print(run_simulated(folder, people=raters), flush=True)
-    if not Store(folder).has("labels"):  # again, it would look twice where models have since disagreed
+    if not Store(folder).has("labels"):  # labels that models were trained on stay as they are
         print(consolidate(folder), flush=True)
 
 

@@ -18,16 +18,16 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from beholder.learn.votes import used_votes
 from numpy.typing import NDArray
 
 from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.new import make_study
 from beholder.design.stage import run as design
-from beholder.learn.card import shown
+from beholder.learn.card import format_with_interval
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
-from beholder.learn.votes import used_votes
 from beholder.simulate.world import GENERATORS, MANIFEST, World, paint_world, write_ground_truth
 from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.bootstrap_intervals import percentile_interval
@@ -93,7 +93,7 @@ def _scores(frame: pl.DataFrame) -> dict[str, float]:
 def _ratio(above: NDArray[np.number], below: NDArray[np.number], weights: NDArray[np.int32]) -> str:
     replicates = (weights @ above) / (weights @ below)
     low, high = percentile_interval(replicates[:, None], len(above))
-    return shown(float(above.sum() / below.sum()), float(low[0]), float(high[0]))
+    return format_with_interval(float(above.sum() / below.sum()), float(low[0]), float(high[0]))
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
 
 The folders would hold the images of your generators; here three synthetic generators paint a few prompts. In a
 rehearsal with images of which nothing is known, the qualities are drawn at random: the ratings show how a study
-would go, not how good the pictures are.
+would go, not how good the images are.
 """
 
 import csv

@@ -33,7 +33,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for verb in ("design", "consolidate", "rank", "measure", "report"):
         monkeypatch.setattr(load_stage(verb), "run", pretend(verb))
     monkeypatch.setattr(collect, "run", pretend("collect"))
-    monkeypatch.setattr("beholder.api.run.look_again", pretend("learn"))
+    monkeypatch.setattr("beholder.api.run.find_label_errors", pretend("learn"))
     return noted
 
 

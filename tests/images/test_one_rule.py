@@ -16,7 +16,7 @@ from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.display import encode as encode_for_display
 from beholder.images.sources import find_images
 from beholder.images.thumbnail import thumbnail
-from beholder.learn.feed import Pictures
+from beholder.learn.data_loader import ImageCache
 from beholder.measure.score import score
 from beholder.measure.scorers.scorer import Scorer, ScorerInput
 from beholder.models.encoders.encode import encode, encode_by
@@ -105,7 +105,7 @@ def as_encoder(path: Path) -> NDArray[np.float64]:
 
 
 def as_trainer(path: Path) -> NDArray[np.float64]:
-    return corners(np.asarray(Pictures({"image": str(path)}, BACKGROUND).get("image")))
+    return corners(np.asarray(ImageCache({"image": str(path)}, BACKGROUND).get("image")))
 
 
 EXACT, LOSSY = 3.0, 45.0

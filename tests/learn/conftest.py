@@ -22,19 +22,19 @@ def write_labels(folder: Path, rows: Rows) -> None:
 
 @pytest.fixture
 def paired_study(painted_study: Callable[..., Path]) -> Path:
-    """Every two images of a prompt, compared by three people who see the planted quality with some noise."""
+    """Every two images of a prompt, compared by three raters who see the ground-truth quality with some noise."""
     folder = painted_study(PairQuestion(name="q"), draws=200)
     rng = np.random.default_rng(0)
     rows: Rows = []
     for images in _by_prompt(folder):
-        for place, (one, quality) in enumerate(images):
-            for two, other in images[place + 1 :]:
-                votes = np.sign(quality - other + rng.normal(0, 0.2, 3)) > 0
-                share = float(votes.mean())
-                choice = "image" if share > 0.5 else "other"
+        for index, (image, quality) in enumerate(images):
+            for other, other_quality in images[index + 1 :]:
+                votes = np.sign(quality - other_quality + rng.normal(0, 0.2, 3)) > 0
+                proportion = float(votes.mean())
+                choice = "image" if proportion > 0.5 else "other"
                 rows.append(
-                    {"aspect": "preference", "method": "preference", "image": one, "other": two}
-                    | {"value": share, "choice": choice}
+                    {"aspect": "preference", "method": "preference", "image": image, "other": other}
+                    | {"value": proportion, "choice": choice}
                 )
     write_labels(folder, rows)
     return folder
@@ -42,7 +42,7 @@ def paired_study(painted_study: Callable[..., Path]) -> Path:
 
 @pytest.fixture
 def rated_study(painted_study: Callable[..., Path]) -> Path:
-    """Mean opinions of two aspects."""
+    """Mean opinion scores of two aspects."""
     folder = painted_study(RatingQuestion(name="q"), draws=200)
     rng = np.random.default_rng(0)
     rows: Rows = []
@@ -59,8 +59,8 @@ def rated_study(painted_study: Callable[..., Path]) -> Path:
 def _by_prompt(folder: Path) -> list[list[tuple[str, float]]]:
     truth = Store(folder, TRUTH_ROOM).read("scores").filter(pl.col("aspect") == "overall")
     quality = dict(truth.select("image", "score").iter_rows())
-    made = Store(folder).read("images").filter(~pl.col("gold") & ~pl.col("real"))
+    generated = Store(folder).read("images").filter(~pl.col("gold") & ~pl.col("real"))
     return [
         [(image, quality[image]) for image in part["image"]]
-        for part in made.partition_by("prompt", maintain_order=True)
+        for part in generated.partition_by("prompt", maintain_order=True)
     ]

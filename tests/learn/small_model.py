@@ -1,7 +1,7 @@
 """A model that trains in a moment, with a dropout that uses the random state, and numbers for it to learn.
 
 Run as ``python small_model.py FOLDER KILLS SEED`` it is trained in child processes: once undisturbed, then killed
-at random moments until it is through; the final weights of both are written as bytes. Run in several processes as
+at random moments until it is finished; the final weights of both are written as bytes. Run in several processes as
 ``small_model.py FOLDER shared``, it is trained by all of them together.
 """
 
@@ -23,7 +23,7 @@ from torch import nn
 
 from beholder.learn.recipe import Training
 from beholder.learn.state import load_state
-from beholder.learn.train import devices, leads, train
+from beholder.learn.train import is_main_process, process_count, train
 from beholder.models.trainable import Config, Groups, decayed_groups
 
 FEATURES = 6
@@ -69,11 +69,11 @@ class SmallModel:
 
 
 @dataclass(frozen=True)
-class NumbersFeed:
+class NumbersLoader:
     """Batches that follow from the step alone."""
 
     batch: int = 16
-    steps_an_epoch: int = 10
+    steps_per_epoch: int = 10
     wrong: bool = False
 
     def __call__(self, step: int, part: int) -> Numbers:
@@ -93,7 +93,7 @@ def validation_of(model: SmallModel) -> Mapping[str, float]:
 
 
 def settings(**changes: object) -> Training:
-    given: dict[str, object] = {
+    defaults: dict[str, object] = {
         "steps": 60,
         "batch": 16,
         "learning_rate": 0.01,
@@ -103,25 +103,25 @@ def settings(**changes: object) -> Training:
         "save_every": 7,
         "log_every": 5,
     }
-    return Training.model_validate(given | changes)
+    return Training.model_validate(defaults | changes)
 
 
 STEP_SECONDS = 0.004
 """Slept in each step, so that kills fall everywhere."""
 
 
-class SlowFeed(NumbersFeed):
+class SlowLoader(NumbersLoader):
     def __call__(self, step: int, part: int) -> Numbers:
         time.sleep(STEP_SECONDS)
         return super().__call__(step, part)
 
 
 def once(folder: Path) -> None:
-    """Train, or go on training, and write the weights and the curve."""
+    """Train, or resume training, and write the weights and the curve."""
     model = SmallModel()
-    found = train(
+    summary = train(
         model,
-        SlowFeed(),
+        SlowLoader(),
         lambda: validation_of(model),
         settings(accumulate=2, save_every=3),
         folder,
@@ -130,21 +130,21 @@ def once(folder: Path) -> None:
     )
     weights = b"".join(value.numpy().tobytes() for value in model.module.state_dict().values())
     (folder / "weights").write_bytes(weights)
-    (folder / "curve").write_text(repr(found.curve))
+    (folder / "curve").write_text(repr(summary.curve))
 
 
 def shared(folder: Path) -> None:
-    """Train in as many processes as there are, two parts a batch, without dropout, which each draws alone."""
+    """Train in as many processes as there are, two parts per batch, without dropout (each would draw its own)."""
     model = SmallModel()
     model.module[2] = nn.Identity()
-    given = settings(steps=5, accumulate=2 // devices())
-    train(model, NumbersFeed(), lambda: validation_of(model), given, folder, fingerprint="f", resume=True)
-    if leads():
-        torch.save(model.module.state_dict(), folder / f"weights-of-{devices()}.pt")
+    training = settings(steps=5, accumulate=2 // process_count())
+    train(model, NumbersLoader(), lambda: validation_of(model), training, folder, fingerprint="f", resume=True)
+    if is_main_process():
+        torch.save(model.module.state_dict(), folder / f"weights-of-{process_count()}.pt")
 
 
 def in_child(folder: Path, lives: float | None) -> bool:
-    """Whether the child ended by itself; ``lives`` is how long before it is killed."""
+    """Return whether the child ended by itself; it is killed after ``lives`` seconds."""
     child = os.fork()
     if child == 0:
         once(folder)

@@ -1,4 +1,4 @@
-"""A model that sees images through frozen encoders: features are computed once, and found again."""
+"""A model with frozen encoders: features are computed once, and read again."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from beholder.errors import ImageError
-from beholder.learn.feed import Pictures
+from beholder.learn.data_loader import ImageCache
 from beholder.learn.recipe import load_recipe
 from beholder.models.metric_transformer.model import MetricTransformer, build
 from beholder.models.trainable import Config, UsesEncoders
@@ -30,25 +30,23 @@ def model() -> MetricTransformer:
 @pytest.fixture
 def paths(tmp_path: Path) -> dict[str, str]:
     rng = np.random.default_rng(0)
-    found = {}
+    image_paths = {}
     for name in ("one", "two"):
-        found[name] = str(tmp_path / f"{name}.png")
-        Image.fromarray(rng.integers(0, 255, (40, 40, 3), np.uint8)).save(found[name])
-    return found
+        image_paths[name] = str(tmp_path / f"{name}.png")
+        Image.fromarray(rng.integers(0, 255, (40, 40, 3), np.uint8)).save(image_paths[name])
+    return image_paths
 
 
-def test_what_is_prepared_is_kept_and_the_same(
-    model: MetricTransformer, paths: dict[str, str], tmp_path: Path
-) -> None:
+def test_features_are_saved_and_the_same(model: MetricTransformer, paths: dict[str, str], tmp_path: Path) -> None:
     assert isinstance(model, UsesEncoders)
-    pictures = Pictures(paths)
-    expected = {name: model.prepare(pictures.get(name), None) for name in paths}
-    ready = Pictures(paths)
-    ready.make_ready(model, tmp_path / "features")
+    image_cache = ImageCache(paths)
+    expected = {name: model.prepare(image_cache.get(name), None) for name in paths}
+    prepared = ImageCache(paths)
+    prepared.prepare_all(model, tmp_path / "features")
     Path(paths["one"]).unlink()  # nothing is read again
-    ready.make_ready(model, tmp_path / "features")
+    prepared.prepare_all(model, tmp_path / "features")
     for name, features in expected.items():
-        np.testing.assert_array_equal(ready.prepared(name, model, np.random.default_rng(0)), features)
+        np.testing.assert_array_equal(prepared.model_input(name, model, np.random.default_rng(0)), features)
     assert list((tmp_path / "features").rglob("vectors.npy"))
 
 
@@ -56,10 +54,10 @@ def test_all_broken_images_are_listed(model: MetricTransformer, paths: dict[str,
     Path(paths["one"]).unlink()
     Path(paths["two"]).write_bytes(b"no image")
     with pytest.raises(ImageError, match=r"(?s)one.*two"):
-        Pictures(paths).make_ready(model, tmp_path / "features")
+        ImageCache(paths).prepare_all(model, tmp_path / "features")
 
 
-def test_a_fold_goes_on_from_its_own() -> None:
+def test_a_fold_starts_from_the_model_of_the_same_fold() -> None:
     changes = ("model.start={study}/models/single/fold-{fold}", "data.aspects=['quality']")
     recipe = load_recipe("metric-transformer", changes)
     settings = recipe.model_settings_of(Path("some/study"), 3)

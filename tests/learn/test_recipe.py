@@ -17,7 +17,7 @@ from beholder.models.architectures import (
 
 @pytest.mark.parametrize("name", shipped_recipes())
 class TestEachRecipe:
-    def test_it_is_named_like_its_file_and_tells_what_it_is(self, name: str) -> None:
+    def test_it_is_named_like_its_file_and_says_what_it_is(self, name: str) -> None:
         recipe = load_recipe(name)
         assert recipe.name == name
         assert recipe.about.endswith(".")
@@ -32,12 +32,12 @@ class TestEachRecipe:
 
 
 def test_every_architecture_has_a_recipe() -> None:
-    known = ARCHITECTURES | RICH_ARCHITECTURES
-    there = {name for name, module in known.items() if _is_there(module)}
-    assert {load_recipe(name).architecture for name in shipped_recipes()} >= there
+    architectures = ARCHITECTURES | RICH_ARCHITECTURES
+    importable = {name for name, module in architectures.items() if _is_importable(module)}
+    assert {load_recipe(name).architecture for name in shipped_recipes()} >= importable
 
 
-def _is_there(module: str) -> bool:
+def _is_importable(module: str) -> bool:
     try:
         import_module(f"beholder.models.{module}")
     except ModuleNotFoundError:

@@ -9,19 +9,21 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.learn.small_model import Numbers, NumbersFeed, SmallModel, settings, shared, validation_of
+from tests.learn.small_model import Numbers, NumbersLoader, SmallModel, settings, shared, validation_of
 
 from beholder.errors import TrainingError
 from beholder.learn.recipe import Training
 from beholder.learn.state import FILE_NAME, load_state
-from beholder.learn.train import Trained, learning_rate_at, train
+from beholder.learn.train import TrainingSummary, learning_rate_factor, train
 
 
-def trained(folder: Path, model: SmallModel, feed: NumbersFeed | None = None, **changes: object) -> Trained:
+def trained(
+    folder: Path, model: SmallModel, loader: NumbersLoader | None = None, **changes: object
+) -> TrainingSummary:
     resume = bool(changes.pop("resume", False))
     return train(
         model,
-        feed or NumbersFeed(),
+        loader or NumbersLoader(),
         lambda: validation_of(model),
         settings(**changes),
         folder,
@@ -34,27 +36,27 @@ def weights(model: SmallModel) -> Mapping[str, torch.Tensor]:
     return {name: value.clone() for name, value in model.module.state_dict().items()}
 
 
-def equal(one: Mapping[str, torch.Tensor], two: Mapping[str, torch.Tensor]) -> bool:
-    return all(torch.equal(one[name], two[name]) for name in one)
+def equal(first: Mapping[str, torch.Tensor], second: Mapping[str, torch.Tensor]) -> bool:
+    return all(torch.equal(first[name], second[name]) for name in first)
 
 
 class TestSchedule:
     def test_warm_up_then_cosine_by_hand(self) -> None:
         # warm-up over 4 of 12 steps: ¼, ½, ¾, 1; then half a cosine over 8: 1, ½ half way, 0 at the end
-        given = settings(steps=12, warmup=4)
-        found = [learning_rate_at(step, 12, given) for step in (0, 1, 2, 3, 4, 8, 12)]
-        assert found == pytest.approx([0.25, 0.5, 0.75, 1, 1, 0.5, 0])
+        training = settings(steps=12, warmup=4)
+        factors = [learning_rate_factor(step, 12, training) for step in (0, 1, 2, 3, 4, 8, 12)]
+        assert factors == pytest.approx([0.25, 0.5, 0.75, 1, 1, 0.5, 0])
 
     def test_constant(self) -> None:
-        given = settings(warmup=2, schedule="constant")
-        assert [learning_rate_at(step, 60, given) for step in (0, 1, 2, 59)] == [0.5, 1, 1, 1]
+        training = settings(warmup=2, schedule="constant")
+        assert [learning_rate_factor(step, 60, training) for step in (0, 1, 2, 59)] == [0.5, 1, 1, 1]
 
     def test_the_first_step_of_adamw_by_hand(self, tmp_path: Path) -> None:
         # Adam's first step moves each weight by lr · sign(gradient), after decay by 1 − lr · wd (matrices alone)
         model = SmallModel()
         model.module[2] = torch.nn.Identity()
         before = weights(model)
-        model.loss(NumbersFeed()(0, 0)).backward()  # type: ignore[no-untyped-call]
+        model.loss(NumbersLoader()(0, 0)).backward()  # type: ignore[no-untyped-call]
         signs = {
             name: value.grad.sign() for name, value in model.module.named_parameters() if value.grad is not None
         }
@@ -69,88 +71,88 @@ class TestLaws:
     def test_it_learns(self, tmp_path: Path) -> None:
         model = SmallModel()
         before = validation_of(model)["minus-error"]
-        found = trained(tmp_path, model, steps=200, keep_best=True)
-        assert found.value > before / 3
-        assert found.value == validation_of(model)["minus-error"]
+        summary = trained(tmp_path, model, steps=200, keep_best=True)
+        assert summary.value > before / 3
+        assert summary.value == validation_of(model)["minus-error"]
 
     def test_the_same_seed_gives_the_same_bits_and_another_does_not(self, tmp_path: Path) -> None:
         models = [SmallModel(), SmallModel(), SmallModel()]
-        for place, (model, seed) in enumerate(zip(models, (0, 0, 1), strict=True)):
-            trained(tmp_path / str(place), model, seed=seed)  # dropout follows the seed
+        for number, (model, seed) in enumerate(zip(models, (0, 0, 1), strict=True)):
+            trained(tmp_path / str(number), model, seed=seed)  # dropout follows the seed
         assert equal(weights(models[0]), weights(models[1]))
         assert not equal(weights(models[0]), weights(models[2]))
 
     @pytest.mark.parametrize("dies_after", [1, 7, 10, 23, 58])
     def test_a_run_that_dies_and_resumes_ends_with_the_same_bits(self, tmp_path: Path, dies_after: int) -> None:
-        whole, broken, resumed = SmallModel(), SmallModel(), SmallModel()
-        first = trained(tmp_path / "whole", whole)
+        undisturbed, broken, resumed = SmallModel(), SmallModel(), SmallModel()
+        first = trained(tmp_path / "whole", undisturbed)
         with pytest.raises(KeyboardInterrupt):
-            trained(tmp_path / "broken", broken, _Dying(dies_after=dies_after))
+            trained(tmp_path / "broken", broken, _DyingLoader(dies_after=dies_after))
         second = trained(tmp_path / "broken", resumed, resume=True)
-        assert equal(weights(whole), weights(resumed))
+        assert equal(weights(undisturbed), weights(resumed))
         assert first.curve == second.curve
         assert (first.step, first.value) == (second.step, second.value)
 
     def test_parts_of_a_batch_add_up(self, tmp_path: Path) -> None:
         # two equal parts give the mean of both gradients, as one batch that holds both does
-        class Doubled(NumbersFeed):
+        class Doubled(NumbersLoader):
             def __call__(self, step: int, part: int) -> Numbers:  # noqa: ARG002
-                halves = [NumbersFeed.__call__(self, step, one) for one in (0, 1)]
-                return Numbers(torch.cat([one.x for one in halves]), torch.cat([one.y for one in halves]))
+                halves = [NumbersLoader.__call__(self, step, number) for number in (0, 1)]
+                return Numbers(torch.cat([half.x for half in halves]), torch.cat([half.y for half in halves]))
 
         models = [SmallModel(), SmallModel()]
         for model in models:
             model.module[2] = torch.nn.Identity()
         trained(tmp_path / "parts", models[0], accumulate=2, steps=5)
         trained(tmp_path / "whole", models[1], Doubled(), steps=5)
-        for one, two in zip(weights(models[0]).values(), weights(models[1]).values(), strict=True):
-            assert torch.allclose(one, two, atol=1e-5)
+        for in_parts, at_once in zip(weights(models[0]).values(), weights(models[1]).values(), strict=True):
+            assert torch.allclose(in_parts, at_once, atol=1e-5)
 
     def test_mixed_precision_is_asked_for_and_runs_may_differ(self, tmp_path: Path) -> None:
         models = [SmallModel(), SmallModel(), SmallModel()]
-        for place, (model, precision) in enumerate(zip(models, ("fp32", "bf16", "fp32"), strict=True)):
-            trained(tmp_path / str(place), model, precision=precision, steps=5)
+        for number, (model, precision) in enumerate(zip(models, ("fp32", "bf16", "fp32"), strict=True)):
+            trained(tmp_path / str(number), model, precision=precision, steps=5)
         assert equal(weights(models[0]), weights(models[2]))
         assert not equal(weights(models[0]), weights(models[1]))
-        for one, two in zip(weights(models[0]).values(), weights(models[1]).values(), strict=True):
-            assert torch.allclose(one, two, atol=0.02)
-            assert two.dtype == torch.float32
+        for full, mixed in zip(weights(models[0]).values(), weights(models[1]).values(), strict=True):
+            assert torch.allclose(full, mixed, atol=0.02)
+            assert mixed.dtype == torch.float32
 
     def test_it_stops_early_and_keeps_the_best(self, tmp_path: Path) -> None:
         model = SmallModel()
-        found = trained(tmp_path, model, NumbersFeed(wrong=True), steps=500, patience=2, learning_rate=0.05)
-        assert found.stopped_early
-        assert found.steps == found.step + 20  # two looks, ten steps each
-        looks = [point.value for point in found.curve if point.measure == "minus-error"]
-        assert found.value == max(looks)
-        assert validation_of(model)["minus-error"] == found.value
+        summary = trained(tmp_path, model, NumbersLoader(wrong=True), steps=500, patience=2, learning_rate=0.05)
+        assert summary.stopped_early
+        assert summary.steps == summary.step + 20  # two validations, ten steps each
+        measures = [point.value for point in summary.curve if point.measure == "minus-error"]
+        assert summary.value == max(measures)
+        assert validation_of(model)["minus-error"] == summary.value
 
     def test_a_run_that_stopped_early_stays_stopped(self, tmp_path: Path) -> None:
-        one, two = SmallModel(), SmallModel()
-        given = {"steps": 500, "patience": 2, "learning_rate": 0.05}
-        first = trained(tmp_path, one, NumbersFeed(wrong=True), **given)
-        second = trained(tmp_path, two, NumbersFeed(wrong=True), resume=True, **given)
+        first_model, second_model = SmallModel(), SmallModel()
+        changes = {"steps": 500, "patience": 2, "learning_rate": 0.05}
+        first = trained(tmp_path, first_model, NumbersLoader(wrong=True), **changes)
+        second = trained(tmp_path, second_model, NumbersLoader(wrong=True), resume=True, **changes)
         assert second.steps == first.steps
-        assert equal(weights(one), weights(two))
+        assert equal(weights(first_model), weights(second_model))
 
-    def test_the_curve_has_losses_rates_and_looks(self, tmp_path: Path) -> None:
+    def test_the_curve_has_losses_rates_and_validations(self, tmp_path: Path) -> None:
         model = SmallModel()
-        found = trained(tmp_path, model, steps=20)
-        assert [p.step for p in found.curve if p.measure == "loss"] == [5, 10, 15, 20]
-        assert [p.step for p in found.curve if p.split == "validation" and p.measure == "one"] == [10, 20]
+        summary = trained(tmp_path, model, steps=20)
+        assert [p.step for p in summary.curve if p.measure == "loss"] == [5, 10, 15, 20]
+        assert [p.step for p in summary.curve if p.split == "validation" and p.measure == "one"] == [10, 20]
         assert model.steps == 20
 
     def test_epochs_are_steps(self, tmp_path: Path) -> None:
-        found = trained(tmp_path, SmallModel(), steps=None, epochs=1.5)
-        assert found.steps == 15
+        summary = trained(tmp_path, SmallModel(), steps=None, epochs=1.5)
+        assert summary.steps == 15
 
 
 class TestErrors:
     def test_a_loss_that_is_not_finite(self, tmp_path: Path) -> None:
-        class Broken(NumbersFeed):
+        class Broken(NumbersLoader):
             def __call__(self, step: int, part: int) -> Numbers:
-                one = super().__call__(step, part)
-                return Numbers(one.x, one.y * (math.nan if step == 3 else 1))
+                batch = super().__call__(step, part)
+                return Numbers(batch.x, batch.y * (math.nan if step == 3 else 1))
 
         with pytest.raises(TrainingError, match="nan at step 3"):
             trained(tmp_path, SmallModel(), Broken())
@@ -187,13 +189,13 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
     command = [sys.executable, *launcher, script, str(tmp_path), "shared"]
     subprocess.run(command, check=True, timeout=300, env=one_thread, capture_output=True)
     shared(tmp_path / "alone")
-    two, one = (torch.load(tmp_path / name) for name in ("weights-of-2.pt", "alone/weights-of-1.pt"))
-    for name, value in one.items():
-        assert torch.allclose(value, two[name], atol=1e-6)
+    together, alone = (torch.load(tmp_path / name) for name in ("weights-of-2.pt", "alone/weights-of-1.pt"))
+    for name, value in alone.items():
+        assert torch.allclose(value, together[name], atol=1e-6)
 
 
-class _Dying(NumbersFeed):
-    """A feed that interrupts the run after so many steps."""
+class _DyingLoader(NumbersLoader):
+    """A data loader that interrupts the run after so many steps."""
 
     def __init__(self, *, dies_after: int) -> None:
         super().__init__()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from beholder.api.stages import load_stage
 from beholder.collect import stage as collect
-from beholder.learn.second_look import look_again
+from beholder.learn.label_errors import find_label_errors
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome
 
@@ -37,7 +37,7 @@ def steps(
     yield partial(load_stage("consolidate").run, folder, force=force)
     yield partial(load_stage("rank").run, folder, force=force)
     if Store(folder).has("predictions"):
-        yield partial(look_again, folder, force=force)
+        yield partial(find_label_errors, folder, force=force)
     if measured is not None:
         yield partial(_measure, folder, measured, force=force)
     yield partial(load_stage("report").run, folder, force=force)

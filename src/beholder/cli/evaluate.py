@@ -1,4 +1,4 @@
-"""``beholder evaluate``: models that learnt rich feedback, side by side in the paper's four tables."""
+"""``beholder evaluate``: rich-feedback models, side by side in the paper's four tables."""
 
 import csv
 import io
@@ -13,8 +13,8 @@ import click
 from beholder.cli.learn import NEEDED
 from beholder.cli.output import show_json, show_table
 from beholder.errors import UserError
-from beholder.learn.card import between, number
-from beholder.learn.evaluate import Settings
+from beholder.learn.card import format_interval, format_number
+from beholder.learn.evaluate import EvaluationSettings
 from beholder.study.study import load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.csv_text import escape
@@ -23,8 +23,8 @@ from beholder.tables.store import Store
 if TYPE_CHECKING:
     from beholder.learn.rich.tables import Row, Table
 
-DRAWS = 2000
-"""Of the bootstrap over prompts, at most."""
+MAX_REPLICATES = 2000
+"""Upper limit of the bootstrap replicates over prompts."""
 
 
 @click.command()
@@ -34,7 +34,7 @@ DRAWS = 2000
     "--together",
     metavar="NAME=MODEL,MODEL,…",
     multiple=True,
-    help="Models that differ in their seed: one row with their mean, and the spread between them.",
+    help="Models that differ in their seed: one row with their mean, and the standard deviation between them.",
 )
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), help="Write all figures here.")
 @click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON.")
@@ -49,49 +49,52 @@ def evaluate(
     """
     groups, study = _groups(models, together), load_study(folder)
     try:
-        from beholder.learn.rich.tables import TABLES, flat, row_of
-        from beholder.learn.rich.trained import held_out
-        from beholder.learn.rich.truth import NAME, true_feedback
+        from beholder.learn.rich.ground_truth import NAME, ground_truth_feedback
+        from beholder.learn.rich.held_out import predict_held_out
+        from beholder.learn.rich.tables import TABLES, evaluate_row, flatten_rows
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in NEEDED:
             raise
         raise UserError(f'evaluating needs {error.name}: pip install "beholder[models]"') from error
-    settings = Settings(study.analysis.level, min(study.analysis.draws, DRAWS), study.seed)
-    found = held_out(folder, [name for names in groups.values() for name in names])
-    said = [(row, [found.said[name] for name in names]) for row, names in groups.items()]
-    truth = true_feedback(Store(folder), found.judged, found.images)
+    settings = EvaluationSettings(study.analysis.level, min(study.analysis.draws, MAX_REPLICATES), study.seed)
+    held_out = predict_held_out(folder, [name for names in groups.values() for name in names])
+    predictions = [(row, [held_out.by_model[name] for name in names]) for row, names in groups.items()]
+    truth = ground_truth_feedback(Store(folder), held_out.rich_labels, held_out.images)
     if truth is not None:
-        said.append((NAME, [truth]))
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, len(said))) as pool:
-        rows = list(pool.map(lambda one: row_of(one[0], found.judged, one[1], settings), said))
-    records = list(flat(rows))
+        predictions.append((NAME, [truth]))
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, len(predictions))) as pool:
+        rows = list(
+            pool.map(lambda group: evaluate_row(group[0], held_out.rich_labels, group[1], settings), predictions)
+        )
+    records = list(flatten_rows(rows))
     if csv_file is not None:
         _write_csv(csv_file, records)
     if as_json:
-        show_json({"images": len(found.images), "level": settings.level, "figures": records})
+        show_json({"images": len(held_out.images), "level": settings.level, "figures": records})
         return
     for table in TABLES:
         _show(table, rows)
-    prompts = len({found.judged.examples[image].prompt for image in found.images})
+    prompts = len({held_out.rich_labels.examples[image].prompt for image in held_out.images})
     click.echo(
-        f"{len(found.images):,} images of {prompts:,} prompts, held out; intervals of {settings.level:.0%} over "
-        "prompts; ± the spread over models. Fixated are the pixels that anybody marked."
+        f"{len(held_out.images):,} images of {prompts:,} prompts, held out; "
+        f"{settings.level:.0%} confidence intervals over prompts; ± the standard deviation over models. "
+        "Fixated are the pixels that any rater marked."
     )
 
 
 def _groups(models: tuple[str, ...], together: tuple[str, ...]) -> dict[str, list[str]]:
-    """Row -> its models; all that is wrong with the names at once."""
+    """Return row -> its models; an error lists all faults of the names at once."""
     groups = {name: [name] for name in models}
     faults = [f"model '{name}' is named twice" for name in {name for name in models if models.count(name) > 1}]
-    for given in together:
-        row, equals, listed = given.partition("=")
+    for option in together:
+        row, equals, listed = option.partition("=")
         names = [name for name in listed.split(",") if name]
         if not (row and equals and names):
-            faults.append(f"--together {given}: expected NAME=MODEL,MODEL,…")
+            faults.append(f"--together {option}: expected NAME=MODEL,MODEL,…")
         elif row in groups:
-            faults.append(f"--together {given}: there is a row '{row}' already")
+            faults.append(f"--together {option}: there is a row '{row}' already")
         elif len(set(names)) < len(names):
-            faults.append(f"--together {given}: a model is named twice")
+            faults.append(f"--together {option}: a model is named twice")
         else:
             groups[row] = names
     if not models and not together:
@@ -102,36 +105,38 @@ def _groups(models: tuple[str, ...], together: tuple[str, ...]) -> dict[str, lis
 
 
 def _show(table: "Table", rows: "list[Row]") -> None:
-    """A table, the interval of a figure below it; rows that have no figure of it are left out."""
-    columns = [one for one in table.columns if any(row.cell(one) for row in rows)]
+    """Print a table, each figure with its confidence interval below it; rows without any figure are left out."""
+    columns = [column for column in table.columns if any(row.cell(column) for row in rows)]
     lines = []
     for row in rows:
-        cells = [row.cell(one) for one in columns]
+        cells = [row.cell(column) for column in columns]
         if any(cells):
             lines.append(
                 (
                     row.name,
                     *(
-                        _cell(one.figure.value, one.spread, one.figure.low, one.figure.high) if one else ""
-                        for one in cells
+                        _cell(cell.figure.value, cell.spread, cell.figure.low, cell.figure.high) if cell else ""
+                        for cell in cells
                     ),
                 )
             )
     if lines:
         click.echo(table.title)
-        show_table(("model", *(one.head for one in columns)), lines)
+        show_table(("model", *(column.heading for column in columns)), lines)
         click.echo()
 
 
 def _cell(value: float, spread: float, low: float, high: float) -> str:
-    above = f"{number(value)} ±{number(spread)}" if math.isfinite(spread) else number(value)
-    return f"{above}\n{between(low, high)}"
+    first_line = (
+        f"{format_number(value)} ±{format_number(spread)}" if math.isfinite(spread) else format_number(value)
+    )
+    return f"{first_line}\n{format_interval(low, high)}"
 
 
 def _write_csv(path: Path, records: list[dict[str, str | float | int | None]]) -> None:
     text = io.StringIO()
-    heads = list(records[0]) if records else ["table", "row"]
-    writer = csv.DictWriter(text, heads, lineterminator="\n")
+    columns = list(records[0]) if records else ["table", "row"]
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(
         {name: escape(value) if isinstance(value, str) else value for name, value in record.items()}

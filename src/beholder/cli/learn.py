@@ -1,4 +1,4 @@
-"""``beholder learn``: a model trained on a study's labels, and what it is worth."""
+"""``beholder learn``: train a model on a study's labels, and evaluate it."""
 
 import logging
 from pathlib import Path
@@ -16,21 +16,24 @@ NEEDED = ("accelerate", "safetensors", "torch", "transformers")
 
 @click.command(epilog=f"Recipes: {', '.join(shipped_recipes())}.")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--recipe", "wanted", required=True, help="Name of a recipe, or a TOML file of your own.")
+@click.option("--recipe", "recipe_name", required=True, help="Name of a recipe, or a TOML file of your own.")
 @click.option("--name", help="Of the model: its folder below models/. The recipe's name by default.")
 @click.option(
-    "--split", "by", type=click.Choice(["prompt", "generator", "both"]), help="What is never on two sides."
+    "--split",
+    "by",
+    type=click.Choice(["prompt", "generator", "both"]),
+    help="What is never shared between training, validation and test.",
 )
 @click.option("--folds", type=click.IntRange(min=1), help="Parts that are held out in turn; 1: one split.")
 @click.option(
     "--set", "changes", multiple=True, metavar="KEY=VALUE", help="A setting, such as training.steps=500."
 )
-@click.option("--resume", is_flag=True, help="Go on with training that was interrupted.")
-@click.option("--force", is_flag=True, help="Begin anew, even if it was done or begun.")
+@click.option("--resume", is_flag=True, help="Continue training that was interrupted.")
+@click.option("--force", is_flag=True, help="Start again, even if it was done or started.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done and found as JSON.")
 def learn(
     folder: Path,
-    wanted: str,
+    recipe_name: str,
     name: str | None,
     by: str | None,
     folds: int | None,
@@ -43,13 +46,13 @@ def learn(
     """Train a model to predict raters' judgements, and test it.
 
     Reads the labels and images of FOLDER, trains by a recipe, and tests on images whose prompts (or generators)
-    the model has not seen. Writes models/NAME with its card, and the tables `training`, `predictions` (of images
-    held out) and `label_errors`. Several devices: accelerate launch -m beholder learn ….
+    were held out. Writes models/NAME with its card, and the tables `training`, `predictions` (of held-out
+    images) and `label_errors`. Several devices: accelerate launch -m beholder learn ….
     """
-    given = [*changes, *([f"split.by={by}"] if by else []), *([f"split.folds={folds}"] if folds else [])]
-    recipe = load_recipe(wanted, given)
+    all_changes = [*changes, *([f"split.by={by}"] if by else []), *([f"split.folds={folds}"] if folds else [])]
+    recipe = load_recipe(recipe_name, all_changes)
     try:
-        from beholder.learn.job import as_json as plain
+        from beholder.learn.job import as_json as figure_as_json
         from beholder.learn.stage import run
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in NEEDED:
@@ -57,11 +60,11 @@ def learn(
         raise UserError(f'learning needs {error.name}: pip install "beholder[models]"') from error
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
     with progress_bar("steps") as progress:
-        done = run(folder, recipe, name=name, force=force, resume=resume, progress=progress)
+        outcome = run(folder, recipe, name=name, force=force, resume=resume, progress=progress)
     if as_json:
-        figures = [plain(one) for one in done.figures]
-        show_json({"skipped": done.skipped, "model": str(done.folder), "figures": figures})
+        figures = [figure_as_json(figure) for figure in outcome.figures]
+        show_json({"skipped": outcome.skipped, "model": str(outcome.folder), "figures": figures})
         return
-    click.echo(f"{done}\n")
-    show_table(*figure_table(done.figures))
-    click.echo(f"\nThe model and its card: {done.folder}")
+    click.echo(f"{outcome}\n")
+    show_table(*figure_table(outcome.figures))
+    click.echo(f"\nThe model and its card: {outcome.folder}")

@@ -1,1 +1,1 @@
-"""Learn: models that judge images as people do, trained and tested without leaks."""
+"""Learn: models that predict raters' judgements, trained and tested without leaks."""

@@ -1,4 +1,4 @@
-"""The model card: what a model was taught, on what, and what it is worth; ``README.md`` beside the weights."""
+"""The model card: what a model was trained on and how well it does; ``README.md`` next to the weights."""
 
 import math
 from collections.abc import Sequence
@@ -15,36 +15,43 @@ FILE_NAME = "README.md"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """What a model is taught from, and how it is used then."""
+class TrainingData:
+    """What a model is trained on, and how the trained model is used."""
 
     labels: str
-    """Which labels, and how many."""
+    """Kind and number of the labels."""
     items: tuple[Item, ...]
-    people: int
-    """Behind a label, at most."""
-    use: str
-    """A command line."""
+    max_raters: int
+    """The largest number of raters behind one label."""
+    usage: str
+    """The command line that uses the model."""
 
 
 def write_card(
-    folder: Path, recipe: Recipe, study: Study, source: Source, figures: Sequence[Figure], seconds: float
+    folder: Path,
+    recipe: Recipe,
+    study: Study,
+    training_data: TrainingData,
+    figures: Sequence[Figure],
+    seconds: float,
 ) -> None:
-    """Write the card."""
+    """Write the card of a model into its folder; ``seconds`` is how long training took."""
     with write_atomically(folder / FILE_NAME) as file:
-        file.write(card(recipe, study, source, figures, seconds).encode())
+        file.write(render_card(recipe, study, training_data, figures, seconds).encode())
 
 
-def card(recipe: Recipe, study: Study, source: Source, figures: Sequence[Figure], seconds: float) -> str:
-    """The card as Markdown."""
-    prompts = len({one.prompt for one in source.items if one.prompt})
-    generators = len({one.generator for one in source.items})
+def render_card(
+    recipe: Recipe, study: Study, training_data: TrainingData, figures: Sequence[Figure], seconds: float
+) -> str:
+    """Return the card as Markdown."""
+    prompts = len({item.prompt for item in training_data.items if item.prompt})
+    generators = len({item.generator for item in training_data.items})
     parts = (
         "one split"
         if recipe.split.folds == 1
-        else f"{recipe.split.folds} folds, each image scored by the one that had not seen it"
+        else f"{recipe.split.folds} folds, each image scored by the model that was not trained on it"
     )
-    held = {"prompt": "prompts", "generator": "generators", "both": "prompts and generators"}[recipe.split.by]
+    held_out = {"prompt": "prompts", "generator": "generators", "both": "prompts and generators"}[recipe.split.by]
     lines = [
         f"# {recipe.name}",
         "",
@@ -52,28 +59,30 @@ def card(recipe: Recipe, study: Study, source: Source, figures: Sequence[Figure]
         "",
         "## Data",
         "",
-        f"The study *{study.title}* (`{study.name}`): {source.labels} of "
-        f"{len(source.items):,} images, {prompts:,} prompts, {generators} generators; at most {source.people} "
-        "people behind a label.",
+        f"The study *{study.title}* (`{study.name}`): {training_data.labels} of "
+        f"{len(training_data.items):,} images, {prompts:,} prompts, {generators} generators; at most "
+        f"{training_data.max_raters} raters per label.",
         "",
         "## Split",
         "",
-        f"By {recipe.split.by}, {parts}; seed {recipe.split.seed}. No {held} and no file are on two sides.",
+        f"By {recipe.split.by}, {parts}; seed {recipe.split.seed}. No {held_out} and no files are shared between "
+        "training, validation and test.",
         "",
-        "## What it is worth",
+        "## Agreement with raters",
         "",
-        "On images it was not trained on. *Floor*: what knowing the generator alone would give. *Ceiling*: what "
-        "other people would.",
+        "On images it was not trained on. *Baseline*: what the generator's mean alone would give. *Human "
+        "ceiling*: how well other raters would agree.",
         "",
         *_table(figures),
         "",
-        f"Intervals of {study.analysis.level:.0%}, over prompts; *people*: over people, images as they are.",
+        f"{study.analysis.level:.0%} confidence intervals, over prompts; *over raters*: raters vary, "
+        "images as they are.",
         "",
         "## Use",
         "",
-        f"    {source.use}",
+        f"    {training_data.usage}",
         "",
-        "with this folder (of several folds: one of those in it) as FOLDER.",
+        "with this folder (with several folds: one of the folders in it) as FOLDER.",
         "",
         "## Training",
         "",
@@ -81,46 +90,50 @@ def card(recipe: Recipe, study: Study, source: Source, figures: Sequence[Figure]
         "",
         "## Licence",
         "",
-        recipe.licence or "That of the study's images and answers; the package sets none.",
+        recipe.licence or "That of the study's images and answers; the package adds no terms.",
         "",
     ]
     return "\n".join(lines)
 
 
 def _table(figures: Sequence[Figure]) -> list[str]:
-    heads, rows = figure_table(figures)
-    lines = ["| " + " | ".join(cells) + " |" for cells in (heads, *rows)]
-    return [lines[0], "|" + "---|" * len(heads), *lines[1:]]
+    headings, rows = figure_table(figures)
+    lines = ["| " + " | ".join(cells) + " |" for cells in (headings, *rows)]
+    return [lines[0], "|" + "---|" * len(headings), *lines[1:]]
 
 
 def figure_table(figures: Sequence[Figure]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Heads and rows; columns that no figure fills are left out."""
-    heads = ("aspect", "statistic", "value", "people", "floor", "ceiling", "items", "ties")
+    """Return the column headings and the rows of a table of figures, without columns that no figure fills."""
+    headings = ("aspect", "statistic", "value", "over raters", "baseline", "human ceiling", "items", "ties")
     rows = [
         (
-            *(one.aspect, one.statistic, shown(one.value, one.low, one.high)),
-            *(between(one.people_low, one.people_high), number(one.floor), number(one.ceiling)),
-            *(f"{one.items:,}", one.ties),
+            *(figure.aspect, figure.statistic, format_with_interval(figure.value, figure.low, figure.high)),
+            *(
+                format_interval(figure.people_low, figure.people_high),
+                format_number(figure.floor),
+                format_number(figure.ceiling),
+            ),
+            *(f"{figure.items:,}", figure.ties),
         )
-        for one in figures
+        for figure in figures
     ]
-    filled = [place for place in range(len(heads)) if place < 3 or any(row[place] for row in rows)]
-    return tuple(heads[place] for place in filled), [tuple(row[place] for place in filled) for row in rows]
+    filled = [column for column in range(len(headings)) if column < 3 or any(row[column] for row in rows)]
+    return tuple(headings[column] for column in filled), [tuple(row[column] for column in filled) for row in rows]
 
 
-def shown(value: float, low: float, high: float) -> str:
-    """A value with its interval."""
-    return f"{number(value)} {between(low, high)}".strip()
+def format_with_interval(value: float, low: float, high: float) -> str:
+    """Return a value followed by its confidence interval."""
+    return f"{format_number(value)} {format_interval(low, high)}".strip()
 
 
-def between(low: float, high: float) -> str:
-    """An interval; nothing where there is none."""
-    return "" if math.isnan(low) or math.isnan(high) else f"[{number(low)}, {number(high)}]"
+def format_interval(low: float, high: float) -> str:
+    """Return a confidence interval in brackets, or an empty string if an end is nan."""
+    return "" if math.isnan(low) or math.isnan(high) else f"[{format_number(low)}, {format_number(high)}]"
 
 
-def number(value: float) -> str:
-    """Three decimals without the leading zero; nothing where it is not known."""
+def format_number(value: float) -> str:
+    """Return three decimals without the leading zero, or an empty string for nan."""
     if math.isnan(value):
         return ""
-    written = f"{value:.3f}".replace("-", "−")
-    return written.replace("0.", ".", 1) if abs(value) < 1 else written
+    digits = f"{value:.3f}".replace("-", "−")
+    return digits.replace("0.", ".", 1) if abs(value) < 1 else digits

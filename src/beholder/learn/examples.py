@@ -1,8 +1,8 @@
-"""From a study's labels to examples to learn from: pairs and rankings with shares of votes, or rated images.
+"""Training examples from a study's labels: pairs and rankings with proportions of votes, or rated images.
 
-Labels that are high where people call an image generated are turned round when they are learnt as ratings, so that
-more is better. As ``shares`` they stay what they are, shares of people from 0 to 1, and images that nobody was
-asked about are left out.
+Labels that are high where raters call an image generated change their sign when they are learned as ratings, so
+that higher is better. As ``shares`` they stay soft labels, the proportion of raters from 0 to 1, and images
+without an answer are left out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,99 +11,110 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from beholder.errors import LabelsError
+from beholder.judgements.votes import votes_of
 from beholder.learn.recipe import Data
 from beholder.learn.splits import Item, Role, Split
+from beholder.study.study import Study
 from beholder.tables.store import Store
 
 EVEN = 0.5
 RATED_BY = ("mean", "share", "credit")
-"""Labels of single images that are learnt from unless another method is asked for: the first that there is."""
+"""Methods of labels of single images, by preference: the first that the study has is used by default."""
 
 SHARE = "share"
-"""The method of labels that are shares of people who call an image generated."""
+"""The method whose labels are the proportion of raters who call an image generated."""
 
-WORSE_UP = (SHARE, "credit")
-"""Labels that are high where people call an image generated."""
+HIGHER_IS_WORSE = (SHARE, "credit")
+"""Methods whose labels are high where raters call an image generated."""
+
+VOTE_KINDS = ("vote", "rank")
+"""Kinds of judgements that are votes or imply votes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """Two images of an example by their places, the share of votes for the first, and how much it counts."""
+class LabelledPair:
+    """Two images of an example by their indices, the proportion of votes for the first, and the pair's weight."""
 
     first: int
     second: int
-    share: float
+    proportion: float
     weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Images of one prompt, how they were compared, and how each was rated."""
+    """Images of one prompt, the labels of their pairs, and the ratings of each."""
 
     prompt: str
     images: tuple[str, ...]
-    compared: tuple[Compared, ...] = ()
+    pairs: tuple[LabelledPair, ...] = ()
     ratings: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
-    """aspect -> the rating of each image, where it has one"""
+    """Aspect -> the rating of each image, None where it has none."""
     answers: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """aspect -> how many answers the rating of each image rests on; 0 without one"""
+    """Aspect -> the number of answers behind the rating of each image; 0 without a rating."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """All that people said which a recipe learns from: one long frame, and what is known of the images."""
+class LabelledImages:
+    """The labels that a recipe uses, as one long frame, and the images that they are about."""
 
     labels: pl.DataFrame
     """``image``, ``other``, ``aspect``, ``value``, ``raters``, ``answers``, ``low``, ``high``"""
     items: tuple[Item, ...]
     paths: Mapping[str, str]
     aspects: tuple[str, ...]
-    people: int
-    """people behind a label, at most"""
+    max_raters: int
+    """The largest number of raters behind one label."""
 
 
-def judged(store: Store, data: Data) -> Judged:
-    """The labels that a recipe asks for, with their images; an error says what is missing."""
-    labels = _chosen(store.read("labels"), data, str(store.path("labels")))
+def read_labelled_images(store: Store, data: Data) -> LabelledImages:
+    """Return the labels that a recipe asks for, with their images; an error says what is missing."""
+    labels = _select_labels(store.read("labels"), data, str(store.path("labels")))
     images = store.read("images")
     texts = dict(store.read_or_empty("prompts").select("prompt", "text").iter_rows())
-    named = {*labels["image"], *labels["other"].drop_nulls()}
-    rows = images.filter(pl.col("image").is_in(list(named)))
+    labelled = {*labels["image"], *labels["other"].drop_nulls()}
+    rows = images.filter(pl.col("image").is_in(list(labelled)))
     items = tuple(
         Item(image, texts.get(prompt), generator, sha256)
         for image, prompt, generator, sha256 in rows.select("image", "prompt", "generator", "sha256").iter_rows()
     )
     _check_files(store, rows)
-    people = labels["raters"].max()
-    return Judged(
+    max_raters = labels["raters"].max()
+    return LabelledImages(
         labels=labels,
         items=items,
         paths={image: str(store.folder / path) for image, path in rows.select("image", "path").iter_rows()},
         aspects=tuple(sorted(labels["aspect"].unique())),
-        people=people if isinstance(people, int) else 0,
+        max_raters=max_raters if isinstance(max_raters, int) else 0,
     )
 
 
-def examples(found: Judged, data: Data, images: Iterable[str]) -> list[Example]:
-    """The examples all of whose images are among those given (one side of a split), in a fixed order."""
+def build_examples(labelled: LabelledImages, data: Data, images: Iterable[str]) -> list[Example]:
+    """Return the examples all of whose images are among ``images`` (one part of a split), in a fixed order."""
     allowed = set(images)
-    prompts = {one.image: one.prompt or "" for one in found.items}
-    mine = found.labels.filter(
+    prompts = {item.image: item.prompt or "" for item in labelled.items}
+    labels = labelled.labels.filter(
         pl.col("image").is_in(list(allowed)) & (pl.col("other").is_null() | pl.col("other").is_in(list(allowed)))
     )
-    return _of_pairs(mine, prompts, data) if data.labels == "pairs" else _of_ratings(mine, prompts, data, found)
+    return (
+        _pair_examples(labels, prompts, data)
+        if data.labels == "pairs"
+        else _rating_examples(labels, prompts, data, labelled)
+    )
 
 
-def examples_by_role(found: Judged, data: Data, split: Split) -> dict[Role, list[Example]]:
-    """The examples of each side; an error where a side has nothing to learn or to tell."""
-    sides: tuple[Role, ...] = ("train", "validation", "test")
-    sorted_out = {role: examples(found, data, split.of(role)) for role in sides}
-    faults = [f"{role}: no labels are left on this side of the split" for role in sides if not sorted_out[role]]
+def build_examples_by_role(labelled: LabelledImages, data: Data, split: Split) -> dict[Role, list[Example]]:
+    """Return the examples for training, validation and test; an error where a part is empty or has one class."""
+    roles: tuple[Role, ...] = ("train", "validation", "test")
+    examples_by_role = {role: build_examples(labelled, data, split.of(role)) for role in roles}
+    faults = [
+        f"{role}: no labels are left in this part of the split" for role in roles if not examples_by_role[role]
+    ]
     if not faults:
-        faults += _sameness(sorted_out["train"], data)
+        faults += _uniform_labels(examples_by_role["train"], data)
     if faults:
         raise LabelsError(f"labels, split by {split.by}", faults)
-    return sorted_out
+    return examples_by_role
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,84 +122,102 @@ class Scale:
     """Mean and standard deviation of an aspect's training labels."""
 
     mean: float
-    deviation: float
+    standard_deviation: float
 
 
-def scales(examples_of_train: Sequence[Example], data: Data) -> dict[str, Scale]:
-    """The scale of every rated aspect, or none where ratings are learnt as they are."""
+def label_scales(training_examples: Sequence[Example], data: Data) -> dict[str, Scale]:
+    """Return the scale of every rated aspect, or none where ratings are not standardised."""
     if data.labels != "ratings" or not data.standardise:
         return {}
     values: dict[str, list[float]] = {}
-    for one in examples_of_train:
-        for aspect, ratings in one.ratings.items():
+    for example in training_examples:
+        for aspect, ratings in example.ratings.items():
             values.setdefault(aspect, []).extend(rating for rating in ratings if rating is not None)
-    found = {aspect: pl.Series(numbers) for aspect, numbers in values.items() if numbers}
+    series_by_aspect = {
+        aspect: pl.Series(ratings_of_aspect) for aspect, ratings_of_aspect in values.items() if ratings_of_aspect
+    }
     return {
-        aspect: Scale(float(numbers.mean() or 0.0), float(numbers.std(ddof=0) or 1.0))  # type: ignore[arg-type]
-        for aspect, numbers in found.items()
+        aspect: Scale(float(ratings_of_aspect.mean() or 0.0), float(ratings_of_aspect.std(ddof=0) or 1.0))  # type: ignore[arg-type]
+        for aspect, ratings_of_aspect in series_by_aspect.items()
     }
 
 
-def _chosen(labels: pl.DataFrame, data: Data, path: str) -> pl.DataFrame:
-    """The rows that a recipe learns from."""
+def read_votes(store: Store, study: Study, question: str | None) -> pl.DataFrame:
+    """Return single votes on pairs: ``rater``, ``image``, ``other``, and ``lead``.
+
+    ``lead`` is 1 for ``image``, −1 for ``other`` and 0 for a tie. Answers that are not used do not count;
+    a study that was imported without answers has no votes.
+    """
+    judgements = store.read_or_empty("judgements").filter("used", pl.col("value_kind").is_in(VOTE_KINDS))
+    names = [each.name for each in study.questions if question in (None, "", each.name)]
+    parts = [votes_of(judgements.filter(pl.col("question") == name)) for name in names]
+    columns = ("rater", "image", "other", "value")
+    votes = pl.concat([judgements.clear().select(columns), *(part.select(columns) for part in parts)])
+    return votes.rename({"value": "lead"}).with_columns(pl.col("lead").cast(pl.Int64))
+
+
+def _select_labels(labels: pl.DataFrame, data: Data, path: str) -> pl.DataFrame:
+    """Return the rows that a recipe uses."""
     pairs = data.labels == "pairs"
-    of_kind = labels.filter(
+    selected = labels.filter(
         pl.col("word").is_null()
         & (pl.col("other").is_not_null() if pairs else pl.col("other").is_null())
         & (pl.col("method") == "preference" if pairs else pl.lit(value=True))
     )
     if data.labels == "shares":
-        of_kind = of_kind.filter((pl.col("method") == SHARE) & (pl.col("answers") > 0))
+        selected = selected.filter((pl.col("method") == SHARE) & (pl.col("answers") > 0))
     elif data.labels == "ratings":
-        methods = of_kind["method"].unique().to_list()
+        methods = selected["method"].unique().to_list()
         method = data.method or next((name for name in RATED_BY if name in methods), "")
-        of_kind = of_kind.filter(pl.col("method") == method)
-        turned = pl.when(pl.col("method").is_in(WORSE_UP)).then(-pl.col("value")).otherwise("value")
-        of_kind = of_kind.with_columns(value=turned)
+        selected = selected.filter(pl.col("method") == method)
+        sign_changed = pl.when(pl.col("method").is_in(HIGHER_IS_WORSE)).then(-pl.col("value")).otherwise("value")
+        selected = selected.with_columns(value=sign_changed)
     faults = []
-    if of_kind.is_empty():
-        there = labels.select("method").unique().sort("method").to_series().to_list()
-        faults.append(f"no labels of {data.labels}; methods found: {', '.join(there) or 'none'}")
-    asked = [("question", [data.question] if data.question else []), ("aspect", list(data.aspects))]
-    for column, names in asked:
-        lost = sorted(set(names) - set(of_kind[column]))
-        known = ", ".join(of_kind[column].unique().sort()) or "none"
-        faults += [f"no {column} '{name}' among labels of {data.labels}; found: {known}" for name in lost]
-        of_kind = of_kind.filter(pl.col(column).is_in(names)) if names and not lost else of_kind
+    if selected.is_empty():
+        methods_present = labels.select("method").unique().sort("method").to_series().to_list()
+        faults.append(f"no labels of {data.labels}; methods found: {', '.join(methods_present) or 'none'}")
+    chosen_names = [("question", [data.question] if data.question else []), ("aspect", list(data.aspects))]
+    for column, names in chosen_names:
+        missing = sorted(set(names) - set(selected[column]))
+        names_present = ", ".join(selected[column].unique().sort()) or "none"
+        faults += [
+            f"no {column} '{name}' among labels of {data.labels}; found: {names_present}" for name in missing
+        ]
+        selected = selected.filter(pl.col(column).is_in(names)) if names and not missing else selected
     if faults:
         raise LabelsError(path, faults, advice="Write labels with: beholder consolidate FOLDER")
     if pairs and data.ties == "drop":
-        of_kind = of_kind.filter(pl.col("value") != EVEN)
+        selected = selected.filter(pl.col("value") != EVEN)
     columns = ("image", "other", "aspect", "value", "raters", "answers", "low", "high")
-    return of_kind.unique(["image", "other", "aspect"], keep="first", maintain_order=True).select(columns)
+    return selected.unique(["image", "other", "aspect"], keep="first", maintain_order=True).select(columns)
 
 
 def _check_files(store: Store, rows: pl.DataFrame) -> None:
-    lost = [path for path in rows["path"] if not (store.folder / path).is_file()]
-    if lost:
-        shown = [f"{path}: no such file" for path in lost[:10]]
-        more = [f"and {len(lost) - 10} more"] if len(lost) > 10 else []
-        raise LabelsError("images that have labels", [*shown, *more])
+    missing = [path for path in rows["path"] if not (store.folder / path).is_file()]
+    if missing:
+        named = [f"{path}: no such file" for path in missing[:10]]
+        more = [f"and {len(missing) - 10} more"] if len(missing) > 10 else []
+        raise LabelsError("images that have labels", [*named, *more])
 
 
-def _sameness(train: Sequence[Example], data: Data) -> list[str]:
-    """Whether there is nothing to learn: every pair a tie, or every rating of an aspect the same."""
+def _uniform_labels(train: Sequence[Example], data: Data) -> list[str]:
+    """Return a fault where there is nothing to learn: only ties, or one rating for all images of an aspect."""
     if data.labels == "pairs":
-        shares = {pair.share for one in train for pair in one.compared}
-        return ["train: every pair is a tie, so there is nothing to learn"] if shares <= {EVEN} else []
+        proportions = {pair.proportion for example in train for pair in example.pairs}
+        return ["train: every pair is a tie, so there is nothing to learn"] if proportions <= {EVEN} else []
     values: dict[str, set[float]] = {}
-    for one in train:
-        for aspect, ratings in one.ratings.items():
+    for example in train:
+        for aspect, ratings in example.ratings.items():
             values.setdefault(aspect, set()).update(rating for rating in ratings if rating is not None)
     return [
-        f"train: all labels of '{aspect}' are {next(iter(found)):g}: one class, so there is nothing to learn"
-        for aspect, found in sorted(values.items())
-        if len(found) == 1
+        f"train: all labels of '{aspect}' are {next(iter(distinct)):g}: one class, so there is nothing to learn"
+        for aspect, distinct in sorted(values.items())
+        if len(distinct) == 1
     ]
 
 
-def _of_pairs(labels: pl.DataFrame, prompts: Mapping[str, str], data: Data) -> list[Example]:
-    """Pairs one by one, or all of a prompt together; only images of one prompt can be compared."""
+def _pair_examples(labels: pl.DataFrame, prompts: Mapping[str, str], data: Data) -> list[Example]:
+    """Return one example per pair, or one per prompt; only images of the same prompt can be compared."""
     pairs = [
         (prompts[image], image, other, _target(value, hard=data.hard))
         for image, other, value in labels.select("image", "other", "value").iter_rows()
@@ -200,31 +229,36 @@ def _of_pairs(labels: pl.DataFrame, prompts: Mapping[str, str], data: Data) -> l
     weight = {prompt: 1 / number if data.weights == "prompt" else 1.0 for prompt, number in count.items()}
     if data.together == "item":
         return [
-            Example(prompt, (image, other), (Compared(0, 1, share, weight[prompt]),))
-            for prompt, image, other, share in pairs
+            Example(prompt, (image, other), (LabelledPair(0, 1, proportion, weight[prompt]),))
+            for prompt, image, other, proportion in pairs
         ]
-    of_prompt: dict[str, list[tuple[str, str, float]]] = {}
-    for prompt, image, other, share in pairs:
-        of_prompt.setdefault(prompt, []).append((image, other, share))
-    found = []
-    for prompt, mine in of_prompt.items():
-        images = tuple(dict.fromkeys(image for pair in mine for image in pair[:2]))
-        place = {image: number for number, image in enumerate(images)}
-        compared = tuple(Compared(place[one], place[two], share, weight[prompt]) for one, two, share in mine)
-        found.append(Example(prompt, images, compared))
-    return found
+    pairs_by_prompt: dict[str, list[tuple[str, str, float]]] = {}
+    for prompt, image, other, proportion in pairs:
+        pairs_by_prompt.setdefault(prompt, []).append((image, other, proportion))
+    grouped_examples = []
+    for prompt, prompt_pairs in pairs_by_prompt.items():
+        images = tuple(dict.fromkeys(image for pair in prompt_pairs for image in pair[:2]))
+        index = {image: number for number, image in enumerate(images)}
+        compared = tuple(
+            LabelledPair(index[first], index[second], proportion, weight[prompt])
+            for first, second, proportion in prompt_pairs
+        )
+        grouped_examples.append(Example(prompt, images, compared))
+    return grouped_examples
 
 
-def _target(share: float, *, hard: bool) -> float:
-    return share if not hard or share == EVEN else float(share > EVEN)
+def _target(proportion: float, *, hard: bool) -> float:
+    return proportion if not hard or proportion == EVEN else float(proportion > EVEN)
 
 
-def _of_ratings(labels: pl.DataFrame, prompts: Mapping[str, str], data: Data, found: Judged) -> list[Example]:
-    """Images one by one, or all of a prompt together, with the ratings of every aspect."""
+def _rating_examples(
+    labels: pl.DataFrame, prompts: Mapping[str, str], data: Data, labelled: LabelledImages
+) -> list[Example]:
+    """Return one example per image, or one per prompt, with the ratings of every aspect."""
     rated: dict[str, dict[str, tuple[float, int]]] = {}
     for image, aspect, *label in labels.select("image", "aspect", "value", "answers").iter_rows():
         rated.setdefault(image, {})[aspect] = (label[0], label[1])
-    nothing = (None, 0)
+    no_rating = (None, 0)
     groups: dict[str, list[str]] = {}
     for image in rated:
         alone = data.together == "item" or not prompts[image]
@@ -234,10 +268,12 @@ def _of_ratings(labels: pl.DataFrame, prompts: Mapping[str, str], data: Data, fo
             prompts[images[0]],
             tuple(images),
             ratings={
-                aspect: tuple(rated[image].get(aspect, nothing)[0] for image in images) for aspect in found.aspects
+                aspect: tuple(rated[image].get(aspect, no_rating)[0] for image in images)
+                for aspect in labelled.aspects
             },
             answers={
-                aspect: tuple(rated[image].get(aspect, nothing)[1] for image in images) for aspect in found.aspects
+                aspect: tuple(rated[image].get(aspect, no_rating)[1] for image in images)
+                for aspect in labelled.aspects
             },
         )
         for images in groups.values()

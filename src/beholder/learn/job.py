@@ -1,4 +1,4 @@
-"""A learning job, whatever is learnt: begun, resumed or skipped; fold by fold; its tables, figures and card."""
+"""A training job for any training task: start, resume or skip; fold by fold; tables, figures and model card."""
 
 import hashlib
 import json
@@ -14,13 +14,13 @@ from pydantic import TypeAdapter
 from beholder.errors import StageError
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import quiet_pillow
-from beholder.learn.card import Source, write_card
-from beholder.learn.evaluate import Figure, Settings
+from beholder.learn.card import TrainingData, write_card
+from beholder.learn.evaluate import EvaluationSettings, Figure
 from beholder.learn.recipe import Recipe
 from beholder.learn.splits import Item, Split, split
 from beholder.learn.state import FILE_NAME as STATE
 from beholder.learn.state import Curve, Point, drop_state
-from beholder.learn.train import Fed, Feeding, Look, Progress, leads, train
+from beholder.learn.train import BatchT, Loader, Progress, Validate, is_main_process, train
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.trainable import Trainable
 from beholder.models.weights.checkpoint import RECORD, Record, read_record
@@ -32,68 +32,70 @@ from beholder.tables.stages import TRAIN
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, provenance_of, records
 
-MODELS_ROOM = "models"
+MODELS_FOLDER = "models"
 FIGURES = "figures.json"
-DRAWS = 500
-"""Draws of the bootstrap, at most."""
+MAX_REPLICATES = 500
+"""Upper limit of the bootstrap replicates."""
 
-Told = TypeVar("Told")
+FigureInput = TypeVar("FigureInput")
+"""What a training task computes its figures from, in addition to the scores."""
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt(Outcome):
-    """What was done, where the model lies, and what it is worth."""
+class LearnOutcome(Outcome):
+    """What was done, the folder of the model, and its figures."""
 
     folder: Path = Path()
     figures: tuple[Figure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Side(Generic[Told]):
-    """What came of one split: scores of the images held out, by aspect, and the curve."""
+class FoldOutcome(Generic[FigureInput]):
+    """Predictions and record of the model of one fold."""
 
     fold: int
     scores: Mapping[str, Mapping[str, float]]
+    """Aspect -> held-out image -> score."""
     record: Record
-    told: Told
-    """What figures are made of, beside the scores."""
+    figure_input: FigureInput
+    """What figures are computed from, in addition to the scores."""
 
     @property
     def curve(self) -> Curve:
-        """How training went."""
+        """The training curve."""
         return tuple(Point(**point) for point in json.loads(str(self.record.about["curve"])))
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """How long training took."""
         return float(str(self.record.about["seconds"]))
 
 
-class Lesson(Protocol[Told]):
-    """What is learnt, from what, and how it is tested."""
+class TrainingTask(Protocol[FigureInput]):
+    """What a model is trained on, how, and how it is evaluated."""
 
     @property
-    def source(self) -> Source:
-        """What it is learnt from."""
+    def training_data(self) -> TrainingData:
+        """The labels and images that the model is trained on."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """What the result depends on: see :func:`fingerprint_of`."""
+        """Hash of everything that the model depends on: see :func:`fingerprint_of`."""
         ...
 
-    def side(self, job: "Job", one: Split, progress: Progress | None) -> Side[Told]:
-        """Train on one split, unless that was done, and predict the images held out."""
+    def run_fold(self, job: "Job", split: Split, progress: Progress | None) -> FoldOutcome[FigureInput]:
+        """Train on one split, unless that was done, and predict the held-out images."""
         ...
 
-    def figures(self, job: "Job", sides: Sequence[Side[Told]]) -> list[Figure]:
-        """Over the images of all folds, each predicted by the model that had not seen it."""
+    def evaluate(self, job: "Job", folds: Sequence[FoldOutcome[FigureInput]]) -> list[Figure]:
+        """Return figures over the images of all folds, each predicted by the model that was not trained on it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One model of a study: its recipe, its place, and whether it is done."""
+    """One model of a study: its recipe, its folder, and how far its training is."""
 
     study: Study
     store: Store
@@ -102,45 +104,45 @@ class Job:
     fingerprint: str
 
     @property
-    def room(self) -> Path:
-        """Where the model lies."""
-        return self.store.folder / MODELS_ROOM / self.name
+    def folder(self) -> Path:
+        """The folder of the model."""
+        return self.store.folder / MODELS_FOLDER / self.name
 
     @property
-    def evaluation(self) -> Settings:
-        """How figures are computed."""
+    def evaluation_settings(self) -> EvaluationSettings:
+        """Level, replicates and seed of the figures."""
         analysis = self.study.analysis
-        return Settings(analysis.level, min(analysis.draws, DRAWS), self.study.seed)
+        return EvaluationSettings(analysis.level, min(analysis.draws, MAX_REPLICATES), self.study.seed)
 
-    def place(self, one: Split) -> Path:
-        """Where the checkpoint of a split lies."""
-        return place_of(self.room, one)
+    def checkpoint_folder(self, split: Split) -> Path:
+        """Return the folder of the checkpoint of a split."""
+        return checkpoint_folder(self.folder, split)
 
-    def is_trained(self, one: Split) -> bool:
-        """Whether training on this split has ended."""
-        place = self.place(one)
-        return (place / RECORD).is_file() and read_record(place).about.get("fingerprint") == self.fingerprint
+    def is_trained(self, split: Split) -> bool:
+        """Return whether training on this split has ended."""
+        folder = self.checkpoint_folder(split)
+        return (folder / RECORD).is_file() and read_record(folder).about.get("fingerprint") == self.fingerprint
 
     def train(
         self,
-        one: Split,
-        model: Trainable[Fed],
-        feed: Feeding[Fed],
-        look: Look,
+        split: Split,
+        model: Trainable[BatchT],
+        loader: Loader[BatchT],
+        validate: Validate,
         examples: Mapping[str, int],
         progress: Progress | None,
     ) -> dict[str, Plain]:
-        """Train the model in place, or go on; what its checkpoint is to say of it.
+        """Train the model in place, or resume; return what its checkpoint records about the training.
 
-        ``examples`` is their number by role.
+        ``examples`` is the number of examples by role.
         """
         trained = train(
             model,
-            feed,
-            look,
+            loader,
+            validate,
             self.recipe.training,
-            self.place(one),
-            fingerprint=f"{self.fingerprint} {one.fold}",
+            self.checkpoint_folder(split),
+            fingerprint=f"{self.fingerprint} {split.fold}",
             resume=True,
             progress=progress,
         )
@@ -148,7 +150,7 @@ class Job:
             "fingerprint": self.fingerprint,
             "recipe": json.loads(self.recipe.model_dump_json()),
             "study": self.study.name,
-            "fold": one.fold,
+            "fold": split.fold,
             "examples": dict(examples),
             "step": trained.step,
             "steps": trained.steps,
@@ -158,64 +160,65 @@ class Job:
 
     @property
     def settings(self) -> dict[str, Plain]:
-        """What its tables and figures record."""
+        """The settings that its tables and figures record."""
         return {"model": self.name, "recipe": json.loads(self.recipe.model_dump_json())}
 
     @property
-    def record(self) -> Provenance:
-        """Of this very work, by what was learnt from: a table that was made again alike changes nothing."""
+    def provenance(self) -> Provenance:
+        """The provenance of this job, by the content of its labels rather than by the file they are in."""
         return Provenance(TRAIN.stage, self.settings, self.recipe.training.seed, {"labels": self.fingerprint})
 
     def is_done(self) -> bool:
-        """Whether this very work was finished before, and its predictions are there."""
+        """Return whether this job was finished before, and its predictions exist."""
         try:
-            content = json.loads((self.room / FIGURES).read_text(encoding="utf-8"))
+            content = json.loads((self.folder / FIGURES).read_text(encoding="utf-8"))
             before = Provenance.from_json(json.dumps(content["provenance"]))
         except (OSError, ValueError, KeyError, TypeError):
             return False
         return (
-            records(before, self.record, TRAIN) and self.name in self.store.read_or_empty("predictions")["model"]
+            records(before, self.provenance, TRAIN)
+            and self.name in self.store.read_or_empty("predictions")["model"]
         )
 
-    def is_begun(self) -> bool:
-        """Whether something of an unfinished run lies there."""
-        ended = (self.room / FIGURES).is_file()
-        return any(self.room.rglob(STATE)) or (any(self.room.rglob(RECORD)) and not ended)
+    def is_unfinished(self) -> bool:
+        """Return whether the folder has files of an unfinished run."""
+        ended = (self.folder / FIGURES).is_file()
+        return any(self.folder.rglob(STATE)) or (any(self.folder.rglob(RECORD)) and not ended)
 
-    def forget(self) -> None:
-        """Remove what a run before left, but not a foreign file."""
-        for known in (STATE, RECORD, FIGURES):
-            for path in self.room.rglob(known):
+    def remove_earlier_run(self) -> None:
+        """Delete state, records and figures of an earlier run, and no other file."""
+        for file_name in (STATE, RECORD, FIGURES):
+            for path in self.folder.rglob(file_name):
                 path.unlink()
 
     def read_figures(self) -> tuple[Figure, ...]:
-        """The figures of the finished run."""
-        content = json.loads((self.room / FIGURES).read_text(encoding="utf-8"))
+        """Return the figures of the finished run."""
+        content = json.loads((self.folder / FIGURES).read_text(encoding="utf-8"))
         return TypeAdapter(tuple[Figure, ...]).validate_python([_with_nan(row) for row in content["figures"]])
 
 
-def place_of(room: Path, one: Split) -> Path:
-    """Where in a model's folder the checkpoint of a split lies."""
-    return room if one.folds == 1 else room / f"fold-{one.fold}"
+def checkpoint_folder(model_folder: Path, split: Split) -> Path:
+    """Return the folder of the checkpoint of a split, within a model's folder."""
+    return model_folder if split.folds == 1 else model_folder / f"fold-{split.fold}"
 
 
-def fingerprint_of(recipe: Recipe, background: str, items: Iterable[Item], said: Iterable[bytes]) -> str:
-    """What the result depends on: the recipe, what people said, the images and their background.
+def fingerprint_of(recipe: Recipe, background: str, items: Iterable[Item], labels: Iterable[bytes]) -> str:
+    """Return a hash of everything that a model depends on: recipe, labels, images and their background.
 
-    The default background adds nothing, so that models stay valid that were trained before there was a choice.
+    The default background is not hashed, so that models trained before it could be chosen stay valid.
     """
-    whole = hashlib.sha256(recipe.model_dump_json().encode())
+    digest = hashlib.sha256(recipe.model_dump_json().encode())
     if background != DEFAULT_BACKGROUND:
-        whole.update(background.encode())
-    for part in said:
-        whole.update(part)
+        digest.update(background.encode())
+    for part in labels:
+        digest.update(part)
     for item in items:
-        whole.update(repr((item.image, item.prompt, item.generator, item.sha256)).encode())
-    return whole.hexdigest()
+        digest.update(repr((item.image, item.prompt, item.generator, item.sha256)).encode())
+    return digest.hexdigest()
 
 
 def learn(
-    lesson: Lesson[Told],
+    task: TrainingTask[FigureInput],
     folder: Path,
     recipe: Recipe,
     *,
@@ -223,52 +226,53 @@ def learn(
     force: bool,
     resume: bool,
     progress: Progress | None,
-) -> Learnt:
-    """Do what is still to do of a lesson.
+) -> LearnOutcome:
+    """Do what remains of a training task.
 
-    Training that was interrupted goes on with ``resume``; ``force`` begins anew.
+    Training that was interrupted continues with ``resume``; ``force`` starts again.
     """
     store = Store(folder).within(TRAIN)
-    job = Job(load_study(folder), store, recipe, name or recipe.name, lesson.fingerprint)
+    job = Job(load_study(folder), store, recipe, name or recipe.name, task.fingerprint)
     if not force and job.is_done():
-        return Learnt("learn", skipped=True, folder=job.room, figures=job.read_figures())
+        return LearnOutcome("learn", skipped=True, folder=job.folder, figures=job.read_figures())
     if force:
-        job.forget()
-    elif job.is_begun() and not resume:
+        job.remove_earlier_run()
+    elif job.is_unfinished() and not resume:
         raise StageError(
-            f"{job.room}: training was begun and not ended. Go on with --resume, or begin anew with --force"
+            f"{job.folder}: training was started and did not finish. Continue with --resume, or start again with "
+            "--force"
         )
-    splits = split(lesson.source.items, recipe.split)
+    splits = split(task.training_data.items, recipe.split)
     keep_freed_memory()
     with quiet_pillow():
-        sides = [lesson.side(job, one, progress) for one in splits]
-    figures = tuple(lesson.figures(job, sides))
-    seconds = sum(one.seconds for one in sides)
+        folds = [task.run_fold(job, each, progress) for each in splits]
+    figures = tuple(task.evaluate(job, folds))
+    seconds = sum(fold.seconds for fold in folds)
     rows: dict[str, int] = {}
-    if leads():
-        rows = _write_tables(job, sides)
-        write_card(job.room, recipe, job.study, lesson.source, figures, seconds)
+    if is_main_process():
+        rows = _write_tables(job, folds)
+        write_card(job.folder, recipe, job.study, task.training_data, figures, seconds)
         _write_figures(job, figures)
-        for one in splits:
-            drop_state(job.place(one))
-    return Learnt("learn", skipped=False, rows=rows, seconds=seconds, folder=job.room, figures=figures)
+        for each in splits:
+            drop_state(job.checkpoint_folder(each))
+    return LearnOutcome("learn", skipped=False, rows=rows, seconds=seconds, folder=job.folder, figures=figures)
 
 
-def _write_tables(job: Job, sides: Sequence[Side[Told]]) -> dict[str, int]:
-    """Rows of this model take the place of those it had; those of others stay."""
+def _write_tables(job: Job, folds: Sequence[FoldOutcome[FigureInput]]) -> dict[str, int]:
+    """Replace the rows of this model in ``training`` and ``predictions``; those of other models stay."""
     better = job.recipe.data.better
     predictions = [
-        {"model": job.name, "fold": one.fold, "aspect": aspect, "image": image, "score": score}
+        {"model": job.name, "fold": fold.fold, "aspect": aspect, "image": image, "score": score}
         | {"better": better, "held_out": True}
-        for one in sides
-        for aspect, by_image in one.scores.items()
-        for image, score in by_image.items()
+        for fold in folds
+        for aspect, score_by_image in fold.scores.items()
+        for image, score in score_by_image.items()
     ]
     curves = [
-        {"model": job.name, "fold": one.fold, **asdict(point)}
+        {"model": job.name, "fold": fold.fold, **asdict(point)}
         | {"value": point.value if math.isfinite(point.value) else None}
-        for one in sides
-        for point in one.curve
+        for fold in folds
+        for point in fold.curve
     ]
     rows = {"training": curves, "predictions": predictions}
     others = {name: job.store.read_or_empty(name).filter(pl.col("model") != job.name) for name in rows}
@@ -279,14 +283,14 @@ def _write_tables(job: Job, sides: Sequence[Side[Told]]) -> dict[str, int]:
 
 
 def _write_figures(job: Job, figures: Sequence[Figure]) -> None:
-    """Last of all: this file says that all is done."""
-    content = {"provenance": asdict(job.record), "figures": [as_json(one) for one in figures]}
-    with write_atomically(job.room / FIGURES) as file:
+    """Write the figures; must come last, as this file marks the job as done."""
+    content = {"provenance": asdict(job.provenance), "figures": [as_json(figure) for figure in figures]}
+    with write_atomically(job.folder / FIGURES) as file:
         file.write(json.dumps(content, indent=1).encode())
 
 
 def as_json(figure: Figure) -> dict[str, Plain]:
-    """A figure as JSON, without nan."""
+    """Return a figure as JSON, with null for nan."""
     return {
         key: None if isinstance(value, float) and math.isnan(value) else value
         for key, value in asdict(figure).items()

@@ -1,6 +1,7 @@
-"""A recipe: which model learns what from which labels, and how; a small TOML file, checked as a whole.
+"""A recipe: which model is trained on which labels, and how; a small TOML file that is validated before training.
 
-Those that come with the package have the published defaults and lie in ``recipes/``; any other file will do too.
+The recipes of the package are in ``recipes/`` and have the published hyperparameters; any other file can be used
+too.
 """
 
 import json
@@ -23,72 +24,78 @@ By = Literal["prompt", "generator", "both"]
 
 
 class Data(Settings):
-    """Which labels are learnt from."""
+    """Which labels are used for training."""
 
     labels: Literal["pairs", "ratings", "shares", "rich"] = Field(
-        description="comparisons of two images, ratings of one, shares of people who call it generated, or rich "
-        "feedback: scores, heatmaps and words together"
+        description="comparisons of two images, ratings of one, proportions of raters who call it generated, or "
+        "rich feedback: scores, heatmaps and words together"
     )
-    question: str | None = Field(None, description="the only question that counts; left out: all")
-    aspects: tuple[str, ...] = Field((), description="the only aspects that count; none named: all")
+    question: str | None = Field(None, description="the only question that is used; left out: all")
+    aspects: tuple[str, ...] = Field((), description="the only aspects that are used; none named: all")
     method: str | None = Field(None, description="of ratings: which labels; left out: mean, else share")
-    hard: bool = Field(False, description="of pairs: the majority's choice in place of the share of votes")
-    ties: Literal["keep", "drop"] = Field("keep", description="pairs on which people are even")
+    hard: bool = Field(False, description="of pairs: the majority's choice instead of the proportion of votes")
+    ties: Literal["keep", "drop"] = Field("keep", description="pairs on which raters are evenly split")
     weights: Literal["pair", "prompt"] = Field(
-        "pair", description="each pair counts alike, or each prompt does (1 / its number of pairs)"
+        "pair", description="every pair has the same weight, or every prompt (1 / its number of pairs)"
     )
     together: Literal["item", "prompt"] = Field(
-        "item", description="an example is one pair or image, or all that is labelled of one prompt (a ranking)"
+        "item", description="an example is one pair or image, or all labelled images of one prompt (a ranking)"
     )
-    standardise: bool = Field(False, description="of ratings: put each aspect to mean 0 and deviation 1 first")
+    standardise: bool = Field(
+        False, description="of ratings: scale each aspect to mean 0 and standard deviation 1 first"
+    )
 
     @property
     def better(self) -> Literal["lower", "higher"]:
-        """Which scores of a model that learns from them are better: few should call an image generated."""
+        """Which scores of a model trained on these labels are better: *lower* where they predict *generated*."""
         return "lower" if self.labels == "shares" else "higher"
 
 
-OF_EVERY_KIND = ("labels", "question")
-"""Settings of the data that rich feedback knows too."""
+RICH_DATA_KEYS = ("labels", "question")
+"""Settings of ``[data]`` that apply to rich feedback too."""
 
 
 class Rich(Augmentation):
-    """Of rich feedback: how images are changed in training, and how words are. Colours stay: prompts name them."""
+    """Augmentation for rich feedback, of images and of prompts. Colours stay by default: prompts name them."""
 
-    colour: Share = Field(0.0, description="chance of another hue, and of another saturation")
-    jpeg: Share = Field(0.0, description="chance of JPEG noise")
-    grey: Share = Field(0.0, description="chance of no colour at all")
+    colour: Share = Field(0.0, description="probability of another hue, and of another saturation")
+    jpeg: Share = Field(0.0, description="probability of JPEG noise")
+    grey: Share = Field(0.0, description="probability of no colour at all")
     exchanged: Share = Field(
-        0.3, description="share of the images whose prompt gets another word, which the image then misses"
+        0.3, description="proportion of the images whose prompt gets another word, which is then misaligned"
     )
     named: float = Field(
-        0.0, ge=0, description="passes in which only which words the images show is learnt, before all else"
+        0.0, ge=0, description="epochs at the start in which only the words that images show are learned"
     )
-    again: Share = Field(0.0, description="chance that one more word of it is exchanged, each time that one was")
+    again: Share = Field(0.0, description="probability that one more word is exchanged, after each exchange")
     plain: float = Field(
         0.0,
         ge=0,
-        description="passes, the last ones, in which no word is exchanged: misses are then as rare as in life",
+        description="epochs at the end in which no word is exchanged: misaligned words are as rare as labelled",
     )
 
 
 class Splitting(Settings):
     """What is held out."""
 
-    by: By = Field("prompt", description="no prompt, no generator, or neither is on two sides of the split")
-    test: float = Field(0.2, gt=0, lt=1, description="share of prompts (or generators) held out for the test")
-    validation: float = Field(0.1, gt=0, lt=1, description="share of the others by which training is stopped")
-    folds: int = Field(1, ge=1, description="1: one split; more: each part is the test once")
+    by: By = Field(
+        "prompt", description="no prompt, no generator, or neither is shared between the parts of the split"
+    )
+    test: float = Field(0.2, gt=0, lt=1, description="proportion of prompts (or generators) held out for the test")
+    validation: float = Field(0.1, gt=0, lt=1, description="proportion of the others held out for early stopping")
+    folds: int = Field(1, ge=1, description="1: one split; more: cross-validation, each part is the test set once")
     seed: int = Field(0, ge=0)
 
 
 class Training(Settings):
-    """How the model is trained: AdamW, a warm-up, then a cosine (or nothing) down to zero."""
+    """How the model is trained: AdamW with a warm-up, then cosine decay to zero or a constant learning rate."""
 
     steps: int | None = Field(None, ge=1, description="steps of the optimiser; either this or epochs")
-    epochs: float | None = Field(None, gt=0, description="passes over the training examples")
-    batch: int = Field(ge=1, description="examples a step, over all devices")
-    accumulate: int = Field(1, ge=1, description="parts in which a device takes its share of a batch")
+    epochs: float | None = Field(None, gt=0, description="epochs over the training examples")
+    batch: int = Field(ge=1, description="examples per step, over all devices")
+    accumulate: int = Field(
+        1, ge=1, description="gradient accumulation: parts into which each device divides its part of a batch"
+    )
     learning_rate: float = Field(gt=0)
     weight_decay: float = Field(0.0, ge=0)
     betas: tuple[Share, Share] = (0.9, 0.999)
@@ -99,15 +106,19 @@ class Training(Settings):
     precision: Literal["auto", "fp32", "bf16", "fp16"] = Field(
         "auto", description="auto: bf16 or fp16 on a GPU that has it, fp32 elsewhere"
     )
-    validate_every: int = Field(100, ge=1, description="steps between two looks at the validation examples")
-    patience: int | None = Field(None, ge=1, description="looks without a better one after which training stops")
-    keep_best: bool = Field(True, description="keep the weights of the best look, not the last ones")
-    save_every: int = Field(100, ge=1, description="steps between two states from which a killed run goes on")
+    validate_every: int = Field(100, ge=1, description="steps between two validations")
+    patience: int | None = Field(
+        None, ge=1, description="validations without improvement after which training stops"
+    )
+    keep_best: bool = Field(True, description="keep the weights of the best validation, not the last ones")
+    save_every: int = Field(
+        100, ge=1, description="steps between two saved states from which a killed run is resumed"
+    )
     log_every: int = Field(10, ge=1, description="steps between two rows of the loss curve")
     seed: int = Field(0, ge=0, description="of weights, order, dropout and augmentation")
 
     @model_validator(mode="after")
-    def _length(self) -> "Training":
+    def _has_length(self) -> "Training":
         if (self.steps is None) == (self.epochs is None):
             raise ValueError("give either steps or epochs")
         if self.batch % self.accumulate:
@@ -116,7 +127,7 @@ class Training(Settings):
 
 
 class Recipe(Settings):
-    """A whole recipe."""
+    """All settings of a recipe."""
 
     name: Slug
     about: str = ""
@@ -128,29 +139,29 @@ class Recipe(Settings):
     training: Training
 
     @model_validator(mode="after")
-    def _fits(self) -> "Recipe":
-        labels, wrong = self.data.labels, []
-        known = RICH_ARCHITECTURES if labels == "rich" else ARCHITECTURES
-        if self.architecture not in known:
-            names = ", ".join(known)
-            wrong.append(
+    def _matches_labels(self) -> "Recipe":
+        labels, faults = self.data.labels, []
+        architectures = RICH_ARCHITECTURES if labels == "rich" else ARCHITECTURES
+        if self.architecture not in architectures:
+            names = ", ".join(architectures)
+            faults.append(
                 f"model.architecture must be one of: {names}; labels are '{labels}' (found {self.architecture!r})"
             )
         if labels == "rich":
-            wrong += [
-                f"data.{key}: means nothing where labels are 'rich'; leave it out"
+            faults += [
+                f"data.{key}: has no effect where labels are 'rich'; leave it out"
                 for key, field in Data.model_fields.items()
-                if key not in OF_EVERY_KIND and getattr(self.data, key) != field.default
+                if key not in RICH_DATA_KEYS and getattr(self.data, key) != field.default
             ]
             if self.rich and self.training.epochs and self.rich.named >= self.training.epochs:
-                wrong.append(
+                faults.append(
                     f"rich.named ({self.rich.named:g}) must be less than training.epochs "
-                    f"({self.training.epochs:g}): all else is learnt after it"
+                    f"({self.training.epochs:g}): everything else is learned after it"
                 )
         elif self.rich is not None:
-            wrong.append(f"[rich]: means nothing where labels are '{labels}'; leave it out")
-        if wrong:
-            raise ValueError("; ".join(wrong))
+            faults.append(f"[rich]: has no effect where labels are '{labels}'; leave it out")
+        if faults:
+            raise ValueError("; ".join(faults))
         return self
 
     @property
@@ -160,84 +171,86 @@ class Recipe(Settings):
 
     @property
     def model_settings(self) -> dict[str, Plain]:
-        """What the architecture is told."""
+        """The settings of the architecture."""
         return {key: value for key, value in self.model.items() if key != "architecture"}
 
     def model_settings_of(self, folder: Path, fold: int) -> dict[str, Plain]:
-        """The same for one fold, where a model may go on from one that was kept from the same images: ``{study}``
-        and ``{fold}`` in ``start`` stand for the folder of the study and the number of the fold.
+        """Return the settings of the architecture for one fold.
+
+        ``{study}`` and ``{fold}`` in ``start`` stand for the folder of the study and the number of the fold, so
+        that a model can start from one that was trained with the same images held out.
         """
         start = self.model_settings.get("start")
-        named = (
+        filled_start = (
             {"start": start.replace("{study}", str(folder)).replace("{fold}", str(fold))}
             if isinstance(start, str)
             else {}
         )
-        return self.model_settings | named
+        return self.model_settings | filled_start
 
 
 def shipped_recipes() -> tuple[str, ...]:
-    """Names of the recipes that come with the package."""
-    found = (file.name for file in files("beholder.learn").joinpath("recipes").iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+    """Return the names of the recipes of the package."""
+    file_names = (file.name for file in files("beholder.learn").joinpath("recipes").iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in file_names if name.endswith(".toml")))
 
 
 def load_recipe(name: str, changes: Iterable[str] = ()) -> Recipe:
-    """The recipe of that name, or of that TOML file, with ``key=value`` changes such as ``training.steps=100``.
+    """Return the recipe of that name or TOML file, with ``key=value`` changes such as ``training.steps=100``.
 
-    A change without a value leaves the key out.
+    A change without a value removes the key.
     """
-    known = shipped_recipes()
-    if name in known:
+    shipped = shipped_recipes()
+    if name in shipped:
         text = files("beholder.learn").joinpath("recipes", f"{name}.toml").read_text(encoding="utf-8")
     elif name.endswith(".toml") and Path(name).is_file():
         text = Path(name).read_text(encoding="utf-8-sig")
     else:
-        raise RecipeError(f"recipe '{name}'", [f"no such file, and none of: {', '.join(known)}"])
+        raise RecipeError(f"recipe '{name}'", [f"no such file, and none of: {', '.join(shipped)}"])
     try:
         content: dict[str, Plain] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RecipeError(f"recipe '{name}'", [f"not valid TOML: {error}"]) from error
-    faults = [fault for change in changes if (fault := _changed(content, change))]
+    faults = [fault for change in changes if (fault := _apply_change(content, change))]
     if faults:
         raise RecipeError(f"changes to recipe '{name}'", faults)
     return check_recipe(content, f"recipe '{name}'")
 
 
-INSTEAD = {"steps": ("epochs",), "epochs": ("steps",)}
-"""A change of the one takes the other out."""
+MUTUALLY_EXCLUSIVE = {"steps": ("epochs",), "epochs": ("steps",)}
+"""Setting the first key removes the others."""
 
 
 def check_recipe(content: Mapping[str, Plain], subject: str) -> Recipe:
-    """The recipe, or an error with all its faults."""
+    """Return the validated recipe; an error lists all its faults."""
     try:
         return Recipe.model_validate_json(json.dumps(content, default=str), strict=True)
     except ValidationError as error:
         raise RecipeError(subject, faults_of(error, Recipe)) from error
 
 
-def _changed(content: dict[str, Plain], change: str) -> str | None:
-    """Make one change; the fault where it cannot be read."""
-    path, equals, text = change.partition("=")
+def _apply_change(content: dict[str, Plain], change: str) -> str | None:
+    """Apply one change to ``content``; return the fault if it cannot be parsed, else None."""
+    path, equals, written = change.partition("=")
     keys = path.strip().split(".")
     if not equals or not all(keys):
         return f"{change!r}: expected key=value, such as training.steps=100"
-    inner = content
+    table = content
     for key in keys[:-1]:
-        below = inner.setdefault(key, {})
-        if not isinstance(below, dict):
+        subtable = table.setdefault(key, {})
+        if not isinstance(subtable, dict):
             return f"{change!r}: {key} is a value, not a table"
-        inner = below
-    for other in INSTEAD.get(keys[-1], ()):
-        inner.pop(other, None)
-    inner.pop(keys[-1], None)
-    if text.strip():
-        inner[keys[-1]] = _value(text.strip())
+        table = subtable
+    for other in MUTUALLY_EXCLUSIVE.get(keys[-1], ()):
+        table.pop(other, None)
+    table.pop(keys[-1], None)
+    if written.strip():
+        table[keys[-1]] = _parse_value(written.strip())
     return None
 
 
-def _value(text: str) -> Plain:
-    """A value as TOML reads it; anything else is plain text."""
+def _parse_value(text: str) -> Plain:
+    """Return a value as TOML parses it; anything else is plain text."""
     try:
         value: Plain = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

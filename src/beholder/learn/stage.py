@@ -1,4 +1,4 @@
-"""The learn stage: from labels to a trained model, tested on what it has not seen."""
+"""The learn stage: from labels to a trained model, tested on held-out images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,18 +7,25 @@ from pathlib import Path
 
 import torch
 
-from beholder.learn.card import Source
-from beholder.learn.evaluate import Figure, evaluate, tuned_threshold
-from beholder.learn.examples import Example, Judged, Scale, examples_by_role, judged, scales
-from beholder.learn.feed import Feed, Pictures
-from beholder.learn.job import Job, Learnt, Side, fingerprint_of, learn
-from beholder.learn.predict import calibrate, look_at, predicted
+from beholder.learn.card import TrainingData
+from beholder.learn.data_loader import DataLoader, ImageCache
+from beholder.learn.evaluate import Figure, evaluate, tune_tie_threshold
+from beholder.learn.examples import (
+    Example,
+    LabelledImages,
+    Scale,
+    build_examples_by_role,
+    label_scales,
+    read_labelled_images,
+    read_votes,
+)
+from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn
+from beholder.learn.label_errors import find_label_errors
+from beholder.learn.predict import calibrate, predict_images, validate
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.stage import learn_rich
-from beholder.learn.second_look import look_again
 from beholder.learn.splits import Role, Split
-from beholder.learn.train import Progress, devices, leads
-from beholder.learn.votes import used_votes
+from beholder.learn.train import Progress, is_main_process, process_count
 from beholder.models.architectures import IMAGE_ALONE, architecture
 from beholder.models.trainable import Batch, Trainable
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
@@ -37,114 +44,136 @@ def run(
     force: bool = False,
     resume: bool = False,
     progress: Progress | None = None,
-) -> Learnt:
-    """Train the model of a recipe on the labels of a study, and test it on the images held out.
+) -> LearnOutcome:
+    """Train the model of a recipe on the labels of a study, and test it on the held-out images.
 
     Writes ``models/NAME`` (one checkpoint, or one per fold) and the tables ``training``, ``predictions`` of the
-    images held out, and ``label_errors``. Training that was interrupted goes on with ``resume``; ``force`` begins
-    again. Without a recipe nothing is trained: only the labels are looked at again by the predictions there are.
+    held-out images, and ``label_errors``. Training that was interrupted continues with ``resume``; ``force``
+    starts again. Without a recipe nothing is trained: only ``label_errors`` is brought up to date.
     """
     if recipe is None:
-        looked = look_again(folder, force=force)
-        return Learnt(looked.stage, looked.skipped, looked.rows, looked.seconds)
-    if recipe.data.labels == "rich":
-        learnt = learn_rich(folder, recipe, name=name, force=force, resume=resume, progress=progress)
-    else:
-        lesson = _Judging(
-            recipe, judged(Store(folder).within(TRAIN), recipe.data), load_study(folder).images.background
+        errors_outcome = find_label_errors(folder, force=force)
+        return LearnOutcome(
+            errors_outcome.stage, errors_outcome.skipped, errors_outcome.rows, errors_outcome.seconds
         )
-        learnt = learn(lesson, folder, recipe, name=name, force=force, resume=resume, progress=progress)
-    if not leads():
-        return learnt
-    looked = look_again(folder)
-    return replace(learnt, skipped=learnt.skipped and looked.skipped, rows={**learnt.rows, **looked.rows})
+    if recipe.data.labels == "rich":
+        outcome = learn_rich(folder, recipe, name=name, force=force, resume=resume, progress=progress)
+    else:
+        task = _LabelTask(
+            recipe,
+            read_labelled_images(Store(folder).within(TRAIN), recipe.data),
+            load_study(folder).images.background,
+        )
+        outcome = learn(task, folder, recipe, name=name, force=force, resume=resume, progress=progress)
+    if not is_main_process():
+        return outcome
+    errors_outcome = find_label_errors(folder)
+    return replace(
+        outcome, skipped=outcome.skipped and errors_outcome.skipped, rows={**outcome.rows, **errors_outcome.rows}
+    )
 
 
 @dataclass(frozen=True)
-class _Judging:
-    """A lesson from pairs or ratings; each side tells PickScore's threshold."""
+class _LabelTask:
+    """Training on pairs, ratings or soft labels; figures need PickScore's tie threshold of each fold."""
 
     recipe: Recipe
-    found: Judged
+    labelled: LabelledImages
     background: str
 
     @cached_property
-    def pictures(self) -> Pictures:
-        """The images."""
-        return Pictures(self.found.paths, self.background)
+    def image_cache(self) -> ImageCache:
+        """The decoded images, or their features."""
+        return ImageCache(self.labelled.paths, self.background)
 
     @property
-    def source(self) -> Source:
-        """What it is learnt from."""
-        labels = f"{self.found.labels.height:,} labels ({self.recipe.data.labels})"
-        read = "" if self.recipe.architecture in IMAGE_ALONE else " --prompts prompts.csv"
-        use = f"beholder score IMAGES --scorer FOLDER{read}"
-        return Source(labels, self.found.items, self.found.people, use)
+    def training_data(self) -> TrainingData:
+        """The labels and images that the model is trained on."""
+        labels = f"{self.labelled.labels.height:,} labels ({self.recipe.data.labels})"
+        prompts_option = "" if self.recipe.architecture in IMAGE_ALONE else " --prompts prompts.csv"
+        usage = f"beholder score IMAGES --scorer FOLDER{prompts_option}"
+        return TrainingData(labels, self.labelled.items, self.labelled.max_raters, usage)
 
     @property
     def fingerprint(self) -> str:
-        """Of the recipe, the labels and the images."""
-        said = self.found.labels.select("image", "other", "aspect", "value", "answers").write_csv().encode()
-        return fingerprint_of(self.recipe, self.background, self.found.items, [said])
+        """Hash of the recipe, the labels and the images."""
+        labels = self.labelled.labels.select("image", "other", "aspect", "value", "answers").write_csv().encode()
+        return fingerprint_of(self.recipe, self.background, self.labelled.items, [labels])
 
-    def side(self, job: Job, one: Split, progress: Progress | None) -> Side[float]:
-        """Train on one split, unless that was done, and score the images held out."""
-        sides = examples_by_role(self.found, self.recipe.data, one)
-        if job.is_trained(one):
-            model, record = load_checkpoint(job.place(one))
+    def run_fold(self, job: Job, split: Split, progress: Progress | None) -> FoldOutcome[float]:
+        """Train on one split, unless that was done, and score the held-out images."""
+        examples = build_examples_by_role(self.labelled, self.recipe.data, split)
+        if job.is_trained(split):
+            model, record = load_checkpoint(job.checkpoint_folder(split))
         else:
-            model, record = self._trained(job, one, sides, progress)
-        self.pictures.make_ready(model, job.store.folder / FEATURES_ROOM)
-        size = max(self.recipe.training.batch, 16)
-        scale = {aspect: Scale(*numbers) for aspect, numbers in record.scales.items()}
-        held_out, watched = (
-            predicted(model, self.pictures, _items(self.found, one, role), scale, size)
+            model, record = self._train(job, split, examples, progress)
+        self.image_cache.prepare_all(model, job.store.folder / FEATURES_ROOM)
+        batch_size = max(self.recipe.training.batch, 16)
+        scales = {aspect: Scale(*numbers) for aspect, numbers in record.scales.items()}
+        test_scores, validation_scores = (
+            predict_images(
+                model, self.image_cache, _images_with_prompts(self.labelled, split, role), scales, batch_size
+            )
             for role in ("test", "validation")
         )
-        tie = tuned_threshold(self.found, watched) if self.recipe.data.labels == "pairs" else 0.0
-        return Side(one.fold, held_out, record, tie)
+        tie_threshold = (
+            tune_tie_threshold(self.labelled, validation_scores) if self.recipe.data.labels == "pairs" else 0.0
+        )
+        return FoldOutcome(split.fold, test_scores, record, tie_threshold)
 
-    def figures(self, job: Job, sides: Sequence[Side[float]]) -> list[Figure]:
-        """Over the images of all folds, each scored by the model that had not seen it."""
-        together: dict[str, dict[str, float]] = {}
-        for one in sides:
-            for aspect, scores in one.scores.items():
-                together.setdefault(aspect, {}).update(scores)
-        votes = used_votes(job.store, job.study, self.recipe.data.question)
-        threshold = sum(one.told for one in sides) / len(sides)
-        return evaluate(self.found, self.recipe.data, together, votes, job.evaluation, threshold=threshold)
+    def evaluate(self, job: Job, folds: Sequence[FoldOutcome[float]]) -> list[Figure]:
+        """Return figures over the images of all folds, each scored by the model that was not trained on it."""
+        predictions: dict[str, dict[str, float]] = {}
+        for fold in folds:
+            for aspect, scores in fold.scores.items():
+                predictions.setdefault(aspect, {}).update(scores)
+        votes = read_votes(job.store, job.study, self.recipe.data.question)
+        threshold = sum(fold.figure_input for fold in folds) / len(folds)
+        return evaluate(
+            self.labelled, self.recipe.data, predictions, votes, job.evaluation_settings, threshold=threshold
+        )
 
-    def _trained(
-        self, job: Job, one: Split, sides: dict[Role, list[Example]], progress: Progress | None
+    def _train(
+        self, job: Job, split: Split, examples: dict[Role, list[Example]], progress: Progress | None
     ) -> tuple[Trainable[Batch], Record]:
-        training, aspects = self.recipe.training, self.found.aspects
-        prompts = sorted({example.prompt for example in sides["train"]})
+        training, aspects = self.recipe.training, self.labelled.aspects
+        prompts = sorted({example.prompt for example in examples["train"]})
         maker = architecture(self.recipe.architecture)
         torch.manual_seed(training.seed)
-        settings = self.recipe.model_settings_of(job.store.folder, one.fold)
+        settings = self.recipe.model_settings_of(job.store.folder, split.fold)
         model = maker.build(maker.configure(settings, prompts, aspects), fresh=True)
-        scale = scales(sides["train"], self.recipe.data)
-        self.pictures.make_ready(model, job.store.folder / FEATURES_ROOM)
-        parts = devices() * training.accumulate
-        feed = Feed(model, self.pictures, sides["train"], aspects, training.batch, parts, training.seed, scale)
-        watched = sides["validation"]
+        scales = label_scales(examples["train"], self.recipe.data)
+        self.image_cache.prepare_all(model, job.store.folder / FEATURES_ROOM)
+        parts = process_count() * training.accumulate
+        loader = DataLoader(
+            model, self.image_cache, examples["train"], aspects, training.batch, parts, training.seed, scales
+        )
+        validation_examples = examples["validation"]
         about = job.train(
-            one,
+            split,
             model,
-            feed,
-            lambda: look_at(model, self.pictures, watched, self.found, self.recipe.data, scale, training.batch),
-            {role: len(examples) for role, examples in sides.items()},
+            loader,
+            lambda: validate(
+                model,
+                self.image_cache,
+                validation_examples,
+                self.labelled,
+                self.recipe.data,
+                scales,
+                training.batch,
+            ),
+            {role: len(of_role) for role, of_role in examples.items()},
             progress,
         )
-        calibrate(model, self.pictures, watched, aspects, training.batch)
-        numbers = {aspect: (found.mean, found.deviation) for aspect, found in scale.items()}
-        record = Record(self.recipe.architecture, model.config, aspects, numbers, about)
-        if leads():
-            save_checkpoint(job.place(one), model, record)
+        calibrate(model, self.image_cache, validation_examples, aspects, training.batch)
+        mean_and_deviation = {aspect: (scale.mean, scale.standard_deviation) for aspect, scale in scales.items()}
+        record = Record(self.recipe.architecture, model.config, aspects, mean_and_deviation, about)
+        if is_main_process():
+            save_checkpoint(job.checkpoint_folder(split), model, record)
         return model, record
 
 
-def _items(found: Judged, one: Split, role: Role) -> list[tuple[str, str]]:
-    """Image and prompt of a side of the split."""
-    mine = set(one.of(role))
-    return [(item.image, item.prompt or "") for item in found.items if item.image in mine]
+def _images_with_prompts(labelled: LabelledImages, split: Split, role: Role) -> list[tuple[str, str]]:
+    """Return image and prompt of one role of the split."""
+    images_of_role = set(split.of(role))
+    return [(item.image, item.prompt or "") for item in labelled.items if item.image in images_of_role]

@@ -30,13 +30,13 @@ SMALL = [
 
 @pytest.fixture(scope="session")
 def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the study that was answered is kept, once it is."""
+    """The folder for the study with answers, which the first test that needs it writes."""
     return tmp_path_factory.mktemp("answered") / "study"
 
 
 @pytest.fixture
 def rich_study(painted_study: Callable[..., Path], answered: Path, tmp_path: Path) -> Path:
-    """Three made-up people's feedback on each of 40 painted images."""
+    """Feedback of three simulated raters on each of 40 painted images."""
     if not answered.exists():
         question = RichFeedbackQuestion(name="feedback", design=Design(raters=6, trials=20, raters_per_item=3))
         folder = painted_study(question, draws=200)

@@ -23,7 +23,7 @@ SMALL_CNN = ["model.encoder=", "model.side=32", "model.stem=8", "model.widths=[8
 
 
 @pytest.mark.parametrize(
-    ("name", "changes", "said", "unsaid"),
+    ("name", "changes", "predicted", "unpredicted"),
     [
         ("tiny-rich-cnn", SMALL_CNN, {"pearson", "heatmap-cc"}, {"keyword-f1-pooled"}),
         ("tiny-rich-similarity", SMALL_TOWERS, {"pearson", "heatmap-cc"}, {"keyword-f1-pooled"}),
@@ -31,24 +31,24 @@ SMALL_CNN = ["model.encoder=", "model.side=32", "model.stem=8", "model.widths=[8
     ],
 )
 def test_what_a_baseline_gives_is_evaluated_and_no_more(
-    name: str, changes: list[str], said: set[str], unsaid: set[str], rich_study: Path
+    name: str, changes: list[str], predicted: set[str], unpredicted: set[str], rich_study: Path
 ) -> None:
-    done = run(rich_study, load_recipe(name, [*SHORT, *changes]))
-    given = {one.statistic for one in done.figures}
-    assert given >= said
-    assert not given & unsaid
+    outcome = run(rich_study, load_recipe(name, [*SHORT, *changes]))
+    statistics = {figure.statistic for figure in outcome.figures}
+    assert statistics >= predicted
+    assert not statistics & unpredicted
 
 
-def test_baselines_stand_beside_the_model(rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
+def test_baselines_side_by_side_with_the_model(rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
     run(rich_study, rich_recipe("training.steps=2"))
     for seed in (0, 1):
         recipe = load_recipe("tiny-rich-cnn", [*SHORT, *SMALL_CNN, f"training.seed={seed}"])
         run(rich_study, recipe, name=f"cnn-{seed}")
     rows = ["tiny-rich-feedback", "--together", "cnn=cnn-0,cnn-1"]
-    shown = CliRunner().invoke(evaluate, [str(rich_study), *rows])
-    assert shown.exit_code == 0, shown.output
-    assert shown.output.count("\ncnn ") >= 3  # scores and both heatmaps
-    assert "±" in shown.output
+    printed = CliRunner().invoke(evaluate, [str(rich_study), *rows])
+    assert printed.exit_code == 0, printed.output
+    assert printed.output.count("\ncnn ") >= 3  # scores and both heatmaps
+    assert "±" in printed.output
 
 
 def test_both_see_through_one_frozen_encoder(rich_study: Path) -> None:
@@ -57,14 +57,14 @@ def test_both_see_through_one_frozen_encoder(rich_study: Path) -> None:
         *("model.text.inner=16", "model.text.decoder_layers=1", "model.heads.heatmap=[8]", "rich.named=0.2"),
     ]
     run(rich_study, load_recipe("tiny-rich-feedback", [*SHORT, *shrunk]))
-    kept = list((rich_study / "features").iterdir())
+    features = list((rich_study / "features").iterdir())
     run(rich_study, load_recipe("tiny-rich-cnn", SHORT))
-    assert list((rich_study / "features").iterdir()) == kept  # computed once
-    shown = CliRunner().invoke(evaluate, [str(rich_study), "tiny-rich-feedback", "tiny-rich-cnn"])
-    assert shown.exit_code == 0, shown.output
+    assert list((rich_study / "features").iterdir()) == features  # computed once
+    printed = CliRunner().invoke(evaluate, [str(rich_study), "tiny-rich-feedback", "tiny-rich-cnn"])
+    assert printed.exit_code == 0, printed.output
 
 
-def test_what_means_nothing_to_the_model_is_refused(rich_study: Path) -> None:
+def test_settings_without_effect_are_refused(rich_study: Path) -> None:
     changed = load_recipe("tiny-rich-cnn", [*SHORT, "rich.crop=0.5", "rich.named=1"])
     with pytest.raises(RecipeError) as refused:
         run(rich_study, changed)

@@ -5,87 +5,93 @@ import pytest
 from scipy.stats import pearsonr
 
 from beholder.feedback.heatmap import decode_heatmap, encode_heatmap
-from beholder.learn.evaluate import Figure, Settings
-from beholder.learn.rich.evaluate import Predicted, rich_figures
-from beholder.learn.rich.examples import RichExample, RichJudged
+from beholder.learn.evaluate import EvaluationSettings, Figure
+from beholder.learn.rich.evaluate import RichPrediction, rich_figures
+from beholder.learn.rich.examples import RichExample, RichLabels
 from beholder.learn.splits import Item
 
-SETTINGS = Settings(draws=200)
+SETTINGS = EvaluationSettings(replicates=200)
 
 
-def made_up(images: int = 60) -> RichJudged:
-    """Three images a prompt of four words, every fifth with nothing marked."""
+def synthetic_labels(images: int = 60) -> RichLabels:
+    """Three images per prompt of four words; nothing is marked on every fifth."""
     rng = np.random.default_rng(7)
     examples, items, maps = {}, [], {}
-    for place in range(images):
-        image, prompt = f"i{place:02d}", f"prompt number {place // 3} here"
+    for index in range(images):
+        image, prompt = f"i{index:02d}", f"prompt number {index // 3} here"
         marked = np.zeros((12, 16))
-        if place % 5:
-            marked[3:8, place % 8 : place % 8 + 5] = rng.integers(1, 4) / 3
+        if index % 5:
+            marked[3:8, index % 8 : index % 8 + 5] = rng.integers(1, 4) / 3
         maps[image, "implausibility"] = encode_heatmap(marked)
         words = tuple(bool(word) for word in rng.random(4) < 0.4)
         examples[image] = RichExample(image, prompt, {"overall": rng.random()}, words, ("implausibility",))
         items.append(Item(image, prompt, "g", image))
-    return RichJudged("feedback", examples, tuple(items), {}, maps)
+    return RichLabels("feedback", examples, tuple(items), {}, maps)
 
 
-def perfect(judged: RichJudged) -> dict[str, Predicted]:
+def perfect(rich_labels: RichLabels) -> dict[str, RichPrediction]:
     return {
-        image: Predicted(
-            one.scores,
-            {"implausibility": decode_heatmap(judged.maps[image, "implausibility"]).astype(np.float32)},
-            np.array(one.misaligned),
+        image: RichPrediction(
+            example.scores,
+            {"implausibility": decode_heatmap(rich_labels.maps[image, "implausibility"]).astype(np.float32)},
+            np.array(example.misaligned),
         )
-        for image, one in judged.examples.items()
+        for image, example in rich_labels.examples.items()
     }
 
 
 def by_name(figures: list[Figure]) -> dict[tuple[str, str], Figure]:
-    return {(one.aspect, one.statistic): one for one in figures}
+    return {(figure.aspect, figure.statistic): figure for figure in figures}
 
 
 def test_a_perfect_model() -> None:
-    judged = made_up()
-    found = by_name(rich_figures(judged, perfect(judged), SETTINGS))
+    rich_labels = synthetic_labels()
+    figures = by_name(rich_figures(rich_labels, perfect(rich_labels), SETTINGS))
     for statistic in ("pearson", "spearman"):
-        assert found["overall", statistic].value == pytest.approx(1)
-    assert found["implausibility", "heatmap-mse"].value == pytest.approx(0, abs=1e-12)
-    assert found["implausibility", "heatmap-mse-empty"].items == 12
-    assert found["implausibility", "heatmap-cc"].items == 48
+        assert figures["overall", statistic].value == pytest.approx(1)
+    assert figures["implausibility", "heatmap-mse"].value == pytest.approx(0, abs=1e-12)
+    assert figures["implausibility", "heatmap-mse-empty"].items == 12
+    assert figures["implausibility", "heatmap-cc"].items == 48
     for measure in ("cc", "sim", "auc-judd"):
-        assert found["implausibility", f"heatmap-{measure}"].value == pytest.approx(1)
+        assert figures["implausibility", f"heatmap-{measure}"].value == pytest.approx(1)
     for measure in ("precision", "recall", "f1"):
-        assert found["misalignment", f"keyword-{measure}-pooled"].value == 1
-        assert found["misalignment", f"keyword-{measure}-by-image"].value == 1
+        assert figures["misalignment", f"keyword-{measure}-pooled"].value == 1
+        assert figures["misalignment", f"keyword-{measure}-by-image"].value == 1
 
 
 def test_a_noisy_model_by_its_parts() -> None:
-    judged = made_up()
+    rich_labels = synthetic_labels()
     rng = np.random.default_rng(1)
     predicted = {
-        image: Predicted(
-            {"overall": one.scores["overall"] + 0.3 * rng.standard_normal()},
-            {"implausibility": rng.random((6, 8), np.float32)},  # half as large, and made larger
+        image: RichPrediction(
+            {"overall": example.scores["overall"] + 0.3 * rng.standard_normal()},
+            {"implausibility": rng.random((6, 8), np.float32)},  # half as large, and resized
             rng.random(4) < 0.5,
         )
-        for image, one in judged.examples.items()
+        for image, example in rich_labels.examples.items()
     }
-    found = by_name(rich_figures(judged, predicted, SETTINGS))
-    people = [one.scores["overall"] for one in judged.examples.values()]
-    model = [predicted[image].scores["overall"] for image in judged.examples]
-    assert found["overall", "pearson"].value == pytest.approx(pearsonr(model, people).statistic)
-    assert abs(found["implausibility", "heatmap-cc"].value) < 0.2
-    assert 0.4 < found["implausibility", "heatmap-auc-judd"].value < 0.6
-    assert 0.2 < found["misalignment", "keyword-f1-pooled"].value < 0.7
-    for one in found.values():
-        assert one.low <= one.value <= one.high
-        assert one.low < one.high
-        assert "over prompts" in one.interval
+    figures = by_name(rich_figures(rich_labels, predicted, SETTINGS))
+    raters = [example.scores["overall"] for example in rich_labels.examples.values()]
+    model = [predicted[image].scores["overall"] for image in rich_labels.examples]
+    assert figures["overall", "pearson"].value == pytest.approx(pearsonr(model, raters).statistic)
+    assert abs(figures["implausibility", "heatmap-cc"].value) < 0.2
+    assert 0.4 < figures["implausibility", "heatmap-auc-judd"].value < 0.6
+    assert 0.2 < figures["misalignment", "keyword-f1-pooled"].value < 0.7
+    for figure in figures.values():
+        assert figure.low <= figure.value <= figure.high
+        assert figure.low < figure.high
+        assert "over prompts" in figure.interval
 
 
 def test_what_a_model_does_not_predict_is_left_out() -> None:
-    judged = made_up()
-    silent = {image: Predicted({}, {}, None) for image in judged.examples}
-    assert rich_figures(judged, silent, SETTINGS) == []
-    only_scores = {image: replace(one, heatmaps={}, misaligned=None) for image, one in perfect(judged).items()}
-    assert {one.statistic for one in rich_figures(judged, only_scores, SETTINGS)} == {"pearson", "spearman"}
+    rich_labels = synthetic_labels()
+    silent = {image: RichPrediction({}, {}, None) for image in rich_labels.examples}
+    assert rich_figures(rich_labels, silent, SETTINGS) == []
+    only_scores = {
+        image: replace(prediction, heatmaps={}, misaligned=None)
+        for image, prediction in perfect(rich_labels).items()
+    }
+    assert {figure.statistic for figure in rich_figures(rich_labels, only_scores, SETTINGS)} == {
+        "pearson",
+        "spearman",
+    }

@@ -1,4 +1,4 @@
-"""The stage on a painted study: what it writes, that it goes on where it was, and what it refuses."""
+"""The stage on a painted study: what it writes, that it can be resumed, and what it refuses."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from beholder.errors import ImageError, LabelsError, RecipeError, StageError, Tr
 from beholder.feedback.predictions import FILE_NAME, read_predictions
 from beholder.learn.job import FIGURES
 from beholder.learn.recipe import Recipe, load_recipe
-from beholder.learn.rich.examples import rich_judged
+from beholder.learn.rich.examples import read_rich_labels
 from beholder.learn.stage import run
 from beholder.learn.state import FILE_NAME as STATE
 from beholder.models.weights.checkpoint import load_checkpoint, load_rich_checkpoint, read_record
@@ -35,41 +35,43 @@ def change(folder: Path, name: str, frame: pl.DataFrame) -> None:
 
 
 class TestWrites:
-    def test_all_that_a_model_leaves(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
-        done = run(rich_study, rich_recipe())
-        assert done.folder == rich_study / "models" / "tiny-rich-feedback"
+    def test_model_card_tables_and_predictions(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
+        outcome = run(rich_study, rich_recipe())
+        assert outcome.folder == rich_study / "models" / "tiny-rich-feedback"
         store = Store(rich_study)
         scores = store.read("predictions").filter(model="tiny-rich-feedback", better="higher")
         assert set(scores["aspect"]) == {"plausibility", "alignment", "aesthetics", "overall"}
-        kept = read_predictions(done.folder / FILE_NAME)
-        assert kept is not None
-        assert set(kept.images) == set(scores["image"])
-        assert {name: maps.shape[1:] for name, maps in kept.heatmaps.items()} == {
+        saved = read_predictions(outcome.folder / FILE_NAME)
+        assert saved is not None
+        assert set(saved.images) == set(scores["image"])
+        assert {name: maps.shape[1:] for name, maps in saved.heatmaps.items()} == {
             "implausibility": (8, 8),
             "misalignment": (8, 8),
         }
-        of_image = dict(scores.filter(aspect="overall").select("image", "score").iter_rows())
-        np.testing.assert_allclose([of_image[one] for one in kept.images], kept.scores["overall"], rtol=1e-6)
+        score_by_image = dict(scores.filter(aspect="overall").select("image", "score").iter_rows())
+        np.testing.assert_allclose(
+            [score_by_image[image] for image in saved.images], saved.scores["overall"], rtol=1e-6
+        )
         curve = store.read("training")
         assert curve.filter(measure="loss")["step"].to_list() == [2, 4, 6]
-        looked = curve.filter(split="validation", step=6)
-        assert looked["measure"][0] == "mean"
-        assert looked["value"][0] == pytest.approx(looked["value"][1:].mean())
-        assert looked.height == 8  # the mean, and what it is the mean of
-        card = (done.folder / "README.md").read_text()
-        for told in ("160 scores, 80 heatmaps and", "40 images", "at most 3 people", "beholder explain"):
-            assert told in card
+        validation = curve.filter(split="validation", step=6)
+        assert validation["measure"][0] == "mean"
+        assert validation["value"][0] == pytest.approx(validation["value"][1:].mean())
+        assert validation.height == 8  # the mean, and what it is the mean of
+        card = (outcome.folder / "README.md").read_text()
+        for expected in ("160 scores, 80 heatmaps and", "40 images", "at most 3 raters", "beholder explain"):
+            assert expected in card
         assert "ceiling |" not in card  # a column that nothing fills
-        assert {one.statistic for one in done.figures} >= {"pearson", "heatmap-cc", "keyword-f1-pooled"}
-        assert not (done.folder / STATE).exists()
+        assert {figure.statistic for figure in outcome.figures} >= {"pearson", "heatmap-cc", "keyword-f1-pooled"}
+        assert not (outcome.folder / STATE).exists()
 
     def test_how_far_scores_may_be_off(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
         wide = rich_recipe("split.validation=0.7", "split.test=0.1", "training.steps=2")
-        place = run(rich_study, wide).folder
-        record = read_record(place)
+        folder = run(rich_study, wide).folder
+        record = read_record(folder)
         examples = record.about["examples"]
         assert isinstance(examples, dict)
-        assert int(str(examples["validation"])) >= 19  # fewer cannot tell 95 %
+        assert int(str(examples["validation"])) >= 19  # fewer have no 95 % quantile
         within = record.about["within"]
         assert isinstance(within, dict)
         assert list(within) == ["plausibility", "alignment", "aesthetics", "overall"]
@@ -78,31 +80,29 @@ class TestWrites:
         assert read_record(few).about["within"] == {}
 
     def test_folds_hold_every_image_out_once(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
-        done = run(rich_study, rich_recipe("split.folds=3", "training.steps=1"), name="mine")
+        outcome = run(rich_study, rich_recipe("split.folds=3", "training.steps=1"), name="mine")
         scores = Store(rich_study).read("predictions").filter(model="mine", aspect="overall")
         assert scores.height == 40
-        assert len(list(done.folder.glob(f"fold-*/{FILE_NAME}"))) == 3
-        assert next(one for one in done.figures if one.statistic == "pearson").items == 40
+        assert len(list(outcome.folder.glob(f"fold-*/{FILE_NAME}"))) == 3
+        assert next(figure for figure in outcome.figures if figure.statistic == "pearson").items == 40
 
     def test_the_other_variant_by_command(self, rich_study: Path, small: list[str]) -> None:
-        changes = [word for one in (*small, "training.steps=1") for word in ("--set", one)]
+        changes = [word for change in (*small, "training.steps=1") for word in ("--set", change)]
         arguments = [str(rich_study), "--recipe", "tiny-rich-feedback-augmented", *changes, "--json"]
-        done = json.loads(CliRunner().invoke(learn, arguments, catch_exceptions=False).output)
-        assert {one["statistic"] for one in done["figures"]} >= {
+        printed = json.loads(CliRunner().invoke(learn, arguments, catch_exceptions=False).output)
+        assert {figure["statistic"] for figure in printed["figures"]} >= {
             "pearson",
             "heatmap-kld",
             "keyword-recall-by-image",
         }
-        model, record = load_rich_checkpoint(Path(done["model"]))
+        model, record = load_rich_checkpoint(Path(printed["model"]))
         assert record.config["variant"] == "augmented-prompt"
         assert model.settings.heatmaps == ("implausibility", "misalignment")
 
 
 class TestAgain:
-    def test_killed_at_any_step_and_gone_on_with(
-        self, rich_study: Path, rich_recipe: Callable[..., Recipe]
-    ) -> None:
-        whole = run(rich_study, rich_recipe(), name="whole")
+    def test_killed_at_any_step_and_resumed(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
+        undisturbed = run(rich_study, rich_recipe(), name="whole")
         at = random.Random(7).randint(1, 5)
 
         def stop(done: int, _: int) -> None:
@@ -113,22 +113,22 @@ class TestAgain:
             run(rich_study, rich_recipe(), progress=stop)
         with pytest.raises(TrainingError, match="have changed"):
             run(rich_study, rich_recipe("rich.exchanged=0.0"), resume=True)
-        place = whole.folder.parent / "tiny-rich-feedback"
-        if (place / STATE).is_file():
+        folder = undisturbed.folder.parent / "tiny-rich-feedback"
+        if (folder / STATE).is_file():
             with pytest.raises(StageError, match="--resume"):
                 run(rich_study, rich_recipe())
         again = run(rich_study, rich_recipe(), resume=True)
-        expected, found = weights(whole.folder), weights(again.folder)
-        assert all(torch.equal(expected[name], found[name]) for name in expected)
-        assert [str(one) for one in whole.figures] == [str(one) for one in again.figures]
+        expected, resumed = weights(undisturbed.folder), weights(again.folder)
+        assert all(torch.equal(expected[name], resumed[name]) for name in expected)
+        assert [str(figure) for figure in undisturbed.figures] == [str(figure) for figure in again.figures]
 
-    def test_what_is_done_is_skipped_until_people_say_something_else(
+    def test_a_finished_job_is_skipped_until_labels_change(
         self, rich_study: Path, rich_recipe: Callable[..., Recipe]
     ) -> None:
         brief = rich_recipe("training.steps=1")
         first, second = run(rich_study, brief), run(rich_study, brief)
         assert second.skipped
-        assert [str(one) for one in first.figures] == [str(one) for one in second.figures]
+        assert [str(figure) for figure in first.figures] == [str(figure) for figure in second.figures]
         regions = Store(rich_study).read("regions")
         blank = regions["heatmap"][0]
         change(rich_study, "regions", regions.with_columns(heatmap=pl.lit(blank)))
@@ -152,23 +152,23 @@ class TestRefused:
         with pytest.raises(LabelsError, match="no scores and no regions"):
             run(folder, rich_recipe())
 
-    def test_outputs_that_people_were_not_asked_for(
+    def test_outputs_that_raters_were_not_asked_for(
         self, rich_study: Path, rich_recipe: Callable[..., Recipe]
     ) -> None:
         labels = Store(rich_study).read("labels")
         alike = pl.when(aspect="overall", method="mean").then(3.0).otherwise("value")
         change(rich_study, "labels", labels.with_columns(value=alike))
-        wanted = rich_recipe('model.scores=["beauty","overall"]', 'model.heatmaps=["dirt"]')
-        with pytest.raises(LabelsError) as told:
-            run(rich_study, wanted)
-        assert told.value.faults == (
+        changed = rich_recipe('model.scores=["beauty","overall"]', 'model.heatmaps=["dirt"]')
+        with pytest.raises(LabelsError) as refused:
+            run(rich_study, changed)
+        assert refused.value.faults == (
             "train: no heatmap of 'dirt'",
             "train: no scores of 'beauty'",
             "train: all scores of 'overall' are 0.5: there is nothing to learn",
         )
 
     def test_images_that_are_broken(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
-        paths = list(rich_judged(Store(rich_study)).paths.items())[:2]
+        paths = list(read_rich_labels(Store(rich_study)).paths.items())[:2]
         images = Store(rich_study).read("images")
         lost = (
             pl.when(pl.col("image").is_in([image for image, _ in paths]))
@@ -176,41 +176,41 @@ class TestRefused:
             .otherwise("path")
         )
         change(rich_study, "images", images.with_columns(path=lost))
-        with pytest.raises(ImageError) as told:
+        with pytest.raises(ImageError) as refused:
             run(rich_study, rich_recipe())
-        assert len(told.value.faults) == 2
+        assert len(refused.value.faults) == 2
 
     def test_settings_of_the_model_all_at_once(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
-        with pytest.raises(RecipeError) as told:
+        with pytest.raises(RecipeError) as refused:
             run(rich_study, rich_recipe("model.image.side=33", "model.text.layers=0", "model.colour=2"))
-        assert len(told.value.faults) == 3
+        assert len(refused.value.faults) == 3
 
     @pytest.mark.parametrize(
-        ("name", "changes", "says"),
+        ("name", "changes", "message"),
         [
             ("tiny-rich-feedback", ["data.hard=true", "data.ties=drop"], r"data\.hard.*data\.ties"),
             ("tiny-rich-feedback", ["model.architecture=two-tower"], "one of: rich-feedback.*labels are 'rich'"),
-            ("tiny-two-tower", ["rich.crop=0.5"], r"\[rich\]: means nothing where labels are 'pairs'"),
+            ("tiny-two-tower", ["rich.crop=0.5"], r"\[rich\]: has no effect where labels are 'pairs'"),
             ("tiny-two-tower", ["data.labels=rich"], "architecture must be one of: rich-feedback"),
             ("tiny-rich-feedback", ["rich.crop=2", "rich.bend=1"], "2 faults"),
         ],
     )
-    def test_recipes_that_do_not_fit(self, name: str, changes: list[str], says: str) -> None:
-        with pytest.raises(RecipeError, match=says):
+    def test_recipes_that_do_not_fit(self, name: str, changes: list[str], message: str) -> None:
+        with pytest.raises(RecipeError, match=message):
             load_recipe(name, changes)
 
     def test_a_checkpoint_of_the_other_kind(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
-        place = run(rich_study, rich_recipe("training.steps=1")).folder
-        with pytest.raises(WeightsError, match="was trained on rich feedback"):
-            load_checkpoint(place)
+        folder = run(rich_study, rich_recipe("training.steps=1")).folder
+        with pytest.raises(WeightsError, match="rich feedback"):
+            load_checkpoint(folder)
 
 
 def test_the_file_that_says_all_is_done_comes_last(rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
     brief = rich_recipe("training.steps=1")
-    place = run(rich_study, brief).folder
-    before = json.loads((place / FIGURES).read_text())
-    (place / FIGURES).unlink()  # as if it had been killed just before the end
-    stamp = (place / FILE_NAME).stat().st_mtime_ns
+    folder = run(rich_study, brief).folder
+    before = json.loads((folder / FIGURES).read_text())
+    (folder / FIGURES).unlink()  # as if it had been killed just before the end
+    stamp = (folder / FILE_NAME).stat().st_mtime_ns
     run(rich_study, brief, resume=True)
-    assert json.loads((place / FIGURES).read_text()) == before
-    assert (place / FILE_NAME).stat().st_mtime_ns == stamp  # nothing was predicted twice
+    assert json.loads((folder / FIGURES).read_text()) == before
+    assert (folder / FILE_NAME).stat().st_mtime_ns == stamp  # nothing was predicted twice

@@ -15,23 +15,23 @@ from beholder.cli.evaluate import evaluate
 from beholder.errors import FaultsError, UserError
 from beholder.feedback.heatmap import encode_heatmap
 from beholder.feedback.predictions import FILE_NAME, read_predictions, write_predictions
-from beholder.learn.evaluate import Settings
+from beholder.learn.evaluate import EvaluationSettings
 from beholder.learn.recipe import Recipe
-from beholder.learn.rich.evaluate import Predicted
-from beholder.learn.rich.examples import RichExample, RichJudged, rich_judged
-from beholder.learn.rich.tables import TABLES, flat, row_of
-from beholder.learn.rich.trained import held_out
-from beholder.learn.rich.truth import true_feedback
+from beholder.learn.rich.evaluate import RichPrediction
+from beholder.learn.rich.examples import RichExample, RichLabels, read_rich_labels
+from beholder.learn.rich.ground_truth import ground_truth_feedback
+from beholder.learn.rich.held_out import predict_held_out
+from beholder.learn.rich.tables import TABLES, evaluate_row, flatten_rows
 from beholder.learn.splits import Item
 from beholder.learn.stage import run
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 
-SETTINGS = Settings(draws=200)
+SETTINGS = EvaluationSettings(replicates=200)
 EDGE = np.array([[1.0, 0.0], [0.0, 0.0]], np.float32)
 
 
-def by_hand() -> tuple[RichJudged, dict[str, Predicted]]:
+def by_hand() -> tuple[RichLabels, dict[str, RichPrediction]]:
     """Four images of two prompts; nothing is wrong with the last."""
     overall = (0.0, 0.25, 0.5, 1.0)
     marked = [EDGE, EDGE, EDGE.T[::-1], 0 * EDGE]
@@ -42,45 +42,48 @@ def by_hand() -> tuple[RichJudged, dict[str, Predicted]]:
         name: RichExample(name, prompt, {"overall": score}, flags, ("implausibility",))
         for name, prompt, score, flags in zip(names, prompts, overall, words, strict=True)
     }
-    maps = {(name, "implausibility"): encode_heatmap(one) for name, one in zip(names, marked, strict=True)}
+    maps = {(name, "implausibility"): encode_heatmap(heatmap) for name, heatmap in zip(names, marked, strict=True)}
     items = tuple(Item(name, prompt, "g", name) for name, prompt in zip(names, prompts, strict=True))
-    said = {
-        "a": Predicted({"overall": 0.1}, {"implausibility": EDGE}, np.array([0.9, 0.2])),
-        "b": Predicted({"overall": 0.4}, {"implausibility": 0 * EDGE + 0.5}, np.array([0.9, 0.2])),
-        "c": Predicted({"overall": 0.3}, {"implausibility": EDGE}, np.array([0.7, np.nan])),
-        "d": Predicted({"overall": 0.9}, {"implausibility": 0 * EDGE + 0.5}, np.array([0.1, 0.1])),
+    predictions = {
+        "a": RichPrediction({"overall": 0.1}, {"implausibility": EDGE}, np.array([0.9, 0.2])),
+        "b": RichPrediction({"overall": 0.4}, {"implausibility": 0 * EDGE + 0.5}, np.array([0.9, 0.2])),
+        "c": RichPrediction({"overall": 0.3}, {"implausibility": EDGE}, np.array([0.7, np.nan])),
+        "d": RichPrediction({"overall": 0.9}, {"implausibility": 0 * EDGE + 0.5}, np.array([0.1, 0.1])),
     }
-    return RichJudged("q", examples, items, {}, maps), said
+    return RichLabels("q", examples, items, {}, maps), predictions
 
 
-def values(judged: RichJudged, *models: Mapping[str, Predicted]) -> dict[tuple[str, str], float]:
-    return {key: cell.figure.value for key, cell in row_of("x", judged, models, SETTINGS).cells.items()}
+def values(rich_labels: RichLabels, *models: Mapping[str, RichPrediction]) -> dict[tuple[str, str], float]:
+    return {key: cell.figure.value for key, cell in evaluate_row("x", rich_labels, models, SETTINGS).cells.items()}
 
 
 class TestByHand:
     def test_every_column(self) -> None:
-        found = values(*by_hand())
-        people, model = [0, 0.25, 0.5, 1], [0.1, 0.4, 0.3, 0.9]
-        assert found["overall", "pearson"] == pytest.approx(pearsonr(people, model).statistic)
-        assert found["overall", "spearman"] == pytest.approx(spearmanr(people, model).statistic)
+        statistics = values(*by_hand())
+        raters, model = [0, 0.25, 0.5, 1], [0.1, 0.4, 0.3, 0.9]
+        assert statistics["overall", "pearson"] == pytest.approx(pearsonr(raters, model).statistic)
+        assert statistics["overall", "spearman"] == pytest.approx(spearmanr(raters, model).statistic)
         # a: right; b, d: ½ everywhere; c: the wrong corner, where 2 of 4 pixels differ
-        assert found["implausibility", "heatmap-mse"] == pytest.approx((0 + 0.25 + 0.5 + 0.25) / 4)
-        assert found["implausibility", "heatmap-mse-empty"] == pytest.approx(0.25)
+        assert statistics["implausibility", "heatmap-mse"] == pytest.approx((0 + 0.25 + 0.5 + 0.25) / 4)
+        assert statistics["implausibility", "heatmap-mse-empty"] == pytest.approx(0.25)
         # r of two single corners: (0 − ¼ · ¼) / (¼ · ¾) = −⅓; a constant map has 0
-        assert found["implausibility", "heatmap-cc"] == pytest.approx((1 + 0 - 1 / 3) / 3)
+        assert statistics["implausibility", "heatmap-cc"] == pytest.approx((1 + 0 - 1 / 3) / 3)
         # thresholds lie at fixated pixels alone: one above all others; elsewhere one at which all pixels are in
-        assert found["implausibility", "heatmap-auc-judd"] == pytest.approx((1 + 0.5 + 0.5) / 3)
-        # marked by both: red, red; by the model alone: blue; by people alone: the second cat
+        assert statistics["implausibility", "heatmap-auc-judd"] == pytest.approx((1 + 0.5 + 0.5) / 3)
+        # marked by both: red, red; by the model alone: blue; by raters alone: the second cat
         for name, expected in (("precision", 2 / 3), ("recall", 2 / 3), ("f1", 2 / 3)):
-            assert found["misalignment", f"keyword-{name}-pooled"] == pytest.approx(expected)
-        # a: 1; b: F1 of one of two is ⅔; c: 0; d: nobody marked a word
-        assert found["misalignment", "keyword-f1-by-image"] == pytest.approx((1 + 2 / 3 + 0) / 3)
+            assert statistics["misalignment", f"keyword-{name}-pooled"] == pytest.approx(expected)
+        # a: 1; b: F1 of one of two is ⅔; c: 0; d: no rater marked a word
+        assert statistics["misalignment", "keyword-f1-by-image"] == pytest.approx((1 + 2 / 3 + 0) / 3)
 
     def test_seeds_together_are_their_mean_with_their_spread(self) -> None:
-        judged, said = by_hand()
-        other = {name: Predicted({"overall": 1 - one.scores["overall"]}, {}, None) for name, one in said.items()}
-        alone = [values(judged, one)["overall", "pearson"] for one in (said, other)]
-        row = row_of("both", judged, [said, other], SETTINGS)
+        rich_labels, predictions = by_hand()
+        complements = {
+            name: RichPrediction({"overall": 1 - prediction.scores["overall"]}, {}, None)
+            for name, prediction in predictions.items()
+        }
+        alone = [values(rich_labels, model)["overall", "pearson"] for model in (predictions, complements)]
+        row = evaluate_row("both", rich_labels, [predictions, complements], SETTINGS)
         assert row.models == 2
         cell = row.cells["overall", "pearson"]
         assert cell.figure.value == pytest.approx(0)  # r and −r
@@ -88,8 +91,8 @@ class TestByHand:
         assert {aspect for aspect, _ in row.cells} == {"overall"}  # what one of them lacks is left out
 
     def test_the_same_model_twice_has_the_interval_of_one(self) -> None:
-        judged, said = crowd()
-        once, twice = (row_of("x", judged, [said] * count, SETTINGS).cells for count in (1, 2))
+        rich_labels, predictions = many_images()
+        once, twice = (evaluate_row("x", rich_labels, [predictions] * count, SETTINGS).cells for count in (1, 2))
         assert once.keys() == twice.keys()
         for key, cell in once.items():
             assert twice[key].spread == pytest.approx(0, abs=1e-12)
@@ -98,72 +101,78 @@ class TestByHand:
                 assert getattr(twice[key].figure, end) == pytest.approx(getattr(cell.figure, end), abs=1e-12)
 
     def test_more_seeds_with_noise_of_their_own_narrow_no_interval_over_prompts_to_nothing(self) -> None:
-        judged, _ = crowd()
+        rich_labels, _ = many_images()
         rng = np.random.default_rng(3)
-        models = [crowd(noise=rng.normal(0, 0.2, 60))[1] for _ in range(3)]
-        cell = row_of("x", judged, models, SETTINGS).cells["overall", "pearson"]
+        models = [many_images(noise=rng.normal(0, 0.2, 60))[1] for _ in range(3)]
+        cell = evaluate_row("x", rich_labels, models, SETTINGS).cells["overall", "pearson"]
         assert 0 < cell.spread < 0.2
         assert 0.02 < cell.figure.high - cell.figure.low < 0.5
         assert cell.figure.low < cell.figure.value < cell.figure.high
 
     def test_records(self) -> None:
-        judged, said = by_hand()
-        records = list(flat([row_of("mine", judged, [said], SETTINGS)]))
-        assert {one["table"] for one in records} == {"scores", "implausibility-heatmap", "keywords"}
-        assert all(one["row"] == "mine" and one["spread"] is None for one in records)
-        mse = next(one for one in records if one["statistic"] == "heatmap-mse")
+        rich_labels, predictions = by_hand()
+        records = list(flatten_rows([evaluate_row("mine", rich_labels, [predictions], SETTINGS)]))
+        assert {record["table"] for record in records} == {"scores", "implausibility-heatmap", "keywords"}
+        assert all(record["row"] == "mine" and record["spread"] is None for record in records)
+        mse = next(record for record in records if record["statistic"] == "heatmap-mse")
         assert (mse["aspect"], mse["items"], mse["prompts"]) == ("implausibility", 4, 2)
         assert json.loads(json.dumps(records, allow_nan=False)) == records
 
 
-def crowd(noise: NDArray[np.float64] | float = 0.1) -> tuple[RichJudged, dict[str, Predicted]]:
+def many_images(noise: NDArray[np.float64] | float = 0.1) -> tuple[RichLabels, dict[str, RichPrediction]]:
     """Sixty images of twenty prompts."""
     rng = np.random.default_rng(0)
     truth = rng.random(60)
-    names = [f"i{place:02d}" for place in range(60)]
+    names = [f"i{index:02d}" for index in range(60)]
     examples = {
-        name: RichExample(name, f"prompt {place // 3}", {"overall": truth[place]}, None, ())
-        for place, name in enumerate(names)
+        name: RichExample(name, f"prompt {index // 3}", {"overall": truth[index]}, None, ())
+        for index, name in enumerate(names)
     }
-    said = truth + (noise if isinstance(noise, np.ndarray) else rng.normal(0, noise, 60))
-    predicted = {name: Predicted({"overall": said[place]}, {}, None) for place, name in enumerate(names)}
-    return RichJudged("q", examples, (), {}, {}), predicted
+    predicted_scores = truth + (noise if isinstance(noise, np.ndarray) else rng.normal(0, noise, 60))
+    predicted = {
+        name: RichPrediction({"overall": predicted_scores[index]}, {}, None) for index, name in enumerate(names)
+    }
+    return RichLabels("q", examples, (), {}, {}), predicted
 
 
-class TestTruth:
-    def test_it_is_what_was_planted(self, rich_study: Path) -> None:
+class TestGroundTruth:
+    def test_it_agrees_with_the_raters(self, rich_study: Path) -> None:
         store = Store(rich_study)
-        judged = rich_judged(store)
-        known = true_feedback(store, judged, judged.examples)
-        assert known is not None
-        assert known.keys() == judged.examples.keys()
-        found = values(judged, known)
-        assert found["plausibility", "pearson"] > 0.5
-        assert found["implausibility", "heatmap-auc-judd"] > 0.7
-        assert found["misalignment", "keyword-f1-pooled"] > 0.5
+        rich_labels = read_rich_labels(store)
+        truth = ground_truth_feedback(store, rich_labels, rich_labels.examples)
+        assert truth is not None
+        assert truth.keys() == rich_labels.examples.keys()
+        statistics = values(rich_labels, truth)
+        assert statistics["plausibility", "pearson"] > 0.5
+        assert statistics["implausibility", "heatmap-auc-judd"] > 0.7
+        assert statistics["misalignment", "keyword-f1-pooled"] > 0.5
 
-    def test_a_study_of_real_people_has_none(self, rich_study: Path) -> None:
+    def test_a_study_that_is_not_synthetic_has_none(self, rich_study: Path) -> None:
         for file in (rich_study / "truth").iterdir():
             file.unlink()
-        judged = rich_judged(Store(rich_study))
-        assert true_feedback(Store(rich_study), judged, judged.examples) is None
+        rich_labels = read_rich_labels(Store(rich_study))
+        assert ground_truth_feedback(Store(rich_study), rich_labels, rich_labels.examples) is None
 
 
 class TestTrained:
     def test_the_whole_command(self, rich_study: Path, rich_recipe: Callable[..., Recipe], tmp_path: Path) -> None:
         for seed in (0, 1):
             brief = rich_recipe("training.steps=1", f"training.seed={seed}")
-            learnt = run(rich_study, brief, name=f"x-seed-{seed}")
+            outcome = run(rich_study, brief, name=f"x-seed-{seed}")
         table = tmp_path / "figures.csv"
         together = ["--together", "x=x-seed-0,x-seed-1"]
         arguments = [str(rich_study), "x-seed-1", *together, "--csv", str(table)]
-        shown = CliRunner().invoke(evaluate, arguments, catch_exceptions=False)
-        assert shown.exit_code == 0, shown.output
-        for told in (*(one.title for one in TABLES), "truth", "x-seed-1", "plausibility PLCC", "±"):
-            assert told in shown.output
+        printed = CliRunner().invoke(evaluate, arguments, catch_exceptions=False)
+        assert printed.exit_code == 0, printed.output
+        for expected in (*(each.title for each in TABLES), "truth", "x-seed-1", "plausibility PLCC", "±"):
+            assert expected in printed.output
         records = json.loads(CliRunner().invoke(evaluate, [*arguments, "--json"]).output)
-        own = {(one["aspect"], one["statistic"]): one for one in records["figures"] if one["row"] == "x-seed-1"}
-        for figure in learnt.figures:  # the figures that learning told, from what was kept
+        own = {
+            (record["aspect"], record["statistic"]): record
+            for record in records["figures"]
+            if record["row"] == "x-seed-1"
+        }
+        for figure in outcome.figures:  # the same figures as of training, from the saved predictions
             assert own[figure.aspect, figure.statistic]["value"] == pytest.approx(figure.value, nan_ok=True)
         rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
         assert len(rows) == len(records["figures"])
@@ -173,21 +182,21 @@ class TestTrained:
     def test_predictions_are_made_again_where_weights_are_others(
         self, rich_study: Path, rich_recipe: Callable[..., Recipe]
     ) -> None:
-        place = run(rich_study, rich_recipe("training.steps=1"), name="one").folder
-        kept = read_predictions(place / FILE_NAME)
-        assert kept is not None
-        expected = held_out(rich_study, ["one"]).said["one"]
+        folder = run(rich_study, rich_recipe("training.steps=1"), name="one").folder
+        saved = read_predictions(folder / FILE_NAME)
+        assert saved is not None
+        expected = predict_held_out(rich_study, ["one"]).by_model["one"]
         for damage in ("none", "bytes", "weights"):
             if damage == "none":
-                (place / FILE_NAME).unlink()
+                (folder / FILE_NAME).unlink()
             elif damage == "bytes":
-                (place / FILE_NAME).write_bytes(b"PK nonsense")
+                (folder / FILE_NAME).write_bytes(b"PK nonsense")
             else:
-                stale = type(kept)(kept.images, {}, {}, [], "of other weights")
-                write_predictions(place / FILE_NAME, stale)
-            again = held_out(rich_study, ["one"]).said["one"]
-            assert {name: one.scores for name, one in again.items()} == {
-                name: one.scores for name, one in expected.items()
+                stale = type(saved)(saved.images, {}, {}, [], "of other weights")
+                write_predictions(folder / FILE_NAME, stale)
+            again = predict_held_out(rich_study, ["one"]).by_model["one"]
+            assert {name: prediction.scores for name, prediction in again.items()} == {
+                name: prediction.scores for name, prediction in expected.items()
             }
 
     def test_all_that_cannot_be_compared_at_once(
@@ -196,11 +205,11 @@ class TestTrained:
         brief = ("training.steps=1",)
         run(rich_study, rich_recipe(*brief), name="one")
         run(rich_study, rich_recipe(*brief, "split.seed=5"), name="other-split")
-        with pytest.raises(FaultsError) as told:
-            held_out(rich_study, ["one", "gone", "other-split"])
-        assert len(told.value.faults) == 2
-        assert told.value.faults[0] == "gone: no trained model is there; below models/: one, other-split"
-        assert "other-split: tested on other images than one" in told.value.faults[1]
+        with pytest.raises(FaultsError) as refused:
+            predict_held_out(rich_study, ["one", "gone", "other-split"])
+        assert len(refused.value.faults) == 2
+        assert refused.value.faults[0] == "gone: no trained model has this name; below models/: one, other-split"
+        assert "other-split: tested on other images than one" in refused.value.faults[1]
 
     def test_feedback_that_has_changed_since(self, rich_study: Path, rich_recipe: Callable[..., Recipe]) -> None:
         run(rich_study, rich_recipe("training.steps=1"), name="one")
@@ -209,12 +218,12 @@ class TestTrained:
         store.write(
             {"labels": labels.with_columns(value=labels["value"] / 2)}, Provenance("consolidate", {}, 0, {})
         )
-        with pytest.raises(FaultsError, match="was trained by other feedback or images"):
-            held_out(rich_study, ["one"])
+        with pytest.raises(FaultsError, match="was trained on other feedback or images"):
+            predict_held_out(rich_study, ["one"])
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ([], "no model"),
         (["a", "a"], "named twice"),
@@ -223,7 +232,7 @@ class TestTrained:
         (["--together", "x=b,b", "--together", "=c"], "twice\n--together =c"),
     ],
 )
-def test_names_that_do_not_fit(arguments: list[str], says: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError) as told:
+def test_names_that_do_not_fit(arguments: list[str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as refused:
         CliRunner().invoke(evaluate, [str(tmp_path), *arguments], catch_exceptions=False, standalone_mode=False)
-    assert says in str(told.value)
+    assert message in str(refused.value)

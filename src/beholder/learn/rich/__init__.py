@@ -1,1 +1,1 @@
-"""Learning from rich feedback: scores, heatmaps and misaligned words together."""
+"""Training on rich feedback: scores, heatmaps and misaligned keywords together."""

@@ -1,9 +1,9 @@
-"""How far predicted rich feedback agrees with people: the figures of the paper's four tables, with intervals.
+"""How well predicted rich feedback agrees with raters: the statistics of the paper's four tables.
 
-Scores: Pearson's and Spearman's correlation. Heatmaps: the mean squared error over all images and over those where
-nobody marked anything, and CC, KLD, SIM, NSS and AUC-Judd over the others, pixels that anybody marked being the
-fixated ones. Keywords: precision, recall and F1 of misaligned words, pooled and by image. All intervals resample
-prompts.
+Scores: Pearson's and Spearman's correlation. Heatmaps: the mean squared error over all images and over those that
+no rater marked, and CC, KLD, SIM, NSS and AUC-Judd over the others; the pixels that any rater marked are the
+fixated ones. Keywords: precision, recall and F1 of misaligned keywords, pooled and by image. All 95 % confidence
+intervals resample prompts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from beholder.feedback.heatmap import decode_heatmap
 from beholder.feedback.labels import MISSED
 from beholder.images.resize import resize_floats
-from beholder.learn.evaluate import OVER_PROMPTS, Figure, Settings
-from beholder.learn.rich.examples import RichExample, RichJudged
+from beholder.learn.evaluate import OVER_PROMPTS, EvaluationSettings, Figure
+from beholder.learn.rich.examples import RichExample, RichLabels
 from beholder.stats.correlation.bootstrap import (
     Statistic,
     correlation_replicates,
@@ -30,128 +30,145 @@ from beholder.stats.prediction.keyword_agreement import keyword_agreement
 
 CORRELATIONS: tuple[Kind, ...] = ("pearson", "spearman")
 KEYWORDS = "misalignment"
-SIDE = 512
-"""Largest side on which maps are compared; larger ones of people are made smaller."""
+MAX_SIDE = 512
+"""Largest side in pixels at which heatmaps are compared; raters' larger ones are reduced to it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Predicted:
-    """What a model says of one image; what it does not predict is missing."""
+class RichPrediction:
+    """The rich feedback that a model predicts for one image; what it does not predict is missing."""
 
     scores: Mapping[str, float]
     heatmaps: Mapping[str, NDArray[np.float32]]
     """Aspect -> (height, width), from 0 to 1."""
     misaligned: NDArray[np.floating] | NDArray[np.bool_] | None
-    """For each word of the prompt the chance that it was missed, or whether it was; nan counts as not missed."""
+    """For each word of the prompt the probability that it is misaligned, or whether; nan counts as aligned."""
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """A figure that is the mean of several models, and those of each."""
+class MeanFigure:
+    """The mean of a figure over several models, and the value of each model."""
 
     figure: Figure
-    each: tuple[float, ...]
+    values: tuple[float, ...]
 
 
 def rich_figures(
-    judged: RichJudged, predicted: Mapping[str, Predicted], settings: Settings, *, rule: Rule = "any"
+    rich_labels: RichLabels,
+    predicted: Mapping[str, RichPrediction],
+    settings: EvaluationSettings,
+    *,
+    rule: Rule = "any",
 ) -> list[Figure]:
-    """All figures of the predicted images."""
-    return [one.figure for one in figures_together(judged, [predicted], settings, rule=rule)]
+    """Return all figures of the predicted images of one model."""
+    return [mean.figure for mean in mean_figures(rich_labels, [predicted], settings, rule=rule)]
 
 
-def rich_values(
-    judged: RichJudged, predicted: Mapping[str, Predicted], *, rule: Rule = "any"
+def rich_statistics(
+    rich_labels: RichLabels, predicted: Mapping[str, RichPrediction], *, rule: Rule = "any"
 ) -> dict[tuple[str, str], float]:
-    """(aspect, statistic) -> the figure alone, without its interval."""
-    shown = _shown(judged, [predicted])
-    prompts = _Prompts(shown)
+    """Return (aspect, statistic) -> value, without confidence intervals."""
+    examples = _predicted_by_all(rich_labels, [predicted])
+    prompts = _Prompts(examples)
     return {
-        (one.aspect, one.statistic): float(one.of(prompts.once)[0])
-        for one in _measured(judged, shown, predicted, prompts, rule)
+        (statistic.aspect, statistic.statistic): float(statistic.of(prompts.once)[0])
+        for statistic in _statistics(rich_labels, examples, predicted, prompts, rule)
     }
 
 
-def figures_together(
-    judged: RichJudged, several: Sequence[Mapping[str, Predicted]], settings: Settings, *, rule: Rule = "any"
-) -> list[Together]:
-    """Figures of the images that all of several models predict: the means over models.
+def mean_figures(
+    rich_labels: RichLabels,
+    predictions_by_model: Sequence[Mapping[str, RichPrediction]],
+    settings: EvaluationSettings,
+    *,
+    rule: Rule = "any",
+) -> list[MeanFigure]:
+    """Return figures over the images that all models predict: the means over models.
 
-    Intervals resample prompts, the same ones for all models; models are taken as they are.
+    Confidence intervals resample prompts, jointly for all models; the models are not resampled.
     """
-    shown = _shown(judged, several)
-    if not shown:
+    examples = _predicted_by_all(rich_labels, predictions_by_model)
+    if not examples:
         return []
-    prompts = _Prompts(shown)
-    weights = prompts.drawn(settings)
+    prompts = _Prompts(examples)
+    bootstrap_weights = prompts.bootstrap_weights(settings)
     by_model = [
-        {(one.aspect, one.statistic): one for one in _measured(judged, shown, predicted, prompts, rule)}
-        for predicted in several
+        {
+            (statistic.aspect, statistic.statistic): statistic
+            for statistic in _statistics(rich_labels, examples, predictions, prompts, rule)
+        }
+        for predictions in predictions_by_model
     ]
     return [
-        _together([found[key] for found in by_model], weights, settings)
+        _mean_figure([statistics[key] for statistics in by_model], bootstrap_weights, settings)
         for key in by_model[0]
-        if all(key in found for found in by_model)
+        if all(key in statistics for statistics in by_model)
     ]
 
 
 @dataclass(frozen=True, eq=False)
-class _Measured:
-    """A figure of one model as a function of how often each prompt counts."""
+class _ModelStatistic:
+    """A statistic of one model as a function of the weight of each prompt."""
 
     aspect: str
     statistic: str
     of: Statistic
     prompts: NDArray[np.int64]
-    """The prompt of each item that it rests on."""
+    """The prompt of each item that it is computed from."""
     items: int
 
 
 class _Prompts:
-    """The prompts of the images shown, as numbers: what is resampled."""
+    """The prompts of the evaluated images as numbers: the units of resampling."""
 
-    def __init__(self, shown: Sequence[RichExample]) -> None:
-        units = sorted({_unit(one) for one in shown})
-        self._place = {unit: number for number, unit in enumerate(units)}
+    def __init__(self, examples: Sequence[RichExample]) -> None:
+        clusters = sorted({_cluster(example) for example in examples})
+        self._number_by_cluster = {cluster: number for number, cluster in enumerate(clusters)}
 
     @property
     def once(self) -> NDArray[np.int32]:
-        """Weights (1, prompts) under which each counts once."""
-        return np.ones((1, len(self._place)), np.int32)
+        """Weights (1, prompts) of 1 for every prompt."""
+        return np.ones((1, len(self._number_by_cluster)), np.int32)
 
-    def drawn(self, settings: Settings) -> NDArray[np.int32]:
-        """How often each prompt is drawn in each draw, (draws, prompts)."""
+    def bootstrap_weights(self, settings: EvaluationSettings) -> NDArray[np.int32]:
+        """Return how often each prompt is in each bootstrap replicate, (replicates, prompts)."""
         rng = np.random.default_rng(settings.seed)
-        return rater_weights(np.zeros(len(self._place), np.int64), settings.draws, rng)
+        return rater_weights(np.zeros(len(self._number_by_cluster), np.int64), settings.replicates, rng)
 
     def of(self, examples: Sequence[RichExample]) -> NDArray[np.int64]:
-        """The prompt of each example as a number."""
-        return np.array([self._place[_unit(one)] for one in examples], np.int64)
+        """Return the prompt of each example as a number."""
+        return np.array([self._number_by_cluster[_cluster(example)] for example in examples], np.int64)
 
 
-def _shown(judged: RichJudged, several: Sequence[Mapping[str, Predicted]]) -> list[RichExample]:
-    """What people said of the images that every model predicts."""
+def _predicted_by_all(
+    rich_labels: RichLabels, predictions_by_model: Sequence[Mapping[str, RichPrediction]]
+) -> list[RichExample]:
+    """Return the labels of the images that every model predicts."""
     return [
-        judged.examples[image]
-        for image in several[0]
-        if image in judged.examples and all(image in predicted for predicted in several)
+        rich_labels.examples[image]
+        for image in predictions_by_model[0]
+        if image in rich_labels.examples and all(image in predictions for predictions in predictions_by_model)
     ]
 
 
-def _together(models: Sequence[_Measured], weights: NDArray[np.int32], settings: Settings) -> Together:
-    """The mean of one figure over models; only prompts that it rests on count as resampled."""
-    prompts, place = np.unique(np.concatenate([one.prompts for one in models]), return_inverse=True)
+def _mean_figure(
+    statistics: Sequence[_ModelStatistic], weights: NDArray[np.int32], settings: EvaluationSettings
+) -> MeanFigure:
+    """Return the mean of one statistic over models; only prompts that it depends on count as resampled."""
+    prompts, index = np.unique(
+        np.concatenate([statistic.prompts for statistic in statistics]), return_inverse=True
+    )
 
-    def mean(part: NDArray[np.integer]) -> NDArray[np.float64]:
-        whole = np.zeros((len(part), weights.shape[1]), np.int32)
-        whole[:, prompts] = part
-        return np.asarray(np.mean([one.of(whole) for one in models], axis=0), np.float64)
+    def mean(weights_of_prompts: NDArray[np.integer]) -> NDArray[np.float64]:
+        weights_of_all = np.zeros((len(weights_of_prompts), weights.shape[1]), np.int32)
+        weights_of_all[:, prompts] = weights_of_prompts
+        return np.asarray(np.mean([statistic.of(weights_of_all) for statistic in statistics], axis=0), np.float64)
 
     value = mean(np.ones((1, len(prompts)), np.int32))
     low, high = resampled_interval(
-        value, mean(weights[:, prompts]), leave_one_out(mean, place), place, level=settings.level, rule="bca"
+        value, mean(weights[:, prompts]), leave_one_out(mean, index), index, level=settings.level, rule="bca"
     )
-    first = models[0]
+    first = statistics[0]
     figure = Figure(
         first.aspect,
         first.statistic,
@@ -162,124 +179,134 @@ def _together(models: Sequence[_Measured], weights: NDArray[np.int32], settings:
         prompts=len(prompts),
         interval=OVER_PROMPTS,
     )
-    once = np.ones((1, weights.shape[1]), np.int32)
-    return Together(figure, tuple(float(one.of(once)[0]) for one in models))
+    ones = np.ones((1, weights.shape[1]), np.int32)
+    return MeanFigure(figure, tuple(float(statistic.of(ones)[0]) for statistic in statistics))
 
 
-def _measured(
-    judged: RichJudged,
-    shown: Sequence[RichExample],
-    predicted: Mapping[str, Predicted],
+def _statistics(
+    rich_labels: RichLabels,
+    examples: Sequence[RichExample],
+    predicted: Mapping[str, RichPrediction],
     prompts: _Prompts,
     rule: Rule,
-) -> Iterator[_Measured]:
-    for aspect in judged.aspects:
-        yield from _of_scores(aspect, shown, predicted, prompts)
-    for aspect in sorted({aspect for one in shown for aspect in one.mapped}):
-        yield from _of_heatmaps(aspect, shown, predicted, judged, prompts, rule)
-    yield from _of_keywords(shown, predicted, prompts)
+) -> Iterator[_ModelStatistic]:
+    for aspect in rich_labels.aspects:
+        yield from _score_statistics(aspect, examples, predicted, prompts)
+    for aspect in sorted({aspect for example in examples for aspect in example.mapped}):
+        yield from _heatmap_statistics(aspect, examples, predicted, rich_labels, prompts, rule)
+    yield from _keyword_statistics(examples, predicted, prompts)
 
 
-def _of_scores(
-    aspect: str, shown: Sequence[RichExample], predicted: Mapping[str, Predicted], prompts: _Prompts
-) -> Iterator[_Measured]:
-    both = [one for one in shown if aspect in one.scores and aspect in predicted[one.image].scores]
-    if len(both) < 3:
+def _score_statistics(
+    aspect: str, examples: Sequence[RichExample], predicted: Mapping[str, RichPrediction], prompts: _Prompts
+) -> Iterator[_ModelStatistic]:
+    scored = [
+        example for example in examples if aspect in example.scores and aspect in predicted[example.image].scores
+    ]
+    if len(scored) < 3:
         return
-    people = np.array([one.scores[aspect] for one in both])
-    model = np.array([predicted[one.image].scores[aspect] for one in both])
-    numbers = prompts.of(both)
-    used, place = np.unique(numbers, return_inverse=True)
+    rater_scores = np.array([example.scores[aspect] for example in scored])
+    model_scores = np.array([predicted[example.image].scores[aspect] for example in scored])
+    prompt_numbers = prompts.of(scored)
+    used, index = np.unique(prompt_numbers, return_inverse=True)
     for kind in CORRELATIONS:
 
         def correlated(weights: NDArray[np.integer], kind: Kind = kind) -> NDArray[np.float64]:
-            return correlation_replicates(model, people, weights[:, used], kind=kind, clusters=place)
+            return correlation_replicates(model_scores, rater_scores, weights[:, used], kind=kind, clusters=index)
 
-        yield _Measured(aspect, kind, correlated, numbers, len(both))
+        yield _ModelStatistic(aspect, kind, correlated, prompt_numbers, len(scored))
 
 
-def _of_heatmaps(
+def _heatmap_statistics(
     aspect: str,
-    shown: Sequence[RichExample],
-    predicted: Mapping[str, Predicted],
-    judged: RichJudged,
+    examples: Sequence[RichExample],
+    predicted: Mapping[str, RichPrediction],
+    rich_labels: RichLabels,
     prompts: _Prompts,
     rule: Rule,
-) -> Iterator[_Measured]:
-    both = [one for one in shown if aspect in one.mapped and aspect in predicted[one.image].heatmaps]
-    if not both:
-        return
-    values = np.empty((len(both), len(MEASURES)))
-    empty = np.empty(len(both), np.bool_)
-    for place, one in enumerate(both):  # one by one, as maps differ in size
-        people = _within(decode_heatmap(judged.maps[one.image, aspect]).astype(np.float32))
-        model = _sized(predicted[one.image].heatmaps[aspect], *people.shape)
-        found = heatmap_agreement(model[None], people[None], rule=rule, threads=1)
-        values[place] = [found.values[name][0] for name in MEASURES]
-        empty[place] = found.empty[0]
-    numbers = prompts.of(both)
-    for column, name in enumerate(MEASURES):
-        known = ~np.isnan(values[:, column])
-        if known.any():
-            yield _ratio(aspect, f"heatmap-{name}", values[known, column], np.ones(known.sum()), numbers[known])
-        if name == "mse" and empty.any():
-            alone = values[empty, column]
-            yield _ratio(aspect, "heatmap-mse-empty", alone, np.ones(len(alone)), numbers[empty])
-
-
-def _of_keywords(
-    shown: Sequence[RichExample], predicted: Mapping[str, Predicted], prompts: _Prompts
-) -> Iterator[_Measured]:
-    both = [
-        (one, said)
-        for one in shown
-        if one.misaligned is not None and (said := predicted[one.image].misaligned) is not None
+) -> Iterator[_ModelStatistic]:
+    mapped = [
+        example for example in examples if aspect in example.mapped and aspect in predicted[example.image].heatmaps
     ]
-    if not both:
+    if not mapped:
         return
-    counts = [len(one.misaligned or ()) for one, _ in both]
+    values = np.empty((len(mapped), len(MEASURES)))
+    empty = np.empty(len(mapped), np.bool_)
+    for index, example in enumerate(mapped):  # one at a time, as heatmaps differ in size
+        rater_map = _reduce_heatmap(decode_heatmap(rich_labels.maps[example.image, aspect]).astype(np.float32))
+        model_map = _resize_heatmap(predicted[example.image].heatmaps[aspect], *rater_map.shape)
+        agreement = heatmap_agreement(model_map[None], rater_map[None], rule=rule, threads=1)
+        values[index] = [agreement.values[name][0] for name in MEASURES]
+        empty[index] = agreement.empty[0]
+    prompt_numbers = prompts.of(mapped)
+    for column, name in enumerate(MEASURES):
+        defined = ~np.isnan(values[:, column])
+        if defined.any():
+            yield _ratio_statistic(
+                aspect, f"heatmap-{name}", values[defined, column], np.ones(defined.sum()), prompt_numbers[defined]
+            )
+        if name == "mse" and empty.any():
+            unmarked = values[empty, column]
+            yield _ratio_statistic(
+                aspect, "heatmap-mse-empty", unmarked, np.ones(len(unmarked)), prompt_numbers[empty]
+            )
+
+
+def _keyword_statistics(
+    examples: Sequence[RichExample], predicted: Mapping[str, RichPrediction], prompts: _Prompts
+) -> Iterator[_ModelStatistic]:
+    examples_and_predictions = [
+        (example, misaligned)
+        for example in examples
+        if example.misaligned is not None and (misaligned := predicted[example.image].misaligned) is not None
+    ]
+    if not examples_and_predictions:
+        return
+    counts = [len(example.misaligned or ()) for example, _ in examples_and_predictions]
     agreed = keyword_agreement(
-        np.concatenate([said > MISSED for _, said in both]),
-        np.concatenate([np.array(one.misaligned, np.bool_) for one, _ in both]),
-        np.repeat(np.arange(len(both)), counts),
+        np.concatenate([misaligned > MISSED for _, misaligned in examples_and_predictions]),
+        np.concatenate([np.array(example.misaligned, np.bool_) for example, _ in examples_and_predictions]),
+        np.repeat(np.arange(len(examples_and_predictions)), counts),
     )
-    numbers = prompts.of([one for one, _ in both])
+    prompt_numbers = prompts.of([example for example, _ in examples_and_predictions])
     for pooling, sums in (("pooled", agreed.pooled_sums()), ("by-image", agreed.by_image_sums())):
-        for name, (above, below) in sums.items():
-            yield _ratio(KEYWORDS, f"keyword-{name}-{pooling}", above, below, numbers)
+        for name, (numerator, denominator) in sums.items():
+            yield _ratio_statistic(KEYWORDS, f"keyword-{name}-{pooling}", numerator, denominator, prompt_numbers)
 
 
-def _ratio(
+def _ratio_statistic(
     aspect: str,
     statistic: str,
-    above: NDArray[np.float64],
-    below: NDArray[np.float64],
-    numbers: NDArray[np.int64],
-) -> _Measured:
-    """Σ above / Σ below over images, those of a prompt together."""
+    numerator: NDArray[np.float64],
+    denominator: NDArray[np.float64],
+    prompt_numbers: NDArray[np.int64],
+) -> _ModelStatistic:
+    """Return Σ numerator / Σ denominator over images as a statistic of the prompts' weights."""
 
     def ratio(weights: NDArray[np.integer]) -> NDArray[np.float64]:
-        sums = [np.bincount(numbers, column, weights.shape[1])[:, None] for column in (above, below)]
+        sums = [
+            np.bincount(prompt_numbers, column, weights.shape[1])[:, None] for column in (numerator, denominator)
+        ]
         return ratio_of_sums(sums[0], sums[1], weights)[:, 0]
 
-    return _Measured(aspect, statistic, ratio, numbers, len(numbers))
+    return _ModelStatistic(aspect, statistic, ratio, prompt_numbers, len(prompt_numbers))
 
 
-def _unit(one: RichExample) -> str:
-    """What is drawn together: images of one prompt; an image without one stands alone."""
-    return one.prompt or f"\n{one.image}"
+def _cluster(example: RichExample) -> str:
+    """Return the cluster of an image: its prompt, or itself if it has none."""
+    return example.prompt or f"\n{example.image}"
 
 
-def _within(people: NDArray[np.float32]) -> NDArray[np.float32]:
-    """People's map at its own size, or in proportion with the longest side at its limit."""
-    shrink = SIDE / max(people.shape)
-    if shrink >= 1:
-        return people
-    height, width = (max(round(side * shrink), 1) for side in people.shape)
-    return _sized(people, height, width)
+def _reduce_heatmap(heatmap: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the raters' heatmap at its own size, or reduced so that its longest side is ``MAX_SIDE``."""
+    factor = MAX_SIDE / max(heatmap.shape)
+    if factor >= 1:
+        return heatmap
+    height, width = (max(round(side * factor), 1) for side in heatmap.shape)
+    return _resize_heatmap(heatmap, height, width)
 
 
-def _sized(heatmap: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
+def _resize_heatmap(heatmap: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
     if heatmap.shape == (height, width):
         return heatmap
     return np.clip(resize_floats(heatmap[..., None], height, width, "bilinear")[..., 0], 0, 1)

@@ -1,4 +1,4 @@
-"""What a judge says of images, and how well it does on the validation images."""
+"""Predictions of a rich-feedback model, and its performance on the validation images."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,17 +9,17 @@ import torch
 
 from beholder.feedback.predictions import FILE_NAME, RichPredictions, read_predictions, write_predictions
 from beholder.images.in_order import batches
-from beholder.learn.feed import THREADS, Pictures
-from beholder.learn.rich.evaluate import Predicted, rich_values
-from beholder.learn.rich.examples import RichExample, RichJudged
+from beholder.learn.data_loader import THREADS, ImageCache
+from beholder.learn.rich.evaluate import RichPrediction, rich_statistics
+from beholder.learn.rich.examples import RichExample, RichLabels
 from beholder.models.rich_feedback.trainable import RichTrainable
 from beholder.models.weights.checkpoint import WEIGHTS
 from beholder.tables.provenance import file_hash
 
-SIZE = 64
-"""Images that are judged at a time."""
+BATCH_SIZE = 64
+"""Images that are predicted at a time."""
 
-WATCHED = (
+SELECTING = (
     ("plausibility", "pearson"),
     ("alignment", "pearson"),
     ("aesthetics", "pearson"),
@@ -28,24 +28,24 @@ WATCHED = (
     ("misalignment", "heatmap-cc"),
     ("misalignment", "keyword-f1-pooled"),
 )
-"""Aspect and statistic of the figures whose mean says which weights are best."""
+"""Aspect and statistic of the figures whose mean selects the best weights."""
 
 
-def predicted(
-    model: RichTrainable, pictures: Pictures, examples: Sequence[RichExample], weights: str = ""
+def predict_feedback(
+    model: RichTrainable, image_cache: ImageCache, examples: Sequence[RichExample], weights: str = ""
 ) -> RichPredictions:
-    """All that a judge says of images with their prompts."""
+    """Return the predicted feedback on images with prompts; ``weights`` is the hash of the model's weights."""
     model.module.eval()
     device = next(model.module.parameters()).device
     parts = []
     with ThreadPoolExecutor(THREADS) as pool:
-        for portion in batches(examples, SIZE):
-            prepared = list(pool.map(lambda one: pictures.prepared(one.image, model, None), portion))
-            pixels = torch.from_numpy(np.stack(prepared)).to(device)
-            parts.append(model.feedback(pixels, [one.prompt for one in portion]))
+        for batch in batches(examples, BATCH_SIZE):
+            inputs = list(pool.map(lambda example: image_cache.model_input(example.image, model, None), batch))
+            pixels = torch.from_numpy(np.stack(inputs)).to(device)
+            parts.append(model.feedback(pixels, [example.prompt for example in batch]))
     first = parts[0]
     return RichPredictions(
-        tuple(one.image for one in examples),
+        tuple(example.image for example in examples),
         {aspect: np.concatenate([part.scores[aspect] for part in parts]) for aspect in first.scores},
         {
             aspect: np.concatenate([part.heatmaps[aspect].astype(np.float16) for part in parts])
@@ -56,43 +56,43 @@ def predicted(
     )
 
 
-def kept_predictions(
-    place: Path, model: RichTrainable, pictures: Pictures, examples: Sequence[RichExample]
+def predict_and_save(
+    folder: Path, model: RichTrainable, image_cache: ImageCache, examples: Sequence[RichExample]
 ) -> RichPredictions:
-    """The same of a checkpoint's model, written beside its weights."""
-    said = predicted(model, pictures, examples, file_hash(place / WEIGHTS))
-    write_predictions(place / FILE_NAME, said)
-    return said
+    """Return the predictions of a checkpoint's model, and write them next to its weights."""
+    predictions = predict_feedback(model, image_cache, examples, file_hash(folder / WEIGHTS))
+    write_predictions(folder / FILE_NAME, predictions)
+    return predictions
 
 
-def found_predictions(place: Path, examples: Sequence[RichExample]) -> RichPredictions | None:
-    """What was written of just these images by just these weights, if it was."""
-    said = read_predictions(place / FILE_NAME)
-    if said is None or said.images != tuple(one.image for one in examples):
+def read_saved_predictions(folder: Path, examples: Sequence[RichExample]) -> RichPredictions | None:
+    """Return the saved predictions of exactly these images by exactly these weights, or None."""
+    predictions = read_predictions(folder / FILE_NAME)
+    if predictions is None or predictions.images != tuple(example.image for example in examples):
         return None
-    return said if said.weights == file_hash(place / WEIGHTS) else None
+    return predictions if predictions.weights == file_hash(folder / WEIGHTS) else None
 
 
-def by_image(said: RichPredictions) -> dict[str, Predicted]:
-    """Image -> what is said of it."""
+def predictions_by_image(predictions: RichPredictions) -> dict[str, RichPrediction]:
+    """Return image -> predicted feedback."""
     return {
-        image: Predicted(
-            {aspect: float(values[place]) for aspect, values in said.scores.items()},
-            {aspect: maps[place].astype(np.float32) for aspect, maps in said.heatmaps.items()},
-            said.misaligned[place] if said.misaligned else None,
+        image: RichPrediction(
+            {aspect: float(values[index]) for aspect, values in predictions.scores.items()},
+            {aspect: maps[index].astype(np.float32) for aspect, maps in predictions.heatmaps.items()},
+            predictions.misaligned[index] if predictions.misaligned else None,
         )
-        for place, image in enumerate(said.images)
+        for index, image in enumerate(predictions.images)
     }
 
 
-def look_at(
-    model: RichTrainable, pictures: Pictures, examples: Sequence[RichExample], judged: RichJudged
+def validate(
+    model: RichTrainable, image_cache: ImageCache, examples: Sequence[RichExample], rich_labels: RichLabels
 ) -> Mapping[str, float]:
-    """How the judge does on validation images: the mean of what is watched, and each; 0 where undefined."""
-    values = rich_values(judged, by_image(predicted(model, pictures, examples)))
-    watched = {
+    """Return the mean of the selecting statistics on the validation images, and each; 0 where undefined."""
+    values = rich_statistics(rich_labels, predictions_by_image(predict_feedback(model, image_cache, examples)))
+    selecting = {
         f"{aspect}-{statistic}": float(np.nan_to_num(values[aspect, statistic]))
-        for aspect, statistic in WATCHED
+        for aspect, statistic in SELECTING
         if (aspect, statistic) in values
     }
-    return {"mean": float(np.mean(list(watched.values()))) if watched else float(np.nan), **watched}
+    return {"mean": float(np.mean(list(selecting.values()))) if selecting else float(np.nan), **selecting}

@@ -1,4 +1,4 @@
-"""The learn stage for rich feedback: scores, heatmaps and misaligned words by one model."""
+"""The learn stage for rich feedback: scores, heatmaps and misaligned keywords by one model."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,20 +10,25 @@ import numpy as np
 import torch
 
 from beholder.errors import LabelsError, RecipeError
-from beholder.learn.card import Source
+from beholder.learn.card import TrainingData
+from beholder.learn.data_loader import ImageCache, steps_per_epoch
 from beholder.learn.evaluate import Figure
-from beholder.learn.feed import Pictures
-from beholder.learn.job import Job, Learnt, Side, fingerprint_of, learn
-from beholder.learn.order import steps_an_epoch
+from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn
 from beholder.learn.recipe import Recipe, Rich
-from beholder.learn.rich.evaluate import Predicted, rich_figures
-from beholder.learn.rich.examples import RichExample, RichJudged, rich_judged
-from beholder.learn.rich.exchange import exchanges
-from beholder.learn.rich.feed import RichFeed
-from beholder.learn.rich.maps import SizedMaps
-from beholder.learn.rich.predict import by_image, found_predictions, kept_predictions, look_at, predicted
+from beholder.learn.rich.data_loader import RichDataLoader
+from beholder.learn.rich.evaluate import RichPrediction, rich_figures
+from beholder.learn.rich.examples import RichExample, RichLabels, read_rich_labels
+from beholder.learn.rich.heatmaps import HeatmapCache
+from beholder.learn.rich.predict import (
+    predict_and_save,
+    predict_feedback,
+    predictions_by_image,
+    read_saved_predictions,
+    validate,
+)
+from beholder.learn.rich.word_exchange import find_word_exchanges
 from beholder.learn.splits import Role, Split
-from beholder.learn.train import Progress, devices, leads
+from beholder.learn.train import Progress, is_main_process, process_count
 from beholder.models.architectures import rich_architecture
 from beholder.models.rich_feedback.augment import CHANCES
 from beholder.models.rich_feedback.model import RichFeedbackModel
@@ -36,13 +41,12 @@ from beholder.tables.provenance import Plain
 from beholder.tables.stages import TRAIN
 from beholder.tables.store import FEATURES_ROOM, Store
 
-SIDES: tuple[Role, ...] = ("train", "validation", "test")
+ROLES: tuple[Role, ...] = ("train", "validation", "test")
 LEVEL = 0.95
-"""Of the predictive intervals of scores."""
+"""Level of the prediction intervals of scores."""
 
-Sides = Mapping[Role, Sequence[RichExample]]
-Said = Mapping[str, Predicted]
-"""Image -> what the model says of it."""
+Predictions = Mapping[str, RichPrediction]
+"""Image -> predicted feedback."""
 
 
 def learn_rich(
@@ -53,157 +57,167 @@ def learn_rich(
     force: bool = False,
     resume: bool = False,
     progress: Progress | None = None,
-) -> Learnt:
-    """Train a model on the rich feedback of a study, and test it on the images held out.
+) -> LearnOutcome:
+    """Train a model on the rich feedback of a study, and test it on the held-out images.
 
-    As :func:`beholder.learn.stage.run`; what it predicts of the images held out is kept beside its weights.
+    As :func:`beholder.learn.stage.run`; its predictions of the held-out images are saved next to its weights.
     """
-    judged = rich_judged(Store(folder).within(TRAIN), recipe.data.question)
-    lesson = Lesson(recipe, judged, load_study(folder).images.background)
-    return learn(lesson, folder, recipe, name=name, force=force, resume=resume, progress=progress)
+    rich_labels = read_rich_labels(Store(folder).within(TRAIN), recipe.data.question)
+    task = RichFeedbackTask(recipe, rich_labels, load_study(folder).images.background)
+    return learn(task, folder, recipe, name=name, force=force, resume=resume, progress=progress)
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """A lesson from rich feedback; each side tells all that was predicted."""
+class RichFeedbackTask:
+    """Training on rich feedback; figures need all predictions of each fold."""
 
     recipe: Recipe
-    found: RichJudged
+    rich_labels: RichLabels
     background: str
 
     @cached_property
-    def pictures(self) -> Pictures:
-        """The images."""
-        return Pictures(self.found.paths, self.background)
+    def image_cache(self) -> ImageCache:
+        """The decoded images, or their features."""
+        return ImageCache(self.rich_labels.paths, self.background)
 
     @property
-    def source(self) -> Source:
-        """What it is learnt from."""
-        examples = self.found.examples.values()
-        scores, maps = sum(len(one.scores) for one in examples), sum(len(one.mapped) for one in examples)
-        words = sum(len(one.misaligned or ()) for one in examples)
-        labels = f"{scores:,} scores, {maps:,} heatmaps and {words:,} words, marked or not,"
-        return Source(
-            labels, self.found.items, self.found.people, "beholder explain IMAGE --model FOLDER --prompt TEXT"
+    def training_data(self) -> TrainingData:
+        """The labels and images that the model is trained on."""
+        examples = self.rich_labels.examples.values()
+        scores = sum(len(example.scores) for example in examples)
+        heatmaps = sum(len(example.mapped) for example in examples)
+        words = sum(len(example.misaligned or ()) for example in examples)
+        labels = f"{scores:,} scores, {heatmaps:,} heatmaps and {words:,} words, marked or not,"
+        return TrainingData(
+            labels,
+            self.rich_labels.items,
+            self.rich_labels.max_raters,
+            "beholder explain IMAGE --model FOLDER --prompt TEXT",
         )
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the recipe, the feedback and the images."""
-        return fingerprint_of(self.recipe, self.background, self.found.items, self._said())
+        """Hash of the recipe, the feedback and the images."""
+        return fingerprint_of(self.recipe, self.background, self.rich_labels.items, self._hashed_labels())
 
-    def held_out(self, one: Split) -> list[RichExample]:
-        """The test images of a split, with what people said of them."""
-        return self.found.of(one.of("test"))
+    def held_out(self, split: Split) -> list[RichExample]:
+        """Return the test images of a split with their labels."""
+        return self.rich_labels.of(split.of("test"))
 
-    def side(self, job: Job, one: Split, progress: Progress | None) -> Side[Said]:
-        """Train on one split, unless that was done, and ask for feedback on the images held out."""
-        held_out, place = self.held_out(one), job.place(one)
-        if job.is_trained(one):
-            model, record = load_rich_checkpoint(place)
+    def run_fold(self, job: Job, split: Split, progress: Progress | None) -> FoldOutcome[Predictions]:
+        """Train on one split, unless that was done, and predict feedback on the held-out images."""
+        held_out, folder = self.held_out(split), job.checkpoint_folder(split)
+        if job.is_trained(split):
+            model, record = load_rich_checkpoint(folder)
         else:
-            model, record = self._trained(job, one, progress)
-        self.pictures.make_ready(model, job.store.folder / FEATURES_ROOM)
-        said = found_predictions(place, held_out) if leads() else None
-        if said is None and leads():
-            said = kept_predictions(place, model, self.pictures, held_out)
-        told = by_image(said or predicted(model, self.pictures, held_out))
+            model, record = self._train(job, split, progress)
+        self.image_cache.prepare_all(model, job.store.folder / FEATURES_ROOM)
+        saved = read_saved_predictions(folder, held_out) if is_main_process() else None
+        if saved is None and is_main_process():
+            saved = predict_and_save(folder, model, self.image_cache, held_out)
+        predictions = predictions_by_image(saved or predict_feedback(model, self.image_cache, held_out))
         scores = {
-            aspect: {image: each.scores[aspect] for image, each in told.items()}
+            aspect: {image: prediction.scores[aspect] for image, prediction in predictions.items()}
             for aspect in model.settings.scores
         }
-        return Side(one.fold, scores, record, told)
+        return FoldOutcome(split.fold, scores, record, predictions)
 
-    def figures(self, job: Job, sides: Sequence[Side[Said]]) -> list[Figure]:
-        """Over the images of all folds, each predicted by the model that had not seen it."""
-        together = {image: said for one in sides for image, said in one.told.items()}
-        return rich_figures(self.found, together, job.evaluation)
+    def evaluate(self, job: Job, folds: Sequence[FoldOutcome[Predictions]]) -> list[Figure]:
+        """Return figures over the images of all folds, each predicted by the model that was not trained on it."""
+        predictions = {image: prediction for fold in folds for image, prediction in fold.figure_input.items()}
+        return rich_figures(self.rich_labels, predictions, job.evaluation_settings)
 
-    def _trained(self, job: Job, one: Split, progress: Progress | None) -> tuple[RichTrainable, Record]:
+    def _train(self, job: Job, split: Split, progress: Progress | None) -> tuple[RichTrainable, Record]:
         training, rich = self.recipe.training, self.recipe.rich or Rich()
-        sides = {role: self.found.of(one.of(role)) for role in SIDES}
-        prompts = [example.prompt for example in sides["train"]]
+        examples = {role: self.rich_labels.of(split.of(role)) for role in ROLES}
+        prompts = [example.prompt for example in examples["train"]]
         maker = rich_architecture(self.recipe.architecture)
         torch.manual_seed(training.seed)
-        settings = self.recipe.model_settings_of(job.store.folder, one.fold)
-        model = maker.build(maker.configure(settings, sorted(set(prompts)), self.found.aspects), fresh=True)
-        _refuse_unlabelled(model.settings, sides["train"])
-        _refuse_unheeded(model, rich)
-        self.pictures.make_ready(model, job.store.folder / FEATURES_ROOM)
-        parts = devices() * training.accumulate
-        passes = training.epochs or (training.steps or 0) / steps_an_epoch(len(sides["train"]), training.batch)
-        feed = RichFeed(
+        settings = self.recipe.model_settings_of(job.store.folder, split.fold)
+        model = maker.build(maker.configure(settings, sorted(set(prompts)), self.rich_labels.aspects), fresh=True)
+        _refuse_unlabelled(model.settings, examples["train"])
+        _refuse_ineffective_settings(model, rich)
+        self.image_cache.prepare_all(model, job.store.folder / FEATURES_ROOM)
+        parts = process_count() * training.accumulate
+        epochs = training.epochs or (training.steps or 0) / steps_per_epoch(len(examples["train"]), training.batch)
+        loader = RichDataLoader(
             model,
-            self.pictures,
-            SizedMaps(self.found, model.settings.map_side),
-            sides["train"],
+            self.image_cache,
+            HeatmapCache(self.rich_labels, model.settings.map_side),
+            examples["train"],
             training.batch,
             parts,
             training.seed,
             rich,
-            exchanges((example.prompt, example.misaligned) for example in sides["train"]),
+            find_word_exchanges((example.prompt, example.misaligned) for example in examples["train"]),
             rich.exchanged,
             rich.again,
             rich.named,
-            passes - rich.plain,
+            epochs - rich.plain,
         )
-        watched = sides["validation"]
+        validation_examples = examples["validation"]
         about = job.train(
-            one,
+            split,
             model,
-            feed,
-            lambda: look_at(model, self.pictures, watched, self.found),
-            {role: len(examples) for role, examples in sides.items()},
+            loader,
+            lambda: validate(model, self.image_cache, validation_examples, self.rich_labels),
+            {role: len(of_role) for role, of_role in examples.items()},
             progress,
         )
-        said = by_image(predicted(model, self.pictures, watched))
-        about["within"] = dict(_within(model.settings.scores, watched, said))
+        predictions = predictions_by_image(predict_feedback(model, self.image_cache, validation_examples))
+        about["within"] = dict(_interval_widths(model.settings.scores, validation_examples, predictions))
         record = Record(self.recipe.architecture, model.config, tuple(model.settings.scores), {}, about)
-        if leads():
-            save_checkpoint(job.place(one), model, record)
+        if is_main_process():
+            save_checkpoint(job.checkpoint_folder(split), model, record)
         return model, record
 
-    def _said(self) -> Iterator[bytes]:
-        """Everything that people said."""
-        for image, one in self.found.examples.items():
-            yield repr((image, sorted(one.scores.items()), one.misaligned, one.mapped)).encode()
-            yield from (self.found.maps[image, aspect] for aspect in one.mapped)
+    def _hashed_labels(self) -> Iterator[bytes]:
+        """Yield all labels as bytes, for the fingerprint."""
+        for image, example in self.rich_labels.examples.items():
+            yield repr((image, sorted(example.scores.items()), example.misaligned, example.mapped)).encode()
+            yield from (self.rich_labels.maps[image, aspect] for aspect in example.mapped)
 
 
-def _within(aspects: Sequence[str], watched: Sequence[RichExample], said: Said) -> Iterator[tuple[str, Plain]]:
-    """How far people's mean may be from a predicted score, by aspect; nothing where too few images can tell."""
+def _interval_widths(
+    aspects: Sequence[str], validation_examples: Sequence[RichExample], predictions: Predictions
+) -> Iterator[tuple[str, Plain]]:
+    """Yield the conformal half-width of the prediction interval of each aspect with enough images."""
     for aspect in aspects:
-        errors = [said[one.image].scores[aspect] - one.scores[aspect] for one in watched if aspect in one.scores]
-        width = conformal_width(np.array(errors), level=LEVEL) if errors else math.inf
-        if math.isfinite(width):
-            yield aspect, width
+        errors = [
+            predictions[example.image].scores[aspect] - example.scores[aspect]
+            for example in validation_examples
+            if aspect in example.scores
+        ]
+        half_width = conformal_width(np.array(errors), level=LEVEL) if errors else math.inf
+        if math.isfinite(half_width):
+            yield aspect, half_width
 
 
-def _refuse_unheeded(model: RichTrainable, rich: Rich) -> None:
-    """Stop where the recipe asks for what means nothing to the model."""
+def _refuse_ineffective_settings(model: RichTrainable, rich: Rich) -> None:
+    """Raise an error if the recipe has settings that have no effect on the model."""
     faults = []
     if isinstance(model, UsesEncoders) and model.encoders:
         faults += [
-            f"{name} is {getattr(rich, name):g}; expected 0, as a frozen encoder sees each image once and for all"
+            f"{name} is {getattr(rich, name):g}; expected 0, as a frozen encoder sees each image only once"
             for name in CHANCES
             if getattr(rich, name)
         ]
-    names = isinstance(model, RichFeedbackModel) and model.settings.losses.naming > 0
-    if rich.named and not names:
+    predicts_words = isinstance(model, RichFeedbackModel) and model.settings.losses.naming > 0
+    if rich.named and not predicts_words:
         faults.append(f"named is {rich.named:g}; expected 0, as the model names no words (model.losses.naming)")
     if faults:
         raise RecipeError("[rich]", faults)
 
 
 def _refuse_unlabelled(outputs: Outputs, train: Sequence[RichExample]) -> None:
-    """Stop where a model is to predict what people were not asked, or all said alike."""
+    """Raise an error if the model is to predict what raters were not asked, or an aspect with one value."""
     faults = [
         f"train: no heatmap of '{aspect}'"
         for aspect in outputs.heatmaps
-        if not any(aspect in one.mapped for one in train)
+        if not any(aspect in example.mapped for example in train)
     ]
     for aspect in outputs.scores:
-        values = {one.scores[aspect] for one in train if aspect in one.scores}
+        values = {example.scores[aspect] for example in train if aspect in example.scores}
         if not values:
             faults.append(f"train: no scores of '{aspect}'")
         elif len(values) == 1:
@@ -212,5 +226,5 @@ def _refuse_unlabelled(outputs: Outputs, train: Sequence[RichExample]) -> None:
         raise LabelsError(
             "rich feedback",
             faults,
-            advice="Name what is there: --set model.scores=[…] and --set model.heatmaps=[…]",
+            advice="Name what the study has: --set model.scores=[…] and --set model.heatmaps=[…]",
         )

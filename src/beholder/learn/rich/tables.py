@@ -1,6 +1,7 @@
-"""The paper's four tables: how far models agree with people on scores, both heatmaps and keywords.
+"""The paper's four tables: how well models agree with raters on scores, both heatmaps and keywords.
 
-A row is a model, or the mean over several that differ in their seed alone; all intervals are over prompts.
+A row is a model, or the mean over several that differ only in their seed; all confidence intervals are over
+prompts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,9 +9,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from beholder.learn.evaluate import Figure, Settings
-from beholder.learn.rich.evaluate import Predicted, figures_together
-from beholder.learn.rich.examples import RichJudged
+from beholder.learn.evaluate import EvaluationSettings, Figure
+from beholder.learn.rich.evaluate import RichPrediction, mean_figures
+from beholder.learn.rich.examples import RichLabels
 
 HEATMAP_COLUMNS = (
     ("MSE", "heatmap-mse"),
@@ -26,9 +27,9 @@ SCORED = ("plausibility", "aesthetics", "alignment", "overall")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One figure of a table."""
+    """One statistic of a table."""
 
-    head: str
+    heading: str
     aspect: str
     statistic: str
 
@@ -47,16 +48,16 @@ TABLES = (
         "scores",
         "Scores",
         tuple(
-            Column(f"{aspect} {head}", aspect, statistic)
+            Column(f"{aspect} {heading}", aspect, statistic)
             for aspect in SCORED
-            for head, statistic in (("PLCC", "pearson"), ("SRCC", "spearman"))
+            for heading, statistic in (("PLCC", "pearson"), ("SRCC", "spearman"))
         ),
     ),
     *(
         Table(
             f"{aspect}-heatmap",
             f"{aspect.capitalize()} heatmap",
-            tuple(Column(head, aspect, statistic) for head, statistic in HEATMAP_COLUMNS),
+            tuple(Column(heading, aspect, statistic) for heading, statistic in HEATMAP_COLUMNS),
         )
         for aspect in ("implausibility", "misalignment")
     ),
@@ -74,7 +75,7 @@ TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure of a row; ``spread`` is the standard deviation over models, nan where there is one."""
+    """A figure of a row; ``spread`` is the standard deviation over models, nan if there is only one."""
 
     figure: Figure
     spread: float = np.nan
@@ -82,40 +83,45 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One line of every table."""
+    """One row of every table."""
 
     name: str
     models: int
     cells: Mapping[tuple[str, str], Cell]
-    """(aspect, statistic) -> figure; what a model does not predict is missing."""
+    """(aspect, statistic) -> cell; what a model does not predict is missing."""
 
     def cell(self, column: Column) -> Cell | None:
-        """The figure of a column."""
+        """Return the figure of a column."""
         return self.cells.get((column.aspect, column.statistic))
 
 
-def row_of(name: str, judged: RichJudged, models: Sequence[Mapping[str, Predicted]], settings: Settings) -> Row:
-    """The row of one model, or of several together."""
+def evaluate_row(
+    name: str,
+    rich_labels: RichLabels,
+    predictions_by_model: Sequence[Mapping[str, RichPrediction]],
+    settings: EvaluationSettings,
+) -> Row:
+    """Return the row of one model, or of the mean of several."""
     cells = {
-        (one.figure.aspect, one.figure.statistic): Cell(
-            one.figure, float(np.std(one.each, ddof=1)) if len(models) > 1 else np.nan
+        (mean.figure.aspect, mean.figure.statistic): Cell(
+            mean.figure, float(np.std(mean.values, ddof=1)) if len(predictions_by_model) > 1 else np.nan
         )
-        for one in figures_together(judged, models, settings)
+        for mean in mean_figures(rich_labels, predictions_by_model, settings)
     }
-    return Row(name, len(models), cells)
+    return Row(name, len(predictions_by_model), cells)
 
 
-def flat(rows: Sequence[Row]) -> Iterator[dict[str, str | float | int | None]]:
-    """One record for each figure of each row, table by table; None where a number is not known."""
-    kept = ("aspect", "statistic", "value", "low", "high", "items", "prompts", "interval")
+def flatten_rows(rows: Sequence[Row]) -> Iterator[dict[str, str | float | int | None]]:
+    """Yield one record per figure, table by table and row by row; None where a number is not known."""
+    figure_columns = ("aspect", "statistic", "value", "low", "high", "items", "prompts", "interval")
     for table in TABLES:
         for row in rows:
             for column in table.columns:
                 if (cell := row.cell(column)) is not None:
-                    numbers = {key: value for key, value in asdict(cell.figure).items() if key in kept}
-                    whole = {"table": table.name, "row": row.name, "models": row.models, **numbers}
-                    yield {key: _known(value) for key, value in {**whole, "spread": cell.spread}.items()}
+                    numbers = {key: value for key, value in asdict(cell.figure).items() if key in figure_columns}
+                    record = {"table": table.name, "row": row.name, "models": row.models, **numbers}
+                    yield {key: _none_for_nan(value) for key, value in {**record, "spread": cell.spread}.items()}
 
 
-def _known(value: str | float) -> str | float | None:
+def _none_for_nan(value: str | float) -> str | float | None:
     return None if isinstance(value, float) and np.isnan(value) else value

@@ -1,4 +1,4 @@
-"""Labels that a model's predictions of images held out speak against."""
+"""Likely label errors by a model's predictions of held-out images."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from beholder.learn.second_look import label_errors, look_again
+from beholder.learn.label_errors import find_label_errors, label_errors
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
@@ -24,35 +24,35 @@ def predictions(values: dict[str, float], *, aspect: str = "realism", held_out: 
     return TABLES["predictions"].frame([{**common, "image": image, "score": s} for image, s in values.items()])
 
 
-def shares() -> pl.DataFrame:
+def soft_labels() -> pl.DataFrame:
     """Three images called real, three called generated."""
     choices = {"a": "real", "b": "real", "c": "real", "d": "generated", "e": "generated", "f": "generated"}
     return labels(*({"image": image, "choice": choice} for image, choice in choices.items()))
 
 
-def by_image(frame: pl.DataFrame) -> dict[str, tuple[object, object]]:
+def doubts_by_image(frame: pl.DataFrame) -> dict[str, tuple[object, object]]:
     return {image: (doubt, other) for image, doubt, other in frame.select("image", "doubt", "suggested").rows()}
 
 
 def test_by_hand() -> None:
     # thresholds: real (.9 + .8 + .1)/3 = .6, generated (.9 + .8 + .7)/3 = .8. c has .9 for generated: reached.
     # f has .7 for generated, below .8, and .3 for real: no class is reached, and nothing is said of it
-    errors = label_errors(shares(), predictions({"a": 0.1, "b": 0.2, "c": 0.9, "d": 0.9, "e": 0.8, "f": 0.7}))
+    errors = label_errors(soft_labels(), predictions({"a": 0.1, "b": 0.2, "c": 0.9, "d": 0.9, "e": 0.8, "f": 0.7}))
     assert errors["model"].unique().to_list() == ["tower"]
-    doubts = by_image(errors)
+    doubts = doubts_by_image(errors)
     assert doubts["c"] == (pytest.approx(0.9), "generated")
     assert doubts["f"] == (pytest.approx(0.3), None)
     assert [doubts[image][1] for image in "abdef"] == [None] * 5
 
 
-def test_only_predictions_held_out_of_the_same_aspect_count() -> None:
+def test_only_held_out_predictions_of_the_same_aspect_count() -> None:
     scores = {"a": 0.1, "b": 0.2, "c": 0.9, "d": 0.9, "e": 0.8, "f": 0.7}
     for others in (predictions(scores, held_out=False), predictions(scores, aspect="beauty"), predictions({})):
-        assert label_errors(shares(), others).is_empty()
+        assert label_errors(soft_labels(), others).is_empty()
 
 
 def test_images_without_a_prediction_are_not_listed() -> None:
-    errors = label_errors(shares(), predictions({"a": 0.1, "b": 0.2, "c": 0.9, "d": 0.9, "e": 0.8}))  # not f
+    errors = label_errors(soft_labels(), predictions({"a": 0.1, "b": 0.2, "c": 0.9, "d": 0.9, "e": 0.8}))  # not f
     assert errors["image"].to_list() == list("abcde")
 
 
@@ -67,10 +67,10 @@ def test_preferences_by_differences() -> None:
     assert errors["doubt"].to_list() == pytest.approx([1 / (1 + np.exp(x)) for x in (2, 2, 1.5, 1.5, -3, -3)])
 
 
-def test_scores_that_are_no_chances_are_left_alone() -> None:
-    assert label_errors(shares(), predictions({"a": 1.5, "b": -3.0, "c": 4.0, "d": 9.0})).is_empty()
+def test_scores_that_are_no_probabilities_are_ignored() -> None:
+    assert label_errors(soft_labels(), predictions({"a": 1.5, "b": -3.0, "c": 4.0, "d": 9.0})).is_empty()
     # a little beyond 0 and 1 is a prediction that went too far
-    near = label_errors(shares(), predictions({"a": -0.05, "b": 0.1, "c": 1.1, "d": 0.9, "e": 0.8}))
+    near = label_errors(soft_labels(), predictions({"a": -0.05, "b": 0.1, "c": 1.1, "d": 0.9, "e": 0.8}))
     assert near["doubt"].to_list() == pytest.approx([0, 0.1, 1, 0.1, 0.2])
     assert near["suggested"].to_list() == [None, None, "generated", None, None]
 
@@ -80,10 +80,10 @@ def test_ties_and_images_without_a_label_are_not_listed() -> None:
         {"image": "a", "choice": None}, {"image": "b", "choice": "real"}, {"image": "c", "choice": "real"}
     )
     errors = label_errors(rows, predictions({"a": 0.9, "b": 0.1, "c": 0.2}))
-    assert by_image(errors) == {"b": (pytest.approx(0.1), None), "c": (pytest.approx(0.2), None)}
+    assert doubts_by_image(errors) == {"b": (pytest.approx(0.1), None), "c": (pytest.approx(0.2), None)}
 
 
-def test_the_labels_are_looked_at_again_when_they_or_the_predictions_changed(
+def test_the_table_is_written_again_when_labels_or_predictions_changed(
     bare_study: Callable[..., Path],
 ) -> None:
     folder = bare_study(RealismQuestion(name="q"))
@@ -91,18 +91,18 @@ def test_the_labels_are_looked_at_again_when_they_or_the_predictions_changed(
     named = dict(zip("abcdef", images, strict=True))
 
     def write(scores: list[float], seed: int = 0) -> None:
-        rows = shares().with_columns(pl.col("image").replace_strict(named))
+        rows = soft_labels().with_columns(pl.col("image").replace_strict(named))
         store.write({"labels": rows}, Provenance("consolidate", {}, seed, {}))
-        said = predictions(dict(zip(images, scores, strict=True)))
-        store.write({"predictions": said}, Provenance("learn", {}, 0, {}))
+        held_out = predictions(dict(zip(images, scores, strict=True)))
+        store.write({"predictions": held_out}, Provenance("learn", {}, 0, {}))
 
     write([0.1, 0.2, 0.9, 0.9, 0.8, 0.7])
-    assert look_again(folder).rows == {"label_errors": 6}
+    assert find_label_errors(folder).rows == {"label_errors": 6}
     suggested = store.read("label_errors").filter(pl.col("suggested").is_not_null())
     assert suggested["image"].to_list() == [named["c"]]
-    assert look_again(folder).skipped
+    assert find_label_errors(folder).skipped
     write([0.1, 0.2, 0.3, 0.9, 0.8, 0.7])
-    assert not look_again(folder).skipped
+    assert not find_label_errors(folder).skipped
     assert store.read("label_errors")["suggested"].null_count() == 6
     write([0.1, 0.2, 0.3, 0.9, 0.8, 0.7], seed=1)
-    assert not look_again(folder).skipped
+    assert not find_label_errors(folder).skipped

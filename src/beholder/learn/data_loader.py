@@ -1,0 +1,233 @@
+"""The data loader: training batches that depend on seed and step alone.
+
+The loader has no state: the order of examples and their augmentation follow from seed, epoch and position in the
+epoch, so a run that was killed and resumed continues with exactly the batch that was next.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+
+from beholder.errors import ImageError
+from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.decode import decode, quiet_pillow
+from beholder.images.formats import UndecodableError
+from beholder.images.in_order import batches
+from beholder.images.sources import named_files
+from beholder.learn.examples import Example, Scale
+from beholder.models.encoders.encode import encode_by
+from beholder.models.trainable import Batch, Trainable, UsesEncoders
+
+CACHE_BYTES = 1_000_000_000
+"""Size limit of the decoded pixels that are cached in memory."""
+
+THREADS = 2
+"""Threads that prepare the images of a batch, in addition to the one that trains."""
+
+
+class ImageCache:
+    """Decoded images by name, as many as fit into memory; or their features where a model has frozen encoders."""
+
+    def __init__(
+        self, paths: Mapping[str, str], background: str = DEFAULT_BACKGROUND, *, cache_bytes: int = CACHE_BYTES
+    ) -> None:
+        self._paths = paths
+        self._background = background
+        self._bytes_left = cache_bytes
+        self._decoded: dict[str, NDArray[np.uint8]] = {}
+        self._features: dict[str, NDArray[np.float32]] = {}
+        self._is_prepared = False
+
+    def prepare_all(self, model: Trainable[Any], folder: Path) -> None:
+        """Prepare all images once before training; an error lists every image that cannot be decoded.
+
+        For a model with frozen encoders the features are computed, or read from ``folder`` (if another process is
+        computing them, this waits for it); otherwise every image is decoded.
+        """
+        if self._is_prepared:
+            return
+        encoders = model.encoders if isinstance(model, UsesEncoders) else ()
+        if encoders:
+            files = named_files(list(self._paths), [Path(path) for path in self._paths.values()])
+            encoded = encode_by(files, encoders, background=self._background, folder=folder, wait=True)
+            vectors_by_encoder = [features.vectors for features in encoded.features]
+            vectors = (
+                vectors_by_encoder[0] if len(vectors_by_encoder) == 1 else np.concatenate(vectors_by_encoder, 1)
+            )
+            self._features = dict(zip(self._paths, vectors, strict=True))
+        else:
+            self.check(list(self._paths))
+        self._is_prepared = True
+
+    def model_input(
+        self, name: str, model: Trainable[Any], rng: np.random.Generator | None
+    ) -> NDArray[np.float32]:
+        """Return the model's input for one image: its features, or its pixels, augmented by ``rng`` if given."""
+        return self._features[name] if name in self._features else model.prepare(self.get(name), rng)
+
+    def get(self, name: str) -> Image.Image:
+        """Return the image in RGB; an error names it if it is missing or damaged."""
+        if name in self._decoded:
+            return Image.fromarray(self._decoded[name])
+        try:
+            image = decode(Path(self._paths[name]).read_bytes(), self._background)
+        except (OSError, UndecodableError) as error:
+            raise ImageError("images", [f"{name}: {error}"]) from error
+        pixels = np.asarray(image)
+        if pixels.nbytes <= self._bytes_left:
+            self._bytes_left -= pixels.nbytes
+            self._decoded[name] = pixels
+        return image
+
+    def check(self, names: Sequence[str]) -> None:
+        """Decode the images once; an error lists every one that is missing or damaged."""
+        faults: list[str] = []
+        with quiet_pillow():
+            for name in names:
+                try:
+                    self.get(name)
+                except ImageError as error:
+                    faults += error.faults
+        if faults:
+            raise ImageError("images", faults, advice="Repair them, or remove them and their labels.")
+
+
+@dataclass(frozen=True)
+class DataLoader:
+    """Training batches of ``batch`` examples, each in ``parts`` parts (processes × accumulation)."""
+
+    model: Trainable[Batch]
+    image_cache: ImageCache
+    examples: Sequence[Example]
+    aspects: tuple[str, ...]
+    batch: int
+    parts: int
+    seed: int
+    scales: Mapping[str, Scale]
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Steps in which every example is seen once; an incomplete last batch is dropped."""
+        return steps_per_epoch(len(self.examples), self.batch)
+
+    def __call__(self, step: int, part: int) -> Batch:
+        """Return part ``part`` of the batch of step ``step``, both counted from 0."""
+        indices = example_indices(
+            step, part, examples=len(self.examples), batch=self.batch, parts=self.parts, seed=self.seed
+        )
+        rng = augmentation_rng(step, part, self.seed)
+        return collate(
+            [self.examples[index] for index in indices],
+            self.model,
+            self.image_cache,
+            self.aspects,
+            self.scales,
+            rng,
+        )
+
+
+def steps_per_epoch(examples: int, batch: int) -> int:
+    """Return the steps in which every example is seen once; an incomplete last batch is dropped."""
+    return max(examples // batch, 1)
+
+
+def example_indices(
+    step: int, part: int, *, examples: int, batch: int, parts: int, seed: int
+) -> NDArray[np.int64]:
+    """Return the indices of the examples in part ``part`` of the batch of step ``step``, both counted from 0.
+
+    Every epoch has all examples once, in an order that follows from the seed alone.
+    """
+    epoch, position = divmod(step, steps_per_epoch(examples, batch))
+    order = np.random.default_rng([seed, 1, epoch]).permutation(examples)
+    indices = order[position * batch : (position + 1) * batch][part::parts]
+    if not len(indices):  # fewer examples than parts: some are seen twice
+        indices = order[part % len(order)][None]
+    return np.asarray(indices, np.int64)
+
+
+def augmentation_rng(step: int, part: int, seed: int) -> np.random.Generator:
+    """Return the random generator that augments that part."""
+    return np.random.default_rng([seed, 2, step, part])
+
+
+def ordered_batches(
+    model: Trainable[Batch],
+    image_cache: ImageCache,
+    examples: Sequence[Example],
+    aspects: tuple[str, ...],
+    scales: Mapping[str, Scale],
+    size: int,
+) -> Iterator[tuple[Batch, list[str]]]:
+    """Yield batches of all examples in their order, without augmentation, each with the names of its images."""
+    for examples_of_batch in batches(examples, size):
+        yield (
+            collate(examples_of_batch, model, image_cache, aspects, scales, None),
+            _distinct_images(examples_of_batch),
+        )
+
+
+def collate(
+    examples: Sequence[Example],
+    model: Trainable[Batch],
+    image_cache: ImageCache,
+    aspects: tuple[str, ...],
+    scales: Mapping[str, Scale],
+    rng: np.random.Generator | None,
+) -> Batch:
+    """Return examples as one batch; an image that several of them share is prepared once."""
+    names = _distinct_images(examples)
+    index = {name: number for number, name in enumerate(names)}
+    prompts = list(dict.fromkeys(example.prompt for example in examples))
+    prompt_of = {image: prompts.index(example.prompt) for example in examples for image in example.images}
+    pairs = [
+        (index[example.images[pair.first]], index[example.images[pair.second]], pair.proportion, pair.weight)
+        for example in examples
+        for pair in example.pairs
+    ]
+    ratings = np.full((len(names), len(aspects)), np.nan, np.float32)
+    answers = np.zeros((len(names), len(aspects)), np.float32)
+    for example in examples:
+        for aspect, values in example.ratings.items():
+            scale = scales.get(aspect, Scale(0.0, 1.0))
+            for image, value in zip(example.images, values, strict=True):
+                if value is not None:
+                    ratings[index[image], aspects.index(aspect)] = (value - scale.mean) / scale.standard_deviation
+        for aspect, counts in example.answers.items():
+            for image, count in zip(example.images, counts, strict=True):
+                answers[index[image], aspects.index(aspect)] = count
+    return Batch(
+        prompts=tuple(prompts),
+        pixels=torch.from_numpy(_model_inputs(names, model, image_cache, rng)),
+        prompt_of=torch.tensor([prompt_of[name] for name in names], dtype=torch.int64),
+        pairs=torch.tensor([pair[:2] for pair in pairs], dtype=torch.int64).reshape(-1, 2),
+        soft_labels=torch.tensor([pair[2] for pair in pairs], dtype=torch.float32),
+        pair_weights=torch.tensor([pair[3] for pair in pairs], dtype=torch.float32),
+        aspects=aspects,
+        ratings=torch.from_numpy(ratings),
+        answers=torch.from_numpy(answers),
+    )
+
+
+def _distinct_images(examples: Sequence[Example]) -> list[str]:
+    return list(dict.fromkeys(image for example in examples for image in example.images))
+
+
+def _model_inputs(
+    names: Sequence[str], model: Trainable[Batch], image_cache: ImageCache, rng: np.random.Generator | None
+) -> NDArray[np.float32]:
+    """Return the model inputs, (images, …); each image is augmented by its own random generator."""
+    rngs = rng.spawn(len(names)) if rng else [None] * len(names)
+
+    def model_input(name_and_rng: tuple[str, np.random.Generator | None]) -> NDArray[np.float32]:
+        return image_cache.model_input(name_and_rng[0], model, name_and_rng[1])
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return np.stack(list(pool.map(model_input, zip(names, rngs, strict=True))))

@@ -1,0 +1,111 @@
+"""The data loader of rich feedback: training batches that depend on seed and step alone."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from beholder.learn.data_loader import THREADS, ImageCache, augmentation_rng, example_indices, steps_per_epoch
+from beholder.learn.rich.examples import RichExample
+from beholder.learn.rich.heatmaps import HeatmapCache, resize_maps
+from beholder.learn.rich.word_exchange import WordExchanges
+from beholder.models.rich_feedback.augment import Augmentation, Maps, augment
+from beholder.models.rich_feedback.trainable import RichBatch, RichTrainable
+
+PROMPT_ASPECTS = ("alignment", "overall", "misalignment")
+"""Scores and heatmaps that depend on the prompt."""
+
+
+@dataclass(frozen=True)
+class RichDataLoader:
+    """Training batches of ``batch`` images, each in ``parts`` parts (processes × accumulation)."""
+
+    model: RichTrainable
+    image_cache: ImageCache
+    heatmap_cache: HeatmapCache
+    examples: Sequence[RichExample]
+    batch: int
+    parts: int
+    seed: int
+    augmentation: Augmentation
+    exchanges: WordExchanges | None = None
+    exchanged: float = 0.0
+    """Proportion of the images whose prompt gets another word, which is then misaligned."""
+    again: float = 0.0
+    """Probability that one more word is exchanged, after each exchange."""
+    named: float = 0.0
+    """Epochs at the start in which only the words that images show are learned."""
+    plain_from: float = inf
+    """Epoch from which on no word is exchanged any more."""
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Steps in which every image is seen once; an incomplete last batch is dropped."""
+        return steps_per_epoch(len(self.examples), self.batch)
+
+    def __call__(self, step: int, part: int) -> RichBatch:
+        """Return part ``part`` of the batch of step ``step``, both counted from 0."""
+        indices = example_indices(
+            step, part, examples=len(self.examples), batch=self.batch, parts=self.parts, seed=self.seed
+        )
+        rngs = augmentation_rng(step, part, self.seed).spawn(len(indices))
+        examples = [self.examples[index] for index in indices]
+        if step < self.named * self.steps_per_epoch:
+            return self._naming_batch(examples, rngs)
+        if step < self.plain_from * self.steps_per_epoch:
+            examples = [self._maybe_exchange(example, rng) for example, rng in zip(examples, rngs, strict=True)]
+        return rich_batch(examples, self.model, self.image_cache, self.heatmap_cache, self.augmentation, rngs)
+
+    def _naming_batch(self, examples: Sequence[RichExample], rngs: Sequence[np.random.Generator]) -> RichBatch:
+        unmapped = [replace(example, mapped=()) for example in examples]
+        batch = rich_batch(unmapped, self.model, self.image_cache, self.heatmap_cache, self.augmentation, rngs)
+        return replace(batch, only_naming=True)
+
+    def _maybe_exchange(self, example: RichExample, rng: np.random.Generator) -> RichExample:
+        """Return the example, by chance with another prompt and then without the labels that depend on it."""
+        if self.exchanges is None or example.misaligned is None or rng.random() >= self.exchanged:
+            return example
+        exchanged = self.exchanges.exchange(example.prompt, example.misaligned, rng)
+        if exchanged is None:
+            return example
+        while rng.random() < self.again and (exchanged_again := self.exchanges.exchange(*exchanged, rng)):
+            exchanged = exchanged_again
+        scores = {aspect: score for aspect, score in example.scores.items() if aspect not in PROMPT_ASPECTS}
+        mapped = tuple(aspect for aspect in example.mapped if aspect not in PROMPT_ASPECTS)
+        return replace(example, prompt=exchanged[0], misaligned=exchanged[1], scores=scores, mapped=mapped)
+
+
+def rich_batch(
+    examples: Sequence[RichExample],
+    model: RichTrainable,
+    image_cache: ImageCache,
+    heatmap_cache: HeatmapCache,
+    augmentation: Augmentation | None = None,
+    rngs: Sequence[np.random.Generator] = (),
+) -> RichBatch:
+    """Return images with their feedback as a batch, augmented if there is a random generator for each."""
+    settings = model.settings
+
+    def load(index: int) -> tuple[NDArray[np.float32], Maps]:
+        example = examples[index]
+        if not (augmentation and rngs and augmentation.changes):
+            pixels = image_cache.model_input(example.image, model, None)
+            return pixels, heatmap_cache.resized(example, settings.heatmaps)
+        maps = heatmap_cache.original(example, settings.heatmaps)
+        image, changed = augment(image_cache.get(example.image), maps, augmentation, rngs[index])
+        return model.prepare(image, None), resize_maps(changed, settings.map_side)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        pixels_and_maps = list(pool.map(load, range(len(examples))))
+    scores = [[example.scores.get(aspect, np.nan) for aspect in settings.scores] for example in examples]
+    return RichBatch(
+        pixels=torch.from_numpy(np.stack([pixels for pixels, _ in pixels_and_maps])),
+        prompts=tuple(example.prompt for example in examples),
+        heatmaps=torch.from_numpy(np.stack([maps for _, maps in pixels_and_maps])),
+        scores=torch.tensor(scores, dtype=torch.float32).reshape(len(examples), len(settings.scores)),
+        misaligned=tuple(example.misaligned for example in examples),
+    )
