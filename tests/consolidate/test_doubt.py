@@ -27,7 +27,7 @@ def test_careful_raters_outvoted_by_guessers_are_right() -> None:
             answer = 1 - answer if careful and rng.random() < 0.03 else answer
             rows.append((f"p{rater}", f"i{image:03d}", float(answer)))
     frame = pl.DataFrame(rows, schema=["rater", "image", "value"], orient="row").with_columns(item="image")
-    labels = label(RealismQuestion(name="q"), JudgedItems("realism", "detection", frame), 0.95)
+    labels = label(RealismQuestion(name="q"), JudgedItems("realism", "detection", frame), 0.95)[0]
     words = pl.Series("truth", ["generated" if t else "real" for t in truth])
     labels_and_truth = labels.sort("image").with_columns(words)
     doubted = labels_and_truth.filter(pl.col("suggested").is_not_null())
@@ -43,5 +43,5 @@ def test_careful_raters_outvoted_by_guessers_are_right() -> None:
 
 def test_means_have_no_doubt() -> None:
     frame = pl.DataFrame({"rater": ["a", "b"], "image": "i", "item": "i", "value": [1.0, 5.0]})
-    labels = label(RatingQuestion(name="q"), JudgedItems("quality", "rating", frame), 0.95)
+    labels = label(RatingQuestion(name="q"), JudgedItems("quality", "rating", frame), 0.95)[0]
     assert "doubt" not in labels.columns

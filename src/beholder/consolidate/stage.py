@@ -11,7 +11,7 @@ from beholder.consolidate.agreement import agreement_rows
 from beholder.consolidate.concordance import concordance_rows
 from beholder.consolidate.imported import published_agreement, published_labels, screen_totals
 from beholder.consolidate.items import by_aspect
-from beholder.consolidate.labels import label, p910_unfit
+from beholder.consolidate.labels import label
 from beholder.consolidate.marked_places import region_rows
 from beholder.consolidate.marked_words import word_labels
 from beholder.consolidate.possible import faults_of_answers
@@ -117,15 +117,15 @@ def _from_answers(
         screened = include_everyone(screened)
     parts.judgements.append(_with_use(judgements, screened))
     used = set(screened.filter(pl.col("used"))["rater"])
-    unfit = []
+    unlabelled: list[str] = []
     for aspect in judged:
         parts.agreement.append(TABLES["agreement"].frame(agreement_rows(question, aspect, used, level, rng)))
         screened_items = aspect.of(used)
         if not screened_items.frame.is_empty():
-            parts.labels.append(label(question, screened_items, level))
-            if "p910" not in parts.labels[-1]["method"]:
-                unfit.append(p910_unfit(question, screened_items, level))
-    why = pl.lit([note for note in unfit if note], dtype=pl.List(pl.String))
+            labels, notes = label(question, screened_items, level)
+            parts.labels.append(labels)
+            unlabelled += notes
+    why = pl.lit(unlabelled, dtype=pl.List(pl.String))
     parts.raters.append(screened.with_columns(notes=pl.concat_list("notes", why)))
     kind = kind_of(question)
     if "kendall-w" in kind.traits.agreement:
