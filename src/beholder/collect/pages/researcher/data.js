@@ -14,6 +14,7 @@ const ABOUT = {
   imagereward: "one agreed order a prompt",
   richhf: "rich feedback, TFRecord",
   jspsych: "every answer as a trial, JSON",
+  datasets: "with images, for Hugging Face",
 };
 
 /** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
