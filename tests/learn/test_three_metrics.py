@@ -20,7 +20,7 @@ PROMPTS, PIXELS = 6, 64
 ASPECTS = ("quality", "authenticity", "alignment")
 
 
-def render(quality: float, authenticity: float, alignment: float, rng: np.random.Generator) -> Image.Image:
+def render(rng: np.random.Generator, quality: float, authenticity: float, alignment: float) -> Image.Image:
     """A disc on a plain ground: noise spoils its quality, stripes its authenticity; it fades out of alignment."""
     down, across = np.mgrid[0:PIXELS, 0:PIXELS]
     centre = rng.uniform(24, 40, 2)
@@ -42,7 +42,7 @@ def release(tmp_path: Path) -> tuple[Path, dict[str, NDArray[np.float64]]]:
     images = folder / "Image" / "allimg"
     images.mkdir(parents=True)
     for number in range(24 * PROMPTS):
-        render(*(float(truth[aspect][number]) for aspect in ASPECTS), rng).save(images / f"{number}.png")
+        render(rng, *(float(truth[aspect][number]) for aspect in ASPECTS)).save(images / f"{number}.png")
     means = {
         "quality": 10 + 80 * truth["quality"],
         "authenticity": 10 + 80 * truth["authenticity"],

@@ -7,10 +7,12 @@ from beholder.formats import (
     hpd,
     imagereward,
     jspsych,
+    label_studio,
     layer6,
     layer6_study,
     ours,
     pickapic,
+    potato,
     richhf,
     richhf_study,
 )
@@ -39,6 +41,10 @@ FORMATS: dict[str, Format] = {
         "images, answers and labels for Hugging Face's datasets: Parquet files and a card",
         write_images=datasets.write,
     ),
+    "potato": Format(
+        "pairs and ratings of a Potato project: its configuration, data and answers", read=potato.read_study
+    ),
+    "label-studio": Format("pairs and ratings of a Label Studio export: JSON", read=label_studio.read_study),
 }
 
 WRITABLE = {name: form for name, form in FORMATS.items() if form.is_writable}
