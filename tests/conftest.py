@@ -154,7 +154,7 @@ ANSWERED: dict[str, pl.DataType] = {
     "repeats": pl.String(),
 }
 
-Said = tuple[str, Sequence[str], str | float | Sequence[int]]
+AspectAnswer = tuple[str, Sequence[str], str | float | Sequence[int]]
 """Who, which images, and the choice, value or ranks."""
 
 
@@ -163,7 +163,7 @@ def answered() -> Callable[..., pl.DataFrame]:
     """Make rows as :func:`beholder.judgements.joined.answered_trials` gives them, one for each answer said."""
 
     def make(
-        *said: Said,
+        *said: AspectAnswer,
         role: str = "test",
         aspect: str = "realism",
         expected: str | None = None,

@@ -51,7 +51,7 @@ class SplitError(FaultsError):
 
 
 class LabelsError(FaultsError):
-    """Labels from which nothing can be learnt."""
+    """Labels from which nothing can be learned."""
 
 
 class ImageError(FaultsError):

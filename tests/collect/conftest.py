@@ -59,7 +59,7 @@ class Visitor:
     client: httpx.Client
     study: Study
     state: Json = field(default_factory=dict)
-    seen: list[httpx.Response] = field(default_factory=list)
+    replies: list[httpx.Response] = field(default_factory=list)
     ponder: Callable[[], None] = lambda: None
     """makes it so that half a minute has passed since the trial was sent"""
 
@@ -69,7 +69,7 @@ class Visitor:
 
     def keep(self, reply: httpx.Response) -> httpx.Response:
         """Remember the reply, and the state in it."""
-        self.seen.append(reply)
+        self.replies.append(reply)
         if reply.status_code == 200:
             content = reply.json()
             self.state = content.get("state", content)
@@ -85,9 +85,9 @@ class Visitor:
         return self.keep(reply) if path == "state" else reply
 
     def consent(self, *, agreed: bool = True) -> httpx.Response:
-        told = self.state["consent"]
+        consent = self.state["consent"]
         return self.post(
-            "consent", agreed=agreed, **{name: told[name] for name in ("hash", "version", "language")}
+            "consent", agreed=agreed, **{name: consent[name] for name in ("hash", "version", "language")}
         )
 
     def begin(self, path: str = "/", **parameters: str) -> "Visitor":
@@ -114,8 +114,8 @@ class Visitor:
         trial, question = self.trial, self.question()
         kind = KINDS[question.kind]
         if response is None:
-            told = trial["instruction"]
-            response = kind.lazy(question) if told is None else kind.obey(question, told)
+            instruction = trial["instruction"]
+            response = kind.lazy(question) if instruction is None else kind.obey(question, instruction)
         body: Json = {
             "trial": trial["trial"],
             "attempt": trial["attempt"],
@@ -124,9 +124,9 @@ class Visitor:
                 {
                     name: value
                     for name in ("aspect", "choice", "value", "ranking")
-                    if (value := getattr(said, name)) is not None
+                    if (value := getattr(answer, name)) is not None
                 }
-                for said in response.said
+                for answer in response.answers
             ],
             "marks": [
                 {
@@ -151,7 +151,7 @@ class Visitor:
         return self.post("answer", **self.body(response, **changes))
 
     def choose(self, choice: str) -> httpx.Response:
-        """Answer a question of one choice."""
+        """Answer a single-choice question."""
         body = self.body()
         return self.post("answer", **(body | {"said": [{"aspect": body["said"][0]["aspect"], "choice": choice}]}))
 
@@ -184,11 +184,11 @@ class Visitor:
 def exposure(ms: float, **changes: object) -> Json:
     """What a presenter on a screen of 60 Hz says of an exposure."""
     frames = max(round(ms * 0.06), 1)
-    shown = frames / 0.06
+    shown_ms = frames / 0.06
     return {
         "intended_ms": ms,
         "intended_frames": frames,
-        "shown_ms": shown,
+        "shown_ms": shown_ms,
         "shown_frames": frames,
         "dropped_frames": 0,
         "frame_ms": 1000 / 60,

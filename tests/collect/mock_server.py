@@ -1,4 +1,4 @@
-"""A stand-in for the study server: speaks the raters' HTTP contract from canned trials with made-up images.
+"""A stand-in for the study server: speaks the raters' HTTP contract from canned trials with synthetic images.
 
 ``python tests/collect/mock_server.py --port 8100`` serves the pages for work on them; the link says what a visit
 shows: ``/?kind=pair&from=consent&trials=3&images=9&points=0&exposure=100&feedback=1&blocks=2``.
@@ -32,7 +32,7 @@ CSP = "default-src 'self'; img-src 'self' blob:; style-src 'self'; script-src 's
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PROMPT = "two small orange cats left of a purple flower, in the snow, photo style"
 STEPS = ("consent", "check", "instructions", "trial", "debrief", "done")
-POLICY = Policy("made-up", 1.5, 0.2, 0.1)
+POLICY = Policy("synthetic", 1.5, 0.2, 0.1)
 
 Json = dict[str, Any]
 
@@ -90,15 +90,15 @@ class Mock:
 
     def enter(self, token: str | None, body: Json) -> tuple[str, Json]:
         """The visit of this link: the cookie's, or an earlier one, or a new one."""
-        known = self.visits.get(token or "")
-        if token is None or known is None or known.wishes != body["parameters"]:
+        visit = self.visits.get(token or "")
+        if token is None or visit is None or visit.wishes != body["parameters"]:
             earlier = [name for name, visit in self.visits.items() if visit.wishes == body["parameters"]]
             token = earlier[0] if earlier and "r" in body["parameters"] else secrets.token_hex(8)
-            known = self.visits.setdefault(token, Visit(body["parameters"], body["language"]))
+            visit = self.visits.setdefault(token, Visit(body["parameters"], body["language"]))
             if not earlier:
-                known.step = known.wishes.get("from", "consent")
-        known.language = body["language"]
-        return token, self.state(known)
+                visit.step = visit.wishes.get("from", "consent")
+        visit.language = body["language"]
+        return token, self.state(visit)
 
     def state(self, visit: Visit) -> Json:
         question = question_for(visit.wishes)
@@ -135,12 +135,12 @@ class Mock:
 
     def _trial(self, visit: Visit, question: AnyQuestion) -> Json:
         kind = KINDS[question.kind]
-        shown = kind.shows(question)
+        image_count = kind.shows(question)
         exposure = float(visit.wishes.get("exposure", "500")) if question.kind == "timed-realism" else None
         prompted = question.kind not in ("realism", "timed-realism", "sweep")
         words = re.findall(r"[^\s,.?!\":;]+", PROMPT) if question.kind == "rich-feedback" else None
-        images = [self._image(visit.done, place) for place in range(shown)]
-        ahead = [self._image(visit.done + 1, place)["token"] for place in range(min(shown, 10))]
+        images = [self._image(visit.done, position) for position in range(image_count)]
+        ahead = [self._image(visit.done + 1, position)["token"] for position in range(min(image_count, 10))]
         return {
             **_asked(question), "trial": visit.trial, "attempt": visit.attempt, "images": images,
             "prompt": PROMPT if prompted else None, "words": words,
@@ -149,8 +149,8 @@ class Mock:
             "skips_left": max(int(visit.wishes.get("skips", "3")) - visit.skipped, 0),
         }  # fmt: skip
 
-    def _image(self, trial: int, place: int) -> Json:
-        number = (3 * trial + place) % len(self.pictures)
+    def _image(self, trial: int, position: int) -> Json:
+        number = (3 * trial + position) % len(self.pictures)
         return {"token": f"x{number}", "width": self.size, "height": self.size}
 
     def post(self, visit: Visit, path: str, body: Json) -> tuple[int, Json]:
@@ -242,7 +242,7 @@ def _asked(question: AnyQuestion) -> Json:
 
 
 def paint_pictures(count: int, size: int) -> list[bytes]:
-    """Made-up pictures as WebP."""
+    """Synthetic images as WebP."""
     rng = np.random.default_rng(7)
     pictures = []
     for request in draw_requests(count, rng):
@@ -307,8 +307,8 @@ def _handler(mock: Mock) -> type[BaseHTTPRequestHandler]:
                 self._json(200, mock.state(visit))
 
         def _token(self) -> str | None:
-            found = re.search(r"beholder=(\w+)", self.headers.get("cookie", ""))
-            return found and found[1]
+            match = re.search(r"beholder=(\w+)", self.headers.get("cookie", ""))
+            return match and match[1]
 
         def _file(self, name: str) -> None:
             path = COLLECT / "pages" / name

@@ -1,4 +1,4 @@
-"""People at a real browser on the real server: every question kind, desk by keyboard alone, phone by touch.
+"""Raters at a real browser on the real server: every question kind, desk by keyboard alone, phone by touch.
 
 Each walks from the link to the last page and reloads after the first answer; what they answered must be in the
 database exactly once.
@@ -141,7 +141,7 @@ def test_the_whole_way(serve: Any, chromium: Any, kind: str, *, phone: bool) -> 
 
 
 def _answer(page: Any, kind: str, *, phone: bool) -> None:  # noqa: ANN401
-    """Answer a trial; one that runs by itself is started, as often as a lost frame asks for it."""
+    """Answer one trial; one that runs by itself is started, as often as a lost frame asks for it."""
     if kind not in ("timed-realism", "sweep"):
         WAYS[kind][1 if phone else 0](page)
         return

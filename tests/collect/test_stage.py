@@ -9,7 +9,7 @@ import pytest
 from beholder.collect.stage import run as run_simulated
 from beholder.design.stage import run as design
 from beholder.errors import StageError
-from beholder.simulate.people import BAD, SUBTLE
+from beholder.simulate.raters import BAD, SUBTLE
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.realism import RealismQuestion
@@ -66,11 +66,11 @@ def test_every_protocol_can_be_simulated(protocol: str, painted_study: Make, bar
     assert answers.height > 0
     for question in questions:
         kind = KINDS[question.kind]
-        mine = answers.filter(pl.col("question") == question.name).join(trials, on="trial")
-        assert set(mine["aspect"]) == set(kind.aspects(question))
+        question_answers = answers.filter(pl.col("question") == question.name).join(trials, on="trial")
+        assert set(question_answers["aspect"]) == set(kind.aspects(question))
         for column in kind.columns:
-            assert mine[column].null_count() == 0
-        tests = mine.filter(pl.col("role") == "test")
+            assert question_answers[column].null_count() == 0
+        tests = question_answers.filter(pl.col("role") == "test")
         assert tests.select("trial", "aspect").is_unique().all()  # at most one answer each
     assert (marks.height > 0) == (protocol == "rich-feedback")
 
@@ -79,20 +79,20 @@ def test_a_sweep_can_be_simulated(bare_study: Make) -> None:
     folder = bare_study(SweepQuestion(name="q", images=8, design=Design(raters=3, trials=2)))
     collected(folder)
     presses = Store(folder).read("marks").group_by("trial").len()
-    said = Store(folder).read("answers").select("trial", "value").join(presses, on="trial", how="left")
-    assert (said["value"] == said["len"].fill_null(0)).all()
+    counts = Store(folder).read("answers").select("trial", "value").join(presses, on="trial", how="left")
+    assert (counts["value"] == counts["len"].fill_null(0)).all()
 
 
 def test_the_same_bytes_for_a_seed_and_others_for_another(bare_study: Make) -> None:
-    one, two, three = (
+    first, same_seed, other_seed = (
         collected(bare_study(pair(), seed=seed, name=name))
         for seed, name in ((1, "one"), (1, "two"), (2, "three"))
     )
-    assert one == two
-    assert one["tables/answers"] != three["tables/answers"]
+    assert first == same_seed
+    assert first["tables/answers"] != other_seed["tables/answers"]
 
 
-def test_unchanged_work_is_skipped_and_other_people_are_not(bare_study: Make) -> None:
+def test_unchanged_work_is_skipped_and_other_raters_are_not(bare_study: Make) -> None:
     folder = bare_study(pair())
     collected(folder)
     assert run_simulated(folder, people=4, bad=1).skipped
@@ -100,7 +100,7 @@ def test_unchanged_work_is_skipped_and_other_people_are_not(bare_study: Make) ->
     assert not run_simulated(folder, people=4, bad=2, force=True).skipped
 
 
-def test_real_peoples_answers_are_never_replaced(bare_study: Make) -> None:
+def test_real_answers_are_never_replaced(bare_study: Make) -> None:
     folder = bare_study(pair())
     collected(folder)
     store = Store(folder)
@@ -108,7 +108,7 @@ def test_real_peoples_answers_are_never_replaced(bare_study: Make) -> None:
     store.write({"sessions": real}, Provenance("collect", {}, 0, {}))
     before = store.path("answers").read_bytes()
     for force in (False, True):
-        with pytest.raises(StageError, match="holds answers of real people"):
+        with pytest.raises(StageError, match="holds answers of real raters"):
             run_simulated(folder, people=9, force=force)
     assert store.path("answers").read_bytes() == before
 
@@ -140,4 +140,4 @@ def test_habits_and_planted_ratings_are_kept_in_the_truth_room(bare_study: Make)
         "fake-error-rate",
         "real-error-rate",
     }
-    assert not Store(folder).has("ratings")  # what only a made-up world knows stays apart
+    assert not Store(folder).has("ratings")  # the ground truth is stored separately

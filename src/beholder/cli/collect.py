@@ -41,8 +41,8 @@ def collect(
     """
     gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
     from beholder.collect.database.unavailable import usable_database
+    from beholder.collect.researcher.slots import clear_rehearsal
     from beholder.collect.server.serve import is_ready, note_ready, prepare, run_child, serve
-    from beholder.collect.simulate.rehearsal_rows import clear_rehearsal
 
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
@@ -65,16 +65,16 @@ def collect(
         from beholder.collect.simulate.rehearsal import rehearse
 
         gc.enable()
-        for line in rehearse(folder, url, people=people, bad=bad):
+        for line in rehearse(folder, url, raters=people, bad=bad):
             click.echo(line)
     click.echo(run_child("beholder.collect.exchange.export", folder, url=url))
 
 
 def _rotate(folder: Path, database: str | None, host: str, port: int) -> None:
     from beholder.collect.researcher.access import rotate_token
-    from beholder.collect.researcher.entrance import way_in
+    from beholder.collect.researcher.sign_in_link import researcher_address
 
     url = existing_database_url(folder, database)
     rotate_token(url)
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    click.echo(f"researcher: {way_in(folder, url, address)}\nThe old link and all cookies are ended.")
+    click.echo(f"researcher: {researcher_address(folder, url, address)}\nThe old link and all cookies are ended.")

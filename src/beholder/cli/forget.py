@@ -9,7 +9,7 @@ import click
 from beholder.cli.options import database_options, existing_database_url
 from beholder.cli.output import show_json
 from beholder.collect.database.unavailable import usable_database
-from beholder.collect.exchange.forget import ALL_IDENTITIES, Receipt, forget_identities, forget_person, person_of
+from beholder.collect.exchange.forget import ALL_IDENTITIES, Receipt, find_rater, forget_identities, forget_rater
 from beholder.tables.stages import writer_of
 
 
@@ -52,8 +52,8 @@ def forget(
         if all_identities:
             receipt = forget_identities(url)
         else:
-            person = rater or person_of(url, str(platform), str(identity))
-            receipt = forget_person(folder, url, person, keep_answers=keep_answers)
+            person = rater or find_rater(url, str(platform), str(identity))
+            receipt = forget_rater(folder, url, person, keep_answers=keep_answers)
     if as_json:
         show_json(asdict(receipt))
     else:
@@ -78,7 +78,7 @@ def _words(receipt: Receipt) -> str:
         f"  sessions deleted    {receipt.sessions}",
         f"  answers deleted     {receipt.answers}",
         f"  marks deleted       {receipt.marks}",
-        f"  slots open again    {receipt.places_opened}",
+        f"  slots open again    {receipt.slots_opened}",
         f"  tables rewritten    {', '.join(receipt.tables) or 'none'}",
         f"  receipt             {receipt.hash}",
     ]

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from beholder.collect.simulate.sessions import Collected, collect_question
+from beholder.collect.simulate.sessions import CollectedRows, simulate_question
 from beholder.errors import StageError
-from beholder.simulate.expectation import planted_ratings
-from beholder.simulate.people import BAD, SUBTLE, Person, draw_people
+from beholder.simulate.expectation import expected_ratings
+from beholder.simulate.raters import BAD, SUBTLE, SimulatedRater, draw_raters
 from beholder.simulate.sight import View
 from beholder.simulate.views import views_of
 from beholder.study.study import Study, load_study
@@ -21,9 +21,9 @@ STAGE = STAGES["collect"]
 
 
 def run(folder: Path, *, force: bool = False, people: int | None = None, bad: int = 0) -> Outcome:
-    """Let so many simulated raters take part, ``bad`` of them with bad habits; never over real raters' answers.
+    """Collect the answers of so many simulated raters, ``bad`` of them with bad habits; never over real answers.
 
-    Without a number nothing is simulated: the answers must be there, as the server or an import left them.
+    Without a number nothing is simulated: the answers must exist already, from the server or from an import.
     """
     study, store = load_study(folder), Store(folder)
     if people is None:
@@ -46,9 +46,9 @@ def run(folder: Path, *, force: bool = False, people: int | None = None, bad: in
 
     def compute(store: Store) -> dict[str, pl.DataFrame]:
         views = views_of(store, seed=study.seed)
-        crowd = draw_people(people, bad, np.random.default_rng([study.seed, 1]))
-        _write_truth(store, work, study, views, crowd)
-        return _collect(store, study, views, crowd)
+        simulated_raters = draw_raters(people, bad, np.random.default_rng([study.seed, 1]))
+        _write_truth(store, work, study, views, simulated_raters)
+        return _collect(store, study, views, simulated_raters)
 
     return perform(store, work, compute, force=force)
 
@@ -56,55 +56,55 @@ def run(folder: Path, *, force: bool = False, people: int | None = None, bad: in
 def _refuse_real_answers(store: Store) -> None:
     if store.has("answers") and not store.has("sessions"):
         raise StageError(
-            f"{store.folder} holds answers without their sessions, so they may be of real people; simulated ones "
-            "would replace them. Move tables/answers.parquet away, or simulate in a copy of the folder."
+            f"{store.folder} holds answers without their sessions, so they may come from real raters; simulated "
+            "ones would replace them. Move tables/answers.parquet away, or simulate in a copy of the folder."
         )
     if store.has("sessions") and not store.read("sessions")["simulated"].all():
         raise StageError(
-            f"{store.folder} holds answers of real people; simulated ones would replace them. "
+            f"{store.folder} holds answers of real raters; simulated ones would replace them. "
             "Simulate in a copy of the folder."
         )
 
 
 def _collect(
-    store: Store, study: Study, views: dict[str, View], crowd: tuple[Person, ...]
+    store: Store, study: Study, views: dict[str, View], simulated_raters: tuple[SimulatedRater, ...]
 ) -> dict[str, pl.DataFrame]:
     trials = store.read("trials")
-    together = Collected()
+    collected = CollectedRows()
     for number, question in enumerate(study.questions):
-        mine = trials.filter(pl.col("question") == question.name)
-        part = collect_question(question, mine, views, crowd, seed=[study.seed, 2, number])
-        together.sessions.extend(part.sessions)
-        together.answers.extend(part.answers)
-        together.marks.extend(part.marks)
+        question_trials = trials.filter(pl.col("question") == question.name)
+        part = simulate_question(question, question_trials, views, simulated_raters, seed=[study.seed, 2, number])
+        collected.sessions.extend(part.sessions)
+        collected.answers.extend(part.answers)
+        collected.marks.extend(part.marks)
     return {
-        "sessions": TABLES["sessions"].frame(together.sessions),
-        "answers": TABLES["answers"].frame(together.answers),
+        "sessions": TABLES["sessions"].frame(collected.sessions),
+        "answers": TABLES["answers"].frame(collected.answers),
         "skips": TABLES["skips"].empty(),
-        "marks": TABLES["marks"].frame(together.marks),
+        "marks": TABLES["marks"].frame(collected.marks),
     }
 
 
 def _write_truth(
-    store: Store, work: Work, study: Study, views: dict[str, View], crowd: tuple[Person, ...]
+    store: Store, work: Work, study: Study, views: dict[str, View], simulated_raters: tuple[SimulatedRater, ...]
 ) -> None:
-    """Keep what only a made-up world knows: everyone's habit, and the ratings that honest people would give."""
+    """Write the ground truth of the simulation: the raters' habits, and the ratings of honest raters."""
     images, trials = store.read("images"), store.read("trials")
-    raters = [
+    rater_rows = [
         {
             "question": question.name,
-            "rater": person.rater,
-            "used": person.habit not in (*BAD, *SUBTLE),
-            "reasons": [person.habit],
+            "rater": rater.rater,
+            "used": rater.habit not in (*BAD, *SUBTLE),
+            "reasons": [rater.habit],
             "answers": 0,
         }
         for question in study.questions
-        for person in crowd
+        for rater in simulated_raters
     ]
     ratings = [
         row
         for number, question in enumerate(study.questions)
-        for row in planted_ratings(
+        for row in expected_ratings(
             question,
             trials.filter((pl.col("question") == question.name) & (pl.col("role") == "test")),
             images,
@@ -112,5 +112,5 @@ def _write_truth(
             rng=np.random.default_rng([study.seed, 3, number]),
         )
     ]
-    frames = {"raters": TABLES["raters"].frame(raters), "ratings": TABLES["ratings"].frame(ratings)}
+    frames = {"raters": TABLES["raters"].frame(rater_rows), "ratings": TABLES["ratings"].frame(ratings)}
     Store(store.folder, TRUTH_ROOM).write(frames, provenance_of(store, work))

@@ -159,9 +159,6 @@ def _mean_opinions(
     return rows
 
 
-planted_ratings = expected_ratings
-"""The name by which the study server imports it."""
-
 Expectation = Callable[
     [Any, pl.DataFrame, pl.DataFrame, Mapping[str, View], tuple[SimulatedRater, ...]], list[Row]
 ]

@@ -43,7 +43,7 @@ def test_a_jump_loses_and_prolongs_no_lease(serve: Serve, jump: Callable[[float]
     (before,) = served.rows("select lease_until from slots")
     jump(seconds)
     assert visitor.answer().status_code == 200
-    assert served.visitor().enter().status_code == 409  # the place is still held
+    assert served.visitor().enter().status_code == 409  # the slot is still held
     (after,) = served.rows("select lease_until from slots")
     assert 0 <= after[0] - before[0] < 60
     assert served.rows("select count(*) from responses where answered < (select min(started) from sessions)") == [
@@ -61,11 +61,11 @@ def test_a_restart_after_the_clock_was_set_back_goes_on_from_the_latest_moment(
     served = serve(QUESTION, collect=LEASE)
     visitor = served.visitor().begin()
     visitor.answer()
-    (seen,) = served.rows("select seen from sessions")[0]
+    (last_seen,) = served.rows("select seen from sessions")[0]
     jump(-HOUR)
     with caplog.at_level(logging.WARNING):
         again = Service(served.folder, served.url)
-    assert seen <= again.now() < seen + 60
+    assert last_seen <= again.now() < last_seen + 60
     assert "behind the latest entry of the database" in caplog.text
     again.database.engine.dispose()
 
@@ -77,7 +77,7 @@ def test_commands_beside_a_server_go_by_its_clock(serve: Serve, jump: Callable[[
     jump(HOUR)
     assert clock_of(database).now() == pytest.approx(time.time() - HOUR, abs=5)
     assert create_app(served.folder, served.url).state.service.now() == pytest.approx(time.time() - HOUR, abs=5)
-    set_clock(database)  # a server that is started anew looks at the machine's clock again
+    set_clock(database)  # a server that is started again looks at the machine's clock again
     assert clock_of(database).now() == pytest.approx(time.time(), abs=5)
     database.engine.dispose()
 

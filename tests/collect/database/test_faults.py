@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import event, insert
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
-from beholder.collect.database.schema import Database, Patience, control, default_url
+from beholder.collect.database.schema import Database, Timeouts, control, default_url
 from beholder.errors import StorageError
 
 PARTS = 40
@@ -42,14 +42,14 @@ class Fault:
     name: str = ""
     after: int = -1
     times: int = 1
-    whole: bool = False
+    rolls_back: bool = False
 
     def strike(self, connection: sqlite3.Connection) -> None:
         """Count a statement; at the chosen one undo what SQLite would, and raise what Python's driver would."""
         self.after -= 1
         if not -self.times <= self.after < 0 or not self.name:
             return
-        if self.whole and connection.in_transaction:
+        if self.rolls_back and connection.in_transaction:
             sqlite3.Cursor(connection).execute("ROLLBACK")
         code, message = FAULTS[self.name]
         if self.name == "NOMEM":
@@ -82,7 +82,7 @@ class FaultyConnection(sqlite3.Connection):
 def faulty(tmp_path: Path) -> Iterator[Database]:
     """A database whose driver can be told to fail; it does not wait for the disk, which no test here pulls."""
     fault.name = ""
-    database = Database(default_url(tmp_path), Patience(lock=1, turn=20, pool=5, connection=5, statement=None))
+    database = Database(default_url(tmp_path), Timeouts(lock=1, turn=20, pool=5, connection=5, statement=None))
 
     @event.listens_for(database.engine, "do_connect")
     def replace(_: object, __: object, ___: object, settings: dict[str, Any]) -> None:
@@ -116,7 +116,7 @@ def batch(database: Database, pool: ThreadPoolExecutor, trial: str, **settings: 
     with suppress(LookupError), database.writing():
         for number in range(PARTS):
             futures.append(pool.submit(part, number))
-            while database._together.waiting <= number:
+            while database._group_commit.waiting <= number:
                 time.sleep(0)
         fault.__init__(**settings)  # type: ignore[misc]
         fault.after += 1  # what ends this holder's own transaction does not count
@@ -128,9 +128,9 @@ def batch(database: Database, pool: ThreadPoolExecutor, trial: str, **settings: 
 
 def test_a_fault_at_every_statement_of_a_batch(faulty: Database, tmp_path: Path) -> None:
     variants = [
-        {"name": name, "whole": whole, "times": times}
+        {"name": name, "rolls_back": rolls_back, "times": times}
         for name in FAULTS
-        for whole, times in ((False, 1), (False, 2), (True, 1))
+        for rolls_back, times in ((False, 1), (False, 2), (True, 1))
     ]
     struck, absent, present = 0, [], []
     with (
@@ -141,16 +141,16 @@ def test_a_fault_at_every_statement_of_a_batch(faulty: Database, tmp_path: Path)
         statements = 0
         while fault.after < 0 or statements == 0:
             for variant in variants:
-                trial = f"{statements:03d}-{variant['name']}-{variant['whole']}-{variant['times']}"
+                trial = f"{statements:03d}-{variant['name']}-{variant['rolls_back']}-{variant['times']}"
                 acknowledged = batch(faulty, pool, trial, after=statements, **variant)
                 struck += fault.after < 0
                 rows = behind.execute(
                     "select name from control where name between ? and ?", (f"{trial}/", f"{trial}0")
                 )
-                kept = {name.removeprefix(f"{trial}/") for (name,) in rows}
+                stored = {name.removeprefix(f"{trial}/") for (name,) in rows}
                 due = {f"{number:02d}{letter}" for number in acknowledged for letter in "ab"}
-                absent += [(trial, name) for name in due - kept]
-                present += [(trial, name) for name in kept - due]
+                absent += [(trial, name) for name in due - stored]
+                present += [(trial, name) for name in stored - due]
             statements += 1
     assert absent == []
     assert present == []
@@ -186,20 +186,20 @@ def test_a_full_database_with_many_threads(tmp_path: Path) -> None:
     with ThreadPoolExecutor(32) as pool:
         list(pool.map(part, range(10, 400)))
     with closing(sqlite3.connect(tmp_path / "collect.sqlite")) as behind:
-        kept = {name for (name,) in behind.execute("select name from control")}
+        stored = {name for (name,) in behind.execute("select name from control")}
         assert behind.execute("pragma integrity_check").fetchone() == ("ok",)
     database.engine.dispose()
     assert len(acknowledged) >= 10
     assert len(refused) >= 100
-    assert [name for name in acknowledged if not {name, f"{name}b"} <= kept] == []
-    assert [name for name in refused if {name, f"{name}b"} & kept] == []
+    assert [name for name in acknowledged if not {name, f"{name}b"} <= stored] == []
+    assert [name for name in refused if {name, f"{name}b"} & stored] == []
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_part_that_goes_on_after_a_fault_writes_nothing(faulty: Database, tmp_path: Path, name: str) -> None:
     with pytest.raises((StorageError, SQLAlchemyError)), faulty.writing() as connection:  # noqa: PT012
         connection.exec_driver_sql(INSERT, ("before",))
-        fault.__init__(name=name, after=0, whole=True)  # type: ignore[misc]
+        fault.__init__(name=name, after=0, rolls_back=True)  # type: ignore[misc]
         with suppress(OperationalError, MemoryError):
             connection.exec_driver_sql(INSERT, ("struck",))
         with suppress(SQLAlchemyError):
@@ -221,7 +221,7 @@ def test_a_broken_rule_is_no_such_fault(faulty: Database) -> None:
 
 
 def test_who_waits_too_long_for_the_turn_is_told_and_leaves_nobody_behind(tmp_path: Path) -> None:
-    database = Database(default_url(tmp_path), Patience(lock=1, turn=0.2, pool=1, connection=1, statement=None))
+    database = Database(default_url(tmp_path), Timeouts(lock=1, turn=0.2, pool=1, connection=1, statement=None))
     database.create()
 
     def part(number: int) -> str:
@@ -236,10 +236,10 @@ def test_who_waits_too_long_for_the_turn_is_told_and_leaves_nobody_behind(tmp_pa
         with database.writing() as connection:
             connection.exec_driver_sql(INSERT, ("holder",))
             futures = [pool.submit(part, number) for number in range(8)]
-            told = [future.result(10) for future in futures]
+            messages = [future.result(10) for future in futures]
             futures = [pool.submit(part, number) for number in range(8)]
             time.sleep(0.1)
-        assert told == ["the database was busy for 0.2 s; nothing was written"] * 8
+        assert messages == ["the database was busy for 0.2 s; nothing was written"] * 8
         assert [future.result(10) for future in futures] == ["written"] * 8
     with database.reading() as reader:
         assert len(reader.execute(control.select()).all()) == 9
@@ -247,7 +247,7 @@ def test_who_waits_too_long_for_the_turn_is_told_and_leaves_nobody_behind(tmp_pa
 
 
 def test_a_batch_that_cannot_be_opened_leaves_the_turn_free(tmp_path: Path) -> None:
-    database = Database(default_url(tmp_path), Patience(lock=0.1, turn=10, pool=1, connection=1, statement=None))
+    database = Database(default_url(tmp_path), Timeouts(lock=0.1, turn=10, pool=1, connection=1, statement=None))
     database.create()
     ended = []
 

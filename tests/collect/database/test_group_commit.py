@@ -17,10 +17,10 @@ from beholder.errors import StorageError
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    made = Database(default_url(tmp_path))
-    made.create()
-    yield made
-    made.engine.dispose()
+    database = Database(default_url(tmp_path))
+    database.create()
+    yield database
+    database.engine.dispose()
 
 
 def names(folder: Path) -> set[str]:
@@ -51,7 +51,7 @@ def together(database: Database, works: int, fails: set[int]) -> tuple[list[obje
         with database.writing():
             futures = [pool.submit(work, number) for number in range(works)]
             ready.wait()
-            while database._together.waiting < works:
+            while database._group_commit.waiting < works:
                 pass
         ended: list[object] = [future.result(30) for future in futures]
     return ended, len(commits)

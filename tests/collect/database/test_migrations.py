@@ -21,7 +21,7 @@ from beholder.cli.main import main
 from beholder.collect.database.migrations.upgrade import configuration, migrate
 from beholder.collect.database.schema import Database, default_url, metadata
 from beholder.collect.database.schema_version import CURRENT, REVISIONS, bring_up_to_date, is_current
-from beholder.collect.exchange.export import collected
+from beholder.collect.exchange.export import collected_tables
 from beholder.collect.exchange.load import load
 from beholder.collect.server.application import create_app
 from beholder.collect.server.serve import is_ready, note_ready
@@ -120,11 +120,16 @@ def test_a_study_of_the_version_before_opens_with_nothing_lost_and_goes_on(
         state = client.get("/api/state").json()
         assert state["step"] == "trial"
         choice = state["trial"]["instruction"] or state["trial"]["options"][0]
-        said = [{"aspect": "realism", "choice": choice}]
-        body = {"trial": state["trial"]["trial"], "attempt": state["trial"]["attempt"], "seconds": 1, "said": said}
+        aspects = [{"aspect": "realism", "choice": choice}]
+        body = {
+            "trial": state["trial"]["trial"],
+            "attempt": state["trial"]["attempt"],
+            "seconds": 1,
+            "said": aspects,
+        }
         assert client.post("/api/answer", json=body | {"key": "k" * 16}).status_code == 200
     app.state.service.database.engine.dispose()
-    assert collected(served.url)["sessions"].height == len(rows["sessions"])
+    assert collected_tables(served.url)["sessions"].height == len(rows["sessions"])
     assert load(served.folder, served.url) == ""
 
 
@@ -134,7 +139,7 @@ def test_commands_open_an_earlier_version_too(before: tuple[Any, str, Rows]) -> 
     database = Database(served.url)
     assert is_current(database.engine)
     database.engine.dispose()
-    assert collected(served.url)["sessions"].height == len(rows["sessions"])
+    assert collected_tables(served.url)["sessions"].height == len(rows["sessions"])
 
 
 def test_no_copy_no_migration(before: tuple[Any, str, Rows], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +150,9 @@ def test_no_copy_no_migration(before: tuple[Any, str, Rows], monkeypatch: pytest
             raise sqlite3.OperationalError("database or disk is full")
 
     connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *given, **settings: connect(*given, factory=Full, **settings))
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *arguments, **settings: connect(*arguments, factory=Full, **settings)
+    )
     with pytest.raises(StorageError, match=r"disk is full\. Make room"):
         bring_up_to_date(plain(served.folder / "collect.sqlite"), metadata)
     monkeypatch.undo()

@@ -29,8 +29,8 @@ from tests.collect.server.test_serving import free_port
 from beholder.collect.database.migrations.upgrade import migrate
 from beholder.collect.database.schema import Database, metadata
 from beholder.collect.database.schema_version import REVISIONS
-from beholder.collect.exchange.export import collected
-from beholder.collect.exchange.forget import forget_identities, person_of
+from beholder.collect.exchange.export import collected_tables
+from beholder.collect.exchange.forget import find_rater, forget_identities
 from beholder.collect.exchange.load import load
 from beholder.collect.researcher.access import rotate_token
 from beholder.collect.researcher.accounts import add_account, remove_account
@@ -116,9 +116,9 @@ def served(clean: str, study_folder: StudyFolder) -> Iterator[Callable[..., Any]
 def rows(url: str, query: str) -> list[tuple[Any, ...]]:
     engine = create_engine(url)
     with engine.connect() as connection:
-        found = [tuple(row) for row in connection.execute(text(query))]
+        rows = [tuple(row) for row in connection.execute(text(query))]
     engine.dispose()
-    return found
+    return rows
 
 
 class Walker:
@@ -165,8 +165,8 @@ class Walker:
     def next(self, state: Json) -> tuple[str, Json]:
         step = state["step"]
         if step == "consent":
-            told = {name: state["consent"][name] for name in ("hash", "version", "language")}
-            return "consent", told | {"agreed": True}
+            consent = {name: state["consent"][name] for name in ("hash", "version", "language")}
+            return "consent", consent | {"agreed": True}
         if step == "check":
             sizes = dict.fromkeys(("screen_width", "screen_height", "viewport_width", "viewport_height"), 900)
             return "check", {**sizes, "pixel_ratio": 1, "zoom": 1, "frame_ms": 16, "touch": False}
@@ -202,7 +202,7 @@ def clients(stack: ExitStack, addresses: list[str]) -> list[httpx.Client]:
     return [stack.enter_context(httpx.Client(base_url=address, timeout=60)) for address in addresses]
 
 
-def test_a_person_in_many_tabs_of_two_processes_is_one_session(served: Callable[..., Any], clean: str) -> None:
+def test_a_rater_in_many_tabs_of_two_processes_is_one_session(served: Callable[..., Any], clean: str) -> None:
     folder, addresses, _ = served(RealismQuestion(name="q", design=Design(raters=9, trials=4)))
     body = {"parameters": {"PROLIFIC_PID": "same"}, "path": "/"}
     gate = threading.Barrier(12)
@@ -256,7 +256,7 @@ def test_many_at_once_with_drop_outs_leave_one_answer_a_trial(served: Callable[.
                 if list(pool.map(go, [0] * 6)) == ["full"] * 6:
                     break
     assert rows(clean, "select count(*) from slots where not done") == [(0,)]
-    valid = collected(clean)["answers"].filter(pl.col("valid"))
+    valid = collected_tables(clean)["answers"].filter(pl.col("valid"))
     tests = [name for (name,) in rows(clean, "select trial from trials where role = 'test'")]
     assert Counter(valid["trial"].to_list()) == dict.fromkeys(tests, 1)
 
@@ -284,7 +284,7 @@ def test_of_many_who_skip_at_once_nobody_gets_the_same_trial(served: Callable[..
     assert rows(clean, "select count(*) from replacements") == [(0,)]
     assert rows(clean, "select count(*) from responses r join trials t on t.trial = r.trial where t.slot <> "
                        "(select s.slot from sessions s where s.session = r.session)") != [(0,)]  # fmt: skip
-    tables = collected(clean)
+    tables = collected_tables(clean)
     settled = tables["answers"].filter(pl.col("valid"))["trial"].to_list() + tables["skips"]["trial"].to_list()
     tests = [name for (name,) in rows(clean, "select trial from trials where role = 'test'")]
     assert Counter(settled) == dict.fromkeys(tests, 1)
@@ -405,8 +405,10 @@ def test_a_study_of_the_version_before_opens_with_nothing_lost(served: Callable[
         assert compare_metadata(MigrationContext.configure(connection, opts=settings), metadata) == []
         for name, rows_before in held.items():
             after = connection.execute(text(f"select * from {name}")).mappings().all()
-            kept = [{column: row[column] for column in rows_before[0]} for row in after] if rows_before else []
-            assert sorted(kept, key=repr) == sorted(rows_before, key=repr)
+            rows_after = (
+                [{column: row[column] for column in rows_before[0]} for row in after] if rows_before else []
+            )
+            assert sorted(rows_after, key=repr) == sorted(rows_before, key=repr)
     engine.dispose()
     app = create_app(folder, clean)
     with listening(app) as address:
@@ -482,12 +484,12 @@ def test_all_processes_go_by_the_new_key_of_pseudonyms(served: Callable[..., Any
     with ExitStack() as stack:
         first, second = clients(stack, addresses)
         assert first.post("/api/enter", json=entry).status_code == 200
-        before = person_of(clean, "prolific", "5e8f1a")
+        before = find_rater(clean, "prolific", "5e8f1a")
         assert forget_identities(clean).identities == 1
         for client in (first, second):
             client.cookies.clear()
             assert client.post("/api/enter", json=entry).status_code == 200
-    after = person_of(clean, "prolific", "5e8f1a")
+    after = find_rater(clean, "prolific", "5e8f1a")
     assert after != before
     assert {row[0] for row in rows(clean, "select person from persons")} == {before, after}
 

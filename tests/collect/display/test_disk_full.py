@@ -1,4 +1,4 @@
-"""A full disk: images come from memory, nothing half-written is left, and whoever should know is told."""
+"""A full disk: images come from memory, nothing half-written is left, and the researcher is warned."""
 
 import errno
 import os
@@ -202,8 +202,10 @@ class TestARealDisk:
         format_name = "csv" if out == "csv" else "parquet"
         code = main(["export", str(served.folder), "--format", format_name, "--out", str(small_disk / out)])
         assert code == 2
-        told = capsys.readouterr().err
-        assert told == f"error: the disk is full: {small_disk / out} was not written. Make room, and try again.\n"
+        message = capsys.readouterr().err
+        assert (
+            message == f"error: the disk is full: {small_disk / out} was not written. Make room, and try again.\n"
+        )
         assert files_below(small_disk) == before
 
     def test_and_a_download_from_the_researchers_page(
@@ -266,7 +268,7 @@ class TestWithoutADisk:
         free = [10**6, 10**9, 10**7, 10**8, 10**9]  # from the last to the first, then none
         monkeypatch.setattr(disk, "EVERY_SECONDS", 0.01)
         monkeypatch.setattr("shutil.disk_usage", lambda _: Usage(10**10, 0, free.pop() if free else 0))
-        with disk.watched(tmp_path):
+        with disk.disk_watched(tmp_path):
             wait_until(lambda: not free)
         assert [record.getMessage().split(" are free")[0] for record in caplog.records] == [
             "Only 100.0 MB",

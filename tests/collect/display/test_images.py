@@ -1,4 +1,4 @@
-"""Served images: encoded before anyone asks, in whole or by ranges, and broken ones told of."""
+"""Served images: encoded in advance, complete or by ranges, and broken ones reported."""
 
 import json
 import os
@@ -125,7 +125,7 @@ class TestFilling:
         assert (reply.status_code, reply.json()["detail"]["code"]) == (503, "preparing")
         assert reply.headers["retry-after"] == "1"
         assert reply.headers["cache-control"] == "no-store"
-        prepared = served.service.images.prepared()
+        prepared = served.service.images.cache_progress()
         assert (prepared.done, prepared.total, prepared.filling) == (IMAGES - 1, IMAGES, True)
         os.close(lock)
         wait_until(lambda: visitor.client.get(first_image(visitor)).status_code == 200)
@@ -135,7 +135,7 @@ class TestFilling:
         images = Service(folder, default_url(folder)).images
         with filling(images):
             wait_until(lambda: len(encoded(folder)) == IMAGES)
-            wait_until(lambda: not images.prepared().filling)
+            wait_until(lambda: not images.cache_progress().filling)
         before = {file: file.stat().st_mtime_ns for file in encoded(folder)}
         removed = encoded(folder)[::7]
         for file in removed:
@@ -143,7 +143,7 @@ class TestFilling:
         (folder / CACHE / ".killed.tmp").write_bytes(b"half")
         images = Service(folder, default_url(folder)).images
         with filling(images):
-            wait_until(lambda: not images.prepared().filling)
+            wait_until(lambda: not images.cache_progress().filling)
         after = {file: file.stat().st_mtime_ns for file in encoded(folder)}
         assert {file for file in before if after[file] != before[file]} == set(removed)
         assert {file.suffix for file in (folder / CACHE).iterdir()} == {".webp", ".lock"}
@@ -154,7 +154,7 @@ class TestFilling:
         shutil.rmtree(served.folder / CACHE)
         images = Service(served.folder, served.url).images
         with filling(images):
-            wait_until(lambda: not images.prepared().filling)
+            wait_until(lambda: not images.cache_progress().filling)
         assert {file.name: file.read_bytes() for file in encoded(served.folder)} == alone
 
     def test_a_server_waits_for_the_filling_and_a_killed_one_leaves_nothing_that_hinders_the_next(
@@ -165,14 +165,14 @@ class TestFilling:
             wait_until(lambda: len(encoded(folder)) > 0)
             server.send_signal(signal.SIGKILL)
         wait_until(lambda: not encoders_of(folder))
-        kept = {file: file.stat().st_mtime_ns for file in encoded(folder)}
+        modified = {file: file.stat().st_mtime_ns for file in encoded(folder)}
         with process(folder, port):
             wait_until(lambda: len(encoded(folder)) == IMAGES)
             address = f"http://127.0.0.1:{port}"
             with httpx.Client(base_url=address) as client:
                 token = begun(client)[0]
                 wait_until(lambda: client.get(f"/api/image/{token}").status_code == 200)
-        assert {file: file.stat().st_mtime_ns for file in kept} == kept
+        assert {file: file.stat().st_mtime_ns for file in modified} == modified
 
 
 class TestBrokenFiles:
@@ -187,8 +187,8 @@ class TestBrokenFiles:
             database.commit()
         service = Service(served.folder, served.url)
         with filling(service.images):
-            wait_until(lambda: not service.images.prepared().filling)
-        prepared = service.images.prepared()
+            wait_until(lambda: not service.images.cache_progress().filling)
+        prepared = service.images.cache_progress()
         assert (prepared.done, prepared.unstored) == (IMAGES - 2, 0)
         assert sorted(prepared.broken) == names[:2]
         assert prepared.broken[names[0]] == "no such file"
@@ -234,21 +234,21 @@ class TestBrokenFiles:
         before = os.environ.get("PYTHONPATH", "")
         monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'patch'}{os.pathsep}{before}")
         with filling(images):
-            wait_until(lambda: not images.prepared().filling)
-        prepared = images.prepared()
+            wait_until(lambda: not images.cache_progress().filling)
+        prepared = images.cache_progress()
         assert list(prepared.broken) == [victim.image]
         assert prepared.done == IMAGES - 1
 
     def test_a_file_of_the_cache_that_was_cut_short_is_encoded_again(self, serve: Serve) -> None:
         served = serve(QUESTION)
-        whole = {file: file.read_bytes() for file in encoded(served.folder)}
-        for file, content in whole.items():
+        contents = {file: file.read_bytes() for file in encoded(served.folder)}
+        for file, content in contents.items():
             file.write_bytes(content[: len(content) // 2])
         visitor = served.visitor().begin()
         reply = visitor.client.get(first_image(visitor))
         assert (reply.status_code, reply.json()["detail"]["code"]) == (503, "preparing")
         wait_until(lambda: visitor.client.get(first_image(visitor)).status_code == 200)
-        assert visitor.client.get(first_image(visitor)).content in whole.values()
+        assert visitor.client.get(first_image(visitor)).content in contents.values()
 
 
 def encoders_of(folder: Path) -> list[str]:

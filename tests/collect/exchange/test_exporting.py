@@ -43,9 +43,9 @@ def test_every_row_and_no_other(serve: Serve) -> None:
 
     sessions = {row["session"]: row for row in store.read("sessions").iter_rows(named=True)}
     columns = "session, person, question, slot, status, started, ended, language, consent_hash, frame_ms, pay"
-    found = served.rows(f"select {columns} from sessions")
-    assert len(found) == len(sessions) == 5
-    for session, person, question, slot, status, started, ended, language, consent, frame_ms, pay in found:
+    rows = served.rows(f"select {columns} from sessions")
+    assert len(rows) == len(sessions) == 5
+    for session, person, question, slot, status, started, ended, language, consent, frame_ms, pay in rows:
         row = sessions[session]
         assert (row["rater"], row["question"], row["slot"], row["status"]) == (person, question, slot, status)
         assert (row["language"], row["consent"], row["frame_ms"], row["pay"]) == (language, consent, frame_ms, pay)
@@ -65,8 +65,8 @@ def test_every_row_and_no_other(serve: Serve) -> None:
     }
     names = "session, trial, attempt, said, seconds, shown_ms, intended_ms, dropped, valid"
     expected = 0
-    for session, trial, attempt, said, *rest in served.rows(f"select {names} from responses"):
-        for part in json.loads(said) or [{"aspect": "realism"}]:
+    for session, trial, attempt, aspects, *rest in served.rows(f"select {names} from responses"):
+        for part in json.loads(aspects) or [{"aspect": "realism"}]:
             expected += 1
             row = answers[session, trial, attempt, part["aspect"]]
             assert [row["choice"], row["value"]] == [part.get("choice"), part.get("value")]
@@ -82,8 +82,8 @@ def test_every_row_and_no_other(serve: Serve) -> None:
 
     written = store.read("marks")
     assert written.select("kind", "x", "y", "word").rows() == [("point", 0.25, 1.0, None), ("word", None, None, 2)]
-    ((shown,),) = served.rows(f"select images from trials where trial = '{written['trial'][0]}'")
-    assert written["image"].to_list() == [json.loads(shown)[0], None]
+    ((images,),) = served.rows(f"select images from trials where trial = '{written['trial'][0]}'")
+    assert written["image"].to_list() == [json.loads(images)[0], None]
     assert store.read("answers").filter(~pl.col("valid")).height == 2  # spoiled; and the staircase broken off
 
 

@@ -8,8 +8,8 @@ import pytest
 from tests.collect.conftest import Serve, Served
 
 from beholder.cli.main import main
-from beholder.collect.exchange.export import collected, export
-from beholder.collect.exchange.forget import Receipt, forget_person, person_of
+from beholder.collect.exchange.export import collected_tables, export
+from beholder.collect.exchange.forget import Receipt, find_rater, forget_rater
 from beholder.collect.researcher import actions
 from beholder.collect.session.identity import pseudonym
 from beholder.consolidate.stage import run as consolidate
@@ -26,20 +26,20 @@ OTHER = "prolific-bert-77aa"
 
 @pytest.fixture
 def served(serve: Serve) -> Served:
-    """Two people have answered everything; the tables are exported and consolidated."""
-    found = serve(PAIR, collect={"redirect": "https://panel.example/?c={code}&s={SESSION_ID}"})
+    """Two raters have answered everything; the tables are exported and consolidated."""
+    served = serve(PAIR, collect={"redirect": "https://panel.example/?c={code}&s={SESSION_ID}"})
     for identity in (SECRET, OTHER):
-        found.visitor().begin(PROLIFIC_PID=identity, SESSION_ID=f"session-of-{identity}").walk()
-    export(found.folder, found.url)
-    consolidate(found.folder)
-    return found
+        served.visitor().begin(PROLIFIC_PID=identity, SESSION_ID=f"session-of-{identity}").walk()
+    export(served.folder, served.url)
+    consolidate(served.folder)
+    return served
 
 
 def bytes_of(folder: Path) -> bytes:
     return b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file())
 
 
-def test_no_address_of_a_person_is_kept(served: Served) -> None:
+def test_no_address_of_a_rater_is_kept(served: Served) -> None:
     """Everyone came from this machine: neither its address nor a browser's id is in the database."""
     served.service.database.engine.dispose()
     content = bytes_of(served.folder)
@@ -47,12 +47,12 @@ def test_no_address_of_a_person_is_kept(served: Served) -> None:
     assert SECRET.encode() in content
 
 
-def test_a_person_is_forgotten_altogether(served: Served) -> None:
-    person = person_of(served.url, "prolific", SECRET)
-    other = person_of(served.url, "prolific", OTHER)
+def test_a_rater_is_forgotten_altogether(served: Served) -> None:
+    person = find_rater(served.url, "prolific", SECRET)
+    other = find_rater(served.url, "prolific", OTHER)
     served.service.database.engine.dispose()
-    receipt = forget_person(served.folder, served.url, person, keep_answers=False)
-    assert (receipt.identities, receipt.sessions, receipt.answers, receipt.places_opened) == (1, 1, 6, 1)
+    receipt = forget_rater(served.folder, served.url, person, keep_answers=False)
+    assert (receipt.identities, receipt.sessions, receipt.answers, receipt.slots_opened) == (1, 1, 6, 1)
     assert receipt.tables == ("judgements", "raters", "answers", "sessions")
     assert "labels" in receipt.stale
     for table in ("persons", "sessions", "identities"):
@@ -70,7 +70,7 @@ def test_a_person_is_forgotten_altogether(served: Served) -> None:
 
 
 def test_every_table_that_names_them_is_rewritten_and_all_that_rests_on_them_is_stale(served: Served) -> None:
-    person, other = (person_of(served.url, "prolific", identity) for identity in (SECRET, OTHER))
+    person, other = (find_rater(served.url, "prolific", identity) for identity in (SECRET, OTHER))
     store = Store(served.folder)
     session_of = dict(store.read("sessions").select("rater", "session").iter_rows())
     blocks = [
@@ -83,7 +83,7 @@ def test_every_table_that_names_them_is_rewritten_and_all_that_rests_on_them_is_
         store.write({name: TABLES[name].empty()}, Provenance("learn", {}, 0, {}))
     for name in ("scores", "correlations", "metric_separations"):
         store.write({name: TABLES[name].empty()}, Provenance("measure", {}, 0, {}))
-    receipt = forget_person(served.folder, served.url, person, keep_answers=False)
+    receipt = forget_rater(served.folder, served.url, person, keep_answers=False)
     assert receipt.tables == ("thresholds", "judgements", "raters", "answers", "sessions")
     assert store.read("thresholds")["rater"].to_list() == [other]
     assert person.encode() not in bytes_of(served.folder)
@@ -96,9 +96,9 @@ def test_every_table_that_names_them_is_rewritten_and_all_that_rests_on_them_is_
 
 def test_their_place_is_taken_by_someone_else(served: Served) -> None:
     assert served.visitor().enter().status_code == 409
-    forget_person(served.folder, served.url, person_of(served.url, "prolific", SECRET), keep_answers=False)
+    forget_rater(served.folder, served.url, find_rater(served.url, "prolific", SECRET), keep_answers=False)
     served.visitor().begin().walk()
-    answers = collected(served.url)["answers"]
+    answers = collected_tables(served.url)["answers"]
     assert (answers.height, answers["trial"].n_unique()) == (12, 12)
     consolidate(served.folder)
 
@@ -107,41 +107,41 @@ def test_someone_in_the_middle_is_forgotten_too(serve: Serve) -> None:
     served = serve(PAIR)
     visitor = served.visitor().begin(PROLIFIC_PID=SECRET)
     visitor.answer()
-    forget_person(served.folder, served.url, person_of(served.url, "prolific", SECRET), keep_answers=False)
+    forget_rater(served.folder, served.url, find_rater(served.url, "prolific", SECRET), keep_answers=False)
     assert visitor.get("state").status_code == 401
     assert served.rows("select count(*) from slots where session is null and not done")[0][0] == 2
 
 
 def test_the_answers_may_be_kept(served: Served) -> None:
-    person = person_of(served.url, "prolific", SECRET)
+    person = find_rater(served.url, "prolific", SECRET)
     served.service.database.engine.dispose()
-    before = collected(served.url)["answers"]
-    receipt = forget_person(served.folder, served.url, person, keep_answers=True)
+    before = collected_tables(served.url)["answers"]
+    receipt = forget_rater(served.folder, served.url, person, keep_answers=True)
     assert (receipt.what, receipt.identities, receipt.answers, receipt.tables) == ("identity", 1, 0, ())
-    assert collected(served.url)["answers"].equals(before)
+    assert collected_tables(served.url)["answers"].equals(before)
     assert SECRET.encode() not in bytes_of(served.folder)
 
 
 def test_the_receipt_is_kept_and_can_be_checked(served: Served) -> None:
-    person = person_of(served.url, "prolific", SECRET)
-    receipt = forget_person(served.folder, served.url, person, keep_answers=False)
+    person = find_rater(served.url, "prolific", SECRET)
+    receipt = forget_rater(served.folder, served.url, person, keep_answers=False)
     kind, detail = served.rows("select kind, detail from events order by id desc limit 1")[0]
     assert kind == "forgotten"
-    kept = json.loads(detail)
-    assert kept["hash"] == receipt.hash
+    logged = json.loads(detail)
+    assert logged["hash"] == receipt.hash
     values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in logged.items()
     }
     assert Receipt(**values).signed() == receipt
     assert person not in detail
 
 
-def test_deeds_that_name_the_person_lose_the_name(served: Served) -> None:
-    person = person_of(served.url, "prolific", SECRET)
+def test_logged_actions_lose_the_name_of_the_rater(served: Served) -> None:
+    person = find_rater(served.url, "prolific", SECRET)
     with served.service.database.writing() as connection:
         catalogue, study = served.service.catalogue, served.study
         actions.exclude(connection, catalogue, study, person, reason="wrote us a letter", now=1.0, who="anna")
-    forget_person(served.folder, served.url, person, keep_answers=False)
+    forget_rater(served.folder, served.url, person, keep_answers=False)
     details = [
         json.loads(row[0]) for row in served.rows("select detail from events where kind like 'researcher-%'")
     ]
@@ -155,7 +155,7 @@ def test_the_command_line(served: Served, capsys: pytest.CaptureFixture[str]) ->
     assert "answers deleted     6" in out
     assert "to be made again: raters, judgements, labels, regions, thresholds, agreement by `beholder run`" in out
     assert main(["forget", folder, "--platform", "prolific", "--id", SECRET]) == 2
-    assert "nobody is known here as r-" in capsys.readouterr().err
+    assert "there is no rater r-" in capsys.readouterr().err
     rater = served.rows("select person from persons")[0][0]
     assert main(["forget", folder, "--rater", rater, "--keep-answers", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["identities"] == 1
@@ -175,7 +175,7 @@ def test_the_whole_map_can_be_emptied(served: Served, capsys: pytest.CaptureFixt
 
 def test_no_id_leads_to_a_pseudonym_afterwards(served: Served, capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever has the database and the platform's list of ids cannot put the two together again."""
-    before = person_of(served.url, "prolific", SECRET)
+    before = find_rater(served.url, "prolific", SECRET)
     served.service.database.engine.dispose()
     assert main(["forget", str(served.folder), "--all-identities", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["what"] == "all identities and the key of pseudonyms"
@@ -198,13 +198,13 @@ def test_a_running_server_goes_by_the_new_key(serve: Serve, capsys: pytest.Captu
     served.visitor().begin(PROLIFIC_PID=SECRET)
     persons = {row[0] for row in served.rows("select person from persons")}
     assert len(persons) == 2
-    now = person_of(served.url, "prolific", SECRET)  # who came since is found
+    now = find_rater(served.url, "prolific", SECRET)  # who came since is found
     assert now != before
     assert now in persons
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "name one"),
         (["--rater", "r-1", "--all-identities"], "name one"),
@@ -212,9 +212,11 @@ def test_a_running_server_goes_by_the_new_key(serve: Serve, capsys: pytest.Captu
         (["--all-identities", "--keep-answers"], "keeps the answers anyway"),
     ],
 )
-def test_wrong_usage(tmp_path: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage(
+    tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["forget", str(tmp_path), *arguments]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_folder_without_a_database_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

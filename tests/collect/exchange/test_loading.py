@@ -1,4 +1,4 @@
-"""Filling the database: again without harm, anew where nobody has answered, never over answers."""
+"""Loading the database: repeatable, replaced while there are no answers, never over answers."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_again_changes_nothing_and_keeps_the_secrets(serve: Serve) -> None:
     assert len({value for _, value in before[0]}) == 3
 
 
-def test_who_came_in_before_a_change_of_the_design_comes_in_anew(serve: Serve) -> None:
+def test_who_came_in_before_a_change_of_the_design_enters_again(serve: Serve) -> None:
     served = serve(QUESTION)
     visitor = served.visitor().begin()
     change(served.folder, "trials = 4", "trials = 6")
@@ -54,12 +54,12 @@ def test_trials_that_were_answered_are_never_replaced(serve: Serve) -> None:
     (served.folder / "tables" / "trials.parquet").unlink()
     change(served.folder, "seed = 1", "seed = 2")
     design(served.folder)
-    with pytest.raises(StageError, match="changed after people had answered"):
+    with pytest.raises(StageError, match="changed after raters had answered"):
         load(served.folder, served.url)
     assert served.rows("select * from trials") == before
 
 
-def test_a_text_may_be_mended_while_people_answer(serve: Serve) -> None:
+def test_a_text_may_be_changed_while_raters_answer(serve: Serve) -> None:
     served = serve(QUESTION)
     served.visitor().begin().answer()
     change(served.folder, "Is this image real", "Is this picture real")

@@ -42,14 +42,14 @@ def test_exposures_are_right_or_flagged(open_page: Open, mock: Mock) -> None:
     )
     page.wait_for_selector("text=2 of", timeout=PATIENCE_MS)
     page.wait_for_timeout(2000)
-    for shown in mock.visit.answers:
-        exposure = shown["exposure"]
+    for answer in mock.visit.answers:
+        exposure = answer["exposure"]
         assert set(exposure) == FIELDS
         off = abs(exposure["shown_ms"] - 100) > exposure["frame_ms"]
-        assert shown["spoiled"] or not off
-        assert shown["spoiled"] == (exposure["dropped_frames"] > 0)
+        assert answer["spoiled"] or not off
+        assert answer["spoiled"] == (exposure["dropped_frames"] > 0)
         assert exposure["intended_frames"] == pytest.approx(100 / exposure["frame_ms"], abs=0.51)
-        assert shown["said"] == [] if shown["spoiled"] else shown["said"][0]["aspect"] == "realism"
+        assert answer["said"] == [] if answer["spoiled"] else answer["said"][0]["aspect"] == "realism"
 
 
 def test_a_blur_while_the_image_is_shown_spoils_the_trial(open_page: Open, mock: Mock) -> None:
@@ -58,9 +58,9 @@ def test_a_blur_while_the_image_is_shown_spoils_the_trial(open_page: Open, mock:
     page.wait_for_function(IMAGE_IS_SHOWN)
     page.evaluate("window.dispatchEvent(new Event('blur'))")
     page.wait_for_selector("text=it will come again")
-    (given,) = mock.visit.answers
-    assert (given["spoiled"], given["spoiled_reason"], given["said"]) == (True, "blurred", [])
-    assert given["exposure"]["blurred"] is True
+    (answer,) = mock.visit.answers
+    assert (answer["spoiled"], answer["spoiled_reason"], answer["said"]) == (True, "blurred", [])
+    assert answer["exposure"]["blurred"] is True
     page.wait_for_selector(".start button")  # not by itself: the person was away
     assert mock.visit.attempt == 2
 
@@ -106,11 +106,11 @@ def test_presses_in_a_sweep_are_timed_from_its_start(open_page: Open, mock: Mock
         page.keyboard.press(" ")
         page.wait_for_selector("text=/2 of 3|it will come again/")
         assert len(mock.visit.answers) == before + 1
-    given = mock.visit.answers[-1]
-    assert given["said"] == [{"aspect": "realism", "value": 2}]
-    first, second = given["marks"]
+    answer = mock.visit.answers[-1]
+    assert answer["said"] == [{"aspect": "realism", "value": 2}]
+    first, second = answer["marks"]
     assert (first["aspect"], first["kind"]) == ("hit", "press")
     assert 0 < first["at_ms"] < 1200
     assert second["at_ms"] - first["at_ms"] >= 300
-    assert given["exposure"]["intended_ms"] == 1200
-    assert given["exposure"]["shown_ms"] == pytest.approx(1200, abs=60)
+    assert answer["exposure"]["intended_ms"] == 1200
+    assert answer["exposure"]["shown_ms"] == pytest.approx(1200, abs=60)

@@ -164,7 +164,7 @@ def test_images_that_are_being_prepared_are_waited_for_and_never_offered_to_be_s
     assert not any(path == "/api/skip" for path, _ in mock.visit.posts)
 
 
-def test_training_feedback_waits_for_the_person(open_page: Open) -> None:
+def test_training_feedback_waits_for_the_rater(open_page: Open) -> None:
     page = open_page(kind="realism", from_="trial", phase="training", feedback="real")
     ready(page)
     page.keyboard.press("j")

@@ -9,7 +9,7 @@ from tests.collect.pages.visiting import Open, ready
 from beholder.study.kinds.catalogue import KINDS
 
 
-def said(page: Any, mock: Mock) -> Any:  # noqa: ANN401
+def aspects_sent(page: Any, mock: Mock) -> Any:  # noqa: ANN401
     page.wait_for_selector("text=2 of 3")
     assert mock.visit.answers[-1]["spoiled"] is False
     return mock.visit.answers[-1]["said"]
@@ -42,7 +42,7 @@ def test_a_button_chooses(open_page: Open, mock: Mock) -> None:
     page = open_page(kind="pair", from_="trial", phone=True)
     ready(page)
     page.get_by_role("button", name="B is better").tap()
-    assert said(page, mock) == [{"aspect": "preference", "choice": "right"}]
+    assert aspects_sent(page, mock) == [{"aspect": "preference", "choice": "right"}]
 
 
 def test_without_ties_there_is_none(open_page: Open) -> None:
@@ -58,7 +58,7 @@ def test_ranking_by_taps_from_best_to_worst(open_page: Open, mock: Mock) -> None
     for place in (2, 0, 3, 1):
         page.locator(".rankcard").nth(place).tap()
     page.get_by_role("button", name="Next").tap()
-    assert said(page, mock) == [{"aspect": "preference", "ranking": [2, 4, 1, 3]}]
+    assert aspects_sent(page, mock) == [{"aspect": "preference", "ranking": [2, 4, 1, 3]}]
 
 
 def test_ranking_by_keys(open_page: Open, mock: Mock) -> None:
@@ -71,7 +71,7 @@ def test_ranking_by_keys(open_page: Open, mock: Mock) -> None:
     page.keyboard.press("Backspace")
     page.keyboard.press("4")
     page.get_by_role("button", name="Next").press("Enter")
-    assert said(page, mock) == [{"aspect": "preference", "ranking": [3, 1, 2, 4]}]
+    assert aspects_sent(page, mock) == [{"aspect": "preference", "ranking": [3, 1, 2, 4]}]
 
 
 def test_ranking_by_dragging_onto_ranks(open_page: Open, mock: Mock) -> None:
@@ -82,7 +82,7 @@ def test_ranking_by_dragging_onto_ranks(open_page: Open, mock: Mock) -> None:
         drag(page, f".rankcard >> nth={image}", f".slot >> nth={rank}")
     drag(page, ".slot >> nth=0", ".slot >> nth=1")
     page.get_by_role("button", name="Next").click()
-    assert said(page, mock) == [{"aspect": "preference", "ranking": [4, 3, 1, 2]}]
+    assert aspects_sent(page, mock) == [{"aspect": "preference", "ranking": [4, 3, 1, 2]}]
 
 
 def drag(page: Any, source: str, target: str) -> None:  # noqa: ANN401
@@ -100,7 +100,7 @@ def test_rating_by_digits(open_page: Open, mock: Mock) -> None:
     page.wait_for_timeout(130)
     for key in ("4", "1", "5", "Enter"):
         page.keyboard.press(key)
-    assert said(page, mock) == [
+    assert aspects_sent(page, mock) == [
         {"aspect": "quality", "value": 4},
         {"aspect": "beauty", "value": 1},
         {"aspect": "match", "value": 5},
@@ -115,7 +115,7 @@ def test_a_continuous_scale_wants_each_slider_moved(open_page: Open, mock: Mock)
         assert submit.is_disabled()
         slider.press("End")
     submit.click()
-    assert [one["value"] for one in said(page, mock)] == [100, 100, 100]
+    assert [aspect["value"] for aspect in aspects_sent(page, mock)] == [100, 100, 100]
 
 
 def test_rich_feedback_by_pointer(open_page: Open, mock: Mock) -> None:
@@ -136,7 +136,7 @@ def test_rich_feedback_by_pointer(open_page: Open, mock: Mock) -> None:
     for name in ("plausibility", "alignment", "aesthetics", "overall"):
         page.locator(f"input[name=aspect-{name}][value='2']").check()
     page.get_by_role("button", name="Next").click()
-    assert [one["value"] for one in said(page, mock)] == [2, 2, 2, 2]
+    assert [aspect["value"] for aspect in aspects_sent(page, mock)] == [2, 2, 2, 2]
     first, second, third = mock.visit.answers[0]["marks"]
     assert first == {"aspect": "implausibility", "kind": "point", "image": 0, "x": pytest.approx(0.25, abs=0.01),
                      "y": pytest.approx(0.5, abs=0.01)}  # fmt: skip
@@ -159,7 +159,7 @@ def test_rich_feedback_by_keys(open_page: Open, mock: Mock) -> None:
     page.keyboard.press("u")
     for key in ("1", "2", "3", "4", "n"):
         page.keyboard.press(key)
-    assert [one["value"] for one in said(page, mock)] == [1, 2, 3, 4]
+    assert [aspect["value"] for aspect in aspects_sent(page, mock)] == [1, 2, 3, 4]
     marks = mock.visit.answers[0]["marks"]
     assert [(mark["aspect"], mark["x"], mark["y"]) for mark in marks] == [
         ("implausibility", 0.4, 0.5),
@@ -199,7 +199,7 @@ def test_keys_before_the_images_and_held_keys_do_not_count(open_page: Open, mock
 def test_no_token_in_sight(open_page: Open) -> None:
     page = open_page(kind="pair", from_="trial")
     ready(page)
-    seen = page.evaluate("document.documentElement.outerHTML")
-    assert 'alt="Image A"' in seen
-    assert "x0" not in seen
-    assert "/api/image" not in seen
+    html = page.evaluate("document.documentElement.outerHTML")
+    assert 'alt="Image A"' in html
+    assert "x0" not in html
+    assert "/api/image" not in html

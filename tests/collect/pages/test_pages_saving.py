@@ -10,14 +10,14 @@ def test_offline_the_answer_is_kept_over_a_reload(open_page: Open, mock: Mock) -
     mock.down = True
     page.keyboard.press("f")
     page.wait_for_selector("text=Your answer is kept")
-    kept = page.evaluate("localStorage.getItem('beholder.outbox')")
-    assert '"choice":"left"' in kept
+    outbox = page.evaluate("localStorage.getItem('beholder.outbox')")
+    assert '"choice":"left"' in outbox
     page.close()
     mock.down = False
     again = open_page(kind="pair", from_="trial")
     again.wait_for_selector("text=2 of 3")
     assert [answer["said"][0]["choice"] for answer in mock.visit.answers] == ["left"]
-    assert mock.visit.answers[0]["key"] in kept
+    assert mock.visit.answers[0]["key"] in outbox
     assert again.evaluate("localStorage.getItem('beholder.outbox')") is None
 
 
@@ -33,7 +33,7 @@ def test_a_lost_acknowledgement_does_not_double_the_answer(open_page: Open, mock
     assert sent[0] == sent[1]
 
 
-def test_a_refused_answer_loads_the_state_anew(open_page: Open, mock: Mock) -> None:
+def test_a_refused_answer_loads_the_state_again(open_page: Open, mock: Mock) -> None:
     page = open_page(kind="pair", from_="trial")
     ready(page)
     mock.refuse_next_answer = True

@@ -111,12 +111,12 @@ def test_other_sites_are_told_nothing(served: Served) -> None:
     client = sign_in(served)
     reply = client.get("/researcher/api/overview", headers={"Origin": "https://evil.example"})
     assert not [name for name in reply.headers if name.startswith("access-control")]
-    asked = client.options("/researcher/api/pause", headers={"Origin": "https://evil.example"})
-    assert asked.status_code == 405
+    reply = client.options("/researcher/api/pause", headers={"Origin": "https://evil.example"})
+    assert reply.status_code == 405
 
 
 def test_generators_never_reach_a_rater(served: Served) -> None:
     visitor = served.visitor().begin().walk()
-    told = " ".join(reply.text for reply in visitor.seen)
+    all_replies = " ".join(reply.text for reply in visitor.replies)
     for secret in ("zephyr", "quasar", "nimbus", "generator", "gold"):
-        assert secret not in told
+        assert secret not in all_replies

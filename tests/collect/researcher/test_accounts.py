@@ -15,8 +15,6 @@ from tests.collect.researcher.test_access import DEEDS, READ, token_of
 from beholder.cli.main import main
 from beholder.collect.researcher import access, passwords
 from beholder.collect.researcher.accounts import add_account, change_password, list_accounts, remove_account
-from beholder.collect.researcher.entrance import way_in
-from beholder.collect.researcher.local_requests import is_loopback
 from beholder.collect.researcher.passwords import check_password, hash_password, is_password, new_password
 from beholder.collect.researcher.sign_in_attempts import (
     ACCOUNT,
@@ -25,6 +23,7 @@ from beholder.collect.researcher.sign_in_attempts import (
     KEYS_KEPT,
     Attempts,
 )
+from beholder.collect.researcher.sign_in_link import is_loopback, researcher_address
 from beholder.collect.routes import signing_in
 from beholder.errors import UserError
 from beholder.study.kinds.realism import RealismQuestion
@@ -99,9 +98,9 @@ class TestPasswords:
         assert abs(unknown - wrong) < 0.5 * wrong
 
     def test_new_passwords_differ_and_are_taken(self) -> None:
-        made = {new_password() for _ in range(100)}
-        assert len(made) == 100
-        for password in made:
+        passwords_made = {new_password() for _ in range(100)}
+        assert len(passwords_made) == 100
+        for password in passwords_made:
             check_password(password)
             assert len(password) == 23
 
@@ -357,13 +356,16 @@ class TestTheLink:
     def test_it_is_printed_for_this_machine_alone(self, served: Served) -> None:
         folder, url, token = served.folder, served.url, token_of(served)
         for host in ("127.0.0.1", "[::1]", "localhost"):
-            assert way_in(folder, url, f"http://{host}:8000") == f"http://{host}:8000/researcher?token={token}"
-        elsewhere = way_in(folder, url, "http://192.0.2.7:8000")
+            assert (
+                researcher_address(folder, url, f"http://{host}:8000")
+                == f"http://{host}:8000/researcher?token={token}"
+            )
+        elsewhere = researcher_address(folder, url, "http://192.0.2.7:8000")
         assert elsewhere == f"http://192.0.2.7:8000/researcher (2 accounts: `beholder researchers {folder}`)"
         with served.service.database.writing() as connection:
             remove_account(connection, "anna")
             remove_account(connection, "vera")
-        none = way_in(folder, url, "http://192.0.2.7:8000")
+        none = researcher_address(folder, url, "http://192.0.2.7:8000")
         assert f"(no account yet: `beholder researchers {folder} --add NAME --role manage`)" in none
         assert token not in elsewhere + none
 

@@ -1,4 +1,4 @@
-"""What the researcher does: pausing, leaving people out, inviting, extending, previewing; all of it noted."""
+"""Actions of the researcher: pausing, excluding raters, inviting, extending, previewing; all of it logged."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 from tests.collect.conftest import Serve, Served
 from tests.collect.researcher.test_overview import ask, sign_in
 
-from beholder.collect.exchange.export import collected, export
+from beholder.collect.exchange.export import collected_tables, export
 from beholder.collect.exchange.load import load
 from beholder.collect.researcher.extend import EXTENSIONS_KEY
 from beholder.design.stage import run as design
@@ -29,8 +29,8 @@ PAIR = PairQuestion(name="q", design=Design(raters=2, trials=6, repeats=2))
 def do(client: httpx.Client, deed: str, *, status: int = 200, **body: object) -> Json:
     reply = client.post(f"/researcher/api/{deed}", json=body, timeout=240)
     assert reply.status_code == status, reply.text
-    found: Json = reply.json()
-    return found
+    content: Json = reply.json()
+    return content
 
 
 def last_event(served: Served) -> tuple[str, Json]:
@@ -57,8 +57,8 @@ def test_a_paused_study_lets_nobody_go_on(serve: Serve) -> None:
 def test_who_is_left_out_is_replaced(serve: Serve) -> None:
     served = serve(PAIR)
     out = served.visitor().begin(PROLIFIC_PID="out").walk()
-    kept = served.visitor().begin(PROLIFIC_PID="kept").walk()
-    assert kept.state["done"]["outcome"] == "complete"
+    included = served.visitor().begin(PROLIFIC_PID="kept").walk()
+    assert included.state["done"]["outcome"] == "complete"
     client = sign_in(served)
     assert served.visitor().enter().status_code == 409  # full
     rater = next(row["rater"] for row in ask(client, "raters")["rows"] if row["session"] in first_session(served))
@@ -66,14 +66,14 @@ def test_who_is_left_out_is_replaced(serve: Serve) -> None:
     assert last_event(served)[1] == {"who": "link", "reason": "a machine", "person": rater, "opened": 1}
     assert out.enter(PROLIFIC_PID="out").status_code == 403
     assert served.count("responses") == 16
-    assert rater not in collected(served.url)["answers"]["rater"].to_list()
+    assert rater not in collected_tables(served.url)["answers"]["rater"].to_list()
     assert sum(c["collected"] for c in ask(client, "overview")["questions"][0]["cells"]) == 6
     other = served.visitor().begin().walk()
     assert other.state["done"]["outcome"] == "complete"
-    assert collected(served.url)["answers"].filter(pl.col("valid"))["trial"].is_duplicated().sum() == 0
+    assert collected_tables(served.url)["answers"].filter(pl.col("valid"))["trial"].is_duplicated().sum() == 0
     assert served.rows("select count(*) from slots where done")[0][0] == 2
     assert do(client, "include", rater=rater, reason="a person") == {"closed": 0}
-    assert collected(served.url)["answers"].height == 24
+    assert collected_tables(served.url)["answers"].height == 24
 
 
 def first_session(served: Served) -> set[str]:
@@ -135,11 +135,11 @@ def test_a_session_can_be_closed(serve: Serve) -> None:
     do(client, "close", session=row["session"], reason="asleep")
     visitor.get("state")
     assert visitor.state["done"]["outcome"] == "returned"
-    assert collected(served.url)["answers"]["valid"].to_list() == [False]  # half a staircase is none
+    assert collected_tables(served.url)["answers"]["valid"].to_list() == [False]  # half a staircase is none
     assert served.visitor().begin().state["progress"]["total"] == 4
 
 
-def test_invitations_let_people_in_once_each(serve: Serve) -> None:
+def test_invitations_admit_one_rater_each(serve: Serve) -> None:
     served = serve(PAIR, collect={"open_link": False})
     assert served.visitor().enter().status_code == 403
     client = sign_in(served)
@@ -153,7 +153,7 @@ def test_invitations_let_people_in_once_each(serve: Serve) -> None:
     assert not any(link.removeprefix("/i/") in stored for link in links)
 
 
-def test_places_are_added_without_touching_the_others(serve: Serve) -> None:
+def test_slots_are_added_without_touching_the_others(serve: Serve) -> None:
     served = serve(PAIR)
     for _ in range(2):
         served.visitor().begin().walk()
@@ -200,7 +200,7 @@ def test_an_extension_that_a_crash_cut_short_is_taken_in_at_the_next_start(serve
     do(sign_in(served), "extend", question="q", slots=1, reason="")
     copy = f"sqlite:///{tmp_path / 'collect.sqlite'}"
     load(served.folder, copy)
-    assert collected(copy)["answers"].height == 8
+    assert collected_tables(copy)["answers"].height == 8
     assert served.count("trials") == before + 8
 
 
@@ -210,25 +210,27 @@ def test_trials_that_were_changed_are_still_refused(serve: Serve) -> None:
     file = served.folder / "tables" / "trials.parquet"
     drawn = pl.read_parquet(file)
     drawn.with_columns(block=pl.col("block") + 1).write_parquet(file)
-    with pytest.raises(StageError, match="changed after people had answered"):
+    with pytest.raises(StageError, match="changed after raters had answered"):
         load(served.folder, served.url)
     drawn.head(3).write_parquet(file)
-    with pytest.raises(StageError, match="changed after people had answered"):
+    with pytest.raises(StageError, match="changed after raters had answered"):
         load(served.folder, served.url)
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "message"),
     [
         (RatingQuestion(name="q", design=Design(raters=6, trials=6, raters_per_item=3)), "cannot exceed raters"),
         (RealismQuestion(name="q", design=Design(raters=3, trials=4, between=True)), "each rater judges one"),
     ],
 )
-def test_an_extension_that_the_design_cannot_draw_says_why(serve: Serve, question: AnyQuestion, said: str) -> None:
+def test_an_extension_that_the_design_cannot_draw_says_why(
+    serve: Serve, question: AnyQuestion, message: str
+) -> None:
     served = serve(question)
     before = served.count("trials")
     reply = do(sign_in(served), "extend", status=409, question="q", slots=1, reason="")
-    assert said in reply["detail"]["message"]
+    assert message in reply["detail"]["message"]
     assert served.count("trials") == before
 
 
@@ -247,8 +249,10 @@ def test_a_preview_leaves_no_trace(serve: Serve) -> None:
     assert (state["step"], state["study"]["language"]) == ("consent", "de")
     assert "beholder_preview_session" in client.cookies
     assert "beholder" not in client.cookies
-    told = state["consent"]
-    client.post(f"{room}/consent", json={"agreed": True, **{n: told[n] for n in ("hash", "version", "language")}})
+    consent = state["consent"]
+    client.post(
+        f"{room}/consent", json={"agreed": True, **{n: consent[n] for n in ("hash", "version", "language")}}
+    )
     client.post(f"{room}/check", json=SCREEN)
     state = client.post(f"{room}/begin", json={}).json()
     assert (

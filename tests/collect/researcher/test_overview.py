@@ -1,4 +1,4 @@
-"""What the researcher is told: places, cells, conduct, comments, results, exports."""
+"""The researcher's overview: slots, cells, conduct, comments, results, exports."""
 
 import io
 import zipfile
@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from tests.collect.conftest import Serve, Served
 
 from beholder.cli.main import main
-from beholder.collect.exchange.export import collected, export
+from beholder.collect.exchange.export import collected_tables, export
 from beholder.collect.researcher.exports import write_export
 from beholder.formats.catalogue import FORMATS
 from beholder.study.kinds.pair import PairQuestion
@@ -38,11 +38,11 @@ def sign_in(served: Served) -> httpx.Client:
 def ask(client: httpx.Client, path: str) -> Json:
     reply = client.get(f"/researcher/api/{path}", timeout=240)
     assert reply.status_code == 200, reply.text
-    found: Json = reply.json()
-    return found
+    body: Json = reply.json()
+    return body
 
 
-def test_places_answers_and_people(serve: Serve) -> None:
+def test_slots_answers_and_sessions(serve: Serve) -> None:
     served = serve(PAIR, ORDER, collect={"lease_minutes": 5})
     served.visitor().begin("/q/pair").walk()
     second = served.visitor().begin("/q/pair")
@@ -56,7 +56,7 @@ def test_places_answers_and_people(serve: Serve) -> None:
     assert pair["slots"] == {"done": 1, "running": 1, "free": 1}
     assert pair["answers"] == {"valid": 9, "spoiled": 1}  # 6 tests and 2 checks, and 1
     assert pair["skips"] == 1
-    assert pair["people"] == {"complete": 1, "running": 1}
+    assert pair["sessions"] == {"complete": 1, "running": 1}
     assert order["slots"] == {"done": 0, "running": 1, "free": 0}
     served.move_clock(301)
     assert ask(sign_in(served), "overview")["questions"][0]["slots"] == {"done": 1, "running": 0, "free": 2}
@@ -83,7 +83,7 @@ def test_cells_are_counted_by_generators(serve: Serve) -> None:
     assert all(cell["collected"] == 0 for cell in real["cells"])
 
 
-def test_how_people_go_about_it(serve: Serve) -> None:
+def test_conduct_of_raters(serve: Serve) -> None:
     """8 answers 10 s apart after 10 s: 80 s; then one after 10 minutes, of which 60 s count: 140 s in all."""
     served = serve(PAIR, pay={"base": 0.28, "minimum_hourly": 12.0})
     visitor = served.visitor().begin("/q/pair", PROLIFIC_PID="anna")
@@ -120,10 +120,10 @@ def test_checks_and_flags(serve: Serve) -> None:
     assert row["attention_share"] == sum(attention) / len(attention)
     assert row["qualification_share"] == 0.0
     assert row["same_share"] == 1.0
-    wanted = ["same answer"]
-    wanted += ["gold failed"] if sum(gold) / len(gold) < 0.6 else []
-    wanted += ["attention failed"] if 0 in attention else []
-    assert [flag for flag in row["flags"] if flag != "under the minimum wage"] == wanted
+    expected_flags = ["same answer"]
+    expected_flags += ["gold failed"] if sum(gold) / len(gold) < 0.6 else []
+    expected_flags += ["attention failed"] if 0 in attention else []
+    assert [flag for flag in row["flags"] if flag != "under the minimum wage"] == expected_flags
 
 
 def test_raters_come_in_pages_and_by_question(serve: Serve) -> None:
@@ -160,15 +160,15 @@ def test_results_say_what_can_be_said(serve: Serve) -> None:
             visitor.choose(visitor.trial["instruction"] or choice)
         visitor.walk()
     client = sign_in(served)
-    found = ask(client, "results")
-    assert found["responses"] == 16
-    assert "not valid unless planned" in found["note"]
-    boards = {board["question"]: board for board in found["boards"]}
+    results = ask(client, "results")
+    assert results["responses"] == 16
+    assert "not valid unless it was planned" in results["note"]
+    boards = {board["question"]: board for board in results["boards"]}
     assert {row["generator"] for row in boards["pair"]["rows"]} == {"zephyr", "quasar", "nimbus"}
     assert all(row["low"] is None or row["low"] <= row["rating"] <= row["high"] for row in boards["pair"]["rows"])
     assert boards["order"]["rows"] == []
     assert boards["order"]["why"]
-    assert ask(client, "results") == found
+    assert ask(client, "results") == results
     assert not (served.folder / "tables" / "answers.parquet").exists()
 
 
@@ -180,7 +180,7 @@ def test_an_export_is_the_database_row_for_row(serve: Serve) -> None:
     assert reply.headers["content-type"] == "application/zip"
     assert 'filename="test-parquet.zip"' in reply.headers["content-disposition"]
     archive = zipfile.ZipFile(io.BytesIO(reply.content))
-    for name, frame in collected(served.url).items():
+    for name, frame in collected_tables(served.url).items():
         assert_frame_equal(pl.read_parquet(archive.read(f"tables/{name}.parquet")), frame)
     answers = pl.read_parquet(archive.read("tables/answers.parquet"))
     rows = served.rows("select trial, session, attempt, seconds from responses")
@@ -211,7 +211,7 @@ def test_without_a_server_the_tables_are_exported(serve: Serve, tmp_path: Path) 
     served = serve(PAIR)
     served.visitor().begin("/q/pair").walk()
     export(served.folder, served.url)
-    expected = collected(served.url)["answers"]
+    expected = collected_tables(served.url)["answers"]
     written = write_export(served.folder, None, "parquet", tmp_path)
     assert_frame_equal(pl.read_parquet(tmp_path / "tables" / "answers.parquet"), expected)
     assert len(written.files) == 8

@@ -10,7 +10,7 @@ from beholder.collect.researcher.accounts import add_account
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 
-PARTS = ("overview", "people", "comments", "data")
+PARTS = ("overview", "raters", "comments", "data")
 
 
 @pytest.fixture
@@ -22,7 +22,9 @@ def page(chromium: Browser) -> Iterator[Page]:
     opened.on("pageerror", lambda error: faults.append(str(error)))
     opened.on(
         "console",
-        lambda said: faults.append(said.text) if said.type == "error" and "401" not in said.text else None,
+        lambda message: (
+            faults.append(message.text) if message.type == "error" and "401" not in message.text else None
+        ),
     )
     yield opened
     context.close()
@@ -31,10 +33,10 @@ def page(chromium: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def served(serve: Serve) -> Served:
-    found = serve(PairQuestion(name="q", design=Design(raters=3, trials=6, attention_every=3)))
-    found.visitor().begin().walk()
-    found.visitor().begin().answer()
-    return found
+    served = serve(PairQuestion(name="q", design=Design(raters=3, trials=6, attention_every=3)))
+    served.visitor().begin().walk()
+    served.visitor().begin().answer()
+    return served
 
 
 def sign_in(page: Page, served: Served) -> None:
@@ -52,7 +54,7 @@ def test_every_part_fits_a_phone(page: Page, served: Served) -> None:
         page.wait_for_selector(f"a[href='#{part}'][aria-current='page']")
         page.wait_for_selector("main > *")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, part
-    assert page.inner_text("main").count("zephyr") == 0  # the part at hand shows links, files and deeds
+    assert page.inner_text("main").count("zephyr") == 0  # the current part shows links, files and actions
 
 
 def test_pausing_asks_for_a_reason_and_notes_it(page: Page, served: Served) -> None:
@@ -66,17 +68,17 @@ def test_pausing_asks_for_a_reason_and_notes_it(page: Page, served: Served) -> N
     page.wait_for_selector("text=lunch")
 
 
-def test_a_person_is_left_out_by_the_keyboard(page: Page, served: Served) -> None:
+def test_a_rater_is_excluded_by_the_keyboard(page: Page, served: Served) -> None:
     sign_in(page, served)
-    page.click("a[href='#people']")
-    page.wait_for_selector("text=Leave out…")
-    page.locator("button", has_text="Leave out…").last.focus()
+    page.click("a[href='#raters']")
+    page.wait_for_selector("text=Exclude…")
+    page.locator("button", has_text="Exclude…").last.focus()
     page.keyboard.press("Enter")
     page.keyboard.type("a machine")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=left out: a machine")
+    page.wait_for_selector("text=excluded: a machine")
     assert served.rows("select count(*) from persons where excluded")[0][0] == 1
 
 
@@ -94,7 +96,7 @@ def test_an_account_that_may_only_look(page: Page, served: Served) -> None:
         page.click(f"a[href='#{part}']")
         page.wait_for_selector(f"a[href='#{part}'][aria-current='page']")
         page.wait_for_selector("main > *")
-        for words in ("Pause", "Add places…", "Leave out…", "End session…", "Make invitations…"):
+        for words in ("Pause", "Add slots…", "Exclude…", "End session…", "Make invitations…"):
             assert page.get_by_text(words, exact=True).count() == 0, (part, words)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, part
     page.click("#sign-out")

@@ -146,7 +146,7 @@ def test_a_valid_session_is_never_refused_for_a_neighbours_faults(serve: Serve) 
         assert rater.get(f"image/{rater.trial['images'][0]['token']}").status_code == 200
         assert rater.get("state").status_code == 200
         assert neighbour_faults(served, 1) == [429]  # the neighbour still has to wait
-    assert not [reply for reply in rater.seen if reply.status_code == 429]
+    assert not [reply for reply in rater.replies if reply.status_code == 429]
 
 
 @pytest.mark.usefixtures("no_refill")

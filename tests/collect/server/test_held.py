@@ -19,7 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from beholder.collect.database.schema import default_url
 from beholder.collect.server import readiness
 from beholder.collect.server.application import create_app
-from beholder.collect.server.time_limits import Impatience
+from beholder.collect.server.time_limits import TimeLimit
 from beholder.collect.simulate.rehearsal import listening
 from beholder.errors import StorageError
 from beholder.study.kinds.realism import RealismQuestion
@@ -137,7 +137,7 @@ def test_those_who_wait_are_bounded() -> None:
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": b""})
 
-        bounded, statuses = Impatience(app, seconds=30, most=5), []
+        bounded, statuses = TimeLimit(app, seconds=30, most=5), []
 
         async def receive() -> Any:  # noqa: ANN401
             await asyncio.Event().wait()
@@ -174,7 +174,7 @@ def test_who_waits_for_a_thread_leaves_the_queue_when_given_up() -> None:
         free.wait(30)
         return number
 
-    app.add_middleware(Impatience, seconds=1)
+    app.add_middleware(TimeLimit, seconds=1)
     with listening(app) as address:
         replies: list[httpx.Response] = []
 

@@ -90,10 +90,10 @@ def test_small_and_stopped_with_its_answers_written(study_folder: StudyFolder, h
         assert resident < 100 * 1024
         httpx.post(f"http://127.0.0.1:{port}/api/enter", json={"parameters": {}, "path": "/"}).raise_for_status()
         server.send_signal(how)
-        told = server.communicate(timeout=60)[0]
+        output = server.communicate(timeout=60)[0]
         assert server.returncode == 0
-    assert "researcher?token=" in told
-    assert "1 sessions" in told
+    assert "researcher?token=" in output
+    assert "1 sessions" in output
     assert Store(folder).read("sessions").height == 1
 
 
@@ -102,7 +102,7 @@ def test_killed_under_load_nothing_acknowledged_is_lost_or_doubled(study_folder:
     acknowledged: list[str] = []
     over = threading.Event()
 
-    def person(number: int) -> None:
+    def rater(number: int) -> None:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as client:
             state = insist(client, "enter", {"parameters": {"PROLIFIC_PID": str(number)}, "path": "/q/q"})
             while not over.is_set() and state["step"] not in ("debrief", "done"):
@@ -124,50 +124,50 @@ def test_killed_under_load_nothing_acknowledged_is_lost_or_doubled(study_folder:
         if state["step"] == "trial":
             trial = state["trial"]
             assert isinstance(trial, dict)
-            said = [{"aspect": "preference", "choice": trial["instruction"] or "left"}]
-            body = {"trial": trial["trial"], "attempt": 1, "key": token_hex(16), "said": said, "seconds": 1}
+            aspects = [{"aspect": "preference", "choice": trial["instruction"] or "left"}]
+            body = {"trial": trial["trial"], "attempt": 1, "key": token_hex(16), "said": aspects, "seconds": 1}
             reply = insist(client, "answer", body)
             acknowledged.append(str(body["key"]))
             after = reply["state"]
             assert isinstance(after, dict)
             return after
         if state["step"] == "consent":
-            told = state["consent"]
-            assert isinstance(told, dict)
-            same = {name: told[name] for name in ("hash", "version", "language")}
+            consent = state["consent"]
+            assert isinstance(consent, dict)
+            same = {name: consent[name] for name in ("hash", "version", "language")}
             return insist(client, "consent", {"agreed": True, **same})
         if state["step"] == "check":
             sizes = dict.fromkeys(("screen_width", "screen_height", "viewport_width", "viewport_height"), 900)
             return insist(client, "check", {**sizes, "pixel_ratio": 1, "zoom": 1, "frame_ms": 16, "touch": False})
         return insist(client, "begin", {})
 
-    people = [threading.Thread(target=person, args=(number,)) for number in range(6)]
+    raters = [threading.Thread(target=rater, args=(number,)) for number in range(6)]
     for kills in range(3):
         with process(folder, port) as server:
             if kills == 0:
-                for thread in people:
+                for thread in raters:
                     thread.start()
             enough = len(acknowledged) + 25
-            while len(acknowledged) < enough and any(thread.is_alive() for thread in people):
+            while len(acknowledged) < enough and any(thread.is_alive() for thread in raters):
                 time.sleep(0.01)
             if kills == 2:
                 over.set()
-                for thread in people:
+                for thread in raters:
                     thread.join(30)
             else:
                 os.kill(server.pid, signal.SIGKILL)
     with closing(sqlite3.connect(folder / "collect.sqlite")) as connection:
-        kept = Counter(key for (key,) in connection.execute("select key from responses"))
+        stored = Counter(key for (key,) in connection.execute("select key from responses"))
         twice = connection.execute("select trial from responses group by trial having count(*) > 1").fetchall()
         assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
     assert len(acknowledged) >= 60
-    assert [key for key in acknowledged if kept[key] != 1] == []
+    assert [key for key in acknowledged if stored[key] != 1] == []
     assert twice == []
 
 
 def test_a_port_in_use_is_said_before_any_link() -> None:
-    with listen("127.0.0.1", 0) as taken:
-        port = taken.getsockname()[1]
+    with listen("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
         with pytest.raises(StageError, match=f"port {port} .*Choose another with --port"):
             listen("127.0.0.1", port)
 
@@ -183,16 +183,16 @@ def test_links_lead_to_where_it_listens() -> None:
 
 
 def test_a_password_is_no_argument_of_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
+    started = []
 
     def run(command: list[str], env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:
-        seen.append((command, env))
+        started.append((command, env))
         return subprocess.CompletedProcess(command, 0, "{}", "")
 
     monkeypatch.setattr(subprocess, "run", run)
     url = "postgresql+psycopg://me:secret@127.0.0.1/db"
     prepare(Path("study"), url)
     run_module("beholder.collect.researcher.results", url, Path("study"))
-    for command, environment in seen:
+    for command, environment in started:
         assert not any("secret" in part for part in command)
         assert environment["BEHOLDER_DATABASE"] == url

@@ -24,7 +24,7 @@ def pair(name: str = "pair", **design: object) -> PairQuestion:
     return PairQuestion(name=name, design=Design.model_validate({"raters": 2, "trials": 4} | design))
 
 
-def test_an_open_link_makes_a_new_person_each_time(serve: Serve) -> None:
+def test_an_open_link_makes_a_new_rater_each_time(serve: Serve) -> None:
     served = serve(realism())
     for _ in range(3):
         assert served.visitor().enter().status_code == 200
@@ -64,7 +64,7 @@ def test_without_a_cookie_there_is_no_session(serve: Serve) -> None:
         ({"who": "panel-7"}, "panel", "panel-7"),
     ],
 )
-def test_a_platform_id_is_the_same_person_on_any_device(
+def test_a_platform_id_is_the_same_rater_on_any_device(
     serve: Serve, parameters: dict[str, str], platform: str, identity: str
 ) -> None:
     served = serve(realism(), collect={"panel_parameter": "who"})
@@ -106,7 +106,7 @@ def test_a_resume_link_goes_on_elsewhere(serve: Serve) -> None:
     assert served.visitor().enter("/r/" + "0" * 32).status_code == 404
 
 
-def test_an_invitation_lets_one_person_in(serve: Serve) -> None:
+def test_an_invitation_admits_one_rater(serve: Serve) -> None:
     served = serve(realism(), collect={"open_link": False})
     assert served.visitor().enter().json()["detail"]["code"] == "no-entry"
     assert served.visitor().enter("/i/unknown").json()["detail"]["code"] == "no-invitation"
@@ -132,15 +132,15 @@ def test_a_link_to_a_question(serve: Serve) -> None:
     assert served.visitor().enter("/q/other").status_code == 404
 
 
-def test_people_go_to_the_question_with_most_free_places(serve: Serve) -> None:
+def test_raters_go_to_the_question_with_most_free_slots(serve: Serve) -> None:
     served = serve(realism(raters=2), pair(raters=3))
-    taken = []
+    kinds = []
     for _ in range(5):
         visitor = served.visitor()
         visitor.begin()
-        taken.append(visitor.trial["kind"])
-    assert taken[0] == "pair"
-    assert sorted(taken) == ["pair"] * 3 + ["realism"] * 2
+        kinds.append(visitor.trial["kind"])
+    assert kinds[0] == "pair"
+    assert sorted(kinds) == ["pair"] * 3 + ["realism"] * 2
     assert served.visitor().enter().json()["detail"]["code"] == "full"
 
 
@@ -184,7 +184,7 @@ def test_the_language_is_chosen_until_the_consent(serve: Serve) -> None:
     assert served.visitor().enter(language="xx").json()["study"]["language"] == "en"
 
 
-def test_a_look_at_the_task_on_mturk_takes_no_place(serve: Serve) -> None:
+def test_an_mturk_preview_takes_no_slot(serve: Serve) -> None:
     served = serve(realism())
     preview = served.visitor().enter(assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE", hitId="h")
     assert preview.status_code == 403

@@ -75,12 +75,12 @@ def test_feedback_is_told_again_with_the_copy(serve: Serve) -> None:
 
 def test_many_copies_at_once_from_two_browsers(serve: Serve) -> None:
     served = serve(REALISM)
-    one, two = served.visitor(), served.visitor()
-    one.begin(PROLIFIC_PID="p")
-    two.enter(PROLIFIC_PID="p")
-    body = one.body()
+    first, second = served.visitor(), served.visitor()
+    first.begin(PROLIFIC_PID="p")
+    second.enter(PROLIFIC_PID="p")
+    body = first.body()
     with ThreadPoolExecutor(8) as pool:
-        replies = list(pool.map(lambda v: v.client.post("/api/answer", json=body), [one, two] * 8))
+        replies = list(pool.map(lambda v: v.client.post("/api/answer", json=body), [first, second] * 8))
     assert {reply.status_code for reply in replies} == {200}
     assert len({reply.text for reply in replies}) == 1
     assert served.count("responses") == 1
@@ -88,13 +88,13 @@ def test_many_copies_at_once_from_two_browsers(serve: Serve) -> None:
 
 def test_two_tabs_that_answer_differently_at_once_leave_one_answer(serve: Serve) -> None:
     served = serve(REALISM)
-    one, two = served.visitor(), served.visitor()
-    one.begin(PROLIFIC_PID="p")
-    two.enter(PROLIFIC_PID="p")
-    bodies = [one.body(), two.body()] * 4
+    first, second = served.visitor(), served.visitor()
+    first.begin(PROLIFIC_PID="p")
+    second.enter(PROLIFIC_PID="p")
+    bodies = [first.body(), second.body()] * 4
     bodies = [body | {"key": letter * 8} for body, letter in zip(bodies, "abcdefgh", strict=True)]
     with ThreadPoolExecutor(8) as pool:
-        replies = list(pool.map(lambda body: one.client.post("/api/answer", json=body), bodies))
+        replies = list(pool.map(lambda body: first.client.post("/api/answer", json=body), bodies))
     assert sorted(reply.status_code for reply in replies) == [200] + [409] * 7
     assert served.count("responses") == 1
 
@@ -168,8 +168,8 @@ class TestRefused:
         visitor.walk("trial")
         for path in ("begin", "break", "debrief"):
             assert code(visitor.post(path)) == (409, "other-step")
-        told = {"agreed": True, "hash": "", "version": "1", "language": "en"}
-        assert code(visitor.post("consent", **told)) == (409, "other-step")
+        consent = {"agreed": True, "hash": "", "version": "1", "language": "en"}
+        assert code(visitor.post("consent", **consent)) == (409, "other-step")
 
     @pytest.mark.parametrize("ms", [499.0, 501.0, 100.0, 0.0])
     def test_an_exposure_that_was_not_asked_for(self, serve: Serve, ms: float) -> None:
@@ -240,7 +240,7 @@ QUESTIONS: dict[str, AnyQuestion] = {
 }
 
 
-def said(aspect: str, **values: object) -> Json:
+def answered(aspect: str, **values: object) -> Json:
     return {"said": [{"aspect": aspect, **values}]}
 
 
@@ -258,27 +258,27 @@ WORD = {"aspect": "misalignment", "kind": "word", "word": 0}
 PRESS = {"aspect": "hit", "kind": "press", "at_ms": 100.0}
 
 DISALLOWED: list[tuple[str, Json]] = [
-    ("realism", said("realism", choice="perhaps")),
-    ("realism", said("realism", value=1)),
-    ("realism", said("realism", choice="real", value=1)),
-    ("realism", said("realism")),
-    ("realism", said("quality", choice="real")),
+    ("realism", answered("realism", choice="perhaps")),
+    ("realism", answered("realism", value=1)),
+    ("realism", answered("realism", choice="real", value=1)),
+    ("realism", answered("realism")),
+    ("realism", answered("quality", choice="real")),
     ("realism", {"said": []}),
     ("realism", {"said": [{"aspect": "realism", "choice": "real"}] * 2}),
-    ("realism", said("realism", choice="real") | {"marks": [POINT]}),
-    ("timed-realism", said("realism", choice="left")),
-    ("pair", said("preference", choice="tie")),
-    ("pair", said("preference", choice="LEFT")),
-    ("side-by-side-5", said("preference", choice="much better")),
-    ("ranking", said("preference", ranking=[1, 2])),
-    ("ranking", said("preference", ranking=[1, 2, 4])),
-    ("ranking", said("preference", ranking=[1, 2, 3, 3])),
-    ("ranking", said("preference", choice="1 2 3")),
+    ("realism", answered("realism", choice="real") | {"marks": [POINT]}),
+    ("timed-realism", answered("realism", choice="left")),
+    ("pair", answered("preference", choice="tie")),
+    ("pair", answered("preference", choice="LEFT")),
+    ("side-by-side-5", answered("preference", choice="much better")),
+    ("ranking", answered("preference", ranking=[1, 2])),
+    ("ranking", answered("preference", ranking=[1, 2, 4])),
+    ("ranking", answered("preference", ranking=[1, 2, 3, 3])),
+    ("ranking", answered("preference", choice="1 2 3")),
     ("rating", {"said": [{"aspect": "quality", "value": 3}]}),
     ("rating", {"said": [{"aspect": "quality", "value": 0}, {"aspect": "fit", "value": 3}]}),
     ("rating", {"said": [{"aspect": "quality", "value": 6}, {"aspect": "fit", "value": 3}]}),
     ("rating", {"said": [{"aspect": "quality", "value": 2.5}, {"aspect": "fit", "value": 3}]}),
-    ("continuous", said("quality", value=100.1)),
+    ("continuous", answered("quality", value=100.1)),
     ("rich-feedback", rated(1, 1, 1, None)),
     ("rich-feedback", rated(1, 1, 1, 9)),
     ("rich-feedback", marked(**POINT | {"aspect": "quality"})),
@@ -289,12 +289,12 @@ DISALLOWED: list[tuple[str, Json]] = [
     ("rich-feedback", marked(**WORD | {"image": 57})),
     ("rich-feedback", marked(**PRESS)),
     ("rich-feedback", rated(1, 1, 1, 1) | {"marks": [POINT] * 201}),
-    ("sweep", said("realism", value=1)),
-    ("sweep", said("realism", value=-1)),
-    ("sweep", said("realism", value=1) | {"marks": [PRESS | {"at_ms": 5601.0}]}),
-    ("sweep", said("realism", value=1) | {"marks": [PRESS | {"aspect": "miss"}]}),
-    ("sweep", said("realism", value=1) | {"marks": [PRESS | {"image": 57}]}),
-    ("sweep", said("realism", value=2) | {"marks": [PRESS]}),
+    ("sweep", answered("realism", value=1)),
+    ("sweep", answered("realism", value=-1)),
+    ("sweep", answered("realism", value=1) | {"marks": [PRESS | {"at_ms": 5601.0}]}),
+    ("sweep", answered("realism", value=1) | {"marks": [PRESS | {"aspect": "miss"}]}),
+    ("sweep", answered("realism", value=1) | {"marks": [PRESS | {"image": 57}]}),
+    ("sweep", answered("realism", value=2) | {"marks": [PRESS]}),
 ]
 
 
@@ -314,11 +314,11 @@ def test_answers_that_a_kind_does_not_allow_write_nothing(serve: Serve, name: st
 def test_all_faults_are_told_at_once(serve: Serve) -> None:
     served = serve(QUESTIONS["rich-feedback"])
     visitor = served.visitor().begin()
-    told = visitor.answer(**(rated(0, 9, 1, 1) | {"marks": [POINT | {"image": 1}, PRESS]})).json()["detail"][
+    message = visitor.answer(**(rated(0, 9, 1, 1) | {"marks": [POINT | {"image": 1}, PRESS]})).json()["detail"][
         "message"
     ]
     for part in ("plausibility: found '0'", "alignment: found '9'", "a point that is not", "a press mark"):
-        assert part in told
+        assert part in message
     malformed = visitor.post("answer", trial="x", attempt=0, key="?", said="no", seconds=-1, more=1)
     assert code(malformed) == (422, "malformed")
     for part in ("trial", "attempt", "key", "said", "seconds", "more"):

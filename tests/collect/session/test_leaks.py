@@ -90,14 +90,14 @@ def test_a_whole_session_tells_nothing(serve: Serve, name: str) -> None:
         visitor.step()
     words = set(secrets_of(served))
     assert len(words) > 80
-    for reply in visitor.seen:
+    for reply in visitor.replies:
         body = reply.json()
-        told = body.pop("feedback", None)  # allowed where training or the protocol has it so
-        assert told is None or name == "timed-realism" or "phase" in json.dumps(body)
+        feedback = body.pop("feedback", None)  # allowed where training or the protocol has it so
+        assert feedback is None or name == "timed-realism" or "phase" in json.dumps(body)
         assert set(body.get("state", body)) <= TOLD
         headers = {key: value for key, value in reply.headers.items() if key != "set-cookie"}
-        whole = json.dumps(body) + json.dumps(headers)
-        assert [word for word in words if word in whole] == []
+        content = json.dumps(body) + json.dumps(headers)
+        assert [word for word in words if word in content] == []
     for reply in images:
         assert reply.status_code == 200
         assert {key for key in reply.headers if key not in SAFE_HEADERS} == set()
@@ -135,7 +135,7 @@ def test_images_are_alike_in_everything_but_their_pixels(serve: Serve) -> None:
         visitor = served.visitor().begin()
         plan = json.loads(served.rows("select plan from sessions order by started desc limit 1")[0][0])
         for trial in plan:
-            ((shown,),) = served.rows(f"select images from trials where trial = '{trial}'")
+            ((images,),) = served.rows(f"select images from trials where trial = '{trial}'")
             reply = visitor.client.get(f"/api/image/{visitor.trial['images'][0]['token']}")
             assert reply.headers["content-type"] == "image/webp"
             content = reply.content
@@ -152,26 +152,26 @@ def test_images_are_alike_in_everything_but_their_pixels(serve: Serve) -> None:
                     visitor.trial["images"][0][side] for side in ("width", "height")
                 )
                 assert max(image.size) == 40  # the smallest image's longest side, for all
-            kinds.add(truth[json.loads(shown)[0]])
+            kinds.add(truth[json.loads(images)[0]])
             visitor.answer()
     assert kinds == {0, 1}
 
 
 def test_tokens_are_of_one_session_and_of_a_few_trials(serve: Serve) -> None:
     served = serve(RealismQuestion(name="q", design=Design(raters=3, trials=8, raters_per_item=3)))
-    one, two = served.visitor().begin(), served.visitor().begin()
-    tokens = [visitor.trial["images"][0]["token"] for visitor in (one, two)]
-    tokens += [token for visitor in (one, two) for token in visitor.trial["prefetch"]]
+    first, second = served.visitor().begin(), served.visitor().begin()
+    tokens = [visitor.trial["images"][0]["token"] for visitor in (first, second)]
+    tokens += [token for visitor in (first, second) for token in visitor.trial["prefetch"]]
     assert len(set(tokens)) == len(tokens)
-    assert len(one.trial["prefetch"]) == 3
-    for token in two.trial["prefetch"]:
-        assert two.client.get(f"/api/image/{token}").status_code == 200
-        assert one.client.get(f"/api/image/{token}").status_code == 404
+    assert len(first.trial["prefetch"]) == 3
+    for token in second.trial["prefetch"]:
+        assert second.client.get(f"/api/image/{token}").status_code == 200
+        assert first.client.get(f"/api/image/{token}").status_code == 404
     names = set()
-    while one.state["step"] == "trial":
-        names.add(one.trial["trial"])
-        one.answer()
-    assert not names & {two.trial["trial"]}
+    while first.state["step"] == "trial":
+        names.add(first.trial["trial"])
+        first.answer()
+    assert not names & {second.trial["trial"]}
 
 
 @pytest.mark.parametrize("name", ["pair", "realism", "timed-realism"])
@@ -186,7 +186,7 @@ def test_no_token_of_an_image_repeats_across_the_trials_of_a_session(serve: Serv
             tokens[visitor.trial["trial"]] = {image["token"] for image in visitor.trial["images"]}
             foretold |= set(visitor.trial["prefetch"])
         visitor.step()
-    images = [image for (shown,) in served.rows(_SHOWN) for image in json.loads(shown)]
+    images = [image for (names,) in served.rows(_SHOWN) for image in json.loads(names)]
     assert len(set(images)) < len(images)  # some do come again
     shown_once = set().union(*tokens.values())
     assert len(shown_once) == sum(map(len, tokens.values())) == len(images)
@@ -200,17 +200,17 @@ def test_images_of_far_trials_are_not_found(serve: Serve) -> None:
     served = serve(RealismQuestion(name="q", design=Design(raters=1, trials=10)))
     visitor = served.visitor().begin()
     first = visitor.trial["images"][0]["token"]
-    seen = []
+    tokens = []
     while visitor.state["step"] == "trial":
-        seen.append(visitor.trial["images"][0]["token"])
-        if len(seen) < 3:  # this trial and the one before are at hand
+        tokens.append(visitor.trial["images"][0]["token"])
+        if len(tokens) < 3:  # this trial and the previous one are available
             assert visitor.client.get(f"/api/image/{first}").status_code == 200
         else:
             assert visitor.client.get(f"/api/image/{first}").status_code == 404
         visitor.answer()
-    assert visitor.client.get(f"/api/image/{seen[-1]}").status_code == 200  # until the end
+    assert visitor.client.get(f"/api/image/{tokens[-1]}").status_code == 200  # until the end
     visitor.walk()
-    assert visitor.client.get(f"/api/image/{seen[-1]}").status_code == 404
+    assert visitor.client.get(f"/api/image/{tokens[-1]}").status_code == 404
 
 
 def test_images_wait_for_the_consent(serve: Serve) -> None:
@@ -228,8 +228,8 @@ def test_images_wait_for_the_consent(serve: Serve) -> None:
 def _token_of_first(served: Served) -> str:
     ((session, plan),) = served.rows("select session, plan from sessions")
     first = json.loads(plan)[0]
-    ((shown,),) = served.rows(f"select images from trials where trial = '{first}'")
-    return image_token(served.service.catalogue.secret("token"), session, first, json.loads(shown)[0])
+    ((images,),) = served.rows(f"select images from trials where trial = '{first}'")
+    return image_token(served.service.catalogue.secret("token"), session, first, json.loads(images)[0])
 
 
 def test_errors_tell_nothing_either(serve: Serve) -> None:

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from beholder.collect.session.admission import SIMULATED
 from beholder.collect.session.arrival import Proofs, panel_signature, warnings_of
-from beholder.collect.session.completion_codes import LETTERS, personal_code, session_of_code
+from beholder.collect.session.completion import CODE_LETTERS, personal_code, session_of_code
 from beholder.collect.session.identity import opaque
 from beholder.collect.session.prolific import (
     A_DAY,
@@ -169,7 +169,7 @@ class TestClosedStudy:
         assert served.visitor().enter(**parameters).status_code == 200
         assert served.rows("select simulated from persons") == [(1,)]
 
-    def test_an_excluded_person_comes_in_no_way(self, serve: Serve) -> None:
+    def test_an_excluded_rater_cannot_enter(self, serve: Serve) -> None:
         served = serve(realism())
         visitor = served.visitor()
         link = visitor.enter(PROLIFIC_PID="p", SESSION_ID="s").json()["resume"]
@@ -357,7 +357,7 @@ class TestSettings:
     ) -> None:
         with caplog.at_level(logging.WARNING):
             served = serve(realism(), collect={"open_link": False, "platforms": ["mturk"], "unsigned_ids": True})
-        assert "mturk are believed without a proof" in caplog.text
+        assert "mturk are accepted without a proof" in caplog.text
         assert served.visitor().enter(workerId="A", assignmentId="a").status_code == 200
         assert served.visitor().enter(PROLIFIC_PID="p").json()["detail"]["code"] == "no-entry"
         assert warnings_of(Collecting()) == []
@@ -452,7 +452,7 @@ class TestGuest:
         for _ in range(400):
             if guest.answer(spoiled=True, spoiled_reason="blurred").status_code != 200:
                 break
-        assert guest.seen[-1].json()["detail"]["code"] == "other-device"
+        assert guest.replies[-1].json()["detail"]["code"] == "other-device"
         assert owner.get("state").json()["step"] == "trial"
 
     def test_a_session_of_another_question_gives_no_hold_on_the_first(self, serve: Serve) -> None:
@@ -489,7 +489,7 @@ class TestGuest:
         assert owner.state["done"]["personal_code"] not in page.content()
         context.close()
 
-    def test_the_same_proof_is_the_same_person_on_any_device(self, serve: Serve) -> None:
+    def test_the_same_proof_is_the_same_rater_on_any_device(self, serve: Serve) -> None:
         served = serve(realism())
         for parameters in ({"PROLIFIC_PID": "p", "SESSION_ID": "s"}, {"workerId": "A", "assignmentId": "a"}):
             served.visitor().begin(**parameters)
@@ -522,8 +522,8 @@ class TestCodes:
         codes = {personal_code("key", session, outcome) for session, outcome in ended}
         assert len(codes) == len(ended)
         assert {len(each) for each in codes} == {11}
-        assert set("".join(codes)) <= {*LETTERS, "-"}
-        assert not set("0O1I") & set(LETTERS)
+        assert set("".join(codes)) <= {*CODE_LETTERS, "-"}
+        assert not set("0O1I") & set(CODE_LETTERS)
         code = personal_code("key", "s-7", "complete")
         assert session_of_code("key", f" {code.lower().replace('-', ' ')} ", ended) == "s-7"
         assert session_of_code("key", personal_code("key", "s-7", "complete"), [("s-7", "returned")]) is None

@@ -9,10 +9,10 @@ import httpx
 import polars as pl
 import pytest
 
-from beholder.collect.exchange.export import collected, export
+from beholder.collect.exchange.export import collected_tables, export
 from beholder.collect.researcher.actions import exclude
+from beholder.collect.session.progress import allowed_skips
 from beholder.collect.session.replacement_trials import LOOKED_AT
-from beholder.collect.session.skip_allowance import allowed_skips
 from beholder.consolidate.stage import run as consolidate
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
@@ -151,8 +151,8 @@ class TestReplacement:
         assert [other.state["progress"]["total"] for other in others] == [6, 5]
         assert served.visitor().enter().status_code == 409  # what is left is the first one's to answer
         first.walk()
-        answers = collected(served.url)["answers"].filter(pl.col("valid"))
-        skipped = collected(served.url)["skips"]
+        answers = collected_tables(served.url)["answers"].filter(pl.col("valid"))
+        skipped = collected_tables(served.url)["skips"]
         assert set(Counter(answers["trial"].to_list()).values()) == {1}
         assert answers.height + skipped.height == 18
         assert served.rows("select count(*) from slots where done = 0") == [(0,)]
@@ -176,7 +176,7 @@ class TestReplacement:
         first.post("withdraw", delete=True)
         totals = [served.visitor().begin().walk().state["progress"]["total"] for _ in range(2)]
         assert totals == [6, 1]
-        tests = collected(served.url)["answers"].filter(pl.col("valid"))
+        tests = collected_tables(served.url)["answers"].filter(pl.col("valid"))
         assert sorted(Counter(tests["trial"].to_list()).values()) == [1] * 12
 
     def test_a_staircase_takes_none_from_another(self, serve: Serve) -> None:
@@ -212,8 +212,8 @@ class TestReplacement:
         visitor = served.visitor().begin()
         for _ in range(4):
             skip(visitor)
-        ((taken,),) = served.rows("select count(*) from replacements")
-        assert 1 <= taken <= 2
+        ((replacements,),) = served.rows("select count(*) from replacements")
+        assert 1 <= replacements <= 2
         assert LOOKED_AT > 1
 
 
@@ -241,7 +241,7 @@ class TestWhoseSkipsCount:
             )
         while (visitor := served.visitor()).enter().status_code == 200:
             visitor.walk()
-        answers = collected(served.url)["answers"].filter(pl.col("valid"))
+        answers = collected_tables(served.url)["answers"].filter(pl.col("valid"))
         tests = {name for (name,) in served.rows("select trial from trials where role = 'test'")}
         assert Counter(answers["trial"].to_list()) == dict.fromkeys(tests, 1)
 
@@ -336,7 +336,7 @@ def test_skips_are_exported_without_their_comments(serve: Serve) -> None:
     name = current(served)["trial"]
     visitor.post("skip", trial=visitor.trial["trial"], attempt=1, reason="other", comment="I am Ann Smith")
     visitor.walk()
-    (row,) = collected(served.url)["skips"].rows(named=True)
+    (row,) = collected_tables(served.url)["skips"].rows(named=True)
     assert (row["trial"], row["question"], row["reason"]) == (name, "q", "other")
     assert "Ann" not in str(row)
 

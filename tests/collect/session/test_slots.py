@@ -1,4 +1,4 @@
-"""Places: k answers an item means exactly k, whoever drops out; staircases are whole or asked anew."""
+"""Slots: exactly k answers per item, whoever drops out; staircases are complete or asked again."""
 
 import json
 from collections import Counter
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from beholder.collect.exchange.export import collected
+from beholder.collect.exchange.export import collected_tables
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.realism import RealismQuestion
@@ -30,8 +30,8 @@ def trials_of(served: Served) -> dict[str, Any]:
 
 
 def valid_answers(served: Served) -> Counter[str]:
-    """Valid answers a trial, in what is exported."""
-    rows = collected(served.url)["answers"].filter(pl.col("valid"))
+    """Number of valid answers per exported trial."""
+    rows = collected_tables(served.url)["answers"].filter(pl.col("valid"))
     return Counter(rows["trial"].to_list())
 
 
@@ -53,7 +53,7 @@ def test_a_place_without_a_sign_of_life_goes_to_the_next(serve: Serve) -> None:
     assert valid_answers(served) == dict.fromkeys(trials_of(served), 1)
 
 
-def test_signs_of_life_keep_a_place(serve: Serve) -> None:
+def test_signs_of_life_keep_a_slot(serve: Serve) -> None:
     served = serve(RealismQuestion(name="q", design=Design(raters=1, trials=6)), collect=LEASE)
     visitor = served.visitor().begin()
     for act in (lambda: visitor.post("heartbeat"), visitor.answer, lambda: visitor.get("state")):
@@ -89,7 +89,7 @@ def test_a_place_in_which_only_repeats_are_left_is_done(serve: Serve) -> None:
     gone = served.visitor().begin()
     roles = trials_of(served)
     plan = json.loads(served.rows("select plan from sessions")[0][0])
-    last_test = max(place for place, name in enumerate(plan) if roles[name]["role"] == "test")
+    last_test = max(position for position, name in enumerate(plan) if roles[name]["role"] == "test")
     for _ in range(last_test + 1):
         gone.answer()
     assert any(roles[name]["role"] == "repeat" for name in plan[last_test + 1 :])
@@ -156,7 +156,7 @@ def test_with_any_dropping_out_every_test_trial_gets_exactly_one_answer(
         else:
             visitor.post("withdraw", delete=leaves == "deletes")
     else:
-        pytest.fail("the places were never full")
+        pytest.fail("the slots were never full")
     assert served.rows("select count(*) from slots where done = 0") == [(0,)]
     tests = [name for name, trial in trials_of(served).items() if trial["role"] == "test"]
     answers = valid_answers(served)
@@ -168,19 +168,19 @@ def test_with_any_dropping_out_every_test_trial_gets_exactly_one_answer(
 def _check_staircases(served: Served, question: AnyQuestion) -> None:
     """Every block that counts is one person's, and its exposures follow from its answers."""
     assert isinstance(question, TimedRealismQuestion)
-    known = trials_of(served)
+    trials = trials_of(served)
     rows = served.rows('select session, trial, intended_ms, "right" from responses where valid order by place')
     blocks: dict[tuple[str, int, int], list[tuple[float, bool]]] = {}
     for session, name, intended, right in rows:
-        trial = known[name]
+        trial = trials[name]
         if trial["role"] == "test":
             key = (session, trial["slot"], trial["block"])
             blocks.setdefault(key, []).append((intended, bool(right)))
     assert len(blocks) == len({key[1:] for key in blocks}) == 3 * 2
     for run in blocks.values():
         assert len(run) == 4
-        for place, (intended, _) in enumerate(run):
-            assert intended == question.exposure_after([], [right for _, right in run[:place]])
+        for position, (intended, _) in enumerate(run):
+            assert intended == question.exposure_after([], [right for _, right in run[:position]])
 
 
 class TestStaircase:
@@ -195,30 +195,30 @@ class TestStaircase:
         design=Design(raters=1, trials=12, training=3, attention_every=3, blocks=2),
     )
 
-    def test_the_exposure_follows_the_answers_and_begins_anew(self, serve: Serve) -> None:
+    def test_the_exposure_follows_the_answers_and_starts_again(self, serve: Serve) -> None:
         served = serve(self.QUESTION)
-        known = trials_of(served)
+        trials = trials_of(served)
         visitor = served.visitor().begin()
         plan = json.loads(served.rows("select plan from sessions")[0][0])
         rng = np.random.default_rng(0)
         run: list[bool] = []
         part: object = None
-        seen = []
+        exposures = []
         for name in plan:
             if visitor.state["step"] == "break":
                 visitor.step()
-            trial = known[name]
+            trial = trials[name]
             now = trial["role"] if trial["role"] == "training" else trial["block"]
             if now != part:
                 part, run = now, []
             assert visitor.trial["exposure_ms"] == self.QUESTION.exposure_after([], run)
-            seen.append(visitor.trial["exposure_ms"])
+            exposures.append(visitor.trial["exposure_ms"])
             right = bool(rng.random() < 0.7)
             other = {"real": "generated", "generated": "real"}[trial["expected"]]
             visitor.choose(trial["expected"] if right else other)
             if trial["role"] != "attention":  # whose answer does not depend on what was seen
                 run.append(right)
-        assert len(set(seen)) > 3
+        assert len(set(exposures)) > 3
 
     def test_a_skipped_trial_leaves_the_block_whole(self, serve: Serve) -> None:
         question = TimedRealismQuestion(name="q", design=Design(raters=1, trials=6, blocks=2))

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from beholder.collect.exchange.export import collected
+from beholder.collect.exchange.export import collected_tables
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import RatingQuestion
@@ -48,8 +48,8 @@ def realism(**design: object) -> RealismQuestion:
 
 def right_answer(served: Served, visitor: Visitor) -> str:
     """What a person who knows all would say; from behind the server's back."""
-    ((plan, place),) = served.rows("select plan, place from sessions order by started desc limit 1")
-    trial = json.loads(plan)[place]
+    ((plan, position),) = served.rows("select plan, place from sessions order by started desc limit 1")
+    trial = json.loads(plan)[position]
     ((expected,),) = served.rows(f"select expected from trials where trial = '{trial}'")
     assert visitor.trial["options"] == ["real", "generated"]
     return str(expected)
@@ -72,13 +72,13 @@ def test_every_protocol_the_whole_way(serve: Serve, protocol: str) -> None:
         assert steps.count("break") == question.design.blocks - 1
         assert visitor.state["done"]["outcome"] == "complete"
         assert visitor.state["progress"] == {"done": trials, "total": trials}
-    tables = collected(served.url)
+    tables = collected_tables(served.url)
     for question in questions:
         kind = KINDS[question.kind]
-        mine = tables["answers"].filter(pl.col("question") == question.name)
-        assert set(mine["aspect"]) == set(kind.aspects(question))
+        question_answers = tables["answers"].filter(pl.col("question") == question.name)
+        assert set(question_answers["aspect"]) == set(kind.aspects(question))
         for column in kind.columns:
-            assert mine[column].null_count() == 0
+            assert question_answers[column].null_count() == 0
     assert tables["sessions"]["status"].to_list() == ["complete"] * len(questions)
 
 
@@ -93,7 +93,7 @@ def test_a_sweep_the_whole_way(serve: Serve) -> None:
     ]
     assert visitor.answer(said=[{"aspect": "realism", "value": 2}], marks=presses).status_code == 200
     visitor.walk()
-    tables = collected(served.url)
+    tables = collected_tables(served.url)
     assert tables["answers"]["value"].to_list() == [2.0, 0.0]
     assert tables["marks"].select("number", "kind", "at_ms", "image").rows() == [
         (0, "press", 410.0, None),
@@ -106,9 +106,9 @@ def test_what_someone_agreed_to_is_kept(serve: Serve) -> None:
     served = serve(realism(), collect={"consent": texts, "consent_version": "7b"})
     visitor = served.visitor()
     visitor.enter(language="de")
-    told = visitor.state["consent"]
-    assert (told["text"], told["version"], told["language"]) == (texts["de"], "7b", "de")
-    good = {"agreed": True, "hash": told["hash"], "version": "7b", "language": "de"}
+    consent = visitor.state["consent"]
+    assert (consent["text"], consent["version"], consent["language"]) == (texts["de"], "7b", "de")
+    good = {"agreed": True, "hash": consent["hash"], "version": "7b", "language": "de"}
     for wrong in ({"hash": "0" * 64}, {"version": "7"}, {"language": "en"}):
         refused = visitor.post("consent", **(good | wrong))
         assert (refused.status_code, refused.json()["detail"]["code"]) == (409, "other-text")
@@ -121,10 +121,10 @@ def test_what_someone_agreed_to_is_kept(serve: Serve) -> None:
     assert digest == hashlib.sha256(texts["de"].encode()).hexdigest()
     assert (version, language) == ("7b", "de")
     assert consented > 0
-    assert collected(served.url)["sessions"]["consent"].to_list() == [digest]
+    assert collected_tables(served.url)["sessions"]["consent"].to_list() == [digest]
 
 
-def test_who_declines_leaves_at_once_and_frees_the_place(serve: Serve) -> None:
+def test_who_declines_leaves_at_once_and_frees_the_slot(serve: Serve) -> None:
     served = serve(realism(raters=1), collect={"codes": {"no_consent": "N-9"}})
     visitor = served.visitor()
     visitor.enter()
@@ -150,7 +150,7 @@ def test_a_screen_too_slow_for_glimpses(serve: Serve, frame_ms: float, *, passes
     else:
         assert visitor.state["done"]["outcome"] == "failed-checks"
         assert visitor.state["done"]["code"] == "F-9"
-        assert served.visitor().enter().status_code == 200  # the place is free
+        assert served.visitor().enter().status_code == 200  # the slot is free
 
 
 def test_a_slow_screen_does_not_matter_where_nothing_is_timed(serve: Serve) -> None:
@@ -165,14 +165,14 @@ def test_a_slow_screen_does_not_matter_where_nothing_is_timed(serve: Serve) -> N
 def test_training_says_whether_an_answer_was_right(serve: Serve) -> None:
     served = serve(realism(training=3))
     visitor = served.visitor().begin()
-    told = []
+    answers_told = []
     for _ in range(3):
         assert (visitor.trial["phase"], visitor.trial["feedback"]) == ("training", True)
         expected = right_answer(served, visitor)
         reply = visitor.choose("real")
         assert reply.json()["feedback"] == {"right": expected == "real", "expected": expected}
-        told.append(expected)
-    assert set(told) <= {"real", "generated"}
+        answers_told.append(expected)
+    assert set(answers_told) <= {"real", "generated"}
     assert (visitor.trial["phase"], visitor.trial["feedback"]) == ("test", False)
     assert visitor.answer().json()["feedback"] is None
 
@@ -184,7 +184,7 @@ class TestQualification:
         screening=Screening(min_qualification=0.65),
     )
 
-    def test_who_fails_leaves_and_the_next_gets_the_place(self, serve: Serve) -> None:
+    def test_who_fails_leaves_and_the_next_gets_the_slot(self, serve: Serve) -> None:
         served = serve(self.QUESTION, collect={"codes": {"screened_out": "S-1"}}, pay={"base": 4.0})
         lazy = served.visitor().begin()
         for number in range(4):
@@ -199,7 +199,7 @@ class TestQualification:
             good.choose(right_answer(served, good))
         assert good.trial["phase"] == "test"
         good.walk()
-        answers = collected(served.url)["answers"].join(
+        answers = collected_tables(served.url)["answers"].join(
             pl.DataFrame(served.rows("select trial, role from trials"), schema=["trial", "role"], orient="row"),
             on="trial",
         )
@@ -219,13 +219,13 @@ class TestQualification:
 def test_breaks_come_between_blocks_and_survive_a_reload(serve: Serve) -> None:
     served = serve(realism(trials=6, blocks=3))
     visitor = served.visitor().begin()
-    found = []
+    breaks = []
     while visitor.state["step"] != "debrief":
         if visitor.state["step"] == "break":
-            found.append((visitor.state["progress"]["done"], visitor.state["break"]))
+            breaks.append((visitor.state["progress"]["done"], visitor.state["break"]))
             assert visitor.get("state").json()["step"] == "break"
         visitor.step()
-    assert found == [(2, {"block": 1, "blocks": 3}), (4, {"block": 2, "blocks": 3})]
+    assert breaks == [(2, {"block": 1, "blocks": 3}), (4, {"block": 2, "blocks": 3})]
 
 
 def test_a_skipped_image_costs_nothing(serve: Serve) -> None:

@@ -1,9 +1,9 @@
-"""The time by which places are lent: it never jumps, and all processes of a study agree on it.
+"""The monotonic clock of slot leases, on which all processes of a study agree.
 
-A clock is set once, by the machine's clock or, with PostgreSQL, by the database's; from then on it is carried by a
-counter that nobody sets. It never begins before the latest moment that the database holds, so that a restart after
-the machine's clock was set back leaves no lease hanging. The server notes how it set its clock; commands that run
-beside it on the same machine, such as an export, then go by the same.
+The clock is set once, from the machine's clock or, with PostgreSQL, from the database's; from then on a monotonic
+counter carries it. It never starts before the latest time stamp in the database, so that no lease is left hanging
+when the machine's clock was set back before a restart. The server records the offset of its clock; commands that
+run on the same machine at the same time, such as an export, use the same offset.
 """
 
 import logging
@@ -18,24 +18,24 @@ from beholder.collect.database.schema import Database, control, events, invitati
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 NAME = "clock "
 BEHIND = 60.0
-"""A machine's clock so many seconds behind the database's latest moment is worth a warning."""
+"""Seconds by which the machine's clock may lag behind the latest time stamp without a warning."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Seconds since 1970: the counter plus what it lacks."""
+    """A clock in seconds since 1970: the monotonic counter plus an offset."""
 
     offset: float
 
     def now(self) -> float:
-        """The time."""
+        """Return the current time."""
         return self.offset + counter()
 
 
 def set_clock(database: Database) -> Clock:
-    """Set the clock as a server starts, and note it for commands and further processes on this machine."""
+    """Set the clock at the start of a server, and record it for other processes on this machine."""
     with database.writing() as connection:
         clock = _fresh_clock(connection)
         name = NAME + _boot()
@@ -45,13 +45,13 @@ def set_clock(database: Database) -> Clock:
 
 
 def clock_of(database: Database) -> Clock:
-    """The clock as the server on this machine has set it; without one, a clock of its own."""
+    """Return the clock that the server on this machine has set, or a fresh one where no server runs."""
     with database.reading() as connection:
         return clock_in(connection)
 
 
 def clock_in(connection: Connection) -> Clock:
-    """As ``clock_of``, within a transaction."""
+    """Return the same as ``clock_of``, within a transaction."""
     boot = _boot()
     noted = connection.scalar(select(control.c.value).where(control.c.name == NAME + boot)) if boot else None
     if noted is None:
@@ -60,7 +60,7 @@ def clock_in(connection: Connection) -> Clock:
 
 
 def counter() -> float:
-    """Seconds that only ever grow, if possible while the machine sleeps, too; alike in all its processes."""
+    """Read the monotonic counter shared by all processes; it includes suspended time where the system allows."""
     if hasattr(time, "CLOCK_BOOTTIME"):
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()
@@ -80,7 +80,7 @@ def _fresh_clock(connection: Connection) -> Clock:
 
 
 def _latest(connection: Connection) -> float:
-    """The latest moment that the database holds. Every answer, skip and comment is also a sign of life."""
+    """Return the latest time stamp in the database; answers, skips and comments also set ``sessions.seen``."""
     columns = (sessions.c.started, sessions.c.seen, sessions.c.ended)
     moments = [*connection.execute(select(*(func.max(column) for column in columns))).one()]
     moments.append(connection.scalar(select(func.max(invitations.c.at))))
@@ -90,7 +90,7 @@ def _latest(connection: Connection) -> float:
 
 
 def _boot() -> str:
-    """What names this run of the machine, within which the counter means the same; empty where nothing does."""
+    """Return the boot id, within which the counter is comparable; empty where the system has none."""
     try:
         return BOOT.read_text(encoding="ascii").strip()
     except OSError:

@@ -1,12 +1,11 @@
-"""One flush of the disk for many answers: threads take turns in one transaction of SQLite.
+"""Group commit for SQLite: threads take turns in one transaction and share one flush to disk.
 
-A thread that finds others waiting behind it leaves the commit to them; who finds nobody waiting commits for all.
-None goes on before its own work is on the disk. Where a thread's work fails, only that is undone.
+A thread that finds others waiting behind it leaves the commit to them; the last in line commits for all. No thread
+continues before its own work is on the disk. If the work of one thread fails, only that is rolled back.
 
-On a full disk, a fault of the disk or want of memory SQLite may roll back the whole transaction by itself.
-Python's ``commit()`` does nothing then, and raises nothing; so after every error, at the end of each part and
-before the commit the driver is asked whether the transaction is still there. If not, all who shared it get an
-error.
+When the disk is full or faulty, or memory runs out, SQLite may roll back the whole transaction by itself. Python's
+``commit()`` then does nothing and raises nothing; so after every error, at the end of each part and before the
+commit, the driver is asked whether the transaction still exists. If not, all who shared it get an error.
 """
 
 import threading
@@ -21,13 +20,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from beholder.errors import StorageError
 
 MOST = 64
-"""So many share a commit at most, so that nobody waits long and other processes find a gap."""
+"""Upper limit of threads per commit, so that nobody waits long and other processes get a turn."""
 
 LOST = "the database gave up the transaction; nothing of it was written"
 
 
 class GroupCommit:
-    """The turns of one database."""
+    """The queue of writers of one database."""
 
     def __init__(self, engine: Engine, *, patience: float) -> None:
         self._engine, self._patience = engine, patience
@@ -38,12 +37,12 @@ class GroupCommit:
 
     @property
     def waiting(self) -> int:
-        """How many wait for their turn."""
+        """Number of threads that wait for their turn."""
         return len(self._queue)
 
     @contextmanager
     def turn(self) -> Iterator[Connection]:
-        """A connection for this thread's work; it is on the disk when the block ends, or nothing of it is."""
+        """Yield a connection for this thread's work; when the block ends, all of it is on the disk, or none."""
         self._wait_for_turn()
         try:
             batch = self._batch = self._batch or _Batch(self._engine)
@@ -54,7 +53,7 @@ class GroupCommit:
         batch.wait()
 
     def _wait_for_turn(self) -> None:
-        """Take the turn if it is free, else queue for it; an error if it does not come in time."""
+        """Take the turn if it is free, else queue for it; raise an error if it does not come in time."""
         with self._mutex:
             if not self._is_taken:
                 self._is_taken = True
@@ -71,7 +70,7 @@ class GroupCommit:
         raise StorageError(f"the database was busy for {self._patience:g} s; nothing was written")
 
     def _end_turn(self) -> None:
-        """Hand turn and batch to the next thread, which is sure to come; where there is none, commit."""
+        """Pass turn and batch to the next waiting thread; commit if there is none."""
         with self._mutex:
             batch = self._batch
             if batch is not None and self._queue and batch.is_open and batch.size < MOST:
@@ -90,7 +89,7 @@ class GroupCommit:
 
 
 class _Batch:
-    """A transaction, and those who wait for its commit."""
+    """A transaction, and the threads that wait for its commit."""
 
     def __init__(self, engine: Engine) -> None:
         self._connection = engine.connect().execution_options(writes=True)
@@ -107,7 +106,7 @@ class _Batch:
 
     @contextmanager
     def part(self) -> Iterator[Connection]:
-        """The work of one thread, undone as a whole if it fails; where nothing was before it, the batch ends."""
+        """Run the work of one thread, rolled back on failure; if it was the first part, the batch ends."""
         self._begin_part()
         try:
             yield self._connection
@@ -127,7 +126,7 @@ class _Batch:
                 raise
 
     def _undo(self, error: BaseException) -> None:
-        """Take back a part; if that cannot be done, or the transaction is gone, the whole batch has failed."""
+        """Roll back a part; if that is impossible, or the transaction is gone, the whole batch has failed."""
         self.is_open = False
         self._cause = error
         if not self.size or not is_in_transaction(self._connection):
@@ -140,7 +139,7 @@ class _Batch:
         self.is_open = is_in_transaction(self._connection)
 
     def end(self) -> None:
-        """Put everything on the disk, or nothing, and let the others know which."""
+        """Commit everything or nothing, and wake the waiting threads."""
         try:
             if self.is_open and is_in_transaction(self._connection):
                 self._transaction.commit()
@@ -154,7 +153,7 @@ class _Batch:
                 self._done.set()
 
     def _leave(self) -> None:
-        """Give the connection back, with nothing left open in it."""
+        """Return the connection to the pool without an open transaction."""
         try:
             if not self._is_written and is_in_transaction(self._connection):
                 self._transaction.rollback()
@@ -166,14 +165,14 @@ class _Batch:
             self._connection.close()
 
     def wait(self) -> None:
-        """Return when the work is on the disk; raise if it is not."""
+        """Return once the work is on the disk; raise an error if it is not."""
         self._done.wait()
         if not self._is_written:
             raise StorageError(LOST) from self._cause
 
 
 def is_in_transaction(connection: Connection) -> bool:
-    """Whether the driver of SQLite still has the transaction that was begun."""
+    """Whether the SQLite driver is still inside a transaction."""
     if connection.invalidated or connection.closed:
         return False
     driver = connection.connection.driver_connection
@@ -181,9 +180,9 @@ def is_in_transaction(connection: Connection) -> bool:
 
 
 def end_with_its_transaction(context: ExceptionContext) -> None:
-    """After an error that ended the transaction of a writer, let its connection take nothing more.
+    """Invalidate a writer's connection after an error that ended its transaction.
 
-    Without this a statement that follows, where code has caught the error, would be written by itself.
+    Without this, later statements of code that caught the error would be committed one by one.
     """
     connection = context.connection
     if connection is None or not connection.get_execution_options().get("writes", False):

@@ -1,4 +1,4 @@
-"""Files that hold secrets: nobody but their owner may read them, whatever the umask says."""
+"""File permissions of files that hold secrets: mode 0600 under any umask."""
 
 import logging
 import os
@@ -8,25 +8,25 @@ from pathlib import Path
 
 PRIVATE = 0o600
 COMPANIONS = ("", "-wal", "-shm", "-journal")
-"""What SQLite adds to the name of a database for the files beside it; they get the mode of the database."""
+"""Suffixes of the files that SQLite keeps beside a database; they get the mode of the database."""
 
 log = logging.getLogger(__name__)
 
 
 def make_private(database: Path) -> None:
-    """Make the file of a database before SQLite does, or tighten what is there, and say so."""
+    """Create the file of a database before SQLite does, or restrict the mode of existing files and log it."""
     if os.name == "nt" or str(database).startswith((":memory:", "file:")):
-        return  # rights of files are another matter there, or there is no file
+        return  # other permissions on Windows; no file for a database in memory
     create_private(database)
     for companion in COMPANIONS:
         _tighten(Path(f"{database}{companion}"))
 
 
 def create_private(path: Path) -> None:
-    """An empty file, unless there is one, or no folder for it: what opens the file then says so."""
+    """Create an empty private file unless it exists; a missing folder is reported by whoever opens the file."""
     with suppress(FileExistsError, FileNotFoundError, NotADirectoryError, PermissionError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
-        path.chmod(PRIVATE)  # a strict umask may have taken the owner's rights, too
+        path.chmod(PRIVATE)  # a strict umask may have removed the owner's permissions, too
 
 
 def _tighten(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The server's database: its tables, and transactions that never meet a locked file."""
+"""The server's database: its tables, engines and transactions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ from beholder.collect.database.schema_version import bring_up_to_date
 
 FILE_NAME = "collect.sqlite"
 DATABASE = "BEHOLDER_DATABASE"
-"""Variable of the environment that holds the address of the database, for processes of the server."""
+"""Environment variable that holds the URL of the database, for processes of the server."""
 
 metadata = MetaData()
 
@@ -43,7 +43,7 @@ secrets = Table(
 control = Table(
     "control", metadata, Column("name", String, primary_key=True), Column("value", Text, nullable=False)
 )
-"""Whether the study is paused, and the hashes of what was loaded."""
+"""Control values: whether the study is paused, the hashes of the loaded tables, the clock."""
 
 questions = Table(
     "questions",
@@ -65,7 +65,7 @@ pictures = Table(
     Column("real", Boolean, nullable=False),
     Column("gold", Boolean, nullable=False),
 )
-"""The last three are for the researcher's eyes: they never reach a page of people who judge."""
+"""The last three columns are for the researcher only: they are never sent to a rater's page."""
 
 trials = Table(
     "trials",
@@ -101,7 +101,8 @@ identities = Table(
     Column("platform", String, nullable=False),
     Column("identity", Text, nullable=False),
 )
-"""Who is behind a pseudonym, for paying them: the one table that names people. It may be emptied at any time."""
+"""Platform id behind each pseudonym, for payment: the only table that identifies raters. It may be emptied at any
+time."""
 
 sessions = Table(
     "sessions",
@@ -137,9 +138,9 @@ sessions = Table(
     Column("pay", Float),
     UniqueConstraint("person", "question"),
 )
-"""``guest_hash``: of the cookie that an id alone gets on another device; ``proof_hash``: of what the platform put
-into the link besides the id; ``presented``: when the server first sent the current trial;
-``skipped``: how many trials were left unanswered."""
+"""``person``: the rater's pseudonym; ``guest_hash``: hash of the cookie for an unproven id on another device;
+``proof_hash``: hash of what the platform put into the link besides the id; ``place``: how many trials of the plan
+are done; ``presented``: when the server first sent the current trial; ``skipped``: number of skipped trials."""
 
 slots = Table(
     "slots",
@@ -192,8 +193,8 @@ replacements = Table(
     Column("at", Float, nullable=False),
     Index("replacements_by_session", "session"),
 )
-"""Trials of other slots that a running session has in its plan in place of skipped ones: nobody else is asked
-them. The rows go when the session ends."""
+"""Trials of other slots that a running session has in its plan instead of skipped ones: no other rater gets them.
+The rows are deleted when the session ends."""
 
 comments = Table(
     "comments",
@@ -214,7 +215,7 @@ events = Table(
     Column("kind", String, nullable=False),
     Column("detail", JSON, nullable=False),
 )
-"""What happened besides answers: leases lost, places handed over, refusals, changes by the researcher."""
+"""Log of what happened besides answers: lost leases, slots passed on, refusals, actions of the researcher."""
 
 invitations = Table(
     "invitations",
@@ -233,7 +234,7 @@ researchers = Table(
     Column("password_hash", String, nullable=False),
     Column("created", Float, nullable=False),
 )
-"""Accounts of researchers; the role is ``view`` or ``manage``."""
+"""Accounts of researchers, with the role ``view`` or ``manage``."""
 
 logins = Table(
     "logins",
@@ -244,12 +245,12 @@ logins = Table(
     Column("created", Float, nullable=False),
     Column("expires", Float, nullable=False),
 )
-"""Researchers who are signed in; a row that is deleted ends its cookie."""
+"""Sign-ins of researchers; deleting a row invalidates its cookie."""
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long work waits for the database, in seconds; ``None`` is without end."""
+class Timeouts:
+    """Timeouts of database work in seconds; ``None`` means no limit."""
 
     lock: float
     turn: float
@@ -258,64 +259,63 @@ class Patience:
     statement: float | None
 
 
-SERVING = Patience(lock=4, turn=5, pool=8, connection=4, statement=20)
-"""Of a request: a page that hears of a busy database soon sends the same again."""
+SERVING = Timeouts(lock=4, turn=5, pool=8, connection=4, statement=20)
+"""For a request: short, because the page repeats it when the database is busy."""
 
-WORKING = Patience(lock=30, turn=30, pool=30, connection=10, statement=None)
-"""Of a command, which nobody would repeat by itself."""
+WORKING = Timeouts(lock=30, turn=30, pool=30, connection=10, statement=None)
+"""For a command, which nothing repeats automatically."""
 
 
 class Database:
-    """An engine, and the two kinds of transaction that the server makes."""
+    """An engine, and the transactions for reading and writing."""
 
-    def __init__(self, url: str, patience: Patience = WORKING) -> None:
+    def __init__(self, url: str, timeouts: Timeouts = WORKING) -> None:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
         if self.is_sqlite:
-            pool = {"pool_size": 16, "max_overflow": 48, "pool_timeout": patience.pool}
-            self.engine = _sqlite(url, patience, poolclass=QueuePool, **pool)
-            self._aside = _sqlite(url, patience, poolclass=NullPool)
+            pool = {"pool_size": 16, "max_overflow": 48, "pool_timeout": timeouts.pool}
+            self.engine = _sqlite(url, timeouts, poolclass=QueuePool, **pool)
+            self._unpooled = _sqlite(url, timeouts, poolclass=NullPool)
         else:
-            pool = {"pool_size": 10, "max_overflow": 10, "pool_timeout": patience.pool}
-            self.engine = _postgresql(url, patience, pool_pre_ping=True, **pool)
-            self._aside = _postgresql(url, patience, poolclass=NullPool)
-        self._together = GroupCommit(self.engine, patience=patience.turn)
+            pool = {"pool_size": 10, "max_overflow": 10, "pool_timeout": timeouts.pool}
+            self.engine = _postgresql(url, timeouts, pool_pre_ping=True, **pool)
+            self._unpooled = _postgresql(url, timeouts, poolclass=NullPool)
+        self._group_commit = GroupCommit(self.engine, patience=timeouts.turn)
 
     def create(self) -> str:
-        """Make the tables, or bring those of an earlier version up to date; says what was done to those."""
+        """Create the tables, or migrate those of an earlier version; return what was migrated."""
         return bring_up_to_date(self.engine, metadata)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that sees one moment of the database."""
+        """Open a read transaction, which sees a consistent snapshot of the database."""
         with self.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
-    def reading_aside(self) -> Iterator[Connection]:
-        """As ``reading``, but within another transaction: it never waits for the pool that the other came from."""
-        with self._aside.connect() as connection, connection.begin():
+    def reading_unpooled(self) -> Iterator[Connection]:
+        """Open a read transaction inside another one, on a connection that does not come from the same pool."""
+        with self._unpooled.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes; it is on the disk when the block ends, or nothing of it is.
+        """Open a write transaction; when the block ends, all of it is on the disk, or none.
 
-        SQLite has one writer: threads of this process take turns instead of finding the file locked, and share the
-        flush of the disk; a transaction takes the write lock at once, so that two processes queue and do not
-        deadlock.
+        SQLite has one writer: threads of this process take turns instead of finding the file locked, and share one
+        flush to disk; a transaction takes the write lock at once, so that two processes queue and do not deadlock.
         """
-        with self._together.turn() if self.is_sqlite else self.engine.begin() as connection:
+        with self._group_commit.turn() if self.is_sqlite else self.engine.begin() as connection:
             yield connection
 
 
 def default_url(folder: Path) -> str:
-    """The embedded database of a study folder."""
+    """Return the URL of the SQLite database in a study folder."""
     return f"sqlite:///{(folder / FILE_NAME).resolve()}"
 
 
-def _sqlite(url: str, patience: Patience, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings
-    engine = create_engine(url, connect_args={"timeout": patience.lock, "isolation_level": None}, **pool)
+def _sqlite(url: str, timeouts: Timeouts, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings
+    engine = create_engine(url, connect_args={"timeout": timeouts.lock, "isolation_level": None}, **pool)
 
     @event.listens_for(engine, "do_connect")
     def keep_private(_: object, __: object, arguments: list[Any], ___: object) -> None:
@@ -337,15 +337,15 @@ def _sqlite(url: str, patience: Patience, **pool: Any) -> Engine:  # noqa: ANN40
     return engine
 
 
-def _postgresql(url: str, patience: Patience, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings
-    engine = create_engine(url, connect_args={"connect_timeout": round(patience.connection)}, **pool)
+def _postgresql(url: str, timeouts: Timeouts, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings
+    engine = create_engine(url, connect_args={"connect_timeout": round(timeouts.connection)}, **pool)
 
     @event.listens_for(engine, "connect")
     def limit(connection: Any, _: object) -> None:  # noqa: ANN401 - psycopg's own
         with connection.cursor() as cursor:
-            cursor.execute(f"SET lock_timeout = {1000 * patience.lock:.0f}")
-            if patience.statement is not None:
-                cursor.execute(f"SET statement_timeout = {1000 * patience.statement:.0f}")
-        connection.commit()  # else a transaction that is rolled back takes them along
+            cursor.execute(f"SET lock_timeout = {1000 * timeouts.lock:.0f}")
+            if timeouts.statement is not None:
+                cursor.execute(f"SET statement_timeout = {1000 * timeouts.statement:.0f}")
+        connection.commit()  # else a rollback would undo the settings
 
     return engine

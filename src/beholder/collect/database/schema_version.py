@@ -1,6 +1,6 @@
-"""Which version of the schema a database has, and bringing an earlier one up to date.
+"""The schema version of a database, and the upgrade of an earlier one.
 
-An ordinary start asks one question in plain SQL. Alembic is loaded only where something is to be migrated.
+An ordinary start runs a single query. Alembic is imported only if there is something to migrate.
 """
 
 from sqlalchemy import Column, Connection, Engine, MetaData, String, Table, inspect, select, text
@@ -9,19 +9,19 @@ from sqlalchemy.exc import DBAPIError
 from beholder.errors import StageError
 
 REVISIONS = ("1", "2")
-"""The revisions of ``migrations/versions``, the earliest first; a test compares the two."""
+"""The revisions of ``migrations/versions``, earliest first; a test compares the two."""
 
 BASELINE, CURRENT = REVISIONS[0], REVISIONS[-1]
 
 VERSIONS = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
-"""As Alembic makes it; not among the tables of the study, since Alembic looks after it."""
+"""The version table as Alembic creates it; not part of the study's metadata, because Alembic maintains it."""
 
 UPGRADE_LOCK = 0x6265686F6C646572
-"""Any number that other programs will not use, so that processes on one PostgreSQL do not migrate at once."""
+"""Key of the advisory lock that keeps processes on one PostgreSQL from migrating at the same time."""
 
 
 def bring_up_to_date(engine: Engine, metadata: MetaData) -> str:
-    """Make the tables at the current version, or migrate those of an earlier one; says what was migrated."""
+    """Create the tables at the current version, or migrate those of an earlier one; return what was migrated."""
     if is_current(engine):
         return ""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
@@ -40,7 +40,7 @@ def bring_up_to_date(engine: Engine, metadata: MetaData) -> str:
 
 
 def is_current(engine: Engine) -> bool:
-    """Whether the database has this program's version; an error where it has a later one."""
+    """Whether the database has the version of this program; raise an error if its version is later."""
     try:
         with engine.connect() as connection, connection.begin():
             version = connection.scalar(select(VERSIONS.c.version_num))
@@ -62,7 +62,7 @@ def _wait_for_others(connection: Connection) -> None:
 
 
 def _version(connection: Connection) -> str | None:
-    """The version; the first one for tables from before versions were noted, ``None`` for no tables."""
+    """Return the version; the first one for tables that predate versioning, ``None`` without tables."""
     names = inspect(connection).get_table_names()
     if VERSIONS.name in names:
         return str(connection.scalar(select(VERSIONS.c.version_num)))

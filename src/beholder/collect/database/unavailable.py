@@ -1,4 +1,4 @@
-"""A database that cannot be used now, told of in one sentence."""
+"""Errors of an unavailable database as one-sentence errors of the user."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from beholder.errors import NoRoomError, StageError
 
 @contextmanager
 def usable_database() -> Iterator[None]:
-    """A database that cannot be read or written now is told of in one sentence; nothing was written then."""
+    """Turn an operational error of the database into a one-sentence error; nothing was written then."""
     try:
         yield
     except OperationalError as error:

@@ -1,1 +1,1 @@
-"""Images as raters see them: encoded once, before anyone asks for them."""
+"""Images as raters see them, encoded once in advance."""

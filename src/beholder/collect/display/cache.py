@@ -1,8 +1,7 @@
-"""The folder of encoded images: the files in it, and the lock that says whether it is being filled.
+"""The cache of encoded images: its files, and the lock that is held while it is being filled.
 
-An image is stored under the hash of its content, so that a folder of other images or other settings can stay. The
-lock is the system's, and goes with the process that holds it: all processes of a server see it, and none that was
-killed leaves it behind.
+An image is stored under the hash of its content and its settings, so files of other images or settings can stay.
+The lock is one of the operating system, visible to all processes of a server and released when its process ends.
 """
 
 import errno
@@ -26,16 +25,16 @@ BROKEN = "broken.json"
 TEMPORARY = ".tmp"
 
 KEPT_FREE = 16_000_000
-"""Bytes of the disk that are left to answers: images are not worth the last of it."""
+"""Bytes of the disk that are reserved for answers."""
 
 
 def cache_file(folder: Path, sha256: str, side: int, quality: int, background: str) -> Path:
-    """Where an image lies that is encoded."""
+    """Return the path of an encoded image."""
     return folder / CACHE / f"{sha256}-{side}-{quality}-{background.lstrip('#')}{SUFFIX}"
 
 
 def stored(file: Path) -> bytes | None:
-    """An encoded image; ``None`` where it is absent, unreadable or cut short."""
+    """Read an encoded image; ``None`` if it is missing, unreadable or truncated."""
     try:
         content = file.read_bytes()
     except OSError:
@@ -44,7 +43,7 @@ def stored(file: Path) -> bytes | None:
 
 
 def store(file: Path, content: bytes) -> None:
-    """Put an encoded image into the cache at once, or, with an OSError, nothing at all."""
+    """Write an encoded image into the cache atomically; raise ``OSError`` if there is no space."""
     file.parent.mkdir(exist_ok=True)
     if shutil.disk_usage(file.parent).free < KEPT_FREE + len(content):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(file))
@@ -53,13 +52,13 @@ def store(file: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as growing:
             growing.write(content)
-        temporary.replace(file)  # several may have encoded the same
+        temporary.replace(file)  # other processes may have encoded the same image
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def names_in(folder: Path) -> set[str]:
-    """The names of all files of the cache that are not empty."""
+    """Return the names of all non-empty files of the cache."""
     try:
         with os.scandir(folder / CACHE) as entries:
             return {entry.name for entry in entries if entry.name.endswith(SUFFIX) and entry.stat().st_size}
@@ -68,7 +67,7 @@ def names_in(folder: Path) -> set[str]:
 
 
 def note_broken(folder: Path, broken: Mapping[str, str]) -> None:
-    """Note which images cannot be encoded, and why, for all processes of a server; on a full disk, do without."""
+    """Record which images cannot be encoded, and why, for all processes of a server; skipped on a full disk."""
     file = folder / CACHE / BROKEN
     with suppress(OSError):
         if broken:
@@ -78,7 +77,7 @@ def note_broken(folder: Path, broken: Mapping[str, str]) -> None:
 
 
 def noted_broken(folder: Path) -> dict[str, str]:
-    """Image → why it cannot be encoded."""
+    """Return the images that cannot be encoded, with the reason."""
     try:
         broken = json.loads((folder / CACHE / BROKEN).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -87,9 +86,9 @@ def noted_broken(folder: Path) -> dict[str, str]:
 
 
 def take_lock(folder: Path) -> int | None:
-    """Begin to fill: an open file that holds the lock until it is closed; ``None`` where another process fills.
+    """Take the lock of the cache: a file handle that holds it until closed; ``None`` if another process has it.
 
-    What an earlier filling that was killed left half written is removed.
+    Partial files that a killed process left behind are removed.
     """
     try:
         (folder / CACHE).mkdir(exist_ok=True)
@@ -108,7 +107,7 @@ def take_lock(folder: Path) -> int | None:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether some process is filling the cache now."""
+    """Whether a process is filling the cache now."""
     if sys.platform == "win32":
         return False
     try:

@@ -1,8 +1,8 @@
-"""A process that encodes images for the cache: a line of JSON in for each image, a line of JSON out.
+"""A process that encodes images for the cache: one line of JSON in, and one out, per image.
 
 python -m beholder.collect.display.encoder
 
-It ends with its input, so it never outlives the server that started it. It imports next to nothing.
+It ends with its input, so it never outlives the server that started it. It imports as little as possible.
 """
 
 import json
@@ -21,8 +21,8 @@ NICENESS = 10
 """Raters' requests come first."""
 
 
-def answers(jobs: TextIO) -> Iterator[dict[str, str]]:
-    """For each job an empty answer, or why the image is ``broken`` or the file was ``unwritten``."""
+def encode_jobs(jobs: TextIO) -> Iterator[dict[str, str]]:
+    """Encode job after job; yield an empty reply, or why the image is ``broken`` or the file was ``unwritten``."""
     for line in jobs:
         job = json.loads(line)
         try:
@@ -39,12 +39,12 @@ def answers(jobs: TextIO) -> Iterator[dict[str, str]]:
 
 
 def main() -> int:
-    """The command of this module."""
+    """Run the command of this module."""
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     warnings.simplefilter("ignore")  # Pillow's, of files that are odd but can be shown
-    for answer in answers(sys.stdin):
-        sys.stdout.write(f"{json.dumps(answer)}\n")
+    for reply in encode_jobs(sys.stdin):
+        sys.stdout.write(f"{json.dumps(reply)}\n")
         sys.stdout.flush()
     return 0
 

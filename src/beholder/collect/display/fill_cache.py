@@ -1,4 +1,4 @@
-"""Filling the cache of images beside the server that waits for it, by several processes."""
+"""Fill the cache of images with several processes, while the server runs."""
 
 import json
 import logging
@@ -16,31 +16,31 @@ from beholder.collect.display.served_images import Job, ServedImages
 MOST_PROCESSES = 8
 PATIENCE_SECONDS = 5.0
 LISTED = 10
-"""Images that cannot be shown, named where the server was started."""
+"""Number of broken images that are named in the log."""
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
 def filling(images: ServedImages) -> Iterator[None]:
-    """Fill the cache while the block runs; what is missing when the block ends is filled at the next start.
+    """Fill the cache while the block runs; what is missing at its end is filled at the next start.
 
-    The lock is held from the first moment on, so that no request comes before it.
+    The lock is taken before the block begins, so that no request precedes it.
     """
     lock = take_lock(images.folder)
-    if lock is None:  # another server fills it, or the disk does not even take a lock
+    if lock is None:  # another server fills it, or the disk is too full for a lock file
         yield
         return
-    fill = Filling(images, lock)
-    fill.start()
+    filler = CacheFiller(images, lock)
+    filler.start()
     try:
         yield
     finally:
-        fill.stop()
+        filler.stop()
 
 
-class Filling:
-    """The processes that fill a cache, in random order: how far they are tells nothing about an image."""
+class CacheFiller:
+    """The processes that fill a cache, in random order, so that their progress reveals nothing about an image."""
 
     def __init__(self, images: ServedImages, lock: int) -> None:
         self._images, self._lock = images, lock
@@ -53,7 +53,7 @@ class Filling:
         self._thread = threading.Thread(target=self._fill, daemon=True)
 
     def start(self) -> None:
-        """Begin, and return at once."""
+        """Start, and return at once."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -83,12 +83,12 @@ class Filling:
             os.close(self._lock)
 
     def _work(self) -> None:
-        """Give one image after the other to a process; if it dies over one, to another process."""
+        """Encode image after image; if the encoder dies, the image is broken and a new encoder starts."""
         encoder = self._new_encoder()
         while (job := self._next_job()) is not None:
             answer = encoder.encode(job)
             if answer is None and not self._stopped.is_set():
-                answer = {"broken": "the process that encoded it was ended, perhaps for want of memory"}
+                answer = {"broken": "the process that encoded it was ended, perhaps because memory ran out"}
                 encoder.end()
                 encoder = self._new_encoder()
             with self._turn:
@@ -129,7 +129,7 @@ class Filling:
 
 
 class Encoder:
-    """A process that encodes images, one after the other."""
+    """A child process that encodes images one after another."""
 
     def __init__(self, side: int, quality: int, background: str) -> None:
         self._settings = {"side": side, "quality": quality, "background": background}
@@ -138,11 +138,11 @@ class Encoder:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # Ctrl-C is for the server, which then ends this one
+            start_new_session=True,  # Ctrl-C goes to the server, which then ends this process
         )
 
     def encode(self, job: Job) -> dict[str, str] | None:
-        """What came of it; ``None`` where the process is gone."""
+        """Encode one image and return the reply; ``None`` if the process has died."""
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             raise TypeError("the encoder has no pipes")
@@ -155,15 +155,15 @@ class Encoder:
         return json.loads(line) if line.endswith("\n") else None
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the process."""
         self._process.kill()
 
     def end(self) -> None:
-        """Let it go, and wait until it has."""
+        """Close the pipes, and wait for the process to end."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 try:
                     pipe.close()
-                except OSError:  # it was killed with a line on the way
+                except OSError:  # it was killed while a line was being written
                     continue
         self._process.wait()

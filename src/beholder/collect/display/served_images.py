@@ -1,4 +1,4 @@
-"""The images of a study as raters get them: encoded before anyone asks, and never while someone waits."""
+"""The images of a study as they are served: encoded in advance, never while a request waits."""
 
 import logging
 import queue
@@ -25,10 +25,10 @@ from beholder.images.display import encode
 from beholder.images.formats import UndecodableError
 
 REMEMBERED_BYTES = 64_000_000
-"""How much is kept in memory of images that cannot be stored."""
+"""Bytes of encoded images that are kept in memory when they cannot be stored."""
 
 WAITING = 256
-"""How many images may wait to be encoded at once."""
+"""Length of the queue of images to encode."""
 
 LOOK_SECONDS = 0.5
 COUNT_SECONDS = 2.0
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """An image file to be encoded, and where it is stored then."""
+    """An image file to encode, and the path of the result."""
 
     image: str
     path: Path
@@ -47,8 +47,8 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """How far the cache is."""
+class CacheProgress:
+    """How much of the cache is filled."""
 
     done: int
     total: int
@@ -58,16 +58,16 @@ class Prepared:
 
     @property
     def unstored(self) -> int:
-        """How many are in order, but not in the cache."""
+        """Number of images that are intact, but not in the cache."""
         return max(self.total - self.done - len(self.broken), 0)
 
 
 class ServedImages:
     """Encoded images, from the cache in the study folder; from memory where that cannot be written.
 
-    While the cache is being filled no image is served: when one comes must not depend on how large it was. An
-    image that is missing afterwards (the disk was full, or someone emptied the cache) is encoded aside, and
-    whoever asks for it is told to ask again in a second.
+    While the cache is being filled no image is served: response times must not depend on the size of an image. An
+    image that is missing afterwards (the disk was full, or the cache was emptied) is encoded in a background
+    thread, and the request is told to try again in a second.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ServedImages:
         self._counted = (float("-inf"), 0, False)
 
     def content(self, image: str) -> bytes:
-        """The image as WebP; a refusal where it is not ready (503) or cannot be shown (404)."""
+        """Return the image as WebP; refused if it is not ready (503) or cannot be shown (404)."""
         if self._is_being_filled():
             raise RefusedError(503, "preparing", "the images are being prepared; try again in a moment")
         job = self._job(image)
@@ -99,17 +99,17 @@ class ServedImages:
             if job.file in self._remembered:
                 self._remembered.move_to_end(job.file)
                 return self._remembered[job.file]
-            self._encode_aside(job)
+            self._encode_in_background(job)
         raise RefusedError(503, "preparing", "the image is being prepared; try again in a moment")
 
     def missing(self) -> list[Job]:
-        """The images that are not in the cache; of several with the same content, one."""
+        """Return the images that are not in the cache, one per content."""
         names = names_in(self.folder)
         jobs = {job.file: job for job in map(self._job, self._pictures) if job.file.name not in names}
         return list(jobs.values())
 
     def fill(self) -> None:
-        """Encode what is missing before returning: for a server that has not begun to serve."""
+        """Encode all missing images before returning, for a server that does not serve yet."""
         broken: dict[str, str] = {}
         with ThreadPoolExecutor(THREADS) as pool:
             for job, reason in pool.map(lambda job: (job, self._encode(job)), self.missing()):
@@ -118,8 +118,8 @@ class ServedImages:
         note_broken(self.folder, broken)
         self._broken = broken
 
-    def prepared(self) -> Prepared:
-        """How far the cache is now."""
+    def cache_progress(self) -> CacheProgress:
+        """Return how much of the cache is filled now."""
         filling, total = self._is_being_filled(), len({picture.sha256 for picture in self._pictures.values()})
         with self._counting:
             at, done, while_filling = self._counted
@@ -128,10 +128,10 @@ class ServedImages:
                 self._counted = (time.monotonic(), done, filling)
         with self._turn:
             broken = {image: reason for image, reason in self._broken.items() if image in self._pictures}
-        return Prepared(done, total, filling, broken)
+        return CacheProgress(done, total, filling, broken)
 
     def path_of(self, image: str) -> str:
-        """The path of an image's file, as the study has it."""
+        """Return the path of an image file, as the study names it."""
         return self._pictures[image].path
 
     def _job(self, image: str) -> Job:
@@ -140,7 +140,7 @@ class ServedImages:
         return Job(image, self.folder / picture.path, file)
 
     def _is_being_filled(self) -> bool:
-        """Whether it is; looked up now and then until it is not, and then never again."""
+        """Whether the cache is being filled; checked at intervals until it is full."""
         if self._filled:
             return False
         with self._turn:
@@ -151,8 +151,8 @@ class ServedImages:
                     self._broken = noted_broken(self.folder) | self._broken
             return not self._filled
 
-    def _encode_aside(self, job: Job) -> None:
-        """Have an image encoded by a thread of its own; where too many wait, whoever asks again tries again."""
+    def _encode_in_background(self, job: Job) -> None:
+        """Queue an image for the background thread; if the queue is full, the next request tries again."""
         if job.image in self._coming:
             return
         if self._thread is None or not self._thread.is_alive():
@@ -176,7 +176,7 @@ class ServedImages:
                 log.warning("%s cannot be shown: %s", job.path, reason)
 
     def _encode(self, job: Job) -> str | None:
-        """Encode into the cache or, where it cannot be written, into memory; why it cannot be shown, if so."""
+        """Encode into the cache, or into memory if that cannot be written; return why the image is broken."""
         try:
             content = encode(job.path, self.side, self.quality, self.background)
         except UndecodableError as error:

@@ -1,4 +1,4 @@
-"""From the server's database to the tables of the study: row for row, and nothing that names a person.
+"""Export of the server's database into the tables of the study, under pseudonyms only.
 
 python -m beholder.collect.exchange.export FOLDER URL
 """
@@ -25,7 +25,7 @@ from beholder.collect.database.schema import (
     trials,
 )
 from beholder.collect.database.unavailable import usable_database
-from beholder.collect.session.slot_lending import complete_finished
+from beholder.collect.session.slot_lending import complete_finished_sessions
 from beholder.errors import UserError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.study import load_study, question_of
@@ -36,49 +36,53 @@ from beholder.tables.work import Outcome, Work, provenance_of
 
 
 def export(folder: Path, url: str) -> Outcome:
-    """Write sessions, answers, skips and marks as they are now; whom the researcher excluded is left out."""
+    """Write sessions, answers, skips and marks as they are now, without raters whom the researcher excluded."""
     study, store = load_study(folder), Store(folder)
     with usable_database():
         database = Database(url)
         database.create()
         with database.writing() as connection:
-            complete_finished(connection, study, now=clock_in(connection).now())
+            complete_finished_sessions(connection, study, now=clock_in(connection).now())
         database.engine.dispose()
-    frames = collected(url)
+    frames = collected_tables(url)
     record = provenance_of(store, Work(COLLECT, {"server": True}, study.seed))
     store.within(COLLECT).write(frames, record)
     return Outcome("collect", skipped=False, rows={name: frames[name].height for name in COLLECT.outputs})
 
 
-def collected(url: str) -> dict[str, pl.DataFrame]:
-    """The tables from one moment of the database."""
+def collected_tables(url: str) -> dict[str, pl.DataFrame]:
+    """Read the tables from one snapshot of the database."""
     database = Database(url)
     with usable_database():
         database.create()
     with usable_database(), database.reading() as connection:
-        people = {row.person: row for row in connection.execute(select(persons))}
-        held = connection.execute(select(sessions).order_by(sessions.c.started, sessions.c.session)).all()
-        asked = {row.question: question_of(row.settings) for row in connection.execute(select(questions))}
+        raters = {row.person: row for row in connection.execute(select(persons))}
+        all_sessions = connection.execute(select(sessions).order_by(sessions.c.started, sessions.c.session)).all()
+        questions_by_name = {
+            row.question: question_of(row.settings) for row in connection.execute(select(questions))
+        }
         answers = connection.execute(
             select(responses, trials.c.images)
             .join(trials, trials.c.trial == responses.c.trial)
             .order_by(responses.c.session, responses.c.place, responses.c.attempt)
         ).all()
-        left = connection.execute(select(skips).order_by(skips.c.session, skips.c.place)).all()
+        skipped = connection.execute(select(skips).order_by(skips.c.session, skips.c.place)).all()
     database.engine.dispose()
-    kept = {row.session: row for row in held if not people[row.person].excluded}
-    counted = [row for row in answers if row.session in kept]
+    included = {row.session: row for row in all_sessions if not raters[row.person].excluded}
+    counted = [row for row in answers if row.session in included]
     return {
-        "sessions": TABLES["sessions"].frame([_session(row, people[row.person]) for row in kept.values()]),
+        "sessions": TABLES["sessions"].frame([_session(row, raters[row.person]) for row in included.values()]),
         "answers": TABLES["answers"].frame(
-            [line for row in counted for line in _answers(row, kept[row.session], asked)]
+            [line for row in counted for line in _answers(row, included[row.session], questions_by_name)]
         ),
-        "skips": TABLES["skips"].frame([_skip(row, kept[row.session]) for row in left if row.session in kept]),
+        "skips": TABLES["skips"].frame(
+            [_skip(row, included[row.session]) for row in skipped if row.session in included]
+        ),
         "marks": TABLES["marks"].frame([line for row in counted for line in _marks(row)]),
     }
 
 
-def _session(row: Row[Any], person: Row[Any]) -> dict[str, object]:
+def _session(row: Row[Any], rater: Row[Any]) -> dict[str, object]:
     return {
         "session": row.session,
         "rater": row.person,
@@ -87,8 +91,8 @@ def _session(row: Row[Any], person: Row[Any]) -> dict[str, object]:
         "status": row.status,
         "started": moment(row.started),
         "ended": None if row.ended is None else moment(row.ended),
-        "simulated": person.simulated,
-        "platform": person.platform,
+        "simulated": rater.simulated,
+        "platform": rater.platform,
         "language": row.language,
         "consent": row.consent_hash,
         "frame_ms": row.frame_ms,
@@ -96,21 +100,23 @@ def _session(row: Row[Any], person: Row[Any]) -> dict[str, object]:
     }
 
 
-def _answers(row: Row[Any], session: Row[Any], asked: Mapping[str, AnyQuestion]) -> list[dict[str, object]]:
-    """A row an aspect; a trial that was spoiled before anything was said has its rows, too, with no answer."""
-    question = asked[session.question]
-    said_of = row.said or [{"aspect": aspect} for aspect in KINDS[question.kind].aspects(question)]
+def _answers(
+    row: Row[Any], session: Row[Any], questions_by_name: Mapping[str, AnyQuestion]
+) -> list[dict[str, object]]:
+    """Return one row per aspect; a trial that was spoiled before an answer has its rows, too, without a value."""
+    question = questions_by_name[session.question]
+    aspects = row.said or [{"aspect": name} for name in KINDS[question.kind].aspects(question)]
     return [
         {
             "trial": row.trial,
             "session": row.session,
             "rater": session.person,
             "question": session.question,
-            "aspect": said["aspect"],
+            "aspect": aspect["aspect"],
             "attempt": row.attempt,
-            "choice": said.get("choice"),
-            "value": said.get("value"),
-            "ranking": said.get("ranking"),
+            "choice": aspect.get("choice"),
+            "value": aspect.get("value"),
+            "ranking": aspect.get("ranking"),
             "seconds": row.seconds,
             "exposure_ms": row.shown_ms,
             "intended_ms": row.intended_ms,
@@ -118,12 +124,12 @@ def _answers(row: Row[Any], session: Row[Any], asked: Mapping[str, AnyQuestion])
             "valid": row.valid,
             "answered": moment(row.answered),
         }
-        for said in said_of
+        for aspect in aspects
     ]
 
 
 def _skip(row: Row[Any], session: Row[Any]) -> dict[str, object]:
-    """Without the comment: it may say who someone is, and stays in the database."""
+    """Return the row of a skip; its comment may identify the rater, and stays in the database."""
     return {
         "trial": row.trial,
         "session": row.session,
@@ -135,7 +141,7 @@ def _skip(row: Row[Any], session: Row[Any]) -> dict[str, object]:
 
 
 def _marks(row: Row[Any]) -> list[dict[str, object]]:
-    """Marks of valid answers; the image is the one the trial showed."""
+    """Return the marks of a valid answer, with the names of the images."""
     if not row.valid:
         return []
     return [
@@ -156,12 +162,12 @@ def _marks(row: Row[Any]) -> list[dict[str, object]]:
 
 
 def moment(seconds: float) -> datetime:
-    """A moment from seconds since 1970."""
+    """Convert seconds since 1970 to a time stamp in UTC."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
 def main() -> int:
-    """The command of this module."""
+    """Run the command of this module."""
     folder, url = sys.argv[1], os.environ[DATABASE]
     try:
         outcome = export(Path(folder), url)

@@ -1,4 +1,4 @@
-"""From the tables of the study to the server's database: run before the server starts, in a process of its own.
+"""Load the tables of the study into the server's database; runs in a separate process before the server starts.
 
 python -m beholder.collect.exchange.load FOLDER URL
 """
@@ -27,7 +27,7 @@ from beholder.collect.database.schema import (
     trials,
 )
 from beholder.collect.database.unavailable import usable_database
-from beholder.collect.simulate.rehearsal_rows import end_rehearsal
+from beholder.collect.researcher.slots import end_rehearsal
 from beholder.errors import StageError, UserError
 from beholder.study.study import Study, load_study
 from beholder.tables.store import Store
@@ -37,45 +37,45 @@ SECRETS = ("person", "token", "researcher")
 
 
 def load(folder: Path, url: str) -> str:
-    """Fill the database, or find it filled from the same trials; trials that were answered are never replaced.
+    """Fill the database, unless it holds the same trials already; answered trials are never replaced.
 
-    Returns what was done to a database of an earlier version.
+    Returns what was migrated, if the database was of an earlier version.
     """
     study, store = load_study(folder), Store(folder)
     database = Database(url)
     try:
         migrated = database.create()
         with database.writing() as connection:
-            _keep_secrets(connection)
-            _keep_questions(connection, study)
-            _keep_trials(connection, store)
+            _create_secrets(connection)
+            _store_questions(connection, study)
+            _store_trials(connection, store)
         return migrated
     finally:
         database.engine.dispose()
 
 
-def _keep_questions(connection: Connection, study: Study) -> None:
+def _store_questions(connection: Connection, study: Study) -> None:
     for ordinal, question in enumerate(study.questions):
         settings = question.model_dump(mode="json")
-        known = connection.execute(
+        updated = connection.execute(
             questions.update().where(questions.c.question == question.name).values(settings=settings)
         )
-        if known.rowcount == 0:
+        if updated.rowcount == 0:
             connection.execute(
                 insert(questions).values(question=question.name, ordinal=ordinal, settings=settings)
             )
 
 
-def _keep_trials(connection: Connection, store: Store) -> None:
-    """Take in what was drawn, unless it is there; what people have answered may only be added to."""
+def _store_trials(connection: Connection, store: Store) -> None:
+    """Store the drawn trials unless they are loaded; after the first answer, trials can only be added."""
     before = connection.scalar(select(control.c.value).where(control.c.name == LOADED))
     if before == f"{store.hash('images')} {store.hash('trials')}":
         return
     end_rehearsal(connection)
     if connection.scalar(select(func.count()).select_from(responses)):
-        if before is None or before.split()[0] != store.hash("images") or not append(connection, store):
+        if before is None or before.split()[0] != store.hash("images") or not append_trials(connection, store):
             raise StageError(
-                f"{store.folder}: the trials or images changed after people had answered them. "
+                f"{store.folder}: the trials or images changed after raters had answered them. "
                 "Undo the change, or make a new study."
             )
         return
@@ -83,23 +83,23 @@ def _keep_trials(connection: Connection, store: Store) -> None:
     _note_loaded(connection, store)
 
 
-def append(connection: Connection, store: Store) -> bool:
-    """Take in trials that were added; false, and nothing done, where one that is known has changed or is gone."""
+def append_trials(connection: Connection, store: Store) -> bool:
+    """Add new trials; false, with nothing done, if an existing trial has changed or is missing."""
     rows = {str(row["trial"]): row for row in _trial_rows(store)}
-    known = {row.trial: dict(row._mapping) for row in connection.execute(select(trials))}
-    if any(rows.get(name) != row for name, row in known.items()):
+    loaded = {row.trial: dict(row._mapping) for row in connection.execute(select(trials))}
+    if any(rows.get(name) != row for name, row in loaded.items()):
         return False
-    added = [row for name, row in rows.items() if name not in known]
+    added = [row for name, row in rows.items() if name not in loaded]
     if added:
         _insert_trials(connection, added)
     _note_loaded(connection, store)
     return True
 
 
-def _keep_secrets(connection: Connection) -> None:
-    known = set(connection.scalars(select(secrets.c.name)))
+def _create_secrets(connection: Connection) -> None:
+    existing = set(connection.scalars(select(secrets.c.name)))
     for name in SECRETS:
-        if name not in known:
+        if name not in existing:
             connection.execute(insert(secrets).values(name=name, value=randomness.token_urlsafe(32)))
 
 
@@ -112,7 +112,7 @@ def _fill(connection: Connection, store: Store) -> None:
         slots,
         trials,
         pictures,
-    ):  # who came in has answered nothing yet
+    ):  # nobody has answered anything yet
         connection.execute(table.delete())
     columns = ["image", "path", "sha256", "width", "height", "generator", "real", "gold"]
     connection.execute(insert(pictures), store.read("images").select(columns).to_dicts())
@@ -120,7 +120,7 @@ def _fill(connection: Connection, store: Store) -> None:
 
 
 def _trial_rows(store: Store) -> list[dict[str, Any]]:
-    """The trials as the database holds them: with the text of the prompt."""
+    """Return the trials as the database holds them, with the text of the prompt."""
     text_of = dict(store.read("prompts").select("prompt", "text").iter_rows())
     columns = ["trial", "question", "slot", "position", "block", "role", "images", "prompt", "expected", "repeats"]
     rows = store.read("trials").select(columns).to_dicts()
@@ -130,12 +130,12 @@ def _trial_rows(store: Store) -> list[dict[str, Any]]:
 
 
 def _insert_trials(connection: Connection, rows: list[dict[str, Any]]) -> None:
-    """Trials, and the places that they make up."""
+    """Insert trials and the slots that they form."""
     connection.execute(insert(trials), rows)
-    places = sorted({(row["question"], row["slot"]) for row in rows})
+    slot_keys = sorted({(row["question"], row["slot"]) for row in rows})
     connection.execute(
         insert(slots),
-        [{"question": name, "slot": slot, "lease_until": 0.0, "done": False} for name, slot in places],
+        [{"question": name, "slot": slot, "lease_until": 0.0, "done": False} for name, slot in slot_keys],
     )
 
 
@@ -146,7 +146,7 @@ def _note_loaded(connection: Connection, store: Store) -> None:
 
 
 def main() -> int:
-    """The command of this module."""
+    """Run the command of this module."""
     folder, url = sys.argv[1], os.environ[DATABASE]
     try:
         with usable_database():

@@ -8,7 +8,7 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 const HEARTBEAT_MS = 30_000;
 
-/** The server understood and said no. */
+/** The server refused the request. */
 export class Refused extends Error {
   /**
    * @param {number} status

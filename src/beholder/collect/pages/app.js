@@ -32,9 +32,9 @@ const LANGUAGES = ["en", "de"];
  */
 
 class App {
-  /** @param {HTMLElement} place */
-  constructor(place) {
-    this.place = place;
+  /** @param {HTMLElement} container */
+  constructor(container) {
+    this.container = container;
     this.notice = new Notice(/** @type {HTMLElement} */ (document.getElementById("notice")));
     this.api = new Api(this.notice);
     this.images = new Images((waiting) => this.notice.preparing(waiting));
@@ -62,7 +62,7 @@ class App {
     try {
       await this.prepare(state);
       const step = state.step === "elsewhere" ? this.pausedHere : STEPS[state.step];
-      return await Promise.race([this.jump.promise, step(this.place, state, this.tools(over.signal))]);
+      return await Promise.race([this.jump.promise, step(this.container, state, this.tools(over.signal))]);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const now = await this.refresh();
@@ -95,8 +95,8 @@ class App {
   }
 
   /** Another tab goes on; wait to be called back. */
-  pausedHere = async (/** @type {HTMLElement} */ place, /** @type {any} */ _state, /** @type {Tools} */ tools) => {
-    await elsewhere(place, tools);
+  pausedHere = async (/** @type {HTMLElement} */ container, /** @type {any} */ _state, /** @type {Tools} */ tools) => {
+    await elsewhere(container, tools);
     this.tabs?.claim();
     return this.refresh();
   };
@@ -123,5 +123,5 @@ class App {
 const app = new App(/** @type {HTMLElement} */ (document.getElementById("app")));
 app.start().catch((error) => {
   if (!(error instanceof Refused)) console.error(error);
-  refused(app.place, app.texts, error);
+  refused(app.container, app.texts, error);
 });

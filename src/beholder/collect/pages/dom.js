@@ -25,14 +25,14 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /**
- * Replace what is in a place, and move the focus to its heading so that it is read out.
- * @param {HTMLElement} place
+ * Replace the content of a container, and move the focus to its heading so that it is read out.
+ * @param {HTMLElement} container
  * @param {...any} children
  */
-export function show(place, ...children) {
-  place.replaceChildren(...children);
+export function show(container, ...children) {
+  container.replaceChildren(...children);
   window.scrollTo(0, 0);
-  const heading = place.querySelector("h1");
+  const heading = container.querySelector("h1");
   if (!heading) return;
   heading.tabIndex = -1;
   heading.focus({ preventScroll: true });

@@ -1,9 +1,9 @@
-// How someone comes in: by the link that they followed, once a link.
+// Entry by the link that was followed, once per link.
 
 import { Refused } from "/static/api.js";
 import { linkMark } from "/static/link.js";
 
-const PLACE = "beholder.entered";
+const STORAGE_KEY = "beholder.entered";
 const RESUME = "beholder.resume";
 
 /**
@@ -12,7 +12,7 @@ const RESUME = "beholder.resume";
  * @param {string} language
  */
 export async function enterOrResume(api, language) {
-  if (localStorage.getItem(PLACE) !== linkMark()) return enter(api, language);
+  if (localStorage.getItem(STORAGE_KEY) !== linkMark()) return enter(api, language);
   return currentState(api, language);
 }
 
@@ -37,7 +37,7 @@ export async function currentState(api, language) {
 export async function enter(api, language) {
   const parameters = Object.fromEntries(new URLSearchParams(location.search));
   const state = await api.post("/api/enter", { parameters, path: location.pathname, language });
-  localStorage.setItem(PLACE, linkMark());
+  localStorage.setItem(STORAGE_KEY, linkMark());
   if (state.resume) localStorage.setItem(RESUME, state.resume);
   else localStorage.removeItem(RESUME);
   return state;

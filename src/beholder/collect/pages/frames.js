@@ -1,4 +1,4 @@
-// The screen's frame period, learnt from the time stamps of animation frames.
+// The screen's frame period, estimated from the time stamps of animation frames.
 
 import { nextFrame } from "/static/waiting.js";
 
@@ -14,7 +14,7 @@ export class FrameClock {
     this.last = NaN;
   }
 
-  /** Milliseconds a frame. */
+  /** Milliseconds per frame. */
   get period() {
     return this.known ? typical(this.deltas) : USUAL_MS;
   }
@@ -44,7 +44,7 @@ export class FrameClock {
    * Measure for so many frames.
    * @param {number} frames
    * @param {AbortSignal} signal
-   * @param {(share: number, period: number) => void} [onProgress]
+   * @param {(progress: number, period: number) => void} [onProgress]
    */
   async measure(frames, signal, onProgress) {
     this.rest();

@@ -28,8 +28,8 @@ export class Images {
    * @returns {Promise<Blob>}
    */
   blob(token) {
-    const known = this.blobs.get(token);
-    if (known) return known;
+    const cached = this.blobs.get(token);
+    if (cached) return cached;
     const coming = fetchBlob(token, this.onWaiting);
     this.blobs.set(token, coming);
     coming.catch(() => this.blobs.delete(token));
@@ -44,12 +44,12 @@ export class Images {
    * @returns {Promise<ImageBitmap>}
    */
   bitmap(token, width, height) {
-    const place = `${token} ${width} ${height}`;
-    const known = this.bitmaps.get(place);
-    if (known) return known;
+    const cacheKey = `${token} ${width} ${height}`;
+    const cached = this.bitmaps.get(cacheKey);
+    if (cached) return cached;
     const coming = this.blob(token).then((blob) => decode(blob, width, height));
-    this.bitmaps.set(place, coming);
-    coming.catch(() => this.bitmaps.delete(place));
+    this.bitmaps.set(cacheKey, coming);
+    coming.catch(() => this.bitmaps.delete(cacheKey));
     return coming;
   }
 
@@ -72,11 +72,11 @@ export class Images {
 
   /** Let go of all images but these. @param {string[]} tokens */
   keepOnly(tokens) {
-    const kept = new Set(tokens);
-    for (const token of this.blobs.keys()) if (!kept.has(token)) this.blobs.delete(token);
-    for (const [place, coming] of this.bitmaps) {
-      if (kept.has(place.split(" ")[0])) continue;
-      this.bitmaps.delete(place);
+    const current = new Set(tokens);
+    for (const token of this.blobs.keys()) if (!current.has(token)) this.blobs.delete(token);
+    for (const [cacheKey, coming] of this.bitmaps) {
+      if (current.has(cacheKey.split(" ")[0])) continue;
+      this.bitmaps.delete(cacheKey);
       coming.then((bitmap) => bitmap.close(), () => {});
     }
   }

@@ -1,6 +1,6 @@
 // Keys and clicks that count: none before the images are shown, none held down, none meant for something else.
 
-/** Nobody answers an image that soon after it appeared. */
+/** Earliest response after an image appears that counts. */
 export const SOONEST_MS = 100;
 
 /** Opens when there is something to answer. */

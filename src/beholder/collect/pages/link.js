@@ -1,6 +1,6 @@
 // The link that brought someone here.
 
-/** A short mark of the link (FNV-1a): tells links apart without keeping a platform's id in the browser. */
+/** A short hash of the link (FNV-1a): identifies it without keeping a platform's id in the browser. */
 export function linkMark() {
   let mark = 0x811c9dc5;
   for (const letter of location.pathname + location.search) {

@@ -25,8 +25,8 @@ function drawMask(width, height, random) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [width, height];
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
-  LAYERS.forEach(([cells, share], layer) => {
-    context.globalAlpha = share;
+  LAYERS.forEach(([cells, opacity], layer) => {
+    context.globalAlpha = opacity;
     context.imageSmoothingEnabled = layer === 1;
     const across = Math.max(2, Math.round((cells * width) / Math.max(width, height)));
     const down = Math.max(2, Math.round((cells * height) / Math.max(width, height)));
@@ -45,12 +45,12 @@ function noise(width, height, random) {
   [canvas.width, canvas.height] = [width, height];
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const pixels = context.createImageData(width, height);
-  for (let place = 0; place < pixels.data.length; place += 4) {
+  for (let offset = 0; offset < pixels.data.length; offset += 4) {
     const light = 255 * random();
     for (let channel = 0; channel < 3; channel += 1) {
-      pixels.data[place + channel] = 0.6 * light + 0.4 * 255 * random();
+      pixels.data[offset + channel] = 0.6 * light + 0.4 * 255 * random();
     }
-    pixels.data[place + 3] = 255;
+    pixels.data[offset + 3] = 255;
   }
   context.putImageData(pixels, 0, 0);
   return canvas;

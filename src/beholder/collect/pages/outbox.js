@@ -2,26 +2,26 @@
 
 import { linkMark } from "/static/link.js";
 
-const PLACE = "beholder.outbox";
+const STORAGE_KEY = "beholder.outbox";
 
-/** @typedef {{link: string, answer: Record<string, any>}} Kept an answer with its key, and the link it was given under */
+/** @typedef {{link: string, answer: Record<string, any>}} PendingAnswer an answer with its key, and the link it was given under */
 
 export const outbox = {
-  /** @returns {Kept[]} in the order given */
+  /** @returns {PendingAnswer[]} in the order given */
   all() {
-    return JSON.parse(localStorage.getItem(PLACE) ?? "[]");
+    return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "[]");
   },
 
   /** @param {Record<string, any>} answer with its idempotency key */
   keep(answer) {
-    localStorage.setItem(PLACE, JSON.stringify([...this.all(), { link: linkMark(), answer }]));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify([...this.all(), { link: linkMark(), answer }]));
   },
 
   /** @param {string} key */
   forget(key) {
     const rest = this.all().filter(({ answer }) => answer.key !== key);
-    if (rest.length) localStorage.setItem(PLACE, JSON.stringify(rest));
-    else localStorage.removeItem(PLACE);
+    if (rest.length) localStorage.setItem(STORAGE_KEY, JSON.stringify(rest));
+    else localStorage.removeItem(STORAGE_KEY);
   },
 
   /** Whether a refusal is final: an answer of another link may still find its own session. @param {string} key */

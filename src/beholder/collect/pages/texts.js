@@ -31,8 +31,8 @@ export async function loadTexts(api, language) {
   return new Texts(language, await api.get(`/api/texts/${encodeURIComponent(language)}`));
 }
 
-/** The first of the browser's languages that we have texts for. @param {string[]} known */
-export function preferredLanguage(known) {
-  const wanted = navigator.languages.map((language) => language.slice(0, 2).toLowerCase());
-  return wanted.find((language) => known.includes(language)) ?? known[0];
+/** The first of the browser's languages that we have texts for. @param {string[]} available */
+export function preferredLanguage(available) {
+  const preferred = navigator.languages.map((language) => language.slice(0, 2).toLowerCase());
+  return preferred.find((language) => available.includes(language)) ?? available[0];
 }

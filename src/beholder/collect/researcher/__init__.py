@@ -1,1 +1,1 @@
-"""What the researcher sees and does while people take part."""
+"""The researcher's page: overview, raters, results and actions while a study runs."""

@@ -1,4 +1,4 @@
-"""Accounts of researchers: who may sign in, and what they may do."""
+"""Accounts of researchers and their roles."""
 
 import re
 import time
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from beholder.collect.database.schema import logins, researchers
-from beholder.collect.researcher.actions import note
+from beholder.collect.researcher.actions import log_action
 from beholder.collect.researcher.passwords import check_password, hash_password
 from beholder.errors import StageError, UserError
 
@@ -17,10 +17,10 @@ ROLES = (VIEW, MANAGE)
 """``view`` sees everything and changes nothing; ``manage`` changes the study, too."""
 
 LINK = "link"
-"""Whose name acts have that were done by the researcher's link."""
+"""Name under which actions by the researcher's link are logged."""
 
 COMMAND = "command line"
-"""Whose name acts have that were done by a command on the server."""
+"""Name under which actions by a command on the server are logged."""
 
 RESERVED = (LINK, "researcher", "anonymous")
 NAME = re.compile(r"[a-z0-9][a-z0-9._@-]{0,63}")
@@ -28,7 +28,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._@-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Somebody who may sign in, and on how many browsers they are signed in now."""
+    """An account, and the number of browsers that are signed in to it."""
 
     name: str
     role: str
@@ -37,7 +37,7 @@ class Account:
 
 
 def list_accounts(connection: Connection, *, now: float) -> list[Account]:
-    """All accounts by name."""
+    """Return all accounts, ordered by name."""
     browsers = (
         select(func.count())
         .where(logins.c.researcher == researchers.c.name, logins.c.expires > now)
@@ -48,7 +48,7 @@ def list_accounts(connection: Connection, *, now: float) -> list[Account]:
 
 
 def add_account(connection: Connection, name: str, role: str, password: str) -> None:
-    """Make an account; its name must be new."""
+    """Create an account; its name must be new."""
     check_name(name)
     check_password(password)
     if role not in ROLES:
@@ -59,11 +59,11 @@ def add_account(connection: Connection, name: str, role: str, password: str) -> 
     connection.execute(
         insert(researchers).values(name=name, role=role, password_hash=hash_password(password), created=now)
     )
-    note(connection, "account-added", "", now=now, who=COMMAND, account=name, role=role)
+    log_action(connection, "account-added", "", now=now, who=COMMAND, account=name, role=role)
 
 
 def change_password(connection: Connection, name: str, password: str) -> None:
-    """Give an account another password, and end its cookies."""
+    """Change the password of an account, and invalidate its cookies."""
     check_password(password)
     changed = connection.execute(
         update(researchers).where(researchers.c.name == name).values(password_hash=hash_password(password))
@@ -71,19 +71,19 @@ def change_password(connection: Connection, name: str, password: str) -> None:
     if changed.rowcount == 0:
         raise _unknown(connection, name)
     _end_cookies(connection, name)
-    note(connection, "password-changed", "", now=time.time(), who=COMMAND, account=name)
+    log_action(connection, "password-changed", "", now=time.time(), who=COMMAND, account=name)
 
 
 def remove_account(connection: Connection, name: str) -> None:
-    """Delete an account and end its cookies; what it did stays in the log under its name."""
+    """Delete an account and invalidate its cookies; its actions stay in the log under its name."""
     if connection.execute(delete(researchers).where(researchers.c.name == name)).rowcount == 0:
         raise _unknown(connection, name)
     _end_cookies(connection, name)
-    note(connection, "account-removed", "", now=time.time(), who=COMMAND, account=name)
+    log_action(connection, "account-removed", "", now=time.time(), who=COMMAND, account=name)
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that could be mistaken for another, or that the log uses itself."""
+    """Refuse a malformed or reserved name."""
     if not is_name(name):
         raise UserError(
             f"the name is {name!r}; up to 64 lower-case letters a–z, digits and . _ - @ are expected, a letter or "

@@ -1,4 +1,4 @@
-"""Work that needs the tables, done in processes of their own: the server stays small and goes on answering."""
+"""Work on the tables in child processes, so that the server stays small and responsive."""
 
 import json
 import os
@@ -14,15 +14,15 @@ from beholder.errors import NoRoomError, RefusedError, UserError
 
 USER_FAULT = 2
 NO_ROOM = 3
-"""With this a module ends that found the disk full."""
+"""Exit code of a module that found the disk full."""
 
 LONGEST_SECONDS = 900
 
 
 def run_module(module: str, url: str, *arguments: str | Path | int) -> Any:  # noqa: ANN401 - whatever JSON the module prints
-    """Run ``python -m module`` and read the JSON it prints; its fault of the user becomes a refusal.
+    """Run ``python -m module`` and parse the JSON it prints; an error of the user becomes a refusal.
 
-    The address of the database goes through the environment: it may hold a password, and others see arguments.
+    The URL of the database goes through the environment: it may hold a password, and arguments are visible.
     """
     try:
         done = subprocess.run(
@@ -43,14 +43,14 @@ def run_module(module: str, url: str, *arguments: str | Path | int) -> Any:  # n
     return json.loads(done.stdout)
 
 
-def failed(error: UserError) -> int:
-    """How such a module ends at a fault of the user: the message, and the code that goes with it."""
+def report_failure(error: UserError) -> int:
+    """Print an error of the user, and return the exit code of such a module."""
     sys.stderr.write(f"error: {error}\n")
     return NO_ROOM if isinstance(error, NoRoomError) else USER_FAULT
 
 
-class Remembered:
-    """The last outcome of slow work, kept as long as what it rests on has not changed; one at a time."""
+class CachedOutcome:
+    """The last outcome of a slow module, cached until its key changes; one computation at a time."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -58,7 +58,7 @@ class Remembered:
         self._value: Any = None
 
     def get(self, key: Hashable, module: str, url: str, *arguments: str | Path) -> Any:  # noqa: ANN401 - JSON
-        """The outcome for this key, computed if it is not the one at hand."""
+        """Return the outcome for this key, computed unless it is cached."""
         with self._turn:
             if self._key != key or self._value is None:
                 self._value, self._key = run_module(module, url, *arguments), key

@@ -1,4 +1,4 @@
-"""How far each cell of the design is filled: answers to test trials, by generator or by pair of generators."""
+"""Coverage of the design: answered test trials by generator, or by pair of generators."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A generator, or two against each other: test trials that were drawn, and those of them answered."""
+    """A generator, or a pair of them, with its planned and its answered test trials."""
 
     cell: str
     collected: int
@@ -20,34 +20,34 @@ class Cell:
 
 
 def cells(connection: Connection, question: AnyQuestion) -> list[Cell]:
-    """The cells of a question by name. A trial with a row of images counts for every generator in it."""
-    shown = KINDS[question.kind].shows(question)
-    places = [(0, 1)] if shown == 2 else [(place,) for place in range(shown)]
+    """Return the cells of a question by name. A trial with several images counts for each of their generators."""
+    images = KINDS[question.kind].shows(question)
+    groups = [(0, 1)] if images == 2 else [(position,) for position in range(images)]
     planned: dict[str, int] = {}
     collected: dict[str, int] = {}
-    for place in places:
-        _count(connection, _by_generator(question.name, place), planned)
-        _count(connection, _answered(_by_generator(question.name, place)), collected)
+    for positions in groups:
+        _count(connection, _by_generator(question.name, positions), planned)
+        _count(connection, _answered(_by_generator(question.name, positions)), collected)
     return [Cell(name, collected.get(name, 0), planned[name]) for name in sorted(planned)]
 
 
-def _by_generator(question: str, places: tuple[int, ...]) -> Select[Any]:
-    """Distinct test trials of a question, grouped by the generators of the images at these places."""
-    shown = [pictures.alias() for _ in places]
+def _by_generator(question: str, positions: tuple[int, ...]) -> Select[Any]:
+    """Count distinct test trials of a question, grouped by the generators of the images at these positions."""
+    images = [pictures.alias() for _ in positions]
     joined: Any = trials
-    for picture, place in zip(shown, places, strict=True):
-        joined = joined.join(picture, picture.c.image == trials.c.images[place].as_string())
-    makers = [picture.c.generator for picture in shown]
+    for image, position in zip(images, positions, strict=True):
+        joined = joined.join(image, image.c.image == trials.c.images[position].as_string())
+    generators = [image.c.generator for image in images]
     return (
-        select(func.count(distinct(trials.c.trial)), *makers)
+        select(func.count(distinct(trials.c.trial)), *generators)
         .select_from(joined)
         .where(trials.c.question == question, trials.c.role == "test")
-        .group_by(*makers)
+        .group_by(*generators)
     )
 
 
 def _answered(query: Select[Any]) -> Select[Any]:
-    """Only those with an answer that counts."""
+    """Restrict a query to trials with an answer that counts."""
     return (
         query.join(responses, responses.c.trial == trials.c.trial)
         .join(sessions, sessions.c.session == responses.c.session)
@@ -57,6 +57,6 @@ def _answered(query: Select[Any]) -> Select[Any]:
 
 
 def _count(connection: Connection, query: Select[Any], into: dict[str, int]) -> None:
-    for count, *makers in connection.execute(query):
-        name = " × ".join(sorted(makers))
+    for count, *generators in connection.execute(query):
+        name = " × ".join(sorted(generators))
         into[name] = into.get(name, 0) + count

@@ -1,4 +1,4 @@
-"""The study in someone's format, as it stands now.
+"""Export of the study, as it stands now, in one of the published formats.
 
 python -m beholder.collect.researcher.exports FOLDER URL FORMAT FILE.zip
 """
@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 import polars as pl
 
 from beholder.collect.database.schema import DATABASE
-from beholder.collect.exchange.export import collected
-from beholder.collect.researcher.child_processes import failed
+from beholder.collect.exchange.export import collected_tables
+from beholder.collect.researcher.child_processes import report_failure
 from beholder.errors import StageError, UserError
 from beholder.formats.catalogue import WRITABLE
 from beholder.formats.format import Written
@@ -28,16 +28,16 @@ from beholder.tables.stages import COLLECT, STAGES, made_from
 from beholder.tables.store import Store
 
 IMPORTED = STAGES["import"].outputs
-"""What data from elsewhere brought in place of answers."""
+"""Tables that imported data have in place of answers."""
 
 LATER = made_from(*COLLECT.outputs)
-"""Tables that are made from the answers; taken from the folder only along with its answers."""
+"""Tables derived from the answers; used only together with the answers of the folder."""
 
 
 def write_export(folder: Path, url: str | None, name: str, out: Path, *, licence: str | None = None) -> Written:
-    """Write one format: into a folder, or into one file where ``out`` ends in ``.zip``.
+    """Write one format into a folder, or into one file if ``out`` ends in ``.zip``.
 
-    With a database the answers are those that it holds now; without one, those of the tables on the disk. Only
+    With a database, the answers are those that it holds now; without one, those of the tables on the disk. Only
     the format ``datasets`` states a licence.
     """
     if name not in WRITABLE:
@@ -58,7 +58,7 @@ def write_export(folder: Path, url: str | None, name: str, out: Path, *, licence
 
 
 def _into_folder(write: Callable[[Path], Written], out: Path) -> Written:
-    """Write all files beside the folder, and move them into it when they are there: on a full disk none is."""
+    """Write all files beside the folder and then move them into it, so that a full disk leaves none behind."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as temporary:
         written = write(Path(temporary))
@@ -74,7 +74,7 @@ def _tables(folder: Path, url: str | None) -> dict[str, pl.DataFrame]:
     store = Store(folder)
     tables = {name: store.read(name) for name in ("prompts", "images", "trials")}
     if url is not None:
-        return tables | collected(url)
+        return tables | collected_tables(url)
     tables |= {name: store.read(name) for name in ("sessions", "answers", "marks")}
     tables["skips"] = store.read_or_empty("skips")  # which older studies do not have
     tables |= {name: store.read(name) for name in IMPORTED if store.has(name)}
@@ -92,13 +92,13 @@ def _zip(folder: Path, written: Written, out: Path) -> None:
 
 
 def main() -> int:
-    """The command of this module."""
+    """Run the command of this module."""
     folder, name, out = sys.argv[1:]
     url = os.environ[DATABASE]
     try:
         written = write_export(Path(folder), url, name, Path(out))
     except UserError as error:
-        return failed(error)
+        return report_failure(error)
     json.dump({"file": out, "notes": written.notes}, sys.stdout)
     return 0
 

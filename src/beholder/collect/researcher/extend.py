@@ -1,9 +1,9 @@
-"""More places for a question: trials drawn anew by the design stage and put after those that there are.
+"""More slots for a question: trials drawn by the design stage and appended to the existing ones.
 
-python -m beholder.collect.researcher.extend FOLDER QUESTION PLACES REASON ACCOUNT
+python -m beholder.collect.researcher.extend FOLDER QUESTION SLOTS REASON ACCOUNT
 
-Nothing that was drawn is touched, and ``study.toml`` stays as it is, so that the design counts as unchanged. The
-file of the trials says under ``beholder-extensions`` what was added and by which seed.
+Existing trials are not touched, and ``study.toml`` stays as it is, so that the design counts as unchanged. The
+file of the trials records under ``beholder-extensions`` what was added and by which seed.
 """
 
 import hashlib
@@ -22,9 +22,9 @@ from sqlalchemy import select
 from beholder.collect.database.clock import clock_in
 from beholder.collect.database.schema import DATABASE, Database, control
 from beholder.collect.database.unavailable import usable_database
-from beholder.collect.exchange.load import LOADED, append
-from beholder.collect.researcher.actions import note
-from beholder.collect.researcher.child_processes import failed
+from beholder.collect.exchange.load import LOADED, append_trials
+from beholder.collect.researcher.actions import log_action
+from beholder.collect.researcher.child_processes import report_failure
 from beholder.collect.researcher.snapshot import run_stage, write_study
 from beholder.errors import StageError, StudyError, TableError, UserError
 from beholder.study.faults import faults_of
@@ -42,7 +42,7 @@ EXTENSIONS_KEY = "beholder-extensions"
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """What was added to a question."""
+    """The slots and trials that were added to a question."""
 
     question: str
     first_slot: int
@@ -51,48 +51,48 @@ class Extension:
     seed: int
 
 
-def extend(folder: Path, url: str, name: str, places: int, *, reason: str, who: str) -> Extension:
-    """Draw trials for so many more people and add them to the table and the database."""
+def extend(folder: Path, url: str, name: str, count: int, *, reason: str, who: str) -> Extension:
+    """Draw trials for ``count`` more slots, and add them to the table and the database."""
     study, store = load_study(folder), Store(folder)
     if name not in {question.name for question in study.questions}:
         raise StageError(f"{folder} has no question '{name}'")
     before = store.hash("trials")
-    known = store.read("trials")
-    first = _next_slot(known, name)
+    trials = store.read("trials")
+    first = _next_slot(trials, name)
     seed = _seed(study.seed, name, first)
-    drawn = _draw(store, study, name, places, seed)
+    drawn = _draw(store, study, name, count, seed)
     added = _renumbered(drawn, name, first)
-    extension = Extension(name, first, places, added.height, seed)
+    extension = Extension(name, first, count, added.height, seed)
     database = Database(url)
     with database.writing() as connection:
         loaded = connection.scalar(select(control.c.value).where(control.c.name == LOADED).with_for_update())
         if loaded != f"{store.hash('images')} {before}" or store.hash("trials") != before:
-            raise StageError("the trials changed meanwhile; try again")
-        _write(store, pl.concat([known, added]), extension)
-        if not append(connection, store):
+            raise StageError("the trials changed in the meantime; try again")
+        _write(store, pl.concat([trials, added]), extension)
+        if not append_trials(connection, store):
             raise StageError("the trials of the database are not those of the table; nothing was added to it")
-        note(connection, "extend", reason, now=clock_in(connection).now(), who=who, **asdict(extension))
+        log_action(connection, "extend", reason, now=clock_in(connection).now(), who=who, **asdict(extension))
     database.engine.dispose()
     return extension
 
 
-def _next_slot(known: pl.DataFrame, name: str) -> int:
-    last = known.filter(pl.col("question") == name)["slot"].max()
+def _next_slot(trials: pl.DataFrame, name: str) -> int:
+    last = trials.filter(pl.col("question") == name)["slot"].max()
     return int(last) + 1 if isinstance(last, int) else 0
 
 
 def _seed(seed: int, name: str, first: int) -> int:
-    """A seed that depends on the study's and on what is there already, so that the same deed draws the same."""
+    """Derive a seed from the study's and the first new slot, so that the same extension draws the same trials."""
     return int.from_bytes(hashlib.sha256(f"{seed} {name} {first}".encode()).digest()[:6], "big")
 
 
-def _draw(store: Store, study: Study, name: str, places: int, seed: int) -> pl.DataFrame:
-    """The trials of a study that has this question alone, for so many people."""
+def _draw(store: Store, study: Study, name: str, count: int, seed: int) -> pl.DataFrame:
+    """Draw the trials of a study that has only this question and ``count`` slots."""
     question = study.question(name)
     try:
-        design = Design.model_validate(question.design.model_dump() | {"raters": places})
+        design = Design.model_validate(question.design.model_dump() | {"raters": count})
     except ValidationError as error:
-        raise StudyError(f"{places} more people for '{name}'", faults_of(error, Design)) from error
+        raise StudyError(f"{count} more slots for '{name}'", faults_of(error, Design)) from error
     smaller = question.model_copy(update={"design": design})
     with TemporaryDirectory(prefix="beholder-extend-") as temporary:
         copy = Store(Path(temporary))
@@ -105,7 +105,7 @@ def _draw(store: Store, study: Study, name: str, places: int, seed: int) -> pl.D
 
 
 def _renumbered(drawn: pl.DataFrame, name: str, first: int) -> pl.DataFrame:
-    """The same trials as slots from ``first`` on; names as the design stage gives them."""
+    """Renumber the slots from ``first`` on, and name the trials as the design stage does."""
     slot = pl.col("slot") + first
     renamed = drawn.with_columns(
         slot=slot,
@@ -120,29 +120,29 @@ def _renumbered(drawn: pl.DataFrame, name: str, first: int) -> pl.DataFrame:
     return renamed.with_columns(trial=pl.col("new"), repeats=pl.col("repeats").replace(names)).drop("new")
 
 
-def _write(store: Store, whole: pl.DataFrame, extension: Extension) -> None:
-    """Replace the table at once; the record of the design stage stays, and what was added is noted beside it."""
+def _write(store: Store, trials: pl.DataFrame, extension: Extension) -> None:
+    """Replace the table atomically; it keeps the record of the design stage, with the extension beside it."""
     table = TABLES["trials"]
     targets = {name: store.read(name) for name in ("images", "prompts")}
-    faults = faults_in(whole, table) + reference_faults(whole, table, targets)
+    faults = faults_in(trials, table) + reference_faults(trials, table, targets)
     if faults:
         raise TableError(f"{store.path('trials')}: nothing was written", faults)
-    kept = pl.read_parquet_metadata(store.path("trials"))
-    added = [*json.loads(kept.get(EXTENSIONS_KEY, "[]")), asdict(extension)]
-    metadata = {METADATA_KEY: kept[METADATA_KEY], EXTENSIONS_KEY: json.dumps(added)}
+    existing = pl.read_parquet_metadata(store.path("trials"))
+    added = [*json.loads(existing.get(EXTENSIONS_KEY, "[]")), asdict(extension)]
+    metadata = {METADATA_KEY: existing[METADATA_KEY], EXTENSIONS_KEY: json.dumps(added)}
     with write_atomically(store.path("trials")) as file:
-        whole.write_parquet(file, compression="zstd", metadata=metadata)
+        trials.write_parquet(file, compression="zstd", metadata=metadata)
 
 
 def main() -> int:
-    """The command of this module."""
-    folder, name, places, reason, who = sys.argv[1:]
+    """Run the command of this module."""
+    folder, name, count, reason, who = sys.argv[1:]
     url = os.environ[DATABASE]
     try:
         with usable_database(), room_on_disk(Path(folder)):
-            added = extend(Path(folder), url, name, int(places), reason=reason, who=who)
+            added = extend(Path(folder), url, name, int(count), reason=reason, who=who)
     except UserError as error:
-        return failed(error)
+        return report_failure(error)
     json.dump(asdict(added), sys.stdout)
     return 0
 

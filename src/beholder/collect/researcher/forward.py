@@ -1,4 +1,4 @@
-"""Handing a request on to the application of a preview, under another path and with a cookie of its own."""
+"""Forwarding of requests to the application of a preview, under another path and cookie."""
 
 from collections.abc import Iterable
 from http.cookies import SimpleCookie
@@ -9,20 +9,20 @@ from fastapi import FastAPI, Response
 from beholder.collect.server.service import COOKIE as RATER_COOKIE
 
 SESSION_COOKIE = "beholder_preview_session"
-"""Where the browser keeps the cookie of a preview's session: beside, not in place of, one of a real session."""
+"""Cookie of a preview's session; it does not replace that of a real session."""
 
 Headers = list[tuple[bytes, bytes]]
 
 
-class Forwarded(Response):
-    """The answer of another application to this request."""
+class ForwardedResponse(Response):
+    """The reply of another application to this request."""
 
     def __init__(self, app: FastAPI, path: str, body: bytes) -> None:
         super().__init__()
         self._app, self._path, self._body_sent = app, path, body
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401 - ASGI's own types
-        """Call the other application with the path and the cookie that it knows."""
+        """Call the other application with the path and the cookie that it expects."""
         waiting = [{"type": "http.request", "body": self._body_sent, "more_body": False}]
 
         async def replay() -> Any:  # noqa: ANN401
@@ -46,18 +46,18 @@ class Forwarded(Response):
 
 
 def _inward(headers: Iterable[tuple[bytes, bytes]], length: int) -> Headers:
-    """The cookie of the preview's session under the name that the application reads; no other cookie."""
-    kept: Headers = []
+    """Rename the cookie of the preview's session as the application expects it, and drop all others."""
+    forwarded: Headers = []
     for name, value in headers:
         if name == b"cookie":
-            held = SimpleCookie(value.decode("latin-1")).get(SESSION_COOKIE)
-            if held is not None:
-                kept.append((b"cookie", f"{RATER_COOKIE}={held.value}".encode()))
+            cookie = SimpleCookie(value.decode("latin-1")).get(SESSION_COOKIE)
+            if cookie is not None:
+                forwarded.append((b"cookie", f"{RATER_COOKIE}={cookie.value}".encode()))
         elif name == b"content-length":
-            kept.append((name, str(length).encode()))
+            forwarded.append((name, str(length).encode()))
         else:
-            kept.append((name, value))
-    return kept
+            forwarded.append((name, value))
+    return forwarded
 
 
 def _outward(headers: Iterable[tuple[bytes, bytes]]) -> Headers:

@@ -1,4 +1,4 @@
-"""The study at a glance: places, answers and people of every question, counted by the database."""
+"""Overview of the running study: slots, answers, sessions and raters, counted by the database."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,21 +9,21 @@ from beholder.collect.database.schema import comments, events, persons, response
 from beholder.collect.display.served_images import ServedImages
 from beholder.collect.researcher.actions import KIND
 from beholder.collect.researcher.design_cells import cells
-from beholder.collect.server.disk import disk_of, warning
+from beholder.collect.server.disk import disk_of, low_disk_warning
 from beholder.collect.session.catalogue import Catalogue
 from beholder.collect.session.progress import is_paused
 from beholder.study.study import Study
 
-Part = dict[str, Any]
+JsonObject = dict[str, Any]
 LATEST = 30
 
 
 def overview(
     connection: Connection, catalogue: Catalogue, study: Study, images: ServedImages, *, now: float
-) -> Part:
-    """Everything that the first page shows, from one moment."""
-    places, answers = _slots(connection, now), _answers(connection)
-    skipped, people = _skips(connection), _people(connection)
+) -> JsonObject:
+    """Return everything that the first page shows, from one snapshot."""
+    slot_counts, answer_counts = _slots(connection, now), _answers(connection)
+    skip_counts, session_counts = _skips(connection), _session_counts(connection)
     return {
         "study": {
             "name": study.name,
@@ -35,17 +35,17 @@ def overview(
         },
         "now": now,
         "paused": is_paused(connection),
-        "people": _everyone(connection),
+        "raters": _rater_counts(connection),
         "comments": connection.scalar(select(func.count()).select_from(comments)),
         "questions": [
             {
                 "question": name,
                 "kind": question.kind,
                 "text": question.text,
-                "slots": places.get(name, {"done": 0, "running": 0, "free": 0}),
-                "answers": answers.get(name, {"valid": 0, "spoiled": 0}),
-                "skips": skipped.get(name, 0),
-                "people": people.get(name, {}),
+                "slots": slot_counts.get(name, {"done": 0, "running": 0, "free": 0}),
+                "answers": answer_counts.get(name, {"valid": 0, "spoiled": 0}),
+                "skips": skip_counts.get(name, 0),
+                "sessions": session_counts.get(name, {}),
                 "cells": [asdict(cell) for cell in cells(connection, question)],
             }
             for name, question in catalogue.questions.items()
@@ -57,27 +57,29 @@ def overview(
 
 
 def warnings(images: ServedImages) -> list[str]:
-    """What the researcher should know at once, whichever part of the page is looked at; without the database."""
-    disk, prepared = disk_of(images.folder), images.prepared()
-    told = [warning(images.folder, disk)] if disk.low else []
+    """Return warnings for every part of the page; needs no database."""
+    disk, prepared = disk_of(images.folder), images.cache_progress()
+    messages = [low_disk_warning(images.folder, disk)] if disk.low else []
     if prepared.filling:
-        told.append(
+        messages.append(
             f"The images are being prepared: {prepared.done:,} of {prepared.total:,} so far. "
-            "Raters who come in wait for them."
+            "Raters who enter wait for them."
         )
     elif prepared.unstored:
-        told.append(
+        messages.append(
             f"{prepared.unstored:,} of {prepared.total:,} images are not stored, and are encoded when they are "
             "needed. Make room on the disk, and start the server again."
         )
     if prepared.broken:
-        told.append(f"{len(prepared.broken):,} images cannot be shown; raters can skip them. See the overview.")
-    return told
+        messages.append(
+            f"{len(prepared.broken):,} images cannot be shown; raters can skip them. See the overview."
+        )
+    return messages
 
 
-def _images(images: ServedImages) -> Part:
-    """How far the images are prepared, and those that cannot be shown, all of them."""
-    prepared = images.prepared()
+def _images(images: ServedImages) -> JsonObject:
+    """Return how many images are prepared, and all that cannot be shown."""
+    prepared = images.cache_progress()
     return {
         "done": prepared.done,
         "total": prepared.total,
@@ -89,8 +91,8 @@ def _images(images: ServedImages) -> Part:
     }
 
 
-def _slots(connection: Connection, now: float) -> dict[str, Part]:
-    """Places by question: done, held by someone whose lease is alive, free."""
+def _slots(connection: Connection, now: float) -> dict[str, JsonObject]:
+    """Count slots by question: done, running (with a valid lease), free."""
     held = and_(slots.c.done.is_(False), slots.c.session.is_not(None), slots.c.lease_until >= now)
     rows = connection.execute(
         select(
@@ -106,17 +108,17 @@ def _slots(connection: Connection, now: float) -> dict[str, Part]:
     }
 
 
-def _answers(connection: Connection) -> dict[str, Part]:
+def _answers(connection: Connection) -> dict[str, JsonObject]:
     rows = connection.execute(
         select(sessions.c.question, responses.c.valid, func.count().label("count"))
         .join_from(responses, sessions, sessions.c.session == responses.c.session)
         .group_by(sessions.c.question, responses.c.valid)
     )
-    found: dict[str, Part] = {}
+    counts: dict[str, JsonObject] = {}
     for row in rows:
-        part = found.setdefault(row.question, {"valid": 0, "spoiled": 0})
+        part = counts.setdefault(row.question, {"valid": 0, "spoiled": 0})
         part["valid" if row.valid else "spoiled"] = row.count
-    return found
+    return counts
 
 
 def _skips(connection: Connection) -> dict[str, int]:
@@ -128,20 +130,20 @@ def _skips(connection: Connection) -> dict[str, int]:
     return {row.question: row.skipped for row in rows}
 
 
-def _people(connection: Connection) -> dict[str, dict[str, int]]:
-    """People by question and status."""
+def _session_counts(connection: Connection) -> dict[str, dict[str, int]]:
+    """Count sessions by question and status."""
     rows = connection.execute(
-        select(sessions.c.question, sessions.c.status, func.count().label("people")).group_by(
+        select(sessions.c.question, sessions.c.status, func.count().label("sessions")).group_by(
             sessions.c.question, sessions.c.status
         )
     )
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for row in rows:
-        found.setdefault(row.question, {})[row.status] = row.people
-    return found
+        counts.setdefault(row.question, {})[row.status] = row.sessions
+    return counts
 
 
-def _everyone(connection: Connection) -> Part:
+def _rater_counts(connection: Connection) -> JsonObject:
     row = connection.execute(
         select(
             func.count().label("total"),
@@ -152,8 +154,8 @@ def _everyone(connection: Connection) -> Part:
     return {"total": row.total, "excluded": row.excluded, "simulated": row.simulated}
 
 
-def _log(connection: Connection) -> list[Part]:
-    """What the researcher did, the latest first."""
+def _log(connection: Connection) -> list[JsonObject]:
+    """Return the latest actions of researchers, newest first."""
     rows = connection.execute(
         select(events).where(events.c.kind.startswith(KIND)).order_by(events.c.id.desc()).limit(LATEST)
     )

@@ -1,7 +1,7 @@
-"""Passwords of researchers: kept as scrypt hashes, each with its own salt and the cost by which it was made.
+"""Passwords of researchers, stored as scrypt hashes, each with its own salt and cost.
 
-A hash reads ``scrypt$LOG2_N$R$P$SALT$KEY``, the last two in base64, so that the cost may be raised later and older
-hashes still be checked.
+A hash reads ``scrypt$LOG2_N$R$P$SALT$KEY``, the last two in base64, so that the cost can be raised later while
+older hashes stay valid.
 """
 
 import base64
@@ -18,19 +18,19 @@ LOG2_N, BLOCK, PARALLEL = 15, 8, 3
 SALT_BYTES, KEY_BYTES = 16, 32
 SHORTEST, LONGEST = 12, 200
 LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"
-"""Without those that are mistaken for one another: 32, so that a letter holds 5 bits."""
+"""32 letters that are not easily confused, of 5 bits each."""
 
 
 def hash_password(password: str) -> str:
-    """What is kept of a password."""
+    """Return the hash that is stored of a password."""
     salt = randomness.token_bytes(SALT_BYTES)
     key = _key(password, salt, LOG2_N, BLOCK, PARALLEL)
     return f"scrypt${LOG2_N}${BLOCK}${PARALLEL}${_text(salt)}${_text(key)}"
 
 
 def is_password(password: str, password_hash: str | None) -> bool:
-    """Whether the password belongs to the hash; without a hash it takes as long, and the answer is no."""
-    scheme, *cost, salt, key = (password_hash or _nobody()).split("$")
+    """Whether the password matches the hash; without a hash it takes as long, and the answer is no."""
+    scheme, *cost, salt, key = (password_hash or _unmatchable_hash()).split("$")
     if scheme != "scrypt":
         raise ValueError(f"a password is hashed by {scheme}; scrypt is expected")
     derived = _key(password, base64.b64decode(salt), *map(int, cost))
@@ -41,13 +41,13 @@ def is_password(password: str, password_hash: str | None) -> bool:
 
 
 def new_password() -> str:
-    """A password of 100 random bits, in groups that can be read out."""
+    """Generate a password of 100 random bits, in groups that can be read out."""
     groups = ("".join(randomness.choice(LETTERS) for _ in range(5)) for _ in range(4))
     return "-".join(groups)
 
 
 def check_password(password: str) -> None:
-    """Refuse a password that is too short, too long, or that no form can send."""
+    """Refuse a password that is too short, too long, or holds control characters."""
     if not SHORTEST <= len(password) <= LONGEST:
         raise UserError(f"the password has {len(password)} characters; {SHORTEST} to {LONGEST} are expected")
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in password):
@@ -60,8 +60,8 @@ def _key(password: str, salt: bytes, log2_n: int, block: int, parallel: int) -> 
     return hashlib.scrypt(text, salt=salt, n=1 << log2_n, r=block, p=parallel, maxmem=2 * memory, dklen=KEY_BYTES)
 
 
-def _nobody() -> str:
-    """A hash of the usual cost that no password belongs to."""
+def _unmatchable_hash() -> str:
+    """Return a hash of the usual cost that no password matches."""
     return f"scrypt${LOG2_N}${BLOCK}${PARALLEL}${_text(bytes(SALT_BYTES))}${_text(bytes(KEY_BYTES))}"
 
 

@@ -1,8 +1,8 @@
-"""Any question as people see it, in a throw-away database: nothing of it touches the study.
+"""Preview of a question as raters see it, in a temporary database that is separate from the study.
 
-Every opening of a preview makes a small SQLite file outside the study folder with one place of one question, fresh
-secrets, and an invitation that leads in. The file goes when it is two hours old, or with the machine's temporary
-files. All processes of a server find it by its name, which the preview's cookie holds.
+Opening a preview creates a small SQLite file outside the study folder with one slot of one question, fresh
+secrets, and an invitation to enter by. The file is deleted after two hours, or with the machine's temporary files.
+All processes of a server find it by its name, which the preview's cookie holds.
 """
 
 import re
@@ -30,8 +30,8 @@ ALIVE_AT_ONCE = 8
 
 
 def open_preview(database: Database, question: str, *, key: str) -> str:
-    """A new throw-away database with the first place of a question; the ticket by which it is found."""
-    _sweep(key)
+    """Create a temporary database with the first slot of a question; return the ticket that names it."""
+    _delete_expired(key)
     ticket = randomness.token_hex(16)
     copy = Database(_url(key, ticket))
     copy.create()
@@ -47,24 +47,24 @@ def open_preview(database: Database, question: str, *, key: str) -> str:
 
 
 def preview_app(folder: Path, key: str, ticket: str | None) -> FastAPI:
-    """The application of a preview; a refusal where there is none."""
+    """Return the application of a preview; refuse an unknown ticket."""
     if ticket is None or not TICKET.match(ticket) or not _path(key, ticket).is_file():
-        raise RefusedError(401, "no-preview", "open the preview anew")
+        raise RefusedError(401, "no-preview", "open the preview again")
     return _app(folder, _url(key, ticket))
 
 
 def invitation(ticket: str) -> str:
-    """The link by which the preview is entered."""
+    """Return the path by which the preview is entered."""
     return f"/i/{ticket}"
 
 
 def _copy(source: Connection, target: Connection, question: str) -> None:
     slot = source.scalar(select(func.min(trials.c.slot)).where(trials.c.question == question))
-    mine = (trials.c.question == question) & (trials.c.slot == slot)
+    in_slot = (trials.c.question == question) & (trials.c.slot == slot)
     for table, query in (
         (questions, select(questions)),
         (pictures, select(pictures)),
-        (trials, select(trials).where(mine)),
+        (trials, select(trials).where(in_slot)),
     ):
         rows = [dict(row._mapping) for row in source.execute(query)]
         if rows:
@@ -75,7 +75,7 @@ def _copy(source: Connection, target: Connection, question: str) -> None:
 
 @lru_cache(ALIVE_AT_ONCE)
 def _app(folder: Path, url: str) -> FastAPI:
-    """What people's pages talk to, on the throw-away database."""
+    """Create the application of the raters' pages on the temporary database."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.service = Service(folder, url)
     app.router.routes.extend(rater.router.routes)
@@ -84,28 +84,28 @@ def _app(folder: Path, url: str) -> FastAPI:
     return app
 
 
-def _room(key: str) -> Path:
-    """The folder of this study's previews among the temporary files."""
-    room = Path(tempfile.gettempdir()) / f"beholder-preview-{hash_of(key)[:16]}"
-    room.mkdir(mode=0o700, exist_ok=True)
-    return room
+def _folder(key: str) -> Path:
+    """Return the folder of this study's previews among the temporary files."""
+    folder = Path(tempfile.gettempdir()) / f"beholder-preview-{hash_of(key)[:16]}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
 
 
 def _path(key: str, ticket: str) -> Path:
-    return _room(key) / f"{ticket}.sqlite"
+    return _folder(key) / f"{ticket}.sqlite"
 
 
 def _url(key: str, ticket: str) -> str:
     return f"sqlite:///{_path(key, ticket)}"
 
 
-def _sweep(key: str) -> None:
-    """Delete what is too old."""
-    for file in _old(_room(key)):
+def _delete_expired(key: str) -> None:
+    """Delete the databases of expired previews."""
+    for file in _expired(_folder(key)):
         file.unlink(missing_ok=True)
 
 
-def _old(room: Path) -> Iterator[Path]:
-    for file in room.iterdir():
+def _expired(folder: Path) -> Iterator[Path]:
+    for file in folder.iterdir():
         if file.stat().st_mtime < time.time() - KEPT_SECONDS:
             yield file

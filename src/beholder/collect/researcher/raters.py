@@ -1,4 +1,4 @@
-"""How raters go about it: speed, sameness, checks, hourly pay, and what stands out; one row per session."""
+"""Conduct of raters while a study runs: speed, repeated answers, checks, hourly pay and flags, per session."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -10,27 +10,27 @@ from sqlalchemy import Connection, Row, Select, func, select, true
 from beholder.collect.database.schema import comments, events, persons, responses, sessions, skips, trials
 from beholder.collect.session.answers import TIMING
 from beholder.collect.session.catalogue import Catalogue
-from beholder.collect.session.completion_codes import personal_code, session_of_code
+from beholder.collect.session.completion import personal_code, session_of_code
 from beholder.judgements.conduct import CheckedAnswer, SkippedTrial, conduct_of, proportion, tally
 from beholder.judgements.rules import judge
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
-from beholder.study.kinds.kind import Said
+from beholder.study.kinds.kind import AspectAnswer
 from beholder.study.question import Screening
 from beholder.study.study import Study
 
 LONGEST_GAP = 60.0
-"""Seconds between two answers beyond which someone was away."""
+"""Longest gap between two answers, in seconds, that counts as active time."""
 
 FAILURES_FORGIVEN = 1
-"""Attention checks that may be missed where the study does not say."""
+"""Attention checks that may be failed where the study sets no limit."""
 
 MOST_SKIPPED = 0.25
-"""Proportion of the test trials that may be skipped where the study does not say."""
+"""Proportion of test trials that may be skipped where the study sets no limit."""
 
 CLAIMS_FORGIVEN = 2
-"""Answers that may claim more time than there was: a clock may have been set."""
+"""Answers that may claim more time than had passed: a clock may have been adjusted."""
 
-Part = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 FLAGS = {
@@ -41,12 +41,12 @@ FLAGS = {
     "gold trials": "gold failed",
     "qualification": "qualification failed",
 }
-"""Short name of a reason against a rater -> the flag on the page."""
+"""Flag on the page for each reason to exclude a rater."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionConduct:
-    """What a session's answers tell; ``None`` where there is nothing to tell it from."""
+    """The conduct of one session; ``None`` where there are no answers to compute a value from."""
 
     answers: int
     """valid ones of all roles"""
@@ -55,7 +55,7 @@ class SessionConduct:
     skipped: float | None
     """proportion of the test trials that were skipped"""
     claims: int
-    """answers that claimed more time than there was by the server's clock"""
+    """answers that claimed more time than had passed by the server's clock"""
     median_seconds: float | None
     same_share: float | None
     gold_share: float | None
@@ -74,26 +74,26 @@ def rater_rows(
     offset: int,
     limit: int,
     code: str | None = None,
-) -> tuple[int, list[Part]]:
-    """How many sessions there are (of a question, or with a code), and those of one page, the latest first."""
-    wanted = sessions.c.question == question if question else true()
+) -> tuple[int, list[JsonObject]]:
+    """Return the number of sessions (of a question, or with a code) and the rows of one page, latest first."""
+    selected = sessions.c.question == question if question else true()
     if code:
         ended = connection.execute(
             select(sessions.c.session, sessions.c.status).where(sessions.c.status != "running")
         ).all()
-        wanted &= sessions.c.session == session_of_code(
+        selected &= sessions.c.session == session_of_code(
             catalogue.secret("token"), code, ((row.session, row.status) for row in ended)
         )
-    total = connection.scalar(select(func.count()).select_from(sessions).where(wanted)) or 0
-    held = connection.execute(
+    total = connection.scalar(select(func.count()).select_from(sessions).where(selected)) or 0
+    page = connection.execute(
         select(sessions, persons.c.platform, persons.c.excluded, persons.c.reason, persons.c.simulated)
         .join_from(sessions, persons, persons.c.person == sessions.c.person)
-        .where(wanted)
+        .where(selected)
         .order_by(sessions.c.started.desc(), sessions.c.session)
         .offset(offset)
         .limit(limit)
     ).all()
-    names = [row.session for row in held]
+    names = [row.session for row in page]
     answers, skipped = _answers_of(connection, names), _skips_of(connection, names)
     claims = _claims(connection, names)
 
@@ -101,28 +101,28 @@ def rater_rows(
         name = session.session
         return conduct(session.begun, answers.get(name, []), skipped.get(name, []), claims=claims.get(name, 0))
 
-    return total, [_row(catalogue, study, row, conduct_in(row)) for row in held]
+    return total, [_row(catalogue, study, row, conduct_in(row)) for row in page]
 
 
-def comment_rows(connection: Connection) -> list[Part]:
-    """What people said about the task, and about images that they skipped; the latest first."""
-    said = connection.execute(
+def comment_rows(connection: Connection) -> list[JsonObject]:
+    """Return the comments on the task and on skipped images, latest first."""
+    on_task = connection.execute(
         select(comments, sessions.c.person, sessions.c.question)
         .join_from(comments, sessions, sessions.c.session == comments.c.session)
         .where((comments.c.text != "") | comments.c.clear.is_not(None) | comments.c.fair.is_not(None))
     )
-    skipped = connection.execute(
+    on_skips = connection.execute(
         select(skips, sessions.c.person, sessions.c.question).join_from(
             skips, sessions, sessions.c.session == skips.c.session
         )
     )
-    rows: list[Part] = [
+    rows: list[JsonObject] = [
         {"at": r.at, "rater": r.person, "question": r.question, "clear": r.clear, "fair": r.fair, "text": r.text}
-        for r in said
+        for r in on_task
     ]
     rows += [
         {"at": r.at, "rater": r.person, "question": r.question, "skipped": r.reason, "text": r.comment}
-        for r in skipped
+        for r in on_skips
     ]
     return sorted(rows, key=lambda row: -row["at"])
 
@@ -130,7 +130,7 @@ def comment_rows(connection: Connection) -> list[Part]:
 def conduct(
     begun: float | None, answers: Sequence[Row[Any]], skipped: Sequence[Row[Any]], *, claims: int
 ) -> SessionConduct:
-    """The conduct of one session from its answers and skips, in order, by the same rules as in consolidation.
+    """Compute the conduct of one session from its answers and skips, by the same rules as in consolidation.
 
     Active time is Σ min(gap, 60 s) over the gaps from the start to the first answer and from answer to answer.
     """
@@ -139,20 +139,20 @@ def conduct(
         (answer for row in valid for answer in _checked(row)),
         [SkippedTrial(row.role, row.expected) for row in skipped],
     )
-    told_by_counts = conduct_of(counts)
+    conduct_so_far = conduct_of(counts)
     moments = sorted([*([] if begun is None else [begun]), *(row.answered for row in answers)])
     return SessionConduct(
         answers=len(valid),
         spoiled=len(answers) - len(valid),
         skips=len(skipped),
-        skipped=told_by_counts.skipped,
+        skipped=conduct_so_far.skipped,
         claims=claims,
-        median_seconds=told_by_counts.median_seconds,
-        same_share=told_by_counts.same_share,
-        gold_share=told_by_counts.gold_share,
+        median_seconds=conduct_so_far.median_seconds,
+        same_share=conduct_so_far.same_share,
+        gold_share=conduct_so_far.gold_share,
         attention_share=proportion(counts.attention),
-        attention_failures=told_by_counts.attention_failures,
-        qualification_share=told_by_counts.qualification_share,
+        attention_failures=conduct_so_far.attention_failures,
+        qualification_share=conduct_so_far.qualification_share,
         active_seconds=sum(min(after - before, LONGEST_GAP) for before, after in pairwise(moments)),
     )
 
@@ -160,18 +160,18 @@ def conduct(
 def flags_of(
     session: SessionConduct, question: AnyQuestion, hourly: float | None, minimum_hourly: float
 ) -> list[str]:
-    """What stands out, by the study's own rules, and by what no person can do."""
+    """Return flags by the study's screening rules, and for what no rater can do."""
     reasons = judge(asdict(session), _live_rules(question)).reasons
     flags = [FLAGS[reason.partition(":")[0]] for reason in reasons]
     if session.claims > CLAIMS_FORGIVEN:
-        flags.append("claimed more time than there was")
+        flags.append("claimed more time than had passed")
     if hourly is not None and hourly < minimum_hourly:
         flags.append("under the minimum wage")
     return flags
 
 
 def _live_rules(question: AnyQuestion) -> Screening:
-    """The rules of the study that one session can be held against, with limits where it sets none."""
+    """Return the screening rules that apply to a single session, with defaults where the study sets none."""
     rules = question.screening
     return Screening(
         min_seconds=max(rules.min_seconds or 0.0, kind_of(question).least_seconds(question)),
@@ -186,10 +186,10 @@ def _live_rules(question: AnyQuestion) -> Screening:
 
 
 def _checked(row: Row[Any]) -> Iterator[CheckedAnswer]:
-    """The answers to the aspects of one trial."""
+    """Yield the answers to the aspects of one trial."""
     for answer in row.said:
         ranking = answer.get("ranking")
-        text = Said(
+        text = AspectAnswer(
             answer["aspect"],
             answer.get("choice"),
             answer.get("value"),
@@ -198,7 +198,7 @@ def _checked(row: Row[Any]) -> Iterator[CheckedAnswer]:
         yield CheckedAnswer(row.role, row.trial, answer["aspect"], text, row.expected, row.seconds)
 
 
-def _row(catalogue: Catalogue, study: Study, session: Row[Any], conducted: SessionConduct) -> Part:
+def _row(catalogue: Catalogue, study: Study, session: Row[Any], conducted: SessionConduct) -> JsonObject:
     paid = session.pay is not None and conducted.active_seconds > 0
     hourly = session.pay / conducted.active_seconds * 3600 if paid else None
     question = catalogue.questions[session.question]
@@ -224,8 +224,8 @@ def _row(catalogue: Catalogue, study: Study, session: Row[Any], conducted: Sessi
     } | asdict(conducted)
 
 
-def _answers_of(connection: Connection, held: Sequence[str]) -> dict[str, list[Row[Any]]]:
-    wanted = (
+def _answers_of(connection: Connection, names: Sequence[str]) -> dict[str, list[Row[Any]]]:
+    columns = (
         responses.c.session,
         responses.c.trial,
         responses.c.said,
@@ -237,23 +237,10 @@ def _answers_of(connection: Connection, held: Sequence[str]) -> dict[str, list[R
         trials.c.expected,
     )
     query: Select[Any] = (
-        select(*wanted)
+        select(*columns)
         .join_from(responses, trials, trials.c.trial == responses.c.trial)
-        .where(responses.c.session.in_(held))
+        .where(responses.c.session.in_(names))
         .order_by(responses.c.session, responses.c.answered)
-    )
-    rows: Sequence[Row[Any]] = connection.execute(query).all()
-    found: dict[str, list[Row[Any]]] = {}
-    for row in rows:
-        found.setdefault(row.session, []).append(row)
-    return found
-
-
-def _skips_of(connection: Connection, held: Sequence[str]) -> dict[str, list[Row[Any]]]:
-    query: Select[Any] = (
-        select(skips.c.session, trials.c.role, trials.c.expected)
-        .join_from(skips, trials, trials.c.trial == skips.c.trial)
-        .where(skips.c.session.in_(held))
     )
     rows: Sequence[Row[Any]] = connection.execute(query).all()
     by_session: dict[str, list[Row[Any]]] = {}
@@ -262,11 +249,24 @@ def _skips_of(connection: Connection, held: Sequence[str]) -> dict[str, list[Row
     return by_session
 
 
-def _claims(connection: Connection, held: Sequence[str]) -> dict[str, int]:
-    """How many answers of each session claimed more time than there was."""
+def _skips_of(connection: Connection, names: Sequence[str]) -> dict[str, list[Row[Any]]]:
+    query: Select[Any] = (
+        select(skips.c.session, trials.c.role, trials.c.expected)
+        .join_from(skips, trials, trials.c.trial == skips.c.trial)
+        .where(skips.c.session.in_(names))
+    )
+    rows: Sequence[Row[Any]] = connection.execute(query).all()
+    by_session: dict[str, list[Row[Any]]] = {}
+    for row in rows:
+        by_session.setdefault(row.session, []).append(row)
+    return by_session
+
+
+def _claims(connection: Connection, names: Sequence[str]) -> dict[str, int]:
+    """Count the answers of each session that claimed more time than had passed."""
     rows = connection.execute(
         select(events.c.session, func.count().label("claims"))
-        .where(events.c.session.in_(held), events.c.kind == TIMING)
+        .where(events.c.session.in_(names), events.c.kind == TIMING)
         .group_by(events.c.session)
     )
     return {row.session: row.claims for row in rows}

@@ -1,8 +1,8 @@
-"""How often somebody may try to sign in: wrong passwords are slowed down, and nobody is locked out for long.
+"""Rate limits of sign-in attempts: wrong passwords are slowed down, and nobody is locked out for long.
 
-Three allowances count at once, each refilled with time: of an account from one address, of an address whatever the
-account, and of an account from all addresses together. The last would let strangers keep the owner out by guessing
-all day, so a browser that has signed in to the account before is not subject to it. All is kept in memory.
+Three limits apply at once, each refilled with time: per account and address, per address whatever the account, and
+per account over all addresses. The last would let strangers lock the owner out by guessing all day, so it does not
+apply to a browser that has signed in to the account before. All is kept in memory.
 """
 
 import time
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """So many tries at once, and then one every so many seconds."""
+    """A burst of attempts, and then one every so many seconds."""
 
     tries: int
     seconds: float
@@ -27,14 +27,14 @@ KEYS_KEPT = 10_000
 
 @dataclass
 class Attempts:
-    """The tries of all accounts and addresses."""
+    """The attempts of all accounts and addresses."""
 
     clock: Callable[[], float] = time.monotonic
     _left: dict[Hashable, tuple[float, float]] = field(default_factory=dict)
-    """Tries left, and when that was so; whoever tried last stands last."""
+    """Attempts left, and as of when; the latest key is last."""
 
     def take(self, name: str, address: str, *, familiar: bool) -> float:
-        """Use up a try and return 0; or, where there is none left, the seconds until there is."""
+        """Use up an attempt and return 0, or the seconds to wait if none is left."""
         rules = _rules(name, address, familiar=familiar)
         waits = [(1 - self._tries(key, rule)) * rule.seconds for key, rule in rules.items()]
         if max(waits) > 0:
@@ -44,7 +44,7 @@ class Attempts:
         return 0.0
 
     def give_back(self, name: str, address: str, *, familiar: bool) -> None:
-        """The try was a right password, and does not count."""
+        """Return an attempt, because its password was right."""
         for key, rule in _rules(name, address, familiar=familiar).items():
             self._set(key, min(self._tries(key, rule) + 1, rule.tries))
         self._left.pop(("account from", name, address), None)

@@ -1,38 +1,69 @@
-"""Places after someone's answers stopped counting, or count again: open where something is missing, else done."""
+"""State of the slots after answers stop counting or count again, and after a rehearsal."""
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, not_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, not_, select, update
 
-from beholder.collect.database.schema import persons, responses, sessions, skips, slots, trials
+from beholder.collect.database.schema import (
+    Database,
+    comments,
+    events,
+    identities,
+    persons,
+    replacements,
+    responses,
+    sessions,
+    skips,
+    slots,
+    trials,
+)
 from beholder.collect.session.catalogue import OPENING_ROLES
 from beholder.collect.session.leases import COUNTS
 
 NOT_COUNTED = (*OPENING_ROLES, "repeat")
-"""Roles that do not keep a place open by themselves: a repeat is asked only along with its first."""
+"""Roles that do not keep a slot open: a repeat is asked only together with its original."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """How many places were opened, and how many found done."""
+class SettledSlots:
+    """Number of slots that were opened, and that were found to be done."""
 
     opened: int
     closed: int
 
 
-def settle_places(connection: Connection) -> Settled:
-    """Bring every place that nobody holds in line with the answers that count."""
-    missing = _something_is_missing()
+def settle_slots(connection: Connection) -> SettledSlots:
+    """Open or close every slot without a holder according to the answers that count."""
+    missing = _has_unsettled_trial()
     opened = connection.execute(
         update(slots).where(slots.c.done.is_(True), missing).values(done=False, session=None, lease_until=0.0)
     )
-    whole = and_(slots.c.done.is_(False), slots.c.session.is_(None), not_(missing))
-    closed = connection.execute(update(slots).where(whole).values(done=True))
-    return Settled(opened.rowcount, closed.rowcount)
+    complete = and_(slots.c.done.is_(False), slots.c.session.is_(None), not_(missing))
+    closed = connection.execute(update(slots).where(complete).values(done=True))
+    return SettledSlots(opened.rowcount, closed.rowcount)
 
 
-def _something_is_missing() -> ColumnElement[bool]:
-    """Whether a trial of the slot has neither an answer nor a skip that counts."""
+def clear_rehearsal(url: str) -> None:
+    """Delete the simulated raters of a rehearsal, unless a real rater has taken part."""
+    database = Database(url)
+    with database.writing() as connection:
+        end_rehearsal(connection)
+    database.engine.dispose()
+
+
+def end_rehearsal(connection: Connection) -> None:
+    """Delete all raters if all are simulated: they must not hold slots, nor prevent changes of the trials."""
+    simulated = connection.scalar(select(func.count()).where(persons.c.simulated.is_(True)))
+    real = connection.scalar(select(func.count()).where(persons.c.simulated.is_(False)))
+    if real or not simulated:
+        return
+    for table in (replacements, responses, skips, comments, events, sessions, identities, persons):
+        connection.execute(table.delete())
+    connection.execute(slots.update().values(session=None, lease_until=0.0, done=False))
+
+
+def _has_unsettled_trial() -> ColumnElement[bool]:
+    """Condition that a trial of the slot has neither an answer nor a skip that counts."""
     answered = exists(
         select(responses.c.trial)
         .join(sessions, sessions.c.session == responses.c.session)

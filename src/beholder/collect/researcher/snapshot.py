@@ -1,4 +1,4 @@
-"""A copy of the study as it stands now, in a folder of its own: for results and exports that disturb nothing."""
+"""A temporary copy of the study as it stands now, for results that do not disturb it."""
 
 import shutil
 import subprocess
@@ -19,7 +19,7 @@ INPUTS = ("prompts", "images", "trials")
 
 @contextmanager
 def snapshot(folder: Path, url: str) -> Iterator[Path]:
-    """A temporary study folder with the tables of the design and what the database holds at this moment."""
+    """Create a temporary study folder with the tables of the design and the current content of the database."""
     with TemporaryDirectory(prefix="beholder-now-") as name:
         copy = Path(name)
         with room_on_disk(copy):
@@ -33,12 +33,12 @@ def snapshot(folder: Path, url: str) -> Iterator[Path]:
 
 
 def write_study(folder: Path, study: Study) -> None:
-    """The study file of a copy."""
+    """Write the study file of a copy."""
     (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")
 
 
 def run_stage(stage: str, folder: Path) -> None:
-    """Another stage, in a process of its own: stages talk through tables, never through calls."""
+    """Run another stage in a child process: stages communicate through tables, never through calls."""
     done = subprocess.run(
         [sys.executable, "-m", "beholder", stage, str(folder), "--force"],
         capture_output=True,

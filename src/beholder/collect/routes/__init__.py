@@ -1,1 +1,1 @@
-"""The HTTP interface, one file for each kind of caller."""
+"""The HTTP interface, one file per kind of caller."""

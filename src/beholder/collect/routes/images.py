@@ -1,4 +1,4 @@
-"""Images under tokens that only one session can use, and only around the trial they belong to."""
+"""The HTTP interface of images: each token is valid for one session, around the trial of the image."""
 
 import re
 from typing import Annotated
@@ -8,12 +8,12 @@ from fastapi import APIRouter, Cookie, Header, Path, Response
 from beholder.collect.routes.rater import Serving
 from beholder.collect.server.service import COOKIE
 from beholder.collect.server.threads import ImageRoute
-from beholder.collect.session.trial_view import window
+from beholder.collect.session.trial_view import fetchable_images
 from beholder.errors import RefusedError
 from beholder.images.display import MEDIA_TYPE
 
 HEADERS = {"Cache-Control": "private, max-age=3600, immutable", "Accept-Ranges": "bytes"}
-"""A token names one image of one trial for good, so the browser need not ask again."""
+"""A token always names the same image, so the browser may cache it."""
 
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
@@ -29,25 +29,25 @@ def get_image(
     part: Annotated[str | None, Header(alias="Range")] = None,
     unless: Annotated[str | None, Header(alias="If-Range")] = None,
 ) -> Response:
-    """The image of the current trial or of one of the next few, or a range of its bytes; else it is not found."""
+    """Return an image of the current trial or of the next few, or a range of its bytes; 404 otherwise."""
     with service.database.reading() as connection:
         session = service.session(connection, beholder, locked=False)
-        image = window(service.catalogue, session).get(token)
+        image = fetchable_images(service.catalogue, session).get(token)
         if image is None:
             raise RefusedError(404, "no-image", "there is no such image for this session now")
     content = service.images.content(image)
-    if part is None or unless is not None:  # no validator is given out, so none can be right
+    if part is None or unless is not None:  # no validator is issued, so none can match
         return Response(content, media_type=MEDIA_TYPE, headers=HEADERS)
     return _partial(content, part)
 
 
 def _partial(content: bytes, part: str) -> Response:
-    """One range of bytes; several, or what is no range, is answered by the whole, as RFC 9110 allows."""
+    """Return one range of bytes; for several ranges or a malformed one the full image, as RFC 9110 allows."""
     match = RANGE.fullmatch(part.strip())
     if match is None or match.group(1, 2) == ("", ""):
         return Response(content, media_type=MEDIA_TYPE, headers=HEADERS)
     size, (first, last) = len(content), match.group(1, 2)
-    if not first:  # so many bytes from the end
+    if not first:  # a suffix range
         start, stop = max(size - int(last), 0), size
     else:
         start, stop = int(first), min(int(last) + 1, size) if last else size

@@ -1,4 +1,4 @@
-"""The pages themselves and their texts: files that hold no data of the study."""
+"""The raters' page and its texts, which hold no data of the study, and the health checks."""
 
 import json
 from functools import cache
@@ -22,7 +22,7 @@ router = APIRouter(tags=["pages"])
 
 
 def static_files() -> PageFiles:
-    """Scripts and styles."""
+    """Return the application of scripts and styles."""
     return PageFiles(PAGES)
 
 
@@ -31,25 +31,25 @@ def static_files() -> PageFiles:
 @router.get("/i/{invitation}", include_in_schema=False)
 @router.get("/r/{resume}", include_in_schema=False)
 async def get_page() -> Response:
-    """The page of people who judge; it asks for everything itself."""
+    """Return the raters' page; it requests everything else itself."""
     return await page_file(PAGES / "index.html", {"Cache-Control": "no-cache"})
 
 
 @router.get("/api/texts/{language}")
 async def get_texts(language: Annotated[str, PathParameter(pattern="^[a-z]{2}$")]) -> dict[str, Any]:
-    """All texts of a language."""
+    """Return all texts of a language."""
     return await FILES.run(texts, language)
 
 
 @router.get("/api/health")
 async def get_health() -> dict[str, str]:
-    """Whether the server lives; asks nothing of database, disk or threads."""
+    """Report that the process lives, without touching database, disk or threads."""
     return {"status": "ok"}
 
 
 @router.get("/api/ready")
 async def get_ready(request: Request) -> Response:
-    """Whether the server can take answers now; 503, and what is wrong, if not."""
+    """Report whether the server can accept answers now; 503 with the faults if not."""
     readiness: Readiness = request.app.state.readiness
     faults = await readiness.faults()
     if not faults:
@@ -61,7 +61,7 @@ async def get_ready(request: Request) -> Response:
 
 @cache
 def texts(language: str) -> dict[str, Any]:
-    """The texts of a language, or a refusal."""
+    """Load the texts of a language; refuse an unknown one."""
     path = TEXTS / f"{language}.json"
     if not path.is_file():
         raise RefusedError(404, "no-such-language", f"there are no texts in '{language}'")

@@ -1,4 +1,4 @@
-"""What the researcher's page talks to: what is going on, and what can be done about it."""
+"""The HTTP interface of the researcher's page: queries and actions."""
 
 import tempfile
 from pathlib import Path
@@ -12,10 +12,10 @@ from starlette.background import BackgroundTask
 from beholder.collect.database.schema import persons, responses, sessions
 from beholder.collect.researcher import access, actions, requests
 from beholder.collect.researcher.access import Login
-from beholder.collect.researcher.child_processes import Remembered, run_module
-from beholder.collect.researcher.local_requests import is_nearby
+from beholder.collect.researcher.child_processes import CachedOutcome, run_module
 from beholder.collect.researcher.overview import overview, warnings
 from beholder.collect.researcher.raters import comment_rows, rater_rows
+from beholder.collect.researcher.sign_in_link import is_local_request
 from beholder.collect.routes.rater import Serving
 from beholder.collect.session import messages
 from beholder.errors import RefusedError
@@ -33,12 +33,12 @@ FORMATS = (
     "jspsych",
     "datasets",
 )
-"""Those of ``formats/catalogue.py`` that can be written; a test compares the two, since the server does not
+"""Those of ``formats/catalogue.py`` that can be written; a test compares the two, as the server does not
 load that module."""
 
 NO_STORE = {"Cache-Control": "no-store"}
 
-Part = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 def signed_in(
@@ -47,23 +47,23 @@ def signed_in(
     response: Response,
     cookie: Annotated[str | None, Cookie(alias=access.COOKIE)] = None,
 ) -> Login:
-    """The researcher who asks, or a refusal."""
+    """Return the signed-in researcher; refuse anyone else."""
     response.headers.update(NO_STORE)
     with service.database.reading() as connection:
-        return access.login_of(connection, cookie, now=service.now(), nearby=is_nearby(request))
+        return access.login_of(connection, cookie, now=service.now(), local=is_local_request(request))
 
 
 SignedIn = Annotated[Login, Depends(signed_in)]
 
 
-def from_our_page(login: SignedIn, value: Annotated[str | None, Header(alias=access.CSRF_HEADER)] = None) -> Login:
-    """Refuse what another site's page may have sent."""
+def from_own_page(login: SignedIn, value: Annotated[str | None, Header(alias=access.CSRF_HEADER)] = None) -> Login:
+    """Refuse a request that another site may have sent."""
     access.require_csrf(login, value)
     return login
 
 
-def may_change(login: Annotated[Login, Depends(from_our_page)]) -> Login:
-    """The researcher, who may change the study; a refusal for one who may only look."""
+def may_change(login: Annotated[Login, Depends(from_own_page)]) -> Login:
+    """Return a researcher who may change the study; refuse one who may only view it."""
     access.require_manage(login)
     return login
 
@@ -75,17 +75,17 @@ changing = APIRouter(prefix="/researcher/api", tags=["researcher"], dependencies
 
 
 @router.get("/overview")
-def get_overview(service: Serving, login: SignedIn) -> Part:
-    """The study at a glance, who is looking, and the value that every change must bring along."""
+def get_overview(service: Serving, login: SignedIn) -> JsonObject:
+    """Return the overview, the signed-in account, and the token that every change must carry."""
     with service.database.reading() as connection:
-        found = overview(connection, service.catalogue, service.study, service.images, now=service.now())
+        summary = overview(connection, service.catalogue, service.study, service.images, now=service.now())
     you = {"name": login.name, "role": login.role, "may_change": login.may_change}
-    return found | {"you": you, "csrf": login.csrf, "formats": list(FORMATS)}
+    return summary | {"you": you, "csrf": login.csrf, "formats": list(FORMATS)}
 
 
-@router.post("/sign-out", dependencies=[Depends(from_our_page)])
-def post_sign_out(body: messages.Nothing, response: Response, service: Serving, login: SignedIn) -> Part:  # noqa: ARG001
-    """End the cookie that this request came with."""
+@router.post("/sign-out", dependencies=[Depends(from_own_page)])
+def post_sign_out(body: messages.Nothing, response: Response, service: Serving, login: SignedIn) -> JsonObject:  # noqa: ARG001
+    """Invalidate the cookie of this request."""
     with service.database.writing() as connection:
         access.sign_out(connection, login)
     response.delete_cookie(access.COOKIE, path="/researcher")
@@ -93,8 +93,8 @@ def post_sign_out(body: messages.Nothing, response: Response, service: Serving, 
 
 
 @router.get("/warnings")
-def get_warnings(service: Serving) -> Part:
-    """What cannot wait: the page asks every few seconds, whatever it shows."""
+def get_warnings(service: Serving) -> JsonObject:
+    """Return the warnings; the page asks every few seconds, whatever it shows."""
     return {"warnings": warnings(service.images)}
 
 
@@ -105,8 +105,8 @@ def get_raters(
     offset: Annotated[int, Query(ge=0, le=100_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     code: Annotated[str | None, Query(max_length=64)] = None,
-) -> Part:
-    """How people go about it, a page of sessions at a time; with ``code``, whose personal code that is."""
+) -> JsonObject:
+    """Return the conduct of raters, one page of sessions at a time; with ``code``, the session of that code."""
     with service.database.reading() as connection:
         total, rows = rater_rows(
             connection, service.catalogue, service.study, question=question, offset=offset, limit=limit, code=code
@@ -115,15 +115,15 @@ def get_raters(
 
 
 @router.get("/comments")
-def get_comments(service: Serving) -> Part:
-    """What people said about the task."""
+def get_comments(service: Serving) -> JsonObject:
+    """Return the raters' comments."""
     with service.database.reading() as connection:
         return {"rows": comment_rows(connection)}
 
 
 @router.get("/results")
-def get_results(request: Request, service: Serving) -> Part:
-    """The leaderboard now; computed anew only where answers or people were added, left out or taken in again."""
+def get_results(request: Request, service: Serving) -> JsonObject:
+    """Return the leaderboard now; computed again only if answers, exclusions or withdrawals changed."""
     with service.database.reading() as connection:
         key = (
             connection.scalar(select(func.count()).select_from(responses)),
@@ -132,16 +132,16 @@ def get_results(request: Request, service: Serving) -> Part:
             connection.scalar(select(func.count()).where(sessions.c.status == "withdrawn")),
         )
     if not hasattr(request.app.state, "results"):
-        request.app.state.results = Remembered()
-    remembered: Remembered = request.app.state.results
+        request.app.state.results = CachedOutcome()
+    cached: CachedOutcome = request.app.state.results
     module = "beholder.collect.researcher.results"
-    found: Part = remembered.get(key, module, service.database.url, service.folder)
-    return found | {"responses": key[0]}
+    boards: JsonObject = cached.get(key, module, service.database.url, service.folder)
+    return boards | {"responses": key[0]}
 
 
 @router.get("/export/{name}", response_class=FileResponse)
 def get_export(name: str, service: Serving) -> FileResponse:
-    """The study in one of the formats, as a zip file, from what the database holds now."""
+    """Return the study in one of the formats, as a zip file, from the current content of the database."""
     if name not in FORMATS:
         raise RefusedError(404, "no-such-format", f"there is no format '{name}'; known: {', '.join(FORMATS)}")
     with tempfile.NamedTemporaryFile(prefix="beholder-", suffix=".zip", delete=False) as file:
@@ -162,33 +162,33 @@ def get_export(name: str, service: Serving) -> FileResponse:
 
 
 @changing.post("/pause")
-def post_pause(body: requests.Deed, service: Serving, login: Manager) -> Part:
-    """Nobody gets another trial until the study goes on."""
+def post_pause(body: requests.StudyAction, service: Serving, login: Manager) -> JsonObject:
+    """Pause the study: nobody gets another trial until it is resumed."""
     with service.database.writing() as connection:
         actions.set_paused(connection, paused=True, reason=body.reason, now=service.now(), who=login.name)
     return {"paused": True}
 
 
 @changing.post("/resume")
-def post_resume(body: requests.Deed, service: Serving, login: Manager) -> Part:
-    """The study goes on."""
+def post_resume(body: requests.StudyAction, service: Serving, login: Manager) -> JsonObject:
+    """Resume the study."""
     with service.database.writing() as connection:
         actions.set_paused(connection, paused=False, reason=body.reason, now=service.now(), who=login.name)
     return {"paused": False}
 
 
 @changing.post("/extend")
-def post_extend(body: requests.Extend, service: Serving, login: Manager) -> Part:
-    """More places for a question, drawn by the design and put after those that there are."""
+def post_extend(body: requests.ExtendQuestion, service: Serving, login: Manager) -> JsonObject:
+    """Add slots to a question, drawn by its design and appended to the existing ones."""
     module = "beholder.collect.researcher.extend"
     arguments = (service.database.url, service.folder, body.question, body.slots, body.reason, login.name)
-    added: Part = run_module(module, *arguments)
+    added: JsonObject = run_module(module, *arguments)
     return added
 
 
 @changing.post("/exclude")
-def post_exclude(body: requests.About, service: Serving, login: Manager) -> Part:
-    """Leave a person's answers out; their trials are asked of someone else."""
+def post_exclude(body: requests.RaterAction, service: Serving, login: Manager) -> JsonObject:
+    """Exclude a rater; their trials go to other raters."""
     with service.database.writing() as connection:
         opened = actions.exclude(
             connection,
@@ -203,16 +203,16 @@ def post_exclude(body: requests.About, service: Serving, login: Manager) -> Part
 
 
 @changing.post("/include")
-def post_include(body: requests.About, service: Serving, login: Manager) -> Part:
-    """Count a person's answers again."""
+def post_include(body: requests.RaterAction, service: Serving, login: Manager) -> JsonObject:
+    """Include a rater again."""
     with service.database.writing() as connection:
         closed = actions.include(connection, body.rater, reason=body.reason, now=service.now(), who=login.name)
     return {"closed": closed}
 
 
 @changing.post("/invite")
-def post_invite(body: requests.Invite, service: Serving, login: Manager) -> Part:
-    """Links, each for one person; they cannot be shown again."""
+def post_invite(body: requests.MakeInvitations, service: Serving, login: Manager) -> JsonObject:
+    """Make invitation links, one per rater; they cannot be shown again."""
     with service.database.writing() as connection:
         links = actions.invite(
             connection, body.count, about=body.note, reason=body.reason, now=service.now(), who=login.name
@@ -221,8 +221,8 @@ def post_invite(body: requests.Invite, service: Serving, login: Manager) -> Part
 
 
 @changing.post("/close")
-def post_close(body: requests.Close, service: Serving, login: Manager) -> Part:
-    """End a session that still runs."""
+def post_close(body: requests.CloseSession, service: Serving, login: Manager) -> JsonObject:
+    """End a running session."""
     with service.database.writing() as connection:
         actions.close_session(
             connection,

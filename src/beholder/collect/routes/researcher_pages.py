@@ -1,4 +1,4 @@
-"""The researcher's own pages: signing in, the page itself, and questions as people see them."""
+"""The researcher's pages: sign-in, the page itself, and previews of questions."""
 
 import json
 from typing import Annotated
@@ -8,7 +8,7 @@ from fastapi import Path as PathParameter
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
-from beholder.collect.researcher.forward import SESSION_COOKIE, Forwarded
+from beholder.collect.researcher.forward import SESSION_COOKIE, ForwardedResponse
 from beholder.collect.researcher.preview import COOKIE as PREVIEW_COOKIE
 from beholder.collect.researcher.preview import invitation, open_preview, preview_app
 from beholder.collect.researcher.requests import LINE
@@ -17,7 +17,7 @@ from beholder.collect.routes.pages import PAGES
 from beholder.collect.routes.rater import Serving
 from beholder.collect.routes.researcher import SignedIn
 from beholder.collect.routes.researcher import router as interface
-from beholder.collect.routes.signing_in import HEADERS, PLACE
+from beholder.collect.routes.signing_in import HEADERS, PAGE_PATH
 from beholder.errors import RefusedError
 
 router = APIRouter(tags=["researcher"])
@@ -25,27 +25,27 @@ router.routes.extend(interface.routes)
 router.routes.extend(signing_in.router.routes)
 
 
-@router.get(PLACE + "/preview/{question}", include_in_schema=False)
+@router.get(PAGE_PATH + "/preview/{question}", include_in_schema=False)
 def get_preview(
     question: Annotated[str, PathParameter(max_length=64, pattern=LINE)],
     request: Request,
     service: Serving,
     login: SignedIn,  # noqa: ARG001 - must be signed in
 ) -> Response:
-    """A question as people see it, from the beginning; nothing that is answered here is kept."""
+    """Open the preview of a question, from the beginning; its answers are not kept."""
     key = service.catalogue.secret("token")
     ticket = open_preview(service.database, question, key=key)
     page = (PAGES / "index.html").read_text(encoding="utf-8")
-    ours = (PAGES / "researcher" / "preview-head.html").read_text(encoding="utf-8")
-    response = HTMLResponse(page.replace("<head>", f"<head>\n{ours}", 1), headers=HEADERS)
-    room = f"{PLACE}/preview"
+    head = (PAGES / "researcher" / "preview-head.html").read_text(encoding="utf-8")
+    response = HTMLResponse(page.replace("<head>", f"<head>\n{head}", 1), headers=HEADERS)
+    path = f"{PAGE_PATH}/preview"
     secure = request.url.scheme == "https"
-    response.set_cookie(PREVIEW_COOKIE, ticket, httponly=True, samesite="strict", secure=secure, path=room)
-    response.delete_cookie(SESSION_COOKIE, path=room)
+    response.set_cookie(PREVIEW_COOKIE, ticket, httponly=True, samesite="strict", secure=secure, path=path)
+    response.delete_cookie(SESSION_COOKIE, path=path)
     return response
 
 
-@router.api_route(PLACE + "/preview/api/{rest:path}", methods=["GET", "POST"], include_in_schema=False)
+@router.api_route(PAGE_PATH + "/preview/api/{rest:path}", methods=["GET", "POST"], include_in_schema=False)
 async def forward(
     rest: str,
     request: Request,
@@ -53,17 +53,17 @@ async def forward(
     login: SignedIn,  # noqa: ARG001 - must be signed in
     ticket: Annotated[str | None, Cookie(alias=PREVIEW_COOKIE)] = None,
 ) -> Response:
-    """What the page of a preview asks of people's interface, answered from the throw-away database."""
+    """Forward a request of a preview's page to the application on its temporary database."""
     key = service.catalogue.secret("token")
     app = await run_in_threadpool(preview_app, service.folder, key, ticket)
     body = await request.body()
     if rest == "enter" and ticket is not None:
         body = _enter(body, ticket)
-    return Forwarded(app, f"/api/{rest}", body)
+    return ForwardedResponse(app, f"/api/{rest}", body)
 
 
 def _enter(body: bytes, ticket: str) -> bytes:
-    """The same entry by the preview's invitation."""
+    """Replace the body of an entry: by the preview's invitation, in the same language."""
     try:
         language = str(json.loads(body).get("language", "en"))
     except (ValueError, AttributeError) as error:

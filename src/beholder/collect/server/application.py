@@ -1,25 +1,25 @@
-"""The application: its routes, and what stands before them."""
+"""The FastAPI application: its routes and its middleware."""
 
 from pathlib import Path
 
 from fastapi import FastAPI
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from beholder import __version__
 from beholder.collect.routes import images, pages, rater, researcher_pages
 from beholder.collect.server.error_replies import handle_errors
 from beholder.collect.server.guard import Guard
-from beholder.collect.server.head_requests import Heads
 from beholder.collect.server.readiness import Readiness
 from beholder.collect.server.service import Service
-from beholder.collect.server.time_limits import LONGEST_SECONDS, Impatience
+from beholder.collect.server.time_limits import LONGEST_SECONDS, TimeLimit
 
 
 def create_app(
     folder: Path, url: str, *, limited: bool = True, fill: bool = True, longest_seconds: float = LONGEST_SECONDS
 ) -> FastAPI:
-    """The server of one study; ``limited`` is off where a test floods it on purpose.
+    """Create the application that serves one study; load tests switch the rate limits off by ``limited``.
 
-    With ``fill`` all images are encoded before it returns; without, they are served when other processes have.
+    With ``fill`` all images are encoded before the function returns; without it, other processes encode them.
     """
     app = FastAPI(title="beholder", version=__version__, docs_url=None, redoc_url=None)
     app.state.service = service = Service(folder, url)
@@ -30,7 +30,25 @@ def create_app(
         app.router.routes.extend(router.routes)  # as they are: including a router would build each of them again
     app.mount("/static", pages.static_files(), name="static")
     handle_errors(app)
-    app.add_middleware(Heads)
-    app.add_middleware(Impatience, seconds=longest_seconds)
+    app.add_middleware(HeadRequests)
+    app.add_middleware(TimeLimit, seconds=longest_seconds)
     app.add_middleware(Guard, key=service.catalogue.secret("token"), limited=limited)
     return app
+
+
+class HeadRequests:
+    """Middleware that answers HEAD with the headers of GET and no body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; a HEAD request as GET."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+
+        async def headers_only(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self._app({**scope, "method": "GET"}, receive, headers_only)

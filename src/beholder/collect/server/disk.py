@@ -1,4 +1,4 @@
-"""Room on the disk: how much there is, and a warning before there is none."""
+"""Free disk space, and a warning while it runs low."""
 
 import logging
 import os
@@ -20,14 +20,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """Bytes of the disk that holds a folder."""
+    """Free and total bytes of the disk that holds a folder."""
 
     free: int
     total: int
     low: bool
 
     def __str__(self) -> str:
-        """How much is free, in a unit that suits."""
+        """Format the free space with a suitable unit."""
         for unit, size in (("GB", 1e9), ("MB", 1e6)):
             if self.free >= size:
                 return f"{self.free / size:.1f} {unit}"
@@ -35,7 +35,7 @@ class Disk:
 
 
 def disk_of(folder: Path) -> Disk:
-    """The disk that holds a folder; also low where no more files fit, however small."""
+    """Read the usage of the disk that holds a folder; it is also low when the file system runs out of inodes."""
     usage = shutil.disk_usage(folder)
     low = usage.free < LOW_BYTES
     if hasattr(os, "statvfs"):
@@ -45,29 +45,29 @@ def disk_of(folder: Path) -> Disk:
 
 
 @contextmanager
-def watched(folder: Path) -> Iterator[None]:
-    """While the block runs, log once when the disk begins to be full, and again only after there was room."""
-    over = threading.Event()
+def disk_watched(folder: Path) -> Iterator[None]:
+    """While the block runs, log a warning whenever the free space falls below the limit."""
+    stopped = threading.Event()
 
     def watch() -> None:
         low = False
         while True:
             disk = disk_of(folder)
             if disk.low and not low:
-                log.warning("%s", warning(folder, disk))
+                log.warning("%s", low_disk_warning(folder, disk))
             low = disk.low
-            if over.wait(EVERY_SECONDS):
+            if stopped.wait(EVERY_SECONDS):
                 return
 
     threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     finally:
-        over.set()
+        stopped.set()
 
 
-def warning(folder: Path, disk: Disk) -> str:
-    """What to tell the researcher."""
+def low_disk_warning(folder: Path, disk: Disk) -> str:
+    """Word the warning for the researcher."""
     if disk.free == 0:
         return f"The disk of {folder} is full: no answer can be stored, and the pages wait. Make room now."
     return (

@@ -1,4 +1,4 @@
-"""How errors leave the server: a code for the page, a sentence for whoever reads along."""
+"""Replies to errors: a status, a code for the page, and a sentence for debugging."""
 
 import logging
 import math
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 def handle_errors(app: FastAPI) -> None:
-    """Let an application answer with these replies."""
+    """Install the exception handlers of this module in an application."""
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
     for error in (DBAPIError, PoolTimeoutError, StorageError, MemoryError):
@@ -30,7 +30,7 @@ def handle_errors(app: FastAPI) -> None:
 
 
 def try_again(code: str, message: str) -> JSONResponse:
-    """A reply for what is temporary: the page sends the same again."""
+    """Return a reply to a temporary fault (503); the page sends the same request again."""
     return _reply(503, code, message, AGAIN)
 
 
@@ -41,7 +41,7 @@ async def _refused(request: Request, error: Exception) -> Response:  # noqa: ARG
 
 
 async def _malformed(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    """All faults of a body at once; what was sent is not sent back."""
+    """Name all faults of a body at once, without echoing what was sent."""
     if not isinstance(error, RequestValidationError):
         raise error
     faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
@@ -49,7 +49,7 @@ async def _malformed(request: Request, error: Exception) -> Response:  # noqa: A
 
 
 async def _no_database(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    """The database is down, busy or full: nothing was written, and the page sends the same again."""
+    """The database is down, busy or full: nothing was written, and the page sends the request again."""
     if isinstance(error, DBAPIError) and not (isinstance(error, OperationalError) or error.connection_invalidated):
         raise error
     _report(str(error).partition("\n")[0] or type(error).__name__)
@@ -57,26 +57,26 @@ async def _no_database(request: Request, error: Exception) -> Response:  # noqa:
 
 
 async def _disk_full(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    """A temporary file, of a download or a preview, did not fit."""
+    """A temporary file of a download or a preview did not fit on the disk."""
     if not is_full(error):
         raise error
     return _reply(507, "disk-full", NO_ROOM)
 
 
 class _Report:
-    """Errors of the database in the log: not one line for each request while it is away."""
+    """Logs database errors at a limited rate, so that an outage does not write one line per request."""
 
     def __init__(self) -> None:
-        self._last, self._left_out = -math.inf, 0
+        self._last, self._suppressed = -math.inf, 0
 
     def __call__(self, fault: str) -> None:
         now = time.monotonic()
         if now < self._last + QUIET_SECONDS:
-            self._left_out += 1
+            self._suppressed += 1
             return
-        more = f" (and {self._left_out} more such faults since the last line)" if self._left_out else ""
+        more = f" (and {self._suppressed} more since the last line)" if self._suppressed else ""
         log.error("the database cannot be used: %s%s", fault, more)
-        self._last, self._left_out = now, 0
+        self._last, self._suppressed = now, 0
 
 
 _report = _Report()

@@ -1,4 +1,4 @@
-"""What stands before every request: a limit to bodies and to floods, and headers that keep the pages safe."""
+"""Middleware that limits request bodies and request rates, and adds security headers to every reply."""
 
 import time
 from collections.abc import Callable
@@ -27,34 +27,34 @@ LARGEST_BODY = 1_000_000
 PASS_SECONDS = 30 * 86_400
 
 ENTRIES, ENTRIES_A_SECOND = 600, 10.0
-"""How often one address may come in at once, and then from second to second: a whole class may share it."""
+"""Burst and rate of entries per address; a whole class may share one."""
 
 RETURNS, RETURNS_A_SECOND = 60, 1.0
-"""How often one session may come in again, whatever others behind its address do."""
+"""Burst and rate of re-entries per session, whatever others behind its address do."""
 
 SIGN_INS, SIGN_INS_A_SECOND = 60, 1.0
-"""The same for the researcher's page without a valid cookie: someone who guesses passwords asks more often."""
+"""Burst and rate of requests for the researcher's page without a valid cookie, against password guessing."""
 
 FAULTS, FAULTS_A_SECOND = 200, 5.0
-"""The same for requests that are refused: a page makes few, someone who tries tokens makes many. They are counted
-for each session, and for each address those of everyone without a session."""
+"""Burst and rate of refused requests: a page makes few, someone who tries tokens makes many. They are counted per
+session, and per address for requests without a session."""
 
 ADDRESSES = 10_000
 
 ENTRY, RESEARCHER = "/api/enter", "/researcher"
 HARMLESS = ("/static/", "/api/texts/", "/api/health", "/q/", "/i/", "/r/")
-"""Pages that are the same for everybody: nothing can be guessed there, and who comes in needs them first."""
+"""Pages that are the same for everybody: nothing can be guessed there, and new raters need them first."""
 
 
 class Buckets:
-    """A bucket of tokens for each address, refilled with time. Addresses are kept in memory alone, while busy."""
+    """Token buckets, one per key, refilled with time. Addresses are kept only in memory, and only while active."""
 
     def __init__(self, size: float, a_second: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._size, self._rate, self._clock = size, a_second, clock
         self._left: dict[str, tuple[float, float]] = {}
 
     def is_empty(self, address: str) -> bool:
-        """Whether the address has used up its share."""
+        """Whether the address has no token left."""
         return self._tokens(address) < 1
 
     def take(self, address: str) -> None:
@@ -68,16 +68,16 @@ class Buckets:
         return min(left + (self._clock() - at) * self._rate, self._size)
 
     def _forget_full(self) -> None:
-        self._left = {address: kept for address, kept in self._left.items() if self._tokens(address) < self._size}
+        self._left = {address: left for address, left in self._left.items() if self._tokens(address) < self._size}
         if len(self._left) >= ADDRESSES:
             self._left.clear()
 
 
 class Guard:
-    """The middleware; a plain one, since it stands before every answer.
+    """The middleware; plain ASGI, because every request passes through it.
 
-    ``key`` is the study's secret by which cookies that were given out are told from invented ones: who has one is
-    never refused for what others behind the same address do.
+    ``key`` is the study's secret, by which issued cookies are distinguished from forged ones: the holder of a
+    valid cookie is never refused for what others behind the same address do.
     """
 
     def __init__(self, app: ASGIApp, *, key: str, limited: bool = True) -> None:
@@ -88,25 +88,25 @@ class Guard:
         self._faults = Buckets(FAULTS, FAULTS_A_SECOND)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or hand on with the body read and the headers to be added."""
+        """Refuse the request, or pass it on with its body read and the security headers added to the reply."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         path, address = scope["path"], network_of(scope["client"][0] if scope.get("client") else "")
         cookies = _cookies(scope)
         holder = holder_of(self._key, cookies, researcher=_is_researchers(path))
-        culprit = f"session {holder}" if holder else f"address {address}"
+        requester = f"session {holder}" if holder else f"address {address}"
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 _add_headers(path, message)
                 if 400 <= message["status"] < 500 and message["status"] != 429:
-                    self._faults.take(culprit)
+                    self._faults.take(requester)
                 elif message["status"] < 300 and holder is None and path.startswith(f"{RESEARCHER}/api/"):
                     self._give_pass(scope, cookies, message)
             await send(message)
 
-        if self._limited and self._is_flooding(path, culprit, has_session=holder is not None):
+        if self._limited and self._is_flooding(path, requester, has_session=holder is not None):
             who = "you" if holder else "this address"
             await _refusal(429, "too-many", f"too many requests from {who}; try again in a moment")(
                 scope, receive, guarded
@@ -114,13 +114,13 @@ class Guard:
             return
         body = await _body(scope, receive)
         if body is None:
-            refusal = _refusal(413, "too-large", f"a body of at most {LARGEST_BODY:,} bytes is taken")
+            refusal = _refusal(413, "too-large", f"a body of at most {LARGEST_BODY:,} bytes is accepted")
             await refusal(scope, receive, guarded)
             return
         await self._app(scope, _replay(body, receive), guarded)
 
-    def _is_flooding(self, path: str, culprit: str, *, has_session: bool) -> bool:
-        """Whether it is too much; coming in and signing in are counted apart from faults, of others."""
+    def _is_flooding(self, path: str, requester: str, *, has_session: bool) -> bool:
+        """Whether a rate limit is exceeded; entries and sign-ins are counted separately from faults."""
         if path == "/" or path.startswith(HARMLESS):
             return False
         if path == ENTRY:
@@ -128,14 +128,14 @@ class Guard:
         elif path == RESEARCHER and not has_session:
             bucket = self._sign_ins
         else:
-            return self._faults.is_empty(culprit)
-        if bucket.is_empty(culprit):
+            return self._faults.is_empty(requester)
+        if bucket.is_empty(requester):
             return True
-        bucket.take(culprit)
+        bucket.take(requester)
         return False
 
     def _give_pass(self, scope: Scope, cookies: dict[str, str], message: Message) -> None:
-        """The researcher's cookie has just opened something, so it is valid: let it be known next time."""
+        """Set a pass beside the researcher's cookie, which has just proved to be valid."""
         cookie = cookies.get(RESEARCHER_COOKIE)
         if cookie:
             secure = "; Secure" if scope.get("scheme") == "https" else ""
@@ -148,7 +148,7 @@ class Guard:
 
 @lru_cache(ADDRESSES)
 def network_of(address: str) -> str:
-    """The address; of version 6, the network of 64 bits that a single subscriber has to choose from."""
+    """Return an IPv4 address as it is, and of an IPv6 address its /64 network, which one subscriber controls."""
     if ":" not in address:
         return address
     try:
@@ -163,7 +163,7 @@ def _is_researchers(path: str) -> bool:
 
 
 def _cookies(scope: Scope) -> dict[str, str]:
-    """The cookies of a request; of two with one name, the first, as the browser puts the more particular first."""
+    """Parse the cookies of a request; of two with the same name, the first (more specific) one counts."""
     cookies: dict[str, str] = {}
     for name, value in scope["headers"]:
         if name == b"cookie":
@@ -174,7 +174,7 @@ def _cookies(scope: Scope) -> dict[str, str]:
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes | None:
-    """The whole body; ``None`` for one that is too large, whether it says so or not."""
+    """Read the body; ``None`` if it is too large, declared or not."""
     length = Headers(scope=scope).get("content-length", "0")
     if not length.isdecimal() or int(length) > LARGEST_BODY:
         return None

@@ -1,4 +1,4 @@
-"""Whether the server can do its work now: the database takes a transaction, and the disk has room."""
+"""The readiness check: the database accepts a transaction, and the disk has free space."""
 
 import asyncio
 import shutil
@@ -12,18 +12,18 @@ from beholder.errors import StorageError
 
 LONGEST_SECONDS = 2.0
 LEAST_FREE_BYTES = 50_000_000
-NOBODY = ""
+NO_SESSION = ""
 
 
 class Readiness:
-    """The check; one at a time, so that those of a database that hangs do not pile up."""
+    """The check, run one at a time so that probes of a hanging database do not pile up."""
 
     def __init__(self, folder: Path, database: Database) -> None:
         self._folder, self._database = folder, database
         self._running: asyncio.Task[str] | None = None
 
     async def faults(self) -> dict[str, str]:
-        """What is wrong, by what it is wrong with; nothing if all is well."""
+        """Return the faults by component (``database``, ``disk``); empty if the server is ready."""
         faults = {"database": await self._database_fault(), "disk": await PROBES.run(disk_fault, self._folder)}
         return {part: fault for part, fault in faults.items() if fault}
 
@@ -35,7 +35,7 @@ class Readiness:
 
 
 def disk_fault(folder: Path) -> str:
-    """Why the disk of the study is too full; empty if it is not."""
+    """Say why the disk of the study is too full; empty if it is not."""
     try:
         free = shutil.disk_usage(folder).free
     except OSError as error:
@@ -44,11 +44,11 @@ def disk_fault(folder: Path) -> str:
 
 
 def _database_fault(database: Database) -> str:
-    """Why no answer could be written; empty if one could. Touches no row, but takes the locks of an answer."""
+    """Say why no answer could be written; empty if one could. Takes the locks of an answer, but changes no row."""
     try:
         with database.writing() as connection:
             for table in (sessions, responses):
-                connection.execute(table.delete().where(table.c.session == NOBODY))
+                connection.execute(table.delete().where(table.c.session == NO_SESSION))
     except (SQLAlchemyError, StorageError) as error:
         cause = getattr(error, "orig", None) or error
         return str(cause).strip().partition("\n")[0]

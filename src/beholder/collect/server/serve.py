@@ -1,4 +1,4 @@
-"""Starting the server: load the database, print the links, serve."""
+"""Start the server: fill the database, print the links, serve until interrupted."""
 
 import gc
 import os
@@ -23,9 +23,9 @@ from beholder.collect.database.schema import DATABASE, Database, control
 from beholder.collect.database.schema_version import is_current
 from beholder.collect.display.fill_cache import filling
 from beholder.collect.display.served_images import ServedImages
-from beholder.collect.researcher.entrance import way_in
+from beholder.collect.researcher.sign_in_link import researcher_address
 from beholder.collect.server.application import create_app
-from beholder.collect.server.disk import watched
+from beholder.collect.server.disk import disk_watched
 from beholder.collect.server.service import Service
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME
@@ -37,11 +37,11 @@ READY = "ready"
 GRACE_SECONDS = 10
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 75
-"""Longer than someone looks at a trial, so that each answer does not need a connection of its own."""
+"""Longer than a rater looks at a trial, so that an answer does not need a new connection."""
 
 
 def run_child(*arguments: str | Path, url: str = "") -> str:
-    """Run ``python -m …`` and return what it prints: so work on the tables leaves the server small."""
+    """Run ``python -m …`` and return what it prints; work on the tables thus costs the server no memory."""
     done = subprocess.run(
         [sys.executable, "-m", *map(str, arguments)],
         capture_output=True,
@@ -57,18 +57,18 @@ def run_child(*arguments: str | Path, url: str = "") -> str:
 
 
 def prepare(folder: Path, url: str) -> str:
-    """Fill the database from the tables of the study; what was done to a database of an earlier version."""
+    """Fill the database from the tables of the study; return what was migrated, if anything."""
     return run_child("beholder.collect.exchange.load", folder, url=url)
 
 
 def is_ready(folder: Path, url: str) -> bool:
-    """Whether the study, its images and trials are those that the database was made ready for, by this version."""
+    """Whether the database was filled by this version from the study, images and trials as they are now."""
     database = Database(url)
     try:
         if not is_current(database.engine):
             return False
         with database.reading() as connection:
-            known = connection.scalar(select(control.c.value).where(control.c.name == READY))
+            fingerprint = connection.scalar(select(control.c.value).where(control.c.name == READY))
     except OperationalError:
         if not database.is_sqlite:
             raise
@@ -77,11 +77,11 @@ def is_ready(folder: Path, url: str) -> bool:
         return False
     finally:
         database.engine.dispose()
-    return known is not None and known == _fingerprint(folder)
+    return fingerprint is not None and fingerprint == _fingerprint(folder)
 
 
 def note_ready(folder: Path, url: str) -> None:
-    """Note that trials are drawn and the database is filled, so that the next start need not look again."""
+    """Record that the trials are drawn and the database is filled, so that the next start is quicker."""
     database = Database(url)
     with database.writing() as connection:
         connection.execute(control.delete().where(control.c.name == READY))
@@ -96,17 +96,17 @@ def _fingerprint(folder: Path) -> str:
 
 
 def start_clock(url: str) -> None:
-    """Set the clock that all processes of this server, and commands beside it, go by."""
+    """Set the clock that all processes of this server and concurrent commands share."""
     database = Database(url)
     set_clock(database)
     database.engine.dispose()
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that waits for browsers; a port of 0 is any free one.
+    """Open a listening socket; port 0 means any free one.
 
-    It says that it speaks TCP, since asyncio sends small packets at once only on such; else a browser that waits
-    to acknowledge would hold up every reply by 40 ms.
+    The protocol is stated to be TCP, because asyncio sets TCP_NODELAY only then; without it, delayed
+    acknowledgements of the browser would add 40 ms to every reply.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -125,12 +125,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """Where browsers find it; for all addresses of this machine, the one that others reach."""
+    """Return the URL of a listening socket; for a wildcard address, that of the outgoing interface."""
     host, port = listening.getsockname()[:2]
     if host in ("0.0.0.0", "::"):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
-                probe.connect(("192.0.2.1", 9))  # sends nothing: it only asks which way packets would leave
+                probe.connect(("192.0.2.1", 9))  # sends nothing: it only selects the outgoing interface
                 host = probe.getsockname()[0]
             except OSError:
                 host = "127.0.0.1"
@@ -144,27 +144,28 @@ def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: 
     listening = listen(host, port)
     start_clock(url)
     address = address_of(listening)
-    say(f"people:     {address}/\nresearcher: {way_in(folder, url, address)}\nStop with Ctrl-C; nothing is lost.")
+    link = researcher_address(folder, url, address)
+    say(f"raters:     {address}/\nresearcher: {link}\nStop with Ctrl-C; nothing is lost.")
     settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
     settings |= {"ws": "none", "lifespan": "off"}
     settings |= {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}
-    signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and what comes after it is still done
+    signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and the final export still runs
     if processes == 1:
         app = create_app(folder, url, fill=False)
-        gc.freeze()  # what is there now stays: looking through it for garbage would only hold up answers
+        gc.freeze()  # what exists now stays: scanning it for garbage would only delay answers
         gc.enable()
         images: ServedImages = app.state.service.images
-        with filling(images), watched(folder), suppress(KeyboardInterrupt):  # uvicorn raises it at its end
+        with filling(images), disk_watched(folder), suppress(KeyboardInterrupt):  # uvicorn raises it at its end
             uvicorn.Server(uvicorn.Config(app, **settings)).run(sockets=[listening])
         return
     os.environ["BEHOLDER_FOLDER"], os.environ[DATABASE] = str(folder), url
     config = uvicorn.Config("beholder.collect.server.serve:worker", factory=True, workers=processes, **settings)
     service = Service(folder, url)
     service.database.engine.dispose()
-    with filling(service.images), watched(folder):
+    with filling(service.images), disk_watched(folder):
         Multiprocess(config, sockets=[listening]).run()
 
 
 def worker() -> FastAPI:
-    """The application of one of several processes; the folder and database come through the environment."""
+    """Create the application of a worker process; folder and database come from the environment."""
     return create_app(Path(os.environ["BEHOLDER_FOLDER"]), os.environ[DATABASE], fill=False)

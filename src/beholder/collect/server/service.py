@@ -1,4 +1,4 @@
-"""What the routes share: the study, its database, the clock, and who is asking."""
+"""What the routes share: the study, its database, its clock, and the lookup of sessions by cookie."""
 
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,8 @@ from beholder.collect.session.catalogue import Catalogue
 from beholder.collect.session.cookies import RATER_COOKIE as COOKIE
 from beholder.collect.session.cookies import token_of
 from beholder.collect.session.identity import hash_of, identity_of
-from beholder.collect.session.leases import keep_place
-from beholder.collect.session.progress import Standing, change, session_by, standing_of
+from beholder.collect.session.leases import renew_lease
+from beholder.collect.session.progress import SessionProgress, change, progress_of, session_by
 from beholder.collect.session.trial_view import State, state_of
 from beholder.errors import RefusedError
 from beholder.images.display import common_side
@@ -24,7 +24,7 @@ __all__ = ["COOKIE", "Service"]
 
 
 class Service:
-    """One study being collected. Holds no state of any session."""
+    """The service of one study. It holds no state of any session."""
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
@@ -43,11 +43,11 @@ class Service:
         )
 
     def now(self) -> float:
-        """Seconds since 1970, by a clock that never jumps."""
+        """Return seconds since 1970, by a monotonic clock."""
         return self.clock.now()
 
     def session(self, connection: Connection, cookie: str | None, *, locked: bool = True) -> Row[Any]:
-        """The session of a cookie, a guest's too, or a refusal."""
+        """Return the session of a cookie, a guest's included; refuse an unknown cookie."""
         if cookie:
             token_hash = hash_of(token_of(cookie))
             for column in ("token_hash", "guest_hash"):
@@ -57,11 +57,11 @@ class Service:
         raise RefusedError(401, "no-session", "open the link of the study first")
 
     def is_guest(self, session: Row[Any], cookie: str | None) -> bool:
-        """Whether the cookie is one that an id alone was given, on another device than the session's own."""
+        """Whether the cookie was issued for an unproven id, on another device than the session's own."""
         return cookie is not None and session.guest_hash == hash_of(token_of(cookie))
 
     def require_owner(self, session: Row[Any], cookie: str | None) -> None:
-        """Refuse a guest what cannot be undone."""
+        """Refuse a guest an act that cannot be undone."""
         if self.is_guest(session, cookie):
             raise RefusedError(
                 403,
@@ -70,27 +70,27 @@ class Service:
                 "to the researcher",
             )
 
-    def alive(self, connection: Connection, session: Row[Any], **values: object) -> Row[Any]:
-        """Note a sign of life, perhaps with other changes, and keep the place; the session as it then is."""
+    def record_activity(self, connection: Connection, session: Row[Any], **values: object) -> Row[Any]:
+        """Record a sign of life and other changes, and renew the lease; return the updated session."""
         now = self.now()
-        self.keep_place(connection, session, now=now)
+        self.renew_lease(connection, session, now=now)
         return change(connection, session.session, seen=now, **values)
 
-    def keep_place(self, connection: Connection, session: Row[Any], *, now: float) -> None:
-        """Keep the place of a session, given as it was before this sign of life."""
-        keep_place(connection, session, now=now, lease_seconds=self.study.collect.lease_minutes * 60)
+    def renew_lease(self, connection: Connection, session: Row[Any], *, now: float) -> None:
+        """Renew the lease of a session, given as it was before this sign of life."""
+        renew_lease(connection, session, now=now, lease_seconds=self.study.collect.lease_minutes * 60)
 
     def state(self, connection: Connection, session: Row[Any], *, guest: bool = False) -> State:
-        """What the page is to show now; a guest who comes back is told no code and sent nowhere."""
-        standing = self.standing(connection, session)
-        identity = identity_of(connection, session.person) if standing.step == "done" else ""
-        state = state_of(self.catalogue, standing, self.study, side=self.side, identity=identity)
+        """Return the state that the page shows; a returning guest gets neither completion codes nor a redirect."""
+        progress = self.progress(connection, session)
+        identity = identity_of(connection, session.person) if progress.step == "done" else ""
+        state = state_of(self.catalogue, progress, self.study, side=self.side, identity=identity)
         if not guest:
             return state
         if "done" in state:
             state["done"] |= {"code": None, "personal_code": None, "redirect": None, "message_key": "done.guest"}
         return state | {"guest": True}
 
-    def standing(self, connection: Connection, session: Row[Any]) -> Standing:
-        """Where the session stands."""
-        return standing_of(connection, self.catalogue, session)
+    def progress(self, connection: Connection, session: Row[Any]) -> SessionProgress:
+        """Return the step and the trial that the session is at."""
+        return progress_of(connection, self.catalogue, session)

@@ -1,4 +1,4 @@
-"""Files of the pages, read in threads of their own: they are there also while the database is not."""
+"""Static files of the pages, read in separate threads so that they are served while the database is down."""
 
 import errno
 import os
@@ -16,14 +16,14 @@ from beholder.collect.server.threads import FILES
 
 
 class PageFiles(StaticFiles):
-    """Scripts and styles. They are small: each is read at once."""
+    """Scripts and styles; small enough to be read in one piece."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(directory=folder)
         self.config_checked = True  # the folder is part of the package
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file; not found for what is none, or lies outside."""
+        """Return the file; 404 for anything else, and for paths outside the folder."""
         if scope["method"] not in ("GET", "HEAD"):
             raise HTTPException(405, headers={"Allow": "GET, HEAD"})
         try:
@@ -41,19 +41,19 @@ class PageFiles(StaticFiles):
         return response
 
     def _read(self, path: str) -> Response | None:
-        place, status = self.lookup_path(path)
+        file_path, status = self.lookup_path(path)
         if status is None or not stat.S_ISREG(status.st_mode):
             return None
-        return _response(Path(place), status, {})
+        return _response(Path(file_path), status, {})
 
 
 async def page_file(path: Path, headers: dict[str, str]) -> Response:
-    """One page, with headers."""
+    """Return one page with additional headers."""
     return await FILES.run(lambda: _response(path, path.stat(), headers))
 
 
 def _response(path: Path, status: os.stat_result, headers: dict[str, str]) -> Response:
-    """The content, with the headers by which a browser asks whether it has changed."""
+    """Return the content with the validators ETag and Last-Modified."""
     described = FileResponse(path, stat_result=status, headers=headers)
     response = Response(path.read_bytes(), headers=headers, media_type=described.media_type)
     for name in ("etag", "last-modified"):

@@ -1,7 +1,7 @@
-"""Threads for work that must not wait behind the database: each kind has its own, and so many at once.
+"""Thread limits for work that must not wait behind the database, one limit per kind of work.
 
-Whatever FastAPI runs in a thread by itself, which is all work with the database, shares its one common limit. A
-database that hangs can take all of those threads, but none of these.
+Everything that FastAPI runs in a thread by itself, which is all work with the database, shares one common limit. A
+hanging database can occupy all of those threads, but none of these.
 """
 
 from collections.abc import Callable
@@ -17,14 +17,14 @@ T = TypeVar("T")
 
 
 class Threads:
-    """So many threads at once for one kind of work, in each event loop."""
+    """A limited number of threads for one kind of work, per event loop."""
 
     def __init__(self, name: str, most: int) -> None:
         self._most = most
         self._limiter: RunVar[CapacityLimiter] = RunVar(name)
 
     async def run(self, work: Callable[P, T], *arguments: P.args, **settings: P.kwargs) -> T:
-        """What the work returns, done in a thread of this kind."""
+        """Run the work in a thread of this kind and return its result."""
         try:
             limiter = self._limiter.get()
         except LookupError:
@@ -39,11 +39,11 @@ PROBES = Threads("probes", 2)
 
 
 class ImageRoute(APIRoute):
-    """A route whose plain function runs among the threads for images."""
+    """A route whose endpoint runs in the threads reserved for images."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **settings: Any) -> None:  # noqa: ANN401 - FastAPI's
         @wraps(endpoint)
-        async def among_images(*arguments: Any, **values: Any) -> Any:  # noqa: ANN401
+        async def in_image_thread(*arguments: Any, **values: Any) -> Any:  # noqa: ANN401
             return await IMAGES.run(endpoint, *arguments, **values)
 
-        super().__init__(path, among_images, **settings)
+        super().__init__(path, in_image_thread, **settings)

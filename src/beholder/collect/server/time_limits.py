@@ -1,7 +1,7 @@
-"""No request waits without end: past a time, or past a number that wait, the server says so and is asked again.
+"""Middleware that bounds how long a request may take and how many may be pending; beyond that it replies 503.
 
-The work of a request that was given up goes on in its thread, if it has one, and is never acknowledged. The page
-sends the same again with the same key, and an answer that was written after all is found to be there.
+The work of an abandoned request goes on in its thread, if it has one, and is never acknowledged. The page sends
+the request again with the same key, and an answer that was written after all is recognised by it.
 """
 
 import asyncio
@@ -13,37 +13,37 @@ from beholder.collect.server.error_replies import try_again
 
 LONGEST_SECONDS = 10.0
 RESEARCHER_SECONDS = 30.0
-"""Their page reads whole tables."""
+"""For the researcher's page, which reads whole tables."""
 
 MOST_AT_ONCE = 1000
-"""Requests that are in work or wait for a thread."""
+"""Limit of requests that are processed or wait for a thread."""
 
-WITHOUT_END = ("/researcher/api/export/", "/researcher/api/results", "/researcher/api/extend")
-"""Work in processes of its own, which has a limit of its own."""
+UNLIMITED = ("/researcher/api/export/", "/researcher/api/results", "/researcher/api/extend")
+"""Paths whose work runs in child processes, which have a time limit of their own."""
 
 UNCOUNTED = ("/static/", "/api/health", "/api/ready")
 
 
-class Impatience:
-    """The middleware; a plain one, since it stands before every answer."""
+class TimeLimit:
+    """The middleware; plain ASGI, because every request passes through it."""
 
     def __init__(self, app: ASGIApp, *, seconds: float = LONGEST_SECONDS, most: int = MOST_AT_ONCE) -> None:
         self._app, self._seconds, self._most = app, seconds, most
-        self._inside = 0
+        self._pending = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on, and answer instead where nothing has been answered in time."""
+        """Pass the request on, and reply 503 if the application does not start its reply in time."""
         if scope["type"] != "http" or scope["path"].startswith(UNCOUNTED):
             await self._app(scope, receive, send)
             return
-        if self._inside >= self._most:
+        if self._pending >= self._most:
             await try_again("busy", f"{self._most:,} requests are waiting already")(scope, receive, send)
             return
-        self._inside += 1
+        self._pending += 1
         try:
             await self._bounded(scope, receive, send)
         finally:
-            self._inside -= 1
+            self._pending -= 1
 
     async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
         path, loop = scope["path"], asyncio.get_running_loop()
@@ -65,7 +65,7 @@ class Impatience:
                 replies.append(loop.create_task(refusal(scope, receive, send)))
                 waiting.cancel()  # ends a wait for a thread; what runs in a thread ends by itself
 
-        if path.startswith(WITHOUT_END):
+        if path.startswith(UNLIMITED):
             await self._app(scope, receive, send)
             return
         with CancelScope() as waiting:

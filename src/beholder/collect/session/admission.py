@@ -1,4 +1,4 @@
-"""Coming in: a person, their session, and a place for them."""
+"""Admission: find or create the rater, the session and a slot for someone who opens a link."""
 
 import secrets as randomness
 from dataclasses import dataclass
@@ -11,24 +11,23 @@ from beholder.collect.session.arrival import INVITED, OPEN, PROLIFIC, Arrival, P
 from beholder.collect.session.catalogue import Catalogue
 from beholder.collect.session.completion import needed_to_leave
 from beholder.collect.session.cookies import stamped, token_of
-from beholder.collect.session.identity import find_or_make_person, hash_of, opaque, pseudonym
+from beholder.collect.session.identity import find_or_create_rater, hash_of, opaque, pseudonym, pseudonym_key
 from beholder.collect.session.messages import Enter
 from beholder.collect.session.progress import SESSION, change, is_paused, session_by
-from beholder.collect.session.pseudonym_key import person_key
-from beholder.collect.session.slot_lending import is_free, take_place
+from beholder.collect.session.slot_lending import is_free, lend_slot
 from beholder.errors import RefusedError
 from beholder.study.study import Study
 
 SIMULATED = "beholder-simulated"
-"""Parameter by which made-up people say what they are; only who can read the database can make its value."""
+"""Link parameter that marks simulated raters; its value takes a secret of the database."""
 
 NAMELESS = (OPEN, INVITED)
-"""Where nobody else can name a person, a cookie of one session vouches for the others, too."""
+"""Platforms on which nobody else can name a rater: the cookie of one session vouches for the others, too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
-    """A session, the cookie for it, and the token for its link to another device, which no guest is told."""
+class Admission:
+    """A session, its cookie, and the token of the link that continues it elsewhere (empty for a guest)."""
 
     session: Row[Any]
     cookie: str
@@ -36,10 +35,10 @@ class Entered:
     guest: bool = False
 
 
-def arrive(catalogue: Catalogue, study: Study, proofs: Proofs, message: Enter) -> Arrival | None:
-    """What the link says of someone; ``None`` for a link that goes on with a session.
+def read_arrival(catalogue: Catalogue, study: Study, proofs: Proofs, message: Enter) -> Arrival | None:
+    """Read who a link names; ``None`` for a link that continues a session.
 
-    Comes before the transaction: it may have to fetch a platform's keys.
+    Called before the transaction, because it may have to fetch a platform's keys.
     """
     kind, argument = _path(message.path)
     if kind == "r":
@@ -49,7 +48,7 @@ def arrive(catalogue: Catalogue, study: Study, proofs: Proofs, message: Enter) -
     return arrival_of(message.parameters, argument if kind == "i" else None, study.collect, proofs)
 
 
-def enter(
+def admit(
     connection: Connection,
     catalogue: Catalogue,
     study: Study,
@@ -58,12 +57,12 @@ def enter(
     *,
     cookie: str | None,
     now: float,
-) -> Entered:
-    """Find or make the session of someone who opens a link.
+) -> Admission:
+    """Find or create the session of someone who opens a link.
 
-    A link that continues a session, or a cookie of one, comes first; then the platform's id, which is the same on
-    any device; an open link makes a new person. An id that nothing proves, on another device than the session's
-    own, makes a guest: the trials can go on, but what cannot be undone is kept for whoever began.
+    A link that continues a session, or a cookie of one, takes precedence; then the platform's id, which is the
+    same on any device; an open link creates a new rater. An unproven id on another device than the session's own
+    makes a guest, who can continue the trials but do nothing that cannot be undone.
     """
     kind, argument = _path(message.path)
     if arrival is None:
@@ -71,33 +70,33 @@ def enter(
         if resumed is None:
             raise RefusedError(404, "no-such-link", "this link continues no session")
         _platform_of(connection, resumed.person)
-        return _again(connection, catalogue, study, message, resumed)
+        return _readmit(connection, catalogue, study, message, resumed)
     current = session_by(connection, token_hash=hash_of(token_of(cookie))) if cookie else None
-    if arrival.refusal is not None and not _is_inside(connection, arrival, current):
+    if arrival.refusal is not None and not _is_own_session(connection, arrival, current):
         raise arrival.refusal
-    wanted = argument if kind == "q" else None
-    if wanted is not None and wanted not in catalogue.questions:
+    requested = argument if kind == "q" else None
+    if requested is not None and requested not in catalogue.questions:
         raise RefusedError(404, "no-such-question", "this link leads to no question")
     if current is not None and arrival.identity is None:
-        person: str | None = current.person
+        rater: str | None = current.person
     else:
-        person = find_or_make_person(
+        rater = find_or_create_rater(
             connection,
             arrival,
-            key=person_key(connection),
+            key=pseudonym_key(connection),
             now=now,
             simulated=_is_simulated(catalogue, message),
         )
-    if person is None:
+    if rater is None:
         raise RefusedError(403, "no-invitation", "this invitation is not known")
-    platform = _platform_of(connection, person)
-    held = _session_of(connection, person, wanted, current)
+    platform = _platform_of(connection, rater)
+    held = _session_of(connection, rater, requested, current)
     if held is None:
-        return _new_session(connection, catalogue, study, message, arrival, person, wanted, now=now)
+        return _new_session(connection, catalogue, study, message, arrival, rater, requested, now=now)
     is_own = current is not None and (current.session == held.session or platform in NAMELESS)
     if is_own or arrival.proven or _has_same_proof(catalogue, arrival, held):
-        return _again(connection, catalogue, study, message, held)
-    return _as_guest(connection, catalogue, held, now=now)
+        return _readmit(connection, catalogue, study, message, held)
+    return _admit_guest(connection, catalogue, held, now=now)
 
 
 def _is_simulated(catalogue: Catalogue, message: Enter) -> bool:
@@ -106,25 +105,23 @@ def _is_simulated(catalogue: Catalogue, message: Enter) -> bool:
     return bool(parameters.get("PROLIFIC_PID")) and parameters.get(SIMULATED) == proof
 
 
-def _is_inside(connection: Connection, arrival: Arrival, current: Row[Any] | None) -> bool:
-    """Whether the cookie is of a session of the person whom the link names: a signature may have run out since."""
+def _is_own_session(connection: Connection, arrival: Arrival, current: Row[Any] | None) -> bool:
+    """Whether the cookie belongs to the rater whom the link names, whose signature may have expired since."""
     if current is None or arrival.identity is None:
         return False
-    return bool(current.person == pseudonym(person_key(connection), arrival.platform, arrival.identity))
+    return bool(current.person == pseudonym(pseudonym_key(connection), arrival.platform, arrival.identity))
 
 
-def _platform_of(connection: Connection, person: str) -> str:
-    """Where the person comes from; a refusal for one who was excluded."""
-    row = connection.execute(
-        select(persons.c.platform, persons.c.excluded).where(persons.c.person == person)
-    ).one()
+def _platform_of(connection: Connection, rater: str) -> str:
+    """Return the platform of a rater; refuse an excluded one."""
+    row = connection.execute(select(persons.c.platform, persons.c.excluded).where(persons.c.person == rater)).one()
     if row.excluded:
-        raise RefusedError(403, "excluded", "this person takes no further part in the study")
+        raise RefusedError(403, "excluded", "this rater takes no further part in the study")
     return str(row.platform)
 
 
 def _has_same_proof(catalogue: Catalogue, arrival: Arrival, session: Row[Any]) -> bool:
-    """Whether the platform added the same to the link as when the session began."""
+    """Whether the link carries the same proof as when the session began."""
     proof = _proof_hash(catalogue, arrival)
     return proof is not None and session.proof_hash == proof
 
@@ -136,15 +133,15 @@ def _proof_hash(catalogue: Catalogue, arrival: Arrival) -> str | None:
 
 
 def _session_of(
-    connection: Connection, person: str, wanted: str | None, current: Row[Any] | None
+    connection: Connection, rater: str, requested: str | None, current: Row[Any] | None
 ) -> Row[Any] | None:
-    """The session of a person: on the question wanted, or else of the cookie, the running one, the latest."""
+    """Return the rater's session on the requested question, or that of the cookie, a running one, the latest."""
     held = connection.execute(
-        select(*SESSION).where(sessions.c.person == person).order_by(sessions.c.started.desc())
+        select(*SESSION).where(sessions.c.person == rater).order_by(sessions.c.started.desc())
     ).all()
-    if wanted is not None:
-        return next((row for row in held if row.question == wanted), None)
-    if current is not None and current.person == person:
+    if requested is not None:
+        return next((row for row in held if row.question == requested), None)
+    if current is not None and current.person == rater:
         return current
     running = [row for row in held if row.status == "running"]
     return next(iter([*running, *held]), None)
@@ -156,30 +153,31 @@ def _new_session(
     study: Study,
     message: Enter,
     arrival: Arrival,
-    person: str,
-    wanted: str | None,
+    rater: str,
+    requested: str | None,
     *,
     now: float,
-) -> Entered:
-    """A session with a place. The study may not be paused, and a place must be free."""
+) -> Admission:
+    """Create a session and lend it a slot; refused while the study is paused or no slot is free."""
     if is_paused(connection):
         raise RefusedError(409, "paused", "the study is paused; please come back later")
     session = f"s-{randomness.token_hex(10)}"
     key = catalogue.secret("token")
     token, resume = _session_token(key, session), _resume_token(key, session)
-    for question in [wanted] if wanted is not None else _by_free_places(connection, catalogue, now=now):
-        place = take_place(connection, catalogue, study, question, session, now=now)
-        if place is not None:
+    candidates = _questions_by_free_slots(connection, catalogue, now=now) if requested is None else [requested]
+    for question in candidates:
+        lent = lend_slot(connection, catalogue, study, question, session, now=now)
+        if lent is not None:
             break
     else:
-        raise RefusedError(409, "full", "all places are taken")
+        raise RefusedError(409, "full", "all slots are taken")
     connection.execute(
         insert(sessions).values(
             session=session,
-            person=person,
+            person=rater,
             question=question,
-            slot=place.slot,
-            plan=place.plan,
+            slot=lent.slot,
+            plan=lent.plan,
             status="running",
             token_hash=hash_of(token),
             resume_hash=hash_of(resume),
@@ -195,40 +193,40 @@ def _new_session(
     )
     row = session_by(connection, session=session)
     if row is None:
-        raise LookupError(f"session {session} vanished while it was made")
-    return Entered(row, stamped(key, token), resume)
+        raise LookupError(f"session {session} vanished while it was created")
+    return Admission(row, stamped(key, token), resume)
 
 
-def _by_free_places(connection: Connection, catalogue: Catalogue, *, now: float) -> list[str]:
-    """The questions, the one with most places free first."""
+def _questions_by_free_slots(connection: Connection, catalogue: Catalogue, *, now: float) -> list[str]:
+    """Order the questions by their free slots, the most first."""
     free = select(slots.c.question, func.count().label("free")).where(is_free(now)).group_by(slots.c.question)
     counts: dict[str, int] = {row.question: row.free for row in connection.execute(free)}
     return sorted(catalogue.questions, key=lambda name: -counts.get(name, 0))
 
 
-def _again(
+def _readmit(
     connection: Connection, catalogue: Catalogue, study: Study, message: Enter, session: Row[Any]
-) -> Entered:
-    """The same session on a new visit, or on another device: both may go on, each answer is taken once.
+) -> Admission:
+    """Return the same session on a new visit or another device; both may continue, each answer is stored once.
 
-    Until someone has agreed to take part they may still choose another language.
+    The language can be changed until consent is given.
     """
     if session.status == "running" and session.consented is None:
         session = change(connection, session.session, language=_language(study, message.language))
     key = catalogue.secret("token")
-    return Entered(
+    return Admission(
         session, stamped(key, _session_token(key, session.session)), _resume_token(key, session.session)
     )
 
 
-def _as_guest(connection: Connection, catalogue: Catalogue, session: Row[Any], *, now: float) -> Entered:
-    """The session for someone of whom only the id is known; noted the first time, for the researcher to see."""
+def _admit_guest(connection: Connection, catalogue: Catalogue, session: Row[Any], *, now: float) -> Admission:
+    """Return the session to someone who knows only the id; logged the first time, for the researcher."""
     key = catalogue.secret("token")
     token = opaque(key, "guest", session.session)
     if session.guest_hash is None:
         session = change(connection, session.session, guest_hash=hash_of(token))
         connection.execute(insert(events).values(session=session.session, at=now, kind="other-device", detail={}))
-    return Entered(session, stamped(key, token), "", guest=True)
+    return Admission(session, stamped(key, token), "", guest=True)
 
 
 def _session_token(key: str, session: str) -> str:
@@ -236,19 +234,19 @@ def _session_token(key: str, session: str) -> str:
 
 
 def _resume_token(key: str, session: str) -> str:
-    """The end of the session's link for another device."""
+    """Return the token of the link that continues the session on another device."""
     return opaque(key, "resume", session)
 
 
 def _path(path: str) -> tuple[str, str]:
-    """What a link asks for: q (a question), i (an invitation), r (a session to go on with), or nothing."""
+    """Parse the path of a link: q (a question), i (an invitation), r (a session to continue), or nothing."""
     parts = [part for part in path.split("/") if part]
     if len(parts) == 2 and parts[0] in ("q", "i", "r"):
         return parts[0], parts[1]
     return "", ""
 
 
-def _language(study: Study, wanted: str) -> str:
-    known = [str(code) for code in study.collect.languages]
-    short = wanted.split("-", maxsplit=1)[0].lower()
-    return short if short in known else known[0]
+def _language(study: Study, requested: str) -> str:
+    languages = [str(code) for code in study.collect.languages]
+    short = requested.split("-", maxsplit=1)[0].lower()
+    return short if short in languages else languages[0]

@@ -1,4 +1,4 @@
-"""The session at its next trial, or at its end."""
+"""Advance a session to its next trial, or to its end."""
 
 from typing import Any
 
@@ -7,41 +7,41 @@ from sqlalchemy import Connection, Row, select
 from beholder.collect.database.schema import responses, skips
 from beholder.collect.session.catalogue import Catalogue, Trial
 from beholder.collect.session.completion import end_session
-from beholder.collect.session.progress import Standing, change
+from beholder.collect.session.progress import SessionProgress, change
 from beholder.collect.session.trial_view import trial_token
 from beholder.errors import RefusedError
 from beholder.study.study import Study
 
 
-def current_trial(catalogue: Catalogue, standing: Standing, token: str, attempt: int) -> Trial:
-    """The trial that the session is at, if that is the one meant."""
-    if standing.step != "trial" or standing.trial is None:
-        raise RefusedError(409, "no-trial", f"the session is at the step '{standing.step}', not at a trial")
+def current_trial(catalogue: Catalogue, progress: SessionProgress, token: str, attempt: int) -> Trial:
+    """Return the trial that the session is at; refuse if the request means another one."""
+    if progress.step != "trial" or progress.trial is None:
+        raise RefusedError(409, "no-trial", f"the session is at the step '{progress.step}', not at a trial")
     key = catalogue.secret("token")
-    if token != trial_token(key, standing.session.session, standing.trial.trial):
+    if token != trial_token(key, progress.session.session, progress.trial.trial):
         raise RefusedError(409, "other-trial", "this is not the trial that the session is at")
-    if attempt != standing.attempt:
+    if attempt != progress.attempt:
         raise RefusedError(
-            409, "other-attempt", f"attempt {attempt} was sent; attempt {standing.attempt} is awaited"
+            409, "other-attempt", f"attempt {attempt} was sent; attempt {progress.attempt} is expected"
         )
-    return standing.trial
+    return progress.trial
 
 
-def go_on(
+def advance_session(
     connection: Connection,
     catalogue: Catalogue,
     study: Study,
-    standing: Standing,
+    progress: SessionProgress,
     trial: Trial,
     *,
     now: float,
     **values: object,
 ) -> Row[Any]:
-    """Leave a trial behind, perhaps with other changes of the session; the next is sent with the reply."""
+    """Move on from a trial, with other changes of the session; the next trial is sent with the reply."""
     after = change(
         connection,
-        standing.session.session,
-        place=standing.place + 1,
+        progress.session.session,
+        place=progress.position + 1,
         attempt=1,
         presented=now,
         seen=now,
@@ -55,10 +55,10 @@ def go_on(
 
 
 def _is_admitted(connection: Connection, catalogue: Catalogue, session: Row[Any]) -> bool:
-    """False, after the last qualification trial, for who was right too rarely on a class; a skip is not right."""
+    """Whether the rater qualifies: after the last qualification trial every class needs enough right answers."""
     least = catalogue.questions[session.question].screening.min_qualification
-    known = catalogue.trials_of(session)
-    to_come = any(known[name].role == "qualification" for name in session.plan[session.place :])
+    trials = catalogue.trials_of(session)
+    to_come = any(trials[name].role == "qualification" for name in session.plan[session.place :])
     if least is None or to_come:
         return True
     answered = connection.execute(
@@ -70,6 +70,6 @@ def _is_admitted(connection: Connection, catalogue: Catalogue, session: Row[Any]
     passed = [(row.trial, bool(row.right)) for row in answered] + [(name, False) for name in skipped]
     by_class: dict[str | None, list[bool]] = {}
     for name, right in passed:
-        if known[name].role == "qualification":
-            by_class.setdefault(known[name].expected, []).append(right)
+        if trials[name].role == "qualification":
+            by_class.setdefault(trials[name].expected, []).append(right)
     return bool(by_class) and all(sum(right) / len(right) >= least for right in by_class.values())

@@ -1,4 +1,4 @@
-"""Taking an answer: exactly once, to the trial that was asked, as long as it could have been given."""
+"""Acceptance of answers: exactly once, to the current trial, with plausible times."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,14 +7,14 @@ from sqlalchemy import Connection, Row, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from beholder.collect.database.schema import events, persons, responses
-from beholder.collect.session.advance import current_trial, go_on
+from beholder.collect.session.advance import advance_session, current_trial
 from beholder.collect.session.catalogue import Catalogue, Trial
-from beholder.collect.session.leases import close_place
+from beholder.collect.session.leases import close_slot
 from beholder.collect.session.messages import Answer
-from beholder.collect.session.plausibility import Verdict, intended_exposure, judge
-from beholder.collect.session.progress import Standing, change, standing_of
-from beholder.collect.session.skips import SPOILED, leave_trial
-from beholder.collect.session.trial_view import tells_right, trial_token
+from beholder.collect.session.plausibility import TimingVerdict, check_timing, intended_exposure
+from beholder.collect.session.progress import SessionProgress, change, progress_of
+from beholder.collect.session.skips import SPOILED, record_skip
+from beholder.collect.session.trial_view import gives_feedback, trial_token
 from beholder.errors import RefusedError
 from beholder.study.kinds.allowed import faults_of_response
 from beholder.study.kinds.catalogue import AnyQuestion
@@ -22,19 +22,19 @@ from beholder.study.study import Study
 from beholder.study.words import split_words
 
 MOST_ATTEMPTS = 20
-"""A trial spoiled so often is left unanswered, so that nobody is stuck on it."""
+"""A trial spoiled so often is left unanswered, so that no rater is stuck on it."""
 
 TOLERANCE_MS = 0.5
 
 TIMING = "timing"
-"""Kind of the event that a page claimed more time than there was."""
+"""Kind of the event that a page claimed more time than had passed."""
 
 _INSERT = insert(responses)
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """An answer that is in: the session after it, and what the page may now tell the person about it."""
+class AcceptedAnswer:
+    """An accepted answer: the session after it, and the feedback that the page may show."""
 
     session: Row[Any]
     right: bool | None = None
@@ -42,95 +42,95 @@ class Taken:
     spoiled: bool = False
 
 
-def take_answer(
+def accept_answer(
     connection: Connection, catalogue: Catalogue, study: Study, session: Row[Any], answer: Answer, *, now: float
-) -> Taken:
-    """Write the answer, or find that it is written already; raise a refusal if it cannot be taken."""
-    standing = standing_of(connection, catalogue, session)
+) -> AcceptedAnswer:
+    """Store the answer, unless it is stored already; refuse one that cannot be accepted."""
+    progress = progress_of(connection, catalogue, session)
     try:
-        trial = current_trial(catalogue, standing, answer.trial, answer.attempt)
+        trial = current_trial(catalogue, progress, answer.trial, answer.attempt)
     except RefusedError:
-        before = _already(connection, catalogue, session, answer)
+        before = _accepted_before(connection, catalogue, session, answer)
         if before is None:
             raise
         return before
-    if standing.exposure_ms is not None:
-        _check_exposure(standing.exposure_ms, answer)
-    verdict = _verdict(connection, study, standing, answer, now=now)
+    if progress.exposure_ms is not None:
+        _check_exposure(progress.exposure_ms, answer)
+    verdict = _timing_verdict(connection, study, progress, answer, now=now)
     response = answer.response()
-    nothing_said = answer.spoiled and not (response.said or response.marks)
+    is_empty = answer.spoiled and not (response.answers or response.marks)
     words = len(split_words(trial.prompt or ""))
-    faults = [] if nothing_said else faults_of_response(standing.question, response, words=words)
+    faults = [] if is_empty else faults_of_response(progress.question, response, words=words)
     if faults:
         raise RefusedError(422, "not-allowed", "; ".join(faults))
     right = None
-    if trial.expected is not None and response.said:
-        right = all(said.text == trial.expected for said in response.said)
-    _write(connection, standing, trial, answer, verdict, right=right, now=now)
+    if trial.expected is not None and response.answers:
+        right = all(answered.text == trial.expected for answered in response.answers)
+    _write(connection, progress, trial, answer, verdict, right=right, now=now)
     if verdict.fault is None:
         if trial.slot != session.slot:
-            close_place(connection, trial.question, trial.slot)
-        after = go_on(connection, catalogue, study, standing, trial, now=now)
-        return _told(after, standing.question, trial, right)
+            close_slot(connection, trial.question, trial.slot)
+        after = advance_session(connection, catalogue, study, progress, trial, now=now)
+        return _with_feedback(after, progress.question, trial, right)
     if answer.attempt < MOST_ATTEMPTS:
         after = change(connection, session.session, attempt=answer.attempt + 1, presented=now, seen=now)
     else:
-        after = leave_trial(connection, catalogue, study, standing, trial, reason=SPOILED, now=now)
-    return Taken(after, spoiled=True)
+        after = record_skip(connection, catalogue, study, progress, trial, reason=SPOILED, now=now)
+    return AcceptedAnswer(after, spoiled=True)
 
 
-def _verdict(connection: Connection, study: Study, standing: Standing, answer: Answer, *, now: float) -> Verdict:
-    """What is believed of the times that came with an answer. The time of simulated raters is simulated, too."""
-    session, question = standing.session, standing.question
+def _timing_verdict(
+    connection: Connection, study: Study, progress: SessionProgress, answer: Answer, *, now: float
+) -> TimingVerdict:
+    """Check the times that came with an answer. Those of simulated raters are simulated, and kept."""
+    session, question = progress.session, progress.question
     elapsed = None if session.presented is None else now - session.presented
 
-    def judged(elapsed: float | None) -> Verdict:
-        return judge(
+    def check(elapsed: float | None) -> TimingVerdict:
+        return check_timing(
             question,
             answer,
-            intended_ms=standing.exposure_ms,
+            intended_ms=progress.exposure_ms,
             elapsed=elapsed,
             checked_frame_ms=session.frame_ms,
             min_hz=study.collect.min_hz,
         )
 
     if answer.spoiled:
-        return Verdict(judged(elapsed).seconds, answer.spoiled_reason or SPOILED)
-    lacking = answer.exposure is None and intended_exposure(question, standing.exposure_ms) is not None
-    verdict = judged(elapsed)
-    if not lacking and verdict == Verdict(answer.seconds):
+        return TimingVerdict(check(elapsed).seconds, answer.spoiled_reason or SPOILED)
+    lacking = answer.exposure is None and intended_exposure(question, progress.exposure_ms) is not None
+    verdict = check(elapsed)
+    if not lacking and verdict == TimingVerdict(answer.seconds):
         return verdict
     simulated = select(persons.c.simulated).where(persons.c.person == session.person)
     if connection.scalar(simulated):
-        return judged(None)
+        return check(None)
     if lacking:
-        raise RefusedError(
-            422, "no-exposure", "images that are shown for a while need the exposure that was shown"
-        )
+        raise RefusedError(422, "no-exposure", "a limited exposure needs the exposure that was shown")
     return verdict
 
 
 def _write(
     connection: Connection,
-    standing: Standing,
+    progress: SessionProgress,
     trial: Trial,
     answer: Answer,
-    verdict: Verdict,
+    verdict: TimingVerdict,
     *,
     right: bool | None,
     now: float,
 ) -> None:
-    session, exposure = standing.session.session, answer.exposure
+    session, exposure = progress.session.session, answer.exposure
     row = {
         "session": session,
         "trial": trial.trial,
         "attempt": answer.attempt,
         "key": answer.key,
-        "place": standing.place,
-        "said": [said.model_dump(mode="json", exclude_none=True) for said in answer.said],
+        "place": progress.position,
+        "said": [aspect.model_dump(mode="json", exclude_none=True) for aspect in answer.aspects],
         "marks": [mark.model_dump(mode="json", exclude_none=True) for mark in answer.marks],
         "seconds": verdict.seconds,
-        "intended_ms": standing.exposure_ms,
+        "intended_ms": progress.exposure_ms,
         "shown_ms": exposure.shown_ms if exposure else None,
         "dropped": exposure.dropped_frames if exposure else None,
         "exposure": exposure.model_dump(mode="json") if exposure else None,
@@ -147,39 +147,41 @@ def _write(
         detail = where | {"reason": verdict.fault}
         connection.execute(insert(events).values(session=session, at=now, kind="spoiled", detail=detail))
     if verdict.seconds < answer.seconds or verdict.fault == "server-clock":
-        detail = where | {"claimed": answer.seconds, "elapsed": round(now - standing.session.presented, 3)}
+        detail = where | {"claimed": answer.seconds, "elapsed": round(now - progress.session.presented, 3)}
         connection.execute(insert(events).values(session=session, at=now, kind=TIMING, detail=detail))
 
 
-def _already(connection: Connection, catalogue: Catalogue, session: Row[Any], answer: Answer) -> Taken | None:
-    """The outcome of an answer that came before under the same key."""
+def _accepted_before(
+    connection: Connection, catalogue: Catalogue, session: Row[Any], answer: Answer
+) -> AcceptedAnswer | None:
+    """Return the outcome of an answer that was stored under the same key; ``None`` if there is none."""
     row = connection.execute(
         select(responses).where(responses.c.session == session.session, responses.c.key == answer.key)
     ).first()
     if row is None:
         return None
-    wanted = trial_token(catalogue.secret("token"), session.session, row.trial)
-    if (answer.trial, answer.attempt) != (wanted, row.attempt):
+    token = trial_token(catalogue.secret("token"), session.session, row.trial)
+    if (answer.trial, answer.attempt) != (token, row.attempt):
         raise RefusedError(409, "key-used", "this key was used for another answer")
     if not row.valid:
-        return Taken(session, spoiled=True)
+        return AcceptedAnswer(session, spoiled=True)
     trial = catalogue.trials_of(session)[row.trial]
-    return _told(session, catalogue.questions[session.question], trial, row.right)
+    return _with_feedback(session, catalogue.questions[session.question], trial, row.right)
 
 
-def _told(session: Row[Any], question: AnyQuestion, trial: Trial, right: bool | None) -> Taken:
-    if right is None or not tells_right(question, trial):
-        return Taken(session)
-    return Taken(session, right, trial.expected)
+def _with_feedback(session: Row[Any], question: AnyQuestion, trial: Trial, right: bool | None) -> AcceptedAnswer:
+    if right is None or not gives_feedback(question, trial):
+        return AcceptedAnswer(session)
+    return AcceptedAnswer(session, right, trial.expected)
 
 
-def _check_exposure(asked_ms: float, answer: Answer) -> None:
-    """A timed answer must be to the exposure that was asked for: the page cannot move the staircase."""
+def _check_exposure(requested_ms: float, answer: Answer) -> None:
+    """Refuse a timed answer to another exposure than the requested one: the page cannot move the staircase."""
     if answer.exposure is None:
         raise RefusedError(422, "no-exposure", "a timed trial needs the exposure that was shown")
-    if abs(answer.exposure.intended_ms - asked_ms) > TOLERANCE_MS:
+    if abs(answer.exposure.intended_ms - requested_ms) > TOLERANCE_MS:
         raise RefusedError(
             409,
             "other-exposure",
-            f"{answer.exposure.intended_ms:g} ms were shown; {asked_ms:g} ms were asked for",
+            f"{answer.exposure.intended_ms:g} ms were shown; {requested_ms:g} ms were requested",
         )

@@ -1,4 +1,4 @@
-"""Someone at the door: what their link says of them, and what of it is proven."""
+"""Arrivals: the platform and id that a link names, and whether a signature proves them."""
 
 import hmac
 import logging
@@ -13,31 +13,31 @@ from beholder.study.collecting import Collecting
 OPEN, INVITED, PROLIFIC, MTURK, PANEL = "open", "invitation", "prolific", "mturk", "panel"
 LONGEST_ID = 200
 SHORTEST_KEY = 16
-"""Bytes that the key of a panel must have."""
+"""Least number of bytes of a panel's key."""
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-"""What MTurk gives as the assignment to someone who only looks at the task."""
+"""Assignment id that MTurk sends in the preview of a task."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What a link says of someone: the platform and their id on it; no id for someone on an open link."""
+    """What a link says about a rater: the platform and the id there; no id on an open link."""
 
     platform: str
     identity: str | None
     parameters: Mapping[str, str] = field(default_factory=dict)
     proven: bool = False
-    """whether the link proves the id: by a signature, or because it is known to nobody else"""
+    """whether the link proves the id: by a signature, or because nobody else knows the link"""
     proof: str = ""
-    """what the platform added besides the id, the same each time the task is opened; empty: nothing"""
+    """what the platform added besides the id, the same whenever the task is opened; empty if nothing"""
     refusal: RefusedError | None = None
-    """why the link lets nobody in who is not inside already"""
+    """why the link admits nobody who does not have a session already"""
 
 
 class Proofs:
-    """What ids of this study are checked with. Reads its files at once, so that faults show at the start."""
+    """The keys by which ids are verified. Files are read at once, so that faults show at the start."""
 
     def __init__(self, folder: Path, settings: Collecting, *, prolific: ProlificTokens | None = None) -> None:
         if prolific is None and settings.prolific_keys:
@@ -49,15 +49,15 @@ class Proofs:
 
 
 def warnings_of(settings: Collecting) -> list[str]:
-    """What the researcher should know about who can come in."""
+    """Return warnings for the researcher about who can enter the study."""
     if settings.open_link or not settings.unsigned_ids:
         return []
     signed = {PROLIFIC: bool(settings.prolific_keys), MTURK: False, PANEL: bool(settings.panel_key_file)}
-    believed = [name for name in settings.platforms or () if not signed[name]]
-    if not believed:
+    unproven = [name for name in settings.platforms or () if not signed[name]]
+    if not unproven:
         return []
     return [
-        f"unsigned_ids = true: ids of {', '.join(believed)} are believed without a proof, so anyone who has the "
+        f"unsigned_ids = true: ids of {', '.join(unproven)} are accepted without a proof, so anyone who has the "
         "link can invent one and take part. Check each claim by the personal code before you pay."
     ]
 
@@ -65,9 +65,9 @@ def warnings_of(settings: Collecting) -> list[str]:
 def arrival_of(
     parameters: Mapping[str, str], invitation: str | None, settings: Collecting, proofs: Proofs
 ) -> Arrival:
-    """Read the link that someone came by. A forged one is refused at once."""
+    """Read platform and id from the parameters of a link; a forged one is refused at once."""
     if parameters.get("assignmentId") == MTURK_PREVIEW:
-        return Arrival(OPEN, None, refusal=_no_entry("a look at the task takes no place"))
+        return Arrival(OPEN, None, refusal=_no_entry("the preview of a task takes no slot"))
     if invitation:
         return Arrival(INVITED, invitation, parameters, proven=True)
     if parameters.get("PROLIFIC_PID") or (proofs.prolific is not None and parameters.get(TOKEN_PARAMETER)):
@@ -78,7 +78,7 @@ def arrival_of(
         return Arrival(MTURK, parameters["workerId"][:LONGEST_ID], parameters, proof=proof, refusal=refusal)
     if settings.panel_parameter and parameters.get(settings.panel_parameter):
         return _from_panel(parameters, settings, proofs)
-    refusal = None if settings.open_link else _no_entry("it is open to invited people only")
+    refusal = None if settings.open_link else _no_entry("it is open to invited participants only")
     return Arrival(OPEN, None, parameters, refusal=refusal)
 
 

@@ -1,4 +1,4 @@
-"""What does not change while a study runs, read once and kept: secrets, questions, trials, pictures."""
+"""The part of the database that does not change while a study runs, cached: secrets, questions, trials, images."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,21 +8,23 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from beholder.collect.database.schema import Database, pictures, questions, secrets, trials
-from beholder.collect.session.question_view import asked
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.study import question_of
 
 SLOTS_KEPT = 2000
-STRAYS_KEPT = 20_000
-"""Trials kept that a session has from another slot than its own."""
+BORROWED_KEPT = 20_000
+"""Size of the cache of trials that a session has from another slot than its own."""
+
+HIDDEN_SETTINGS = {"design", "screening", "name", "kind", "protocol", "text", "much"}
+"""Settings of a question that a page is never sent."""
 
 OPENING_ROLES = ("training", "qualification")
-"""Roles that everyone goes through, whoever held the place before."""
+"""Roles of the trials that every session starts with, whoever held the slot before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial as the server knows it."""
+    """A trial, with what only the server knows about it."""
 
     trial: str
     question: str
@@ -38,7 +40,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class StudyImage:
-    """An image file."""
+    """An image file of the study."""
 
     path: str
     sha256: str
@@ -46,8 +48,16 @@ class StudyImage:
     height: int
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionView:
+    """What a page is sent about a question: the settings of its kind, and the options to choose from."""
+
+    settings: dict[str, Any]
+    options: list[str]
+
+
 class Catalogue:
-    """The fixed part of the database. Trials are read slot by slot, as people come to them."""
+    """The fixed part of the database. Trials are read slot by slot, when a session needs them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -55,36 +65,36 @@ class Catalogue:
             self._secrets = {row.name: str(row.value) for row in connection.execute(select(secrets))}
             rows = connection.execute(select(questions).order_by(questions.c.ordinal)).all()
             self.questions: dict[str, AnyQuestion] = {row.question: question_of(row.settings) for row in rows}
-            self.asked = {name: asked(question) for name, question in self.questions.items()}
+            self.question_views = {name: view_question(question) for name, question in self.questions.items()}
             self.pictures = {
                 row.image: StudyImage(row.path, row.sha256, row.width, row.height)
                 for row in connection.execute(select(pictures))
             }
         self.slot = lru_cache(SLOTS_KEPT)(self._slot)
-        self.trial = lru_cache(STRAYS_KEPT)(self._trial)
+        self.trial = lru_cache(BORROWED_KEPT)(self._trial)
 
     def secret(self, name: str) -> str:
-        """One of the study's secrets."""
+        """Return one of the study's secrets."""
         return self._secrets[name]
 
     def planned(self, question: str, slot: int, plan: Sequence[str]) -> list[Trial]:
-        """The trials of a plan, in its order; most of them are of the slot, some may be of others."""
+        """Return the trials of a plan in its order; some of them may belong to other slots."""
         own = self.slot(question, slot)
         return [own[name] if name in own else self.trial(name) for name in plan]
 
     def trials_of(self, session: Row[Any]) -> Mapping[str, Trial]:
-        """The trials of a session by name: of its slot, and those of other slots that are in its plan."""
+        """Return the trials of a session by name: of its slot, and those of other slots in its plan."""
         own = self.slot(session.question, session.slot)
-        strays = [name for name in session.plan or [] if name not in own]
-        return own | {name: self.trial(name) for name in strays} if strays else own
+        borrowed = [name for name in session.plan or [] if name not in own]
+        return own | {name: self.trial(name) for name in borrowed} if borrowed else own
 
     def _trial(self, name: str) -> Trial:
-        with self._database.reading_aside() as connection:
+        with self._database.reading_unpooled() as connection:
             return _trial_of(connection.execute(select(trials).where(trials.c.trial == name)).one())
 
     def _slot(self, question: str, slot: int) -> dict[str, Trial]:
-        """The trials of a slot by name, in order."""
-        with self._database.reading_aside() as connection:
+        """Read the trials of a slot by name, in order."""
+        with self._database.reading_unpooled() as connection:
             rows = connection.execute(
                 select(trials)
                 .where(trials.c.question == question, trials.c.slot == slot)
@@ -106,3 +116,9 @@ def _trial_of(row: Row[Any]) -> Trial:
         expected=row.expected,
         repeats=row.repeats,
     )
+
+
+def view_question(question: AnyQuestion) -> QuestionView:
+    """Select what the pages need to know about a question; it is the same in every trial."""
+    settings = question.model_dump(mode="json", exclude=HIDDEN_SETTINGS)
+    return QuestionView(settings, list(kind_of(question).options(question)))

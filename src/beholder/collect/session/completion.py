@@ -1,36 +1,41 @@
-"""How a session ends: what is paid, and the code or address that someone leaves with."""
+"""The end of a session: pay, completion codes, and the redirect to the platform."""
 
+import hmac
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Row, func, insert, select
 
 from beholder.collect.database.schema import events, responses, trials
-from beholder.collect.session.completion_codes import personal_code
-from beholder.collect.session.leases import release_place
+from beholder.collect.session.leases import release_slot
 from beholder.collect.session.progress import change
 from beholder.collect.session.prolific import TOKEN_PARAMETER
 from beholder.study.redirecting import PLACEHOLDER
 from beholder.study.study import Study
 
 MTURK_HOSTS = frozenset({"www.mturk.com", "workersandbox.mturk.com"})
-"""Where MTurk takes assignments back: the market itself and its sandbox."""
+"""The hosts to which MTurk assignments are submitted: the marketplace and its sandbox."""
+
+CODE_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+"""The 32 letters of a personal code; 0 and O, 1 and I are left out because they are easily confused."""
+
+CODE_LENGTH = 10
 
 
 def end_session(connection: Connection, study: Study, session: Row[Any], status: str, *, now: float) -> Row[Any]:
-    """Close the session with its outcome and pay, and settle its place; the session as it then is."""
+    """End a session with its outcome and pay, and release its slot; return the updated session."""
     pay = pay_of(connection, study, session, status)
     ended = change(connection, session.session, status=status, ended=now, pay=pay)
-    release_place(connection, ended)
+    release_slot(connection, ended)
     connection.execute(insert(events).values(session=session.session, at=now, kind=status, detail={}))
     return ended
 
 
 def pay_of(connection: Connection, study: Study, session: Row[Any], status: str) -> float:
-    """The base for a whole session, a share of it for the part that was done, and the bonus for right answers.
+    """Compute the pay: the base times the proportion of trials done, plus the bonus for right answers.
 
-    Trials that were answered are done, and those that were skipped within the limit; the skip that ends a session
-    is not.
+    Answered trials are done, and so are trials skipped within the limit; the skip that ends a session is not.
     """
     if status in ("no-consent", "failed-checks"):
         return 0.0
@@ -45,23 +50,24 @@ def pay_of(connection: Connection, study: Study, session: Row[Any], status: str)
         )
     )
     planned = len(session.plan or []) or 1
-    share = min(float(session.place) / planned, 1.0)
-    return round(study.pay.base * share + study.pay.per_right * int(right or 0), 2)
+    proportion = min(float(session.place) / planned, 1.0)
+    return round(study.pay.base * proportion + study.pay.per_right * int(right or 0), 2)
 
 
 def done_part(study: Study, session: Row[Any], identity: str, *, key: str) -> dict[str, Any]:
-    """What the last page shows; ``identity`` is the person's id on the platform, for the way back there.
+    """Return what the last page shows.
 
-    ``key`` is the study's secret, from which the rater's own code is made.
+    ``identity`` is the rater's id on the platform, for the redirect; ``key`` the study's secret, from which the
+    personal code is made.
     """
     outcome = session.status
     code = getattr(study.collect.codes, outcome.replace("-", "_"), "") or None
-    own = personal_code(key, session.session, outcome)
+    personal = personal_code(key, session.session, outcome)
     return {
         "outcome": outcome,
         "code": code,
-        "personal_code": own,
-        "redirect": _redirect(study, session, code, own, identity),
+        "personal_code": personal,
+        "redirect": _redirect(study, session, code, personal, identity),
         "pay": session.pay,
         "currency": study.pay.currency,
         "message_key": f"done.{outcome}",
@@ -69,7 +75,7 @@ def done_part(study: Study, session: Row[Any], identity: str, *, key: str) -> di
 
 
 def needed_to_leave(study: Study, parameters: dict[str, str]) -> dict[str, str]:
-    """Of the parameters of a link, those by which someone is sent back; never the id or what proves it."""
+    """Select the parameters of a link that the redirect needs; never the id or its proof."""
     needed = {*PLACEHOLDER.findall(study.collect.redirect), "turkSubmitTo", "assignmentId"}
     needed -= _names_of_ids(study) | {TOKEN_PARAMETER, study.collect.panel_signature}
     return {name: value for name, value in parameters.items() if name in needed}
@@ -79,26 +85,51 @@ def _names_of_ids(study: Study) -> set[str]:
     return {"PROLIFIC_PID", "workerId", study.collect.panel_parameter} - {""}
 
 
-def _redirect(study: Study, session: Row[Any], code: str | None, own: str, identity: str) -> str | None:
-    """Where to send someone: the study's template, or MTurk's address with the assignment."""
+def _redirect(study: Study, session: Row[Any], code: str | None, personal: str, identity: str) -> str | None:
+    """Return the redirect: the study's template, or MTurk's address with the assignment."""
     parameters: dict[str, str] = session.parameters or {}
     if study.collect.redirect:
         values = {name: str(value) for name, value in parameters.items()}
         values |= dict.fromkeys(_names_of_ids(study), identity)
-        values |= {"code": code or "", "personal_code": own, "outcome": session.status, "id": identity}
+        values |= {"code": code or "", "personal_code": personal, "outcome": session.status, "id": identity}
         return PLACEHOLDER.sub(lambda name: quote(values.get(name[1], ""), safe=""), study.collect.redirect)
     host, assignment = mturk_host(parameters.get("turkSubmitTo", "")), parameters.get("assignmentId", "")
     if assignment and host:
-        return f"https://{host}/mturk/externalSubmit?assignmentId={quote(assignment, safe='')}&code={own}"
+        return f"https://{host}/mturk/externalSubmit?assignmentId={quote(assignment, safe='')}&code={personal}"
     return None
 
 
 def mturk_host(address: str) -> str | None:
-    """Which of MTurk's hosts the address names; ``None`` for any other, however it is written.
+    """Return which of MTurk's hosts an address names; ``None`` for any other.
 
-    The address comes with the link, and browsers read addresses more kindly than this does: so only the host is
-    taken from it, and only from an address that is nothing but a scheme, the host and perhaps a slash.
+    The address comes with the link, and browsers parse addresses more leniently than this does: so only the host
+    is used, and only of an address that consists of scheme, host and at most a slash.
     """
     scheme, _, host = address.partition("://")
     host = host.removesuffix("/")
     return host if scheme == "https" and host in MTURK_HOSTS else None
+
+
+def personal_code(key: str, session: str, outcome: str) -> str:
+    """Make a rater's own completion code, by which a claim to have taken part can be checked.
+
+    It is the HMAC of the session and its outcome under the study's secret, as ten letters in two groups (50 bits).
+    Another outcome has another code, and nobody can make one without the secret.
+    """
+    digest = hmac.digest(key.encode(), f"code\n{session}\n{outcome}".encode(), "sha256")
+    letters = "".join(CODE_LETTERS[byte % len(CODE_LETTERS)] for byte in digest[:CODE_LENGTH])
+    return f"{letters[:5]}-{letters[5:]}"
+
+
+def session_of_code(key: str, code: str, ended: Iterable[tuple[str, str]]) -> str | None:
+    """Find the session of a personal code among ended ones (session, outcome); ``None`` if there is none."""
+    claimed = _normalised_code(code)
+    for session, outcome in ended:
+        if hmac.compare_digest(_normalised_code(personal_code(key, session, outcome)).encode(), claimed.encode()):
+            return session
+    return None
+
+
+def _normalised_code(code: str) -> str:
+    """Normalise a code as typed: case, blanks and hyphens do not matter."""
+    return "".join(letter for letter in code.upper() if letter.isalnum())

@@ -1,4 +1,4 @@
-"""What people are told before they agree, and the record that they did."""
+"""Informed consent: the text, its hash, and what the consent page shows."""
 
 import hashlib
 from typing import Any
@@ -10,18 +10,18 @@ from beholder.study.study import Study
 
 
 def consent_text(study: Study, language: str) -> str:
-    """The text in a language: the study's own, or the plain one."""
-    own = {str(code): text for code, text in study.collect.consent.items()}
-    return own.get(language) or own.get("en") or CONSENT.get(language, CONSENT["en"])
+    """Return the consent text in a language: the study's own, or the default."""
+    texts = {str(code): text for code, text in study.collect.consent.items()}
+    return texts.get(language) or texts.get("en") or CONSENT.get(language, CONSENT["en"])
 
 
 def consent_hash(text: str) -> str:
-    """What is kept of the text that someone agreed to."""
+    """Return the hash that is recorded of the text a participant agreed to."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def consent_part(study: Study, question: AnyQuestion, language: str) -> dict[str, Any]:
-    """What the consent page shows."""
+    """Return what the consent page shows."""
     text = consent_text(study, language)
     return {
         "text": text,
@@ -36,7 +36,7 @@ def consent_part(study: Study, question: AnyQuestion, language: str) -> dict[str
 
 
 def minutes(study: Study, question: AnyQuestion) -> float:
-    """How long it takes, as people are told."""
+    """Return the announced duration of a session in minutes."""
     if study.collect.minutes:
         return study.collect.minutes
     return float(max(round(session_seconds(question) / 60), 1))

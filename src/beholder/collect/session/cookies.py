@@ -1,4 +1,4 @@
-"""Cookies that the guard can tell from invented ones, without asking the database."""
+"""Cookies with a keyed stamp, so that forged ones are recognised without the database."""
 
 import hmac
 
@@ -7,28 +7,28 @@ from beholder.collect.session.identity import opaque
 RATER_COOKIE = "beholder"
 RESEARCHER_COOKIE = "beholder_researcher"
 RESEARCHER_PASS = "beholder_researcher_pass"
-"""Set beside the researcher's cookie once that has opened something; of no use without it."""
+"""Set beside the researcher's cookie once that has proved valid; useless without it."""
 
 
 def stamped(key: str, token: str) -> str:
-    """A rater's cookie: the session's token, and a stamp that only this study's servers can make."""
+    """Make a rater's cookie: the session's token, and a stamp that only this study's servers can make."""
     return f"{token}.{opaque(key, 'stamp', token)}"
 
 
 def token_of(cookie: str) -> str:
-    """The session's token in a cookie; cookies of before had no stamp."""
+    """Return the session's token in a cookie; cookies of earlier versions have no stamp."""
     return cookie.partition(".")[0]
 
 
 def researcher_pass(key: str, cookie: str) -> str:
-    """What goes beside a researcher's cookie."""
+    """Make the pass that goes beside a researcher's cookie."""
     return opaque(key, "researcher-pass", cookie)
 
 
 def holder_of(key: str, cookies: dict[str, str], *, researcher: bool) -> str | None:
-    """A name for whoever holds these cookies; ``None`` where they are missing or invented.
+    """Return a name for the holder of these cookies; ``None`` if they are missing or forged.
 
-    It says that the cookie was given out by this study, not that its session still runs.
+    It proves that this study issued the cookie, not that its session still runs.
     """
     if researcher:
         cookie, stamp = cookies.get(RESEARCHER_COOKIE, ""), cookies.get(RESEARCHER_PASS, "")

@@ -1,7 +1,8 @@
-"""Training and qualification on another attempt at a slot: other trials than those that were shown before.
+"""Training and qualification on later attempts at a slot: other trials than on earlier attempts.
 
-Whoever fails the qualification can come back under another name, and would be lent the same slot. So the opening
-of a slot that was begun before is taken from another slot of the question, chosen by a keyed hash of the session.
+A rater who fails the qualification could return under another name and be lent the same slot. So the opening of a
+slot (its training and qualification) is taken from another slot of the question if the slot was begun before; a
+keyed hash of the session chooses which.
 """
 
 from collections.abc import Sequence
@@ -14,16 +15,16 @@ from beholder.collect.session.catalogue import OPENING_ROLES, Catalogue
 from beholder.collect.session.identity import opaque
 
 CANDIDATES = 24
-"""Slots whose openings are compared."""
+"""Number of slots whose openings are compared."""
 
 
-def with_other_opening(
+def vary_opening(
     connection: Connection, catalogue: Catalogue, question: str, slot: int, plan: Sequence[str], session: str
 ) -> list[str]:
-    """The plan as it is on the first attempt at the slot; on later ones with the opening of another slot.
+    """Return the plan unchanged on the first attempt at the slot; on later ones with the opening of another slot.
 
-    Of the candidates the one is taken whose images overlap least with those of the trials to come, then with those
-    that earlier attempts began with.
+    The candidate whose images overlap least with those of the trials to come is taken, then the one that overlaps
+    least with the openings of earlier attempts.
     """
     own = catalogue.slot(question, slot)
     opening = [name for name in plan if own[name].role in OPENING_ROLES]
@@ -49,7 +50,7 @@ def with_other_opening(
 
 
 def _shown_before(connection: Connection, question: str, slot: int) -> set[str]:
-    """The trials of everyone who has begun in the slot."""
+    """Return the trials of all sessions that have begun in the slot."""
     plans = connection.scalars(
         select(sessions.c.plan).where(
             sessions.c.question == question, sessions.c.slot == slot, sessions.c.begun.is_not(None)
@@ -61,7 +62,7 @@ def _shown_before(connection: Connection, question: str, slot: int) -> set[str]:
 def _openings(
     connection: Connection, catalogue: Catalogue, question: str, session: str
 ) -> dict[int, list[Row[Any]]]:
-    """The openings of some slots, in an order that only this server can foretell."""
+    """Return the openings of some slots, in an order that only this server can predict."""
     key = catalogue.secret("token")
     numbers = connection.scalars(select(slots.c.slot).where(slots.c.question == question)).all()
     chosen = sorted(numbers, key=lambda number: opaque(key, "opening", session, str(number)))[:CANDIDATES]

@@ -1,21 +1,21 @@
-"""What pages send: checked bodies, nothing unknown taken."""
+"""Bodies of the raters' requests, validated; unknown fields are refused."""
 
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from beholder.collect.session.prolific import TOKEN_PARAMETER
-from beholder.study.kinds.kind import Mark, Response, Said
+from beholder.study.kinds.kind import AspectAnswer, Mark, Response
 
 NO_NUL = r"^[^\x00]*$"
-"""Any text but the character that no database takes."""
+"""Any text without NUL, which databases do not store."""
 
 LONGEST_VALUE, LONGEST_TOKEN = 512, 4096
-"""Characters of a link's parameter, and of one that carries a signature."""
+"""Longest value of a link's parameter, and of one that carries a signature."""
 
 Short = Annotated[str, Field(max_length=64, pattern=NO_NUL)]
 Token = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
-Share = Annotated[float, Field(ge=0, le=1)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
 Milliseconds = Annotated[float, Field(ge=0, le=3_600_000)]
 Pixels = Annotated[int, Field(ge=0, le=100_000)]
 
@@ -27,7 +27,7 @@ class Message(BaseModel):
 
 
 class Enter(Message):
-    """Someone at the door."""
+    """The link by which someone enters, and the language of the browser."""
 
     parameters: dict[Short, Annotated[str, Field(max_length=LONGEST_TOKEN, pattern=NO_NUL)]] = Field(
         default_factory=dict, max_length=20
@@ -44,7 +44,7 @@ class Enter(Message):
 
 
 class Consent(Message):
-    """Agreed or not, and to which text."""
+    """Consent or refusal, and to which text."""
 
     agreed: bool
     hash: Short
@@ -53,7 +53,7 @@ class Consent(Message):
 
 
 class Check(Message):
-    """What the browser is like."""
+    """Properties of screen and browser."""
 
     screen_width: Pixels
     screen_height: Pixels
@@ -66,8 +66,8 @@ class Check(Message):
     user_agent: str = Field("", max_length=512, pattern=NO_NUL)
 
 
-class SaidMessage(Message):
-    """An answer to one aspect."""
+class AspectMessage(Message):
+    """The answer to one aspect of a question."""
 
     aspect: Short
     choice: Short | None = None
@@ -76,19 +76,19 @@ class SaidMessage(Message):
 
 
 class MarkMessage(Message):
-    """A mark."""
+    """A point, word or key press that the rater marked."""
 
     aspect: Short
     kind: Literal["point", "word", "press"]
     image: Annotated[int, Field(ge=0, le=100)] | None = None
-    x: Share | None = None
-    y: Share | None = None
+    x: Fraction | None = None
+    y: Fraction | None = None
     word: Annotated[int, Field(ge=0, le=10_000)] | None = None
     at_ms: Milliseconds | None = None
 
 
 class Exposure(Message):
-    """What the presenter measured."""
+    """Exposure as the page measured it."""
 
     intended_ms: Milliseconds
     intended_frames: int = Field(ge=0, le=100_000)
@@ -104,12 +104,12 @@ class Exposure(Message):
 
 
 class Answer(Message):
-    """An answer to the current trial; ``key`` makes sending it twice harmless."""
+    """An answer to the current trial; by its ``key`` it is stored once however often it is sent."""
 
     trial: Token
     attempt: int = Field(ge=1, le=1000)
     key: Token
-    said: list[SaidMessage] = Field(max_length=20)
+    aspects: list[AspectMessage] = Field(alias="said", max_length=20)
     marks: list[MarkMessage] = Field(default_factory=list, max_length=1000)
     seconds: float = Field(ge=0, le=86_400)
     exposure: Exposure | None = None
@@ -117,19 +117,20 @@ class Answer(Message):
     spoiled_reason: Short | None = None
 
     def response(self) -> Response:
-        """The same in the words of the question kinds."""
-        said = tuple(
-            Said(s.aspect, s.choice, s.value, None if s.ranking is None else tuple(s.ranking)) for s in self.said
+        """Convert to the response type of the question kinds."""
+        answers = tuple(
+            AspectAnswer(a.aspect, a.choice, a.value, None if a.ranking is None else tuple(a.ranking))
+            for a in self.aspects
         )
         marks = tuple(
             Mark(m.aspect, m.kind, m.image, None if m.x is None or m.y is None else (m.x, m.y), m.word, m.at_ms)
             for m in self.marks
         )
-        return Response(said, marks)
+        return Response(answers, marks)
 
 
 class Skip(Message):
-    """An image that someone will not judge."""
+    """A trial that the rater skips."""
 
     trial: Token
     attempt: int = Field(ge=1, le=1000)
@@ -140,7 +141,7 @@ class Skip(Message):
 
 
 class Debrief(Message):
-    """What someone thinks of the task."""
+    """Comments on the task."""
 
     clear: Annotated[int, Field(ge=1, le=5)] | None = None
     fair: Annotated[int, Field(ge=1, le=5)] | None = None
@@ -148,7 +149,7 @@ class Debrief(Message):
 
 
 class Withdraw(Message):
-    """Stop, and perhaps have the answers deleted."""
+    """Withdrawal, with or without deletion of the answers."""
 
     delete: bool = False
 

@@ -1,7 +1,7 @@
-"""Whether what a page says about time can be true: by the server's clock, the screen, and the question itself.
+"""Plausibility of response times and exposures, by the server's clock, the screen and the question.
 
-A page measures better than a server can, but it runs on the rater's machine and may say anything. So what it says
-is kept as long as it fits between the moment the trial was first sent and the moment the answer came.
+A page measures more precisely than a server can, but it runs on the rater's machine and may claim anything. So its
+values are accepted as long as they fit between the moment the trial was first sent and the arrival of the answer.
 """
 
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ TOLERANCE = 0.25
 """Seconds by which the server's clock may be adjusted during a trial."""
 
 FRAME_RATIO = 4.1
-"""How much the period of a frame may differ from the one measured at the check: a window moved from a screen of
-60 Hz to one of 240 Hz is believed."""
+"""Factor by which the frame period may differ from the one measured at the check: a window may be moved from a
+screen of 60 Hz to one of 240 Hz."""
 SHORTEST_FRAME_MS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What is believed: the time for the answer, and why the exposure cannot count, if it cannot."""
+class TimingVerdict:
+    """The accepted response time, and the fault of the exposure if it does not count."""
 
     seconds: float
     fault: str | None = None
 
 
-def judge(
+def check_timing(
     question: AnyQuestion,
     answer: Answer,
     *,
@@ -35,11 +35,11 @@ def judge(
     elapsed: float | None,
     checked_frame_ms: float | None,
     min_hz: float,
-) -> Verdict:
-    """What is believed of an answer.
+) -> TimingVerdict:
+    """Check the times of an answer.
 
-    ``intended_ms`` is the exposure that the server asked for, ``elapsed`` the seconds since it first sent the
-    trial (``None``: not known, or time is simulated), ``checked_frame_ms`` the period of a frame at the check.
+    ``intended_ms`` is the exposure that the server requested, ``elapsed`` the seconds since it first sent the
+    trial (``None``: not known, or time is simulated), ``checked_frame_ms`` the frame period at the check.
     """
     viewing = kind_of(question).viewing(question, intended_ms)
     exposure = answer.exposure
@@ -49,25 +49,25 @@ def judge(
         if fault is None and elapsed is not None:
             fault = _fault_of_clock(viewing, answer, exposure, elapsed)
         if fault is not None:
-            return Verdict(_bounded(answer.seconds, elapsed), fault)
+            return TimingVerdict(_bounded(answer.seconds, elapsed), fault)
         if not viewing.answered_meanwhile:
             before = (sum(viewing.before) + exposure.shown_ms) / 1000
-    return Verdict(_bounded(answer.seconds, None if elapsed is None else max(elapsed - before, 0.0)))
+    return TimingVerdict(_bounded(answer.seconds, None if elapsed is None else max(elapsed - before, 0.0)))
 
 
 def intended_exposure(question: AnyQuestion, intended_ms: float | None) -> float | None:
-    """How long the images of a trial are to be shown in all; ``None`` where they stay."""
+    """Return how long the images of a trial are shown in total; ``None`` if they stay."""
     viewing = kind_of(question).viewing(question, intended_ms)
     return None if viewing is None else viewing.intended_ms
 
 
 def _bounded(claimed: float, most: float | None) -> float:
-    """The claimed time; if it is longer than there was, the time that there was."""
+    """Return the claimed time, cut to the time that has passed."""
     return claimed if most is None or claimed <= most + TOLERANCE else round(most, 3)
 
 
 def _fault_of_screen(exposure: Exposure, checked_frame_ms: float | None, min_hz: float) -> str | None:
-    """Whether the window was left, and whether a screen can have this period of a frame."""
+    """Return the fault if the window lost focus, or if no screen has this frame period."""
     if exposure.blurred:
         return "blurred"
     frame = exposure.frame_ms
@@ -81,7 +81,7 @@ def _fault_of_screen(exposure: Exposure, checked_frame_ms: float | None, min_hz:
 
 
 def _fault_of_length(viewing: Viewing, exposure: Exposure) -> str | None:
-    """The presenter's own rule, and that its numbers agree with each other."""
+    """Return the fault if the exposure has the wrong length or its numbers contradict each other."""
     frame = exposure.frame_ms
     intended_frames = _frames(viewing.intended_ms, frame)
     if abs(exposure.intended_frames - intended_frames) > 1:
@@ -101,13 +101,12 @@ def _fault_of_length(viewing: Viewing, exposure: Exposure) -> str | None:
 
 
 def _most_dropped(viewing: Viewing, intended_frames: int) -> int:
-    """Frames that may be lost: none of a glimpse; of a series as long as every image is still drawn; of a long
-    view, in which nothing moves, all but the first."""
+    """Return how many frames may be dropped: none of an exact exposure, else all but one per image."""
     return 0 if viewing.exact else max(intended_frames - viewing.images, 0)
 
 
 def _fault_of_clock(viewing: Viewing, answer: Answer, exposure: Exposure, elapsed: float) -> str | None:
-    """Whether all of it fits into the time since the trial was sent."""
+    """Return the fault if the sequence does not fit into the time since the trial was sent."""
     phases = [*viewing.before, viewing.intended_ms, *viewing.after]
     shortest = sum(_frames(ms, exposure.frame_ms) for ms in phases) * exposure.frame_ms
     last_press = max((mark.at_ms or 0.0 for mark in answer.marks), default=0.0)
@@ -117,5 +116,5 @@ def _fault_of_clock(viewing: Viewing, answer: Answer, exposure: Exposure, elapse
 
 
 def _frames(ms: float, frame_ms: float) -> int:
-    """Whole frames nearest to a time, at least one, as the page counts them."""
+    """Round a duration to whole frames, at least one, as the page does."""
     return max(1, round(ms / frame_ms))

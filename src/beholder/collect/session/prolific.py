@@ -1,4 +1,4 @@
-"""Prolific's signed links: a token that says who someone is, checked with the keys that Prolific publishes."""
+"""Prolific's signed links: verification of the token (a JWT) with the keys that Prolific publishes."""
 
 import json
 import logging
@@ -15,11 +15,11 @@ from beholder.study.collecting import Collecting
 TOKEN_PARAMETER = "prolific_token"
 ALGORITHM = "RS256"
 LEEWAY = 60.0
-"""Seconds by which clocks may differ."""
+"""Seconds by which the clocks may differ."""
 
 A_DAY, A_WEEK = 86_400.0, 7 * 86_400.0
 BETWEEN_FETCHES = 60.0
-"""Seconds from one fetch to the next, so that invented key names or an address that is down cost little."""
+"""Least seconds between two fetches, so that invented key names or a dead address cost little."""
 
 PATIENCE = 5.0
 LARGEST_KEYS = 1_000_000
@@ -34,14 +34,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SignedLink:
-    """What Prolific signed: the values of the link's parameters, and whether the token has run out since."""
+    """What Prolific signed: the values of the link's parameters, and whether the token has expired."""
 
     parameters: Mapping[str, str]
     expired: bool
 
 
 class ProlificTokens:
-    """Checks tokens: signature, audience, workspace and study; the clock is for tests."""
+    """Verifies tokens: signature, audience, workspace and study; the clock can be replaced in tests."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class ProlificTokens:
             self._keys = FileKeys(folder / settings.prolific_keys)
 
     def read(self, token: str) -> SignedLink:
-        """What the token says, or a refusal; one that has run out is marked, since its holder may be inside."""
+        """Return what the token says, or refuse it; an expired one is marked, as its holder may have a session."""
         import jwt  # noqa: PLC0415 - cryptography costs a quarter of the server's start, and few studies need it
 
         try:
@@ -96,7 +96,7 @@ class ProlificTokens:
 
 
 class FileKeys:
-    """Keys from a file, read at once so that a fault shows at the start."""
+    """Keys from a file, read at once so that faults show at the start."""
 
     def __init__(self, path: Path) -> None:
         advice = "Download Prolific's keys into it, or set prolific_keys to the https address they are at."
@@ -114,16 +114,16 @@ class FileKeys:
         self._keys: Keys | None = None
 
     def get(self, kid: str) -> Any:  # noqa: ANN401 - a key of PyJWT
-        """The key of that name, if there is one."""
+        """Return the key of that name, if there is one."""
         if self._keys is None:
             self._keys = parsed_keys(self._content)
         return self._keys.get(kid)
 
 
 class FetchedKeys:
-    """Keys from an address: kept a day, fetched again at once for a name that is not among them.
+    """Keys from an address: cached for a day, fetched again at once for an unknown name.
 
-    While the address is down, the keys fetched before serve for a week; without any, people have to try again.
+    While the address is down, cached keys are used for a week; without any, participants have to try again.
     """
 
     def __init__(self, address: str, fetch: Fetch, clock: Callable[[], float]) -> None:
@@ -134,7 +134,7 @@ class FetchedKeys:
         self._turn = threading.Lock()
 
     def get(self, kid: str) -> Any:  # noqa: ANN401 - a key of PyJWT
-        """The key of that name, if there is one."""
+        """Return the key of that name, if there is one."""
         if kid not in self._keys or self._clock() - self._fetched > A_DAY:
             self._refresh(kid)
         if self._clock() - self._fetched > A_WEEK or (self._failed and kid not in self._keys):
@@ -144,7 +144,7 @@ class FetchedKeys:
         return self._keys.get(kid)
 
     def _refresh(self, kid: str) -> None:
-        """Fetch the keys, one request at a time and not too often; a failure leaves those that there are."""
+        """Fetch the keys, one request at a time and not too often; after a failure the cached ones stay."""
         if not self._turn.acquire(timeout=2 * PATIENCE):
             return
         try:
@@ -164,7 +164,7 @@ class FetchedKeys:
 
 
 def parsed_keys(content: str) -> Keys:
-    """The RSA keys of a JWKS by their names; others are left out."""
+    """Parse the RSA keys of a JWKS by name; other keys are ignored."""
     import jwt  # noqa: PLC0415
 
     keys: Keys = {}
@@ -180,7 +180,7 @@ def parsed_keys(content: str) -> Keys:
 
 
 def fetch_keys(address: str) -> str:
-    """The content of an https address, in limited time and size; any failure is an ``OSError``."""
+    """Fetch an https address with limits of time and size; any failure is an ``OSError``."""
     import httpx  # noqa: PLC0415
 
     try:
@@ -200,7 +200,7 @@ def fetch_keys(address: str) -> str:
 
 
 def domain_of(audience: str) -> str:
-    """The domain alone, whether an address or a domain was written."""
+    """Return the domain of an address or a bare domain."""
     return audience.strip().lower().partition("://")[2].partition("/")[0] or audience.strip().lower().rstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""A trial in place of a skipped one: a test trial of a slot that nobody is at, asked at the end of the block."""
+"""Replacements for skipped trials: a test trial of a free slot, asked at the end of the block."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,21 +11,21 @@ from beholder.collect.session.leases import still_open
 from beholder.study.kinds.catalogue import kind_of
 
 LOOKED_AT = 20
-"""Free slots that are looked through for a trial, those that would be lent last first."""
+"""Number of free slots that are searched, those that would be lent last first."""
 
 
-def replaced(
+def plan_after_skip(
     connection: Connection, catalogue: Catalogue, session: Row[Any], skipped: Trial, *, now: float
 ) -> list[str]:
-    """The session's plan after a trial was skipped.
+    """Return the session's plan after a trial was skipped.
 
-    Its repetition is not asked. A test trial is replaced, where another slot has one to give; not in a staircase,
-    which would break another one.
+    The repeat of a skipped trial is dropped. A test trial is replaced if another slot can spare one; not in a
+    staircase, because that would break another one.
     """
     plan = [
         name
-        for place, name in enumerate(session.plan)
-        if place <= session.place or catalogue.trials_of(session)[name].repeats != skipped.trial
+        for position, name in enumerate(session.plan)
+        if position <= session.place or catalogue.trials_of(session)[name].repeats != skipped.trial
     ]
     question = catalogue.questions[session.question]
     if skipped.role != "test" or kind_of(question).adaptive(question) is not None:
@@ -34,7 +34,7 @@ def replaced(
     if replacement is None:
         return plan
     planned = catalogue.planned(session.question, session.slot, plan)
-    end = max(place for place, trial in enumerate(planned) if trial.block == skipped.block) + 1
+    end = max(position for position, trial in enumerate(planned) if trial.block == skipped.block) + 1
     return [*plan[:end], replacement, *plan[end:]]
 
 
@@ -47,15 +47,15 @@ def _lend(
     *,
     now: float,
 ) -> str | None:
-    """Put a trial aside for the session; ``None`` where there is none. Nobody is waited for."""
-    seen_images = {
+    """Reserve a trial of a free slot for the session, without waiting for locks; ``None`` if there is none."""
+    own_images = {
         image for trial in catalogue.planned(session.question, session.slot, plan) for image in trial.images
     }
     candidates = [
         trial
         for slot in _free_slots(connection, session)
         for trial in _lendable(catalogue, session.question, slot, skipped.block)
-        if seen_images.isdisjoint(trial.images)
+        if own_images.isdisjoint(trial.images)
     ]
     for trial in _alike_first(connection, catalogue, candidates, skipped):
         if _lock(connection, trial) and _can_spare(connection, catalogue, trial):
@@ -79,7 +79,7 @@ def _free_slots(connection: Connection, session: Row[Any]) -> Sequence[int]:
 
 
 def _lendable(catalogue: Catalogue, question: str, slot: int, block: int) -> Iterator[Trial]:
-    """Test trials of the block that are not repeated later: their repetition would be lost."""
+    """Yield the test trials of the block that are not repeated later, since their repeat would be lost."""
     own = catalogue.slot(question, slot)
     repeated = {trial.repeats for trial in own.values()}
     for trial in own.values():
@@ -90,7 +90,7 @@ def _lendable(catalogue: Catalogue, question: str, slot: int, block: int) -> Ite
 def _alike_first(
     connection: Connection, catalogue: Catalogue, candidates: Sequence[Trial], skipped: Trial
 ) -> Iterator[Trial]:
-    """Trials with the generators of the skipped one; then others, unless everyone judges a single generator."""
+    """Yield trials with the generators of the skipped one, then others unless each rater has one generator."""
     images = {image for trial in (*candidates, skipped) for image in trial.images}
     generator_of: dict[str, str] = {
         row.image: row.generator
@@ -109,7 +109,7 @@ def _alike_first(
 
 
 def _lock(connection: Connection, trial: Trial) -> bool:
-    """Keep others from being lent the slot meanwhile; false where someone is."""
+    """Lock the slot so that it is not lent meanwhile; false if it is not free."""
     locked = connection.execute(
         select(slots.c.slot)
         .where(
@@ -124,7 +124,7 @@ def _lock(connection: Connection, trial: Trial) -> bool:
 
 
 def _can_spare(connection: Connection, catalogue: Catalogue, trial: Trial) -> bool:
-    """Whether nobody has been asked the trial, and the slot keeps at least half of its test trials."""
+    """Whether the trial is open, and the slot keeps at least half of its test trials."""
     own = catalogue.slot(trial.question, trial.slot)
     tests = [name for name, other in own.items() if other.role == "test"]
     left = still_open(connection, tests)

@@ -1,4 +1,4 @@
-"""Lending a place: the first that is free, perhaps one whose holder gives no sign of life any more."""
+"""Lending of slots: a new session gets the first free one, which may be that of an expired lease."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,42 +9,42 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select, update
 from beholder.collect.database.schema import sessions, slots
 from beholder.collect.session.catalogue import Catalogue
 from beholder.collect.session.completion import end_session
-from beholder.collect.session.later_attempts import with_other_opening
-from beholder.collect.session.leases import abandon_unfinished_blocks, nothing_is_left, remaining_plan
+from beholder.collect.session.later_attempts import vary_opening
+from beholder.collect.session.leases import invalidate_unfinished_blocks, is_slot_complete, remaining_plan
 from beholder.study.study import Study
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A slot, and the trials that are left to do in it."""
+class LentSlot:
+    """A slot lent to a session, and the trials left to do in it."""
 
     slot: int
     plan: list[str]
 
 
-def take_place(
+def lend_slot(
     connection: Connection, catalogue: Catalogue, study: Study, question: str, session: str, *, now: float
-) -> Place | None:
-    """Lend the first free slot in which something is left to do; ``None`` where there is none."""
+) -> LentSlot | None:
+    """Lend the first free slot in which trials are left; ``None`` if there is none."""
     for slot in _free_slots(connection, catalogue, study, question, now=now):
         plan = remaining_plan(connection, catalogue, question, slot)
         here = and_(slots.c.question == question, slots.c.slot == slot)
         if plan:
             until = now + study.collect.lease_minutes * 60
             connection.execute(update(slots).where(here).values(session=session, lease_until=until))
-            return Place(slot, with_other_opening(connection, catalogue, question, slot, plan, session))
-        if nothing_is_left(connection, question, slot):
+            return LentSlot(slot, vary_opening(connection, catalogue, question, slot, plan, session))
+        if is_slot_complete(connection, question, slot):
             connection.execute(update(slots).where(here).values(done=True))
     return None
 
 
 def is_free(now: float) -> ColumnElement[bool]:
-    """A slot is free if it is not done, and nobody holds it or the lease has run out."""
+    """Condition that a slot is free: not done, and without a holder or with an expired lease."""
     return and_(slots.c.done.is_(False), or_(slots.c.session.is_(None), slots.c.lease_until < now))
 
 
-def complete_finished(connection: Connection, study: Study, *, now: float) -> None:
-    """Complete the sessions of people who answered everything and left without saying so."""
+def complete_finished_sessions(connection: Connection, study: Study, *, now: float) -> None:
+    """Complete expired sessions in which everything was answered."""
     rows = connection.execute(
         select(sessions)
         .join(slots, slots.c.session == sessions.c.session)
@@ -56,15 +56,15 @@ def complete_finished(connection: Connection, study: Study, *, now: float) -> No
             end_session(connection, study, session, "complete", now=session.seen)
 
 
-def hand_over(connection: Connection, catalogue: Catalogue, study: Study, session: Row[Any]) -> None:
-    """End the session of someone whose lease ran out: at the last sign of life, and paid as far as it went.
+def end_abandoned_session(connection: Connection, catalogue: Catalogue, study: Study, session: Row[Any]) -> None:
+    """End an abandoned session at its last sign of life, paid for the part that was done.
 
-    What they answered counts, but for half a staircase; who had answered everything is complete.
+    Its answers count, except those of an unfinished staircase; if everything was answered, it is complete.
     """
     if _is_finished(session):
         end_session(connection, study, session, "complete", now=session.seen)
         return
-    abandon_unfinished_blocks(connection, catalogue, session)
+    invalidate_unfinished_blocks(connection, catalogue, session)
     end_session(connection, study, session, "returned", now=session.seen)
 
 
@@ -75,10 +75,10 @@ def _is_finished(session: Row[Any]) -> bool:
 def _free_slots(
     connection: Connection, catalogue: Catalogue, study: Study, question: str, *, now: float
 ) -> Iterator[int]:
-    """Slots that are free, each locked, with whoever held it sent away.
+    """Yield free slots, each locked, after ending the session of an expired holder.
 
-    The holder's session is locked before the slot, as an answer does it, and neither is waited for: a holder who
-    is answering right now is alive.
+    The holder's session is locked before the slot, in the order of an answer, and no lock is waited for: a holder
+    who is answering right now is active.
     """
     last = -1
     while True:
@@ -111,5 +111,5 @@ def _free_slots(
         if locked is None:
             continue
         if holder is not None and holder.status == "running":
-            hand_over(connection, catalogue, study, holder)
+            end_abandoned_session(connection, catalogue, study, holder)
         yield candidate.slot

@@ -1,4 +1,4 @@
-"""The exposure of the next timed trial: the staircase replayed from the session's own log."""
+"""Exposure of the next timed trial: the adaptive procedure replayed from the session's own answers."""
 
 from typing import Any
 
@@ -22,28 +22,28 @@ _LOG = (
 def exposure_now(
     connection: Connection, catalogue: Catalogue, question: AnyQuestion, session: Row[Any], trial: Trial
 ) -> float | None:
-    """How long the image of this trial is to be shown; nothing for questions that are not timed.
+    """Return the exposure of this trial in ms; ``None`` for questions without adaptive exposure.
 
     Training, qualification and every block begin at ``start_ms``; each valid answer moves the exposure by the
-    study's rule, but for attention checks, whose answer does not depend on what was seen. Nothing is remembered
-    between requests, so a page can neither set nor skip a step.
+    study's rule, except attention checks, whose answer does not depend on the image. Nothing is stored between
+    requests, so a page can neither set nor skip a step.
     """
     adaptive = kind_of(question).adaptive(question)
     if adaptive is None:
         return None
-    known = catalogue.trials_of(session)
+    trials = catalogue.trials_of(session)
     run, since = run_of(trial), session.place
-    while since > 0 and run_of(known[session.plan[since - 1]]) == run:
+    while since > 0 and run_of(trials[session.plan[since - 1]]) == run:
         since -= 1
     log = [
         row
         for row in connection.execute(_LOG, {"of": session.session, "since": since})
-        if known[row.trial].role != "attention"
+        if trials[row.trial].role != "attention"
     ]
-    shown = [row.intended_ms if row.shown_ms is None else row.shown_ms for row in log]
-    return adaptive.exposure_after(shown, [bool(row.right) for row in log])
+    exposures = [row.intended_ms if row.shown_ms is None else row.shown_ms for row in log]
+    return adaptive.exposure_after(exposures, [bool(row.right) for row in log])
 
 
 def run_of(trial: Trial) -> tuple[str, int]:
-    """Which run of the staircase a trial belongs to."""
+    """Return the run of the staircase that a trial belongs to."""
     return (trial.role, 0) if trial.role in OPENING_ROLES else ("test", trial.block)

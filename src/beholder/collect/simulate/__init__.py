@@ -1,1 +1,1 @@
-"""Simulated raters, with and without the server."""
+"""Simulated raters: directly on the tables, or through the HTTP interface of the server."""

@@ -1,7 +1,7 @@
-"""Made-up people who take part through the real HTTP interface, page by page, as a browser would.
+"""Simulated raters that take part through the HTTP interface, page by page, as a browser would.
 
-A page never learns which image it shows. A made-up person must, to see its planted flaws, so this module looks the
-session's tokens up in the database; everything it does to the study goes through HTTP.
+A page does not know which image it shows. A simulated rater must, to see its known flaws, so this module looks up
+the session's tokens in the database; everything else goes through HTTP.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from beholder.collect.session.cookies import token_of
 from beholder.collect.session.identity import hash_of, opaque
 from beholder.collect.session.trial_view import image_token
 from beholder.simulate.answering import Answered, answer
-from beholder.simulate.people import Person
+from beholder.simulate.raters import SimulatedRater
 from beholder.simulate.sight import View, sight_of
 
 FRAME_MS = 1000 / 60
@@ -31,8 +31,8 @@ State = dict[str, Any]
 
 
 @dataclass
-class Tally:
-    """What a crowd did."""
+class RehearsalTally:
+    """Outcomes of the sessions, and the number of answers."""
 
     outcomes: dict[str, int] = field(default_factory=dict)
     answers: int = 0
@@ -42,62 +42,62 @@ class Tally:
         self.outcomes[outcome] = self.outcomes.get(outcome, 0) + 1
 
 
-async def play(
+async def play_raters(
     address: str,
     url: str,
     question: str,
-    people: Sequence[Person],
+    raters: Sequence[SimulatedRater],
     views: Mapping[str, View],
     *,
     seed: Sequence[int],
     at_once: int = 8,
-) -> Tally:
-    """Let everyone take part in a question, so many at once; who finds no free place is counted as turned away."""
+) -> RehearsalTally:
+    """Let all raters take part in a question, ``at_once`` at a time; those without a slot are turned away."""
     database = Database(url)
-    catalogue, tally, gate = Catalogue(database), Tally(), asyncio.Semaphore(at_once)
+    catalogue, tally, gate = Catalogue(database), RehearsalTally(), asyncio.Semaphore(at_once)
 
-    async def one(number: int, person: Person) -> None:
+    async def take_part(number: int, rater: SimulatedRater) -> None:
         async with gate, httpx.AsyncClient(base_url=address, timeout=60) as client:
-            player = _Player(client, database, catalogue, person, views, np.random.default_rng([*seed, number]))
-            await player.take_part(question, tally)
+            browser = _HttpRater(client, database, catalogue, rater, views, np.random.default_rng([*seed, number]))
+            await browser.take_part(question, tally)
 
-    await asyncio.gather(*(one(number, person) for number, person in enumerate(people)))
+    await asyncio.gather(*(take_part(number, rater) for number, rater in enumerate(raters)))
     database.engine.dispose()
     return tally
 
 
-class _Player:
-    """One made-up person at their browser."""
+class _HttpRater:
+    """One simulated rater in a browser."""
 
     def __init__(
         self,
         client: httpx.AsyncClient,
         database: Database,
         catalogue: Catalogue,
-        person: Person,
+        rater: SimulatedRater,
         views: Mapping[str, View],
         rng: np.random.Generator,
     ) -> None:
         self._client, self._database, self._catalogue = client, database, catalogue
-        self._person, self._views, self._rng = person, views, rng
+        self._rater, self._views, self._rng = rater, views, rng
         self._images: dict[str, str] = {}
 
-    async def take_part(self, question: str, tally: Tally) -> None:
-        """From the link to the last page."""
+    async def take_part(self, question: str, tally: RehearsalTally) -> None:
+        """Go from the link to the last page."""
         proof = opaque(self._catalogue.secret("token"), SIMULATED)
-        parameters = {"PROLIFIC_PID": self._person.rater, SIMULATED: proof}
+        parameters = {"PROLIFIC_PID": self._rater.rater, SIMULATED: proof}
         body = {"parameters": parameters, "path": f"/q/{question}", "language": "en"}
-        entered = await self._client.post("/api/enter", json=body)
-        if entered.status_code == 409:
+        reply = await self._client.post("/api/enter", json=body)
+        if reply.status_code == 409:
             tally.end("turned away")
             return
-        state = entered.raise_for_status().json()
-        self._learn_tokens()
+        state = reply.raise_for_status().json()
+        self._look_up_tokens()
         while state["step"] != "done":
             state = await self._step(question, state, tally)
         tally.end(state["done"]["outcome"])
 
-    async def _step(self, question: str, state: State, tally: Tally) -> State:
+    async def _step(self, question: str, state: State, tally: RehearsalTally) -> State:
         step = state["step"]
         if step == "trial":
             tally.answers += 1
@@ -114,18 +114,18 @@ class _Player:
             return await self._post("/api/break", {})
         if step == "debrief":
             return await self._post("/api/debrief", {"clear": 4, "fair": 4, "comment": ""})
-        raise RuntimeError(f"a made-up person does not know the step '{step}'")
+        raise RuntimeError(f"a simulated rater does not know the step '{step}'")
 
     async def _answer(self, question: str, state: State) -> State:
         trial = state["trial"]
-        shown = sight_of([self._views[self._images[image["token"]]] for image in trial["images"]])
+        sight = sight_of([self._views[self._images[image["token"]]] for image in trial["images"]])
         progress = state["progress"]["done"] / max(state["progress"]["total"], 1)
         exposure = trial["exposure_ms"]
         frames = None if exposure is None else max(round(exposure / FRAME_MS), 1)
         answered = answer(
-            self._person,
+            self._rater,
             self._catalogue.questions[question],
-            shown,
+            sight,
             instruction=trial["instruction"],
             progress=progress,
             exposure_ms=None if frames is None else frames * FRAME_MS,
@@ -142,8 +142,8 @@ class _Player:
         state: State = reply.json()
         return state
 
-    def _learn_tokens(self) -> None:
-        """Which image stands behind each token of this session."""
+    def _look_up_tokens(self) -> None:
+        """Look up the image of each token of this session."""
         token = token_of(self._client.cookies[COOKIE])
         with self._database.reading() as connection:
             row = connection.execute(select(sessions).where(sessions.c.token_hash == hash_of(token))).one()
@@ -168,9 +168,9 @@ _SCREEN = {
 
 
 def _body(trial: State, answered: Answered, frames: int | None) -> dict[str, object]:
-    said = [
-        {"aspect": s.aspect, "choice": s.choice, "value": s.value, "ranking": s.ranking}
-        for s in answered.response.said
+    aspects = [
+        {"aspect": a.aspect, "choice": a.choice, "value": a.value, "ranking": a.ranking}
+        for a in answered.response.answers
     ]
     marks = [
         {
@@ -198,7 +198,7 @@ def _body(trial: State, answered: Answered, frames: int | None) -> dict[str, obj
         "trial": trial["trial"],
         "attempt": trial["attempt"],
         "key": randomness.token_urlsafe(12),
-        "said": said,
+        "said": aspects,
         "marks": marks,
         "seconds": round(answered.seconds, 3),
         "exposure": exposure,

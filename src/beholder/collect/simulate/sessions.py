@@ -1,4 +1,4 @@
-"""Made-up people going through the trials of a question, as the server would lead them."""
+"""Simulated sessions: raters go through the trials of a question by the rules of the server, without it."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from beholder.simulate.answering import Answered, answer
-from beholder.simulate.people import Person
+from beholder.simulate.raters import SimulatedRater
 from beholder.simulate.sight import View, sight_of
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 OPENING = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
-"""When simulated studies open: a fixed moment, so that a seed gives the same bytes on any day."""
+"""When simulated studies open: fixed, so that a seed gives the same bytes on any day."""
 
 ARRIVAL_SECONDS = 40.0
 
@@ -25,30 +25,30 @@ Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
-    """Rows of the three tables that collecting writes."""
+class CollectedRows:
+    """Rows of the tables ``sessions``, ``answers`` and ``marks``."""
 
     sessions: list[Row] = field(default_factory=list)
     answers: list[Row] = field(default_factory=list)
     marks: list[Row] = field(default_factory=list)
 
 
-def collect_question(
+def simulate_question(
     question: AnyQuestion,
     trials: pl.DataFrame,
     views: Mapping[str, View],
-    people: Sequence[Person],
+    raters: Sequence[SimulatedRater],
     *,
     seed: Sequence[int],
-) -> Collected:
-    """Everyone takes a free slot, if there is one; who fails the qualification leaves it to the next."""
+) -> CollectedRows:
+    """Simulate a question: each rater takes the first free slot; who fails the qualification frees it again."""
     by_slot = {
         slot: rows.sort("position").rows(named=True)
         for (slot,), rows in trials.partition_by("slot", as_dict=True).items()
     }
     free = deque(sorted(by_slot))
-    collected = Collected()
-    for number, person in enumerate(people):
+    collected = CollectedRows()
+    for number, rater in enumerate(raters):
         if not free:
             break
         rng = np.random.default_rng([*seed, number])
@@ -56,7 +56,7 @@ def collect_question(
         started = OPENING + timedelta(
             seconds=round(number * ARRIVAL_SECONDS + rng.exponential(ARRIVAL_SECONDS), 3)
         )
-        passed = _session(question, by_slot[slot], views, person, slot, started, collected, rng)
+        passed = _session(question, by_slot[slot], views, rater, slot, started, collected, rng)
         if not passed:
             free.appendleft(slot)
     return collected
@@ -66,14 +66,14 @@ def _session(
     question: AnyQuestion,
     trials: Sequence[Row],
     views: Mapping[str, View],
-    person: Person,
+    rater: SimulatedRater,
     slot: int,
     started: datetime,
-    collected: Collected,
+    collected: CollectedRows,
     rng: np.random.Generator,
 ) -> bool:
-    """One person's session; whether the person was admitted to the test."""
-    session = f"{question.name}-{person.rater}"
+    """Simulate one session; return whether the rater was admitted to the test."""
+    session = f"{question.name}-{rater.rater}"
     clock, admitted, right_by_class = started, True, dict[str, list[bool]]()
     exposures = _Exposures(question)
     for number, trial in enumerate(trials):
@@ -83,18 +83,18 @@ def _session(
             if not admitted:
                 break
         exposure = exposures.next(trial)
-        answered = _answer(question, person, trial, views, number / len(trials), exposure, rng)
+        answered = _answer(question, rater, trial, views, number / len(trials), exposure, rng)
         clock += timedelta(milliseconds=round(1000 * answered.trial_seconds))
-        collected.answers.extend(_answer_rows(question, trial, session, person.rater, answered, exposure, clock))
+        collected.answers.extend(_answer_rows(question, trial, session, rater.rater, answered, exposure, clock))
         collected.marks.extend(_mark_rows(trial, session, answered))
-        right = answered.response.said[0].text == trial["expected"]
-        exposures.heed(trial, exposure, right=right)
+        right = answered.response.answers[0].text == trial["expected"]
+        exposures.record(trial, exposure, right=right)
         if trial["role"] == "qualification":
             right_by_class.setdefault(str(trial["expected"]), []).append(right)
     collected.sessions.append(
         {
             "session": session,
-            "rater": person.rater,
+            "rater": rater.rater,
             "question": question.name,
             "slot": slot,
             "status": "complete" if admitted else "screened-out",
@@ -108,37 +108,37 @@ def _session(
 
 
 class _Exposures:
-    """The staircase of a timed question; nothing for other kinds.
+    """The staircase of a timed question; no exposure for other kinds.
 
-    It begins anew in training, in the qualification and in each block. Attention checks, whose answer does not
-    depend on what was seen, take no step.
+    It starts again in training, in the qualification and in each block. Attention checks, whose answer does not
+    depend on the image, take no step.
     """
 
     def __init__(self, question: AnyQuestion) -> None:
         self._question = kind_of(question).adaptive(question)
         self._part: object = None
-        self._shown: list[float] = []
+        self._past_ms: list[float] = []
         self._right: list[bool] = []
 
     def next(self, trial: Row) -> float | None:
-        """How long the image of this trial is shown."""
+        """Return the exposure of this trial in ms."""
         if self._question is None:
             return None
         part = trial["role"] if trial["role"] in LEAD else trial["block"]
         if part != self._part:
-            self._part, self._shown, self._right = part, [], []
-        return self._question.exposure_after(self._shown, self._right)
+            self._part, self._past_ms, self._right = part, [], []
+        return self._question.exposure_after(self._past_ms, self._right)
 
-    def heed(self, trial: Row, exposure_ms: float | None, *, right: bool) -> None:
-        """Note the answer to an exposure."""
+    def record(self, trial: Row, exposure_ms: float | None, *, right: bool) -> None:
+        """Record the answer to an exposure."""
         if exposure_ms is not None and trial["role"] != "attention":
-            self._shown.append(exposure_ms)
+            self._past_ms.append(exposure_ms)
             self._right.append(right)
 
 
 def _answer(
     question: AnyQuestion,
-    person: Person,
+    rater: SimulatedRater,
     trial: Row,
     views: Mapping[str, View],
     progress: float,
@@ -150,12 +150,12 @@ def _answer(
     sight = sight_of([views[image] for image in images])
     instruction = str(trial["expected"]) if trial["role"] == "attention" else None
     return answer(
-        person, question, sight, instruction=instruction, progress=progress, exposure_ms=exposure_ms, rng=rng
+        rater, question, sight, instruction=instruction, progress=progress, exposure_ms=exposure_ms, rng=rng
     )
 
 
 def _passes(question: AnyQuestion, right_by_class: Mapping[str, list[bool]]) -> bool:
-    """Whether the share right is high enough on every class; without a threshold everyone passes."""
+    """Whether the proportion of right answers reaches the threshold, if there is one, on every class."""
     least = question.screening.min_qualification
     return least is None or all(float(np.mean(right)) >= least for right in right_by_class.values())
 
@@ -169,17 +169,17 @@ def _answer_rows(
     exposure_ms: float | None,
     clock: datetime,
 ) -> Iterator[Row]:
-    for said in answered.response.said:
+    for aspect in answered.response.answers:
         yield {
             "trial": trial["trial"],
             "session": session,
             "rater": rater,
             "question": question.name,
-            "aspect": said.aspect,
+            "aspect": aspect.aspect,
             "attempt": 1,
-            "choice": said.choice,
-            "value": said.value,
-            "ranking": None if said.ranking is None else list(said.ranking),
+            "choice": aspect.choice,
+            "value": aspect.value,
+            "ranking": None if aspect.ranking is None else list(aspect.ranking),
             "seconds": round(answered.seconds, 3),
             "exposure_ms": exposure_ms,
             "intended_ms": exposure_ms,

@@ -5,8 +5,8 @@ With r and the values r₍ᵢ₎ without each of n points, l = mean(r₍·₎) �
     tanh(atanh r ± t₁₋α/₂,ν · SE/(1 − r²)),    ν = 2n/(κ − 1) within 1 … n − 1,    κ = n Σ l⁴/(Σ l²)².
 
 The degrees of freedom are Satterthwaite's for the variance of l. Where a few points decide, as in skewed columns,
-κ is large and SE itself uncertain; with n − 1 degrees, the interval of Pearson's r of log-normal columns holds the
-truth in 93 % of studies instead of 95 % (``docs/measured/coverage-estimators.md``). Nothing is drawn.
+κ is large and SE itself uncertain; with n − 1 degrees, the interval of Pearson's r of log-normal columns covers
+the true value in 93 % of studies instead of 95 % (``docs/measured/coverage-estimators.md``). Nothing is drawn.
 """
 
 import numpy as np

@@ -209,7 +209,7 @@ def _item_interval(
     clustered: bool,
     level: float,
 ) -> tuple[float, float, str]:
-    """Return the ends and how they were made: for each case what held the truth best in simulated studies.
+    """Return the ends and how they were made: for each case what had the best coverage in simulated studies.
 
     Orders of independent items have closed forms (the accuracy over pairs is (τ + 1)/2); resampling few
     items is too wide. Pearson's r, and whatever comes in clusters, leaves each out in turn; very many are drawn.

@@ -7,10 +7,10 @@ little. Whoever gave one score only has a bias that explains it wholly, and weig
 raters judged has the mean of its scores, and no error. Biases are shifted to a mean of 0. Li, Bampis, Krasula,
 Janowski and Katsavounidis, "A simple model for subject behavior in subjective experiments" (2020).
 
-The Recommendation's standard error takes υ as known; ± 1.96 of it holds the truth in 90–93 % of cases instead of
-95 %. The confidence interval here allows for it. A rater's n residuals are short of their true spread, υ̂² ≈ υ² (1
-− h)(n − 1)/n with h their proportion of an item's weight, and weights that were fitted to noise cost precision
-(Meier 1953):
+The Recommendation's standard error takes υ as known; ± 1.96 of it covers the true value in 90–93 % of cases
+instead of 95 %. The confidence interval here allows for it. A rater's n residuals are short of their true
+spread, υ̂² ≈ υ² (1 − h)(n − 1)/n with h their proportion of an item's weight, and weights that were fitted to
+noise cost precision (Meier 1953):
 
     υ̃² = υ̂² · n/(n − 1) / mean(1 − h),    V = 1/Συ̃⁻² · (1 + 4 Σ h (1 − h)/(n − 1)),
 

@@ -45,10 +45,6 @@ class AspectAnswer:
         return " ".join(str(rank) for rank in self.ranking or ())
 
 
-Said = AspectAnswer
-"""The name by which the study server imports it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A point on an image, a word of the prompt, or a key press."""
@@ -67,11 +63,6 @@ class Response:
 
     answers: tuple[AspectAnswer, ...]
     marks: tuple[Mark, ...] = ()
-
-    @property
-    def said(self) -> tuple[AspectAnswer, ...]:
-        """The answers, under the name of the message field that carries them."""
-        return self.answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Bringing a database of an earlier version up to date, whole or not at all, with a copy of it as it was."""
+"""Upgrade of a database of an earlier version in one transaction, after a backup copy where it is SQLite."""
 
 import sqlite3
 from contextlib import closing
@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 
 def upgrade(engine: Engine) -> str:
-    """Migrate in one transaction; what was done, in a sentence."""
+    """Migrate in one transaction; return a sentence about what was done."""
     if engine.dialect.name == "sqlite":
         return _upgrade_sqlite(engine)
     with engine.begin() as connection:
@@ -29,7 +29,7 @@ def upgrade(engine: Engine) -> str:
 
 
 def migrate(connection: Connection, revision: str = "head") -> None:
-    """Migrate over a connection; tables from before versions were noted count as the first one."""
+    """Migrate over a connection; tables that predate versioning count as the first revision."""
     config = configuration(connection)
     dialect = connection.dialect
     if not dialect.has_table(connection, VERSIONS.name) and dialect.has_table(connection, "sessions"):
@@ -38,7 +38,7 @@ def migrate(connection: Connection, revision: str = "head") -> None:
 
 
 def configuration(connection: Connection | None = None) -> Config:
-    """Where Alembic finds the revisions, and what it works on."""
+    """Build the Alembic configuration: location of the revisions, and the connection to use."""
     config = Config()
     config.set_main_option("script_location", str(HERE))
     config.set_main_option("path_separator", "os")
@@ -47,16 +47,16 @@ def configuration(connection: Connection | None = None) -> Config:
 
 
 def _upgrade_sqlite(engine: Engine) -> str:
-    """SQLite makes a table again to change it, and that works only while nothing checks references to it."""
+    """Migrate SQLite without foreign-key checks: it changes a table by rebuilding it."""
     file = Path(str(engine.url.database))
-    copy = _copied(file)
+    copy = _back_up(file)
     own = create_engine(engine.url, poolclass=NullPool, connect_args={"timeout": 30, "isolation_level": None})
 
     @event.listens_for(own, "begin")
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
-    with own.begin() as connection:  # references are not checked here: that is SQLite's default
+    with own.begin() as connection:  # foreign keys are not enforced here: that is SQLite's default
         migrate(connection)
         broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
         if broken:
@@ -64,8 +64,8 @@ def _upgrade_sqlite(engine: Engine) -> str:
     return f"database: brought to version {CURRENT}; as it was before it is kept in {copy}"
 
 
-def _copied(file: Path) -> Path:
-    """A copy of the database beside it, complete with what is still in its log."""
+def _back_up(file: Path) -> Path:
+    """Copy the database to a file beside it, including what is still in the write-ahead log."""
     moment = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     copy = file.with_name(f"{file.name}.before-{CURRENT}-{moment}")
     create_private(copy)

@@ -34,7 +34,7 @@ export class AnswerBar {
         this.#settle(choice);
         resolve({ choice, at: event.timeStamp });
       };
-      this.options.forEach((choice, place) => this.buttons[place].addEventListener("click", choose(choice)));
+      this.options.forEach((choice, position) => this.buttons[position].addEventListener("click", choose(choice)));
       onKeys(this.#bindings(choose), this.gate, this.tools.signal);
     });
   }
@@ -49,9 +49,9 @@ export class AnswerBar {
   /** One answer is enough. @param {string} chosen */
   #settle(chosen) {
     this.gate.close();
-    this.options.forEach((choice, place) => {
-      this.buttons[place].disabled = true;
-      this.buttons[place].setAttribute("aria-pressed", String(choice === chosen));
+    this.options.forEach((choice, position) => {
+      this.buttons[position].disabled = true;
+      this.buttons[position].setAttribute("aria-pressed", String(choice === chosen));
     });
   }
 

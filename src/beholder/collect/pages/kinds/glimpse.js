@@ -11,7 +11,7 @@ import { nextFrame } from "/static/waiting.js";
 
 /** A screen of two device pixels a point is sharp enough; more only costs time. */
 const MOST_PIXELS = 2;
-/** Where a lost frame in a long view is no harm: the share by which the view may be off. */
+/** Tolerance of a long exposure, in which a dropped frame does no harm, as a fraction of its length. */
 const TOLERANCE = 0.05;
 
 /**
@@ -129,7 +129,7 @@ async function wipe(context, answer) {
   return answer;
 }
 
-/** While the person thinks, decode the images that come next. @param {HTMLCanvasElement} canvas @param {any} trial @param {import("../steps/trial.js").TrialTools} tools */
+/** While the rater decides, decode the images that come next. @param {HTMLCanvasElement} canvas @param {any} trial @param {import("../steps/trial.js").TrialTools} tools */
 function decodeAhead(canvas, trial, tools) {
   for (const token of trial.prefetch) tools.images.bitmap(token, canvas.width, canvas.height).catch(() => {});
 }

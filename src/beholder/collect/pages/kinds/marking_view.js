@@ -114,7 +114,7 @@ export class MarkingView {
   }
 }
 
-/** @param {number} share */
-function inside(share) {
-  return Math.min(Math.max(share, 0), 1);
+/** @param {number} fraction */
+function inside(fraction) {
+  return Math.min(Math.max(fraction, 0), 1);
 }

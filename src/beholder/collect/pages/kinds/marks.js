@@ -1,8 +1,8 @@
-// Places and words marked so far, with the way back. Coordinates are shares of the image's width and height.
+// Points and words marked so far, with undo. Coordinates are fractions of the image's width and height.
 
 /** @typedef {{aspect: string, x: number, y: number}} Point */
 
-/** A click closer to a point's centre than this share of its radius means that point. */
+/** A click closer to a point's centre than this fraction of its radius means that point. */
 const SAME = 0.5;
 
 export class Marks {
@@ -14,7 +14,7 @@ export class Marks {
   history = [];
 
   /**
-   * @param {number} radius of a point's disk, as a share of the image's height
+   * @param {number} radius of a point's disk, as a fraction of the image's height
    * @param {number} ratio width / height of the image
    */
   constructor(radius, ratio) {
@@ -56,7 +56,7 @@ export class Marks {
   }
 }
 
-/** @param {number} share */
-function rounded(share) {
-  return Math.round(share * 10_000) / 10_000;
+/** @param {number} fraction */
+function rounded(fraction) {
+  return Math.round(fraction * 10_000) / 10_000;
 }

@@ -23,7 +23,7 @@ export function placed(order, image, rank) {
   const next = without(order, image);
   const free = nearestFree(next, rank);
   const step = Math.sign(rank - free);
-  for (let place = free; place !== rank; place += step) next[place] = next[place + step];
+  for (let position = free; position !== rank; position += step) next[position] = next[position + step];
   next[rank] = image;
   return next;
 }
@@ -45,6 +45,6 @@ export function ranks(order) {
 
 /** The free rank nearest to a rank; of two the later. @param {Order} order @param {number} rank */
 function nearestFree(order, rank) {
-  const free = order.flatMap((image, place) => (image === null ? [place] : []));
-  return free.reduce((best, place) => (Math.abs(place - rank) <= Math.abs(best - rank) ? place : best));
+  const free = order.flatMap((image, position) => (image === null ? [position] : []));
+  return free.reduce((best, position) => (Math.abs(position - rank) <= Math.abs(best - rank) ? position : best));
 }

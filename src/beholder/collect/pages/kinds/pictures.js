@@ -28,7 +28,7 @@ export function boxFor(image, letter, t) {
 
 /** Letters for so many images. @param {number} count */
 export function letters(count) {
-  return Array.from({ length: count }, (_, place) => String.fromCharCode(65 + place));
+  return Array.from({ length: count }, (_, position) => String.fromCharCode(65 + position));
 }
 
 /**
@@ -40,7 +40,7 @@ export function letters(count) {
 export async function reveal(boxes, tools) {
   const images = await Promise.all(boxes.map(({ token, alt }) => tools.images.element(token, alt, tools.signal)));
   const onset = await nextFrame();
-  boxes.forEach(({ frame }, place) => frame.replaceChildren(images[place]));
+  boxes.forEach(({ frame }, position) => frame.replaceChildren(images[position]));
   tools.ahead();
   return onset;
 }

@@ -33,8 +33,8 @@ export const ranking = {
   },
 
   sketch: () => [
-    ...[0, 1, 2, 3].flatMap((place) => [scene(12 + 76 * place, 26, 68, 60, place % 2 === 1),
-      badge(20 + 76 * place, 24, ["3", "1", "4", "2"][place])]), ...buttons(4),
+    ...[0, 1, 2, 3].flatMap((position) => [scene(12 + 76 * position, 26, 68, 60, position % 2 === 1),
+      badge(20 + 76 * position, 24, ["3", "1", "4", "2"][position])]), ...buttons(4),
   ],
 
   attention: "attention.ranking",
@@ -52,7 +52,7 @@ class Board {
     this.t = t;
     this.onChange = onChange;
     this.letters = letters(trial.images.length);
-    this.boxes = this.letters.map((letter, place) => boxFor(trial.images[place], letter, t));
+    this.boxes = this.letters.map((letter, position) => boxFor(trial.images[position], letter, t));
     this.order = emptyOrder(trial.images.length);
     /** @type {import("./order.js").Order[]} */
     this.history = [];

@@ -57,8 +57,8 @@ class Desk {
     this.box = boxFor(image, "", tools.t);
     this.marks = new Marks(trial.settings.radius, image.width / image.height);
     this.view = new MarkingView(this.box, this.marks, (x, y, event) => this.#pick(x, y, event));
-    this.words = (trial.words ?? []).map((/** @type {string} */ word, /** @type {number} */ place) =>
-      h("button", { type: "button", class: "word", "aria-pressed": "false", onclick: () => this.#toggleWord(place) }, word));
+    this.words = (trial.words ?? []).map((/** @type {string} */ word, /** @type {number} */ position) =>
+      h("button", { type: "button", class: "word", "aria-pressed": "false", onclick: () => this.#toggleWord(position) }, word));
     this.count = h("p", { class: "tools__count", role: "status" });
     this.left = h("div", { class: "marking" }, this.#toolbar(), h("div", { class: "stage" }, this.box.cell));
     this.right = h("div", { class: "panel" },
@@ -66,7 +66,7 @@ class Desk {
     this.#update();
   }
 
-  /** The image is there: let people work. */
+  /** Enable the controls once the image is shown. */
   open() {
     const { gate } = this.submit;
     const { signal } = this.tools;
@@ -109,9 +109,9 @@ class Desk {
     return this.#update();
   }
 
-  /** @param {number} place */
-  #toggleWord(place) {
-    this.marks.toggleWord(place);
+  /** @param {number} position */
+  #toggleWord(position) {
+    this.marks.toggleWord(position);
     this.#update();
   }
 
@@ -129,8 +129,8 @@ class Desk {
   #update() {
     const { points, words } = this.marks;
     this.view.draw();
-    this.words.forEach((/** @type {HTMLElement} */ word, /** @type {number} */ place) =>
-      word.setAttribute("aria-pressed", String(words.includes(place))));
+    this.words.forEach((/** @type {HTMLElement} */ word, /** @type {number} */ position) =>
+      word.setAttribute("aria-pressed", String(words.includes(position))));
     this.count.textContent = this.tools.t("marks.count", { points: points.length, words: words.length });
   }
 

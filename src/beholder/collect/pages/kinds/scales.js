@@ -20,7 +20,7 @@ export class Scales {
     this.values = new Map();
     this.current = 0;
     const build = settings.points >= 2 && settings.points <= MOST_BUTTONS ? this.#buttons : this.#slider;
-    this.groups = settings.aspects.map((aspect, place) => build.call(this, aspect, place));
+    this.groups = settings.aspects.map((aspect, position) => build.call(this, aspect, position));
     this.element = h("div", { class: "scales" }, this.groups);
     this.#mark();
   }
@@ -39,11 +39,11 @@ export class Scales {
   listen(gate, signal) {
     const { points } = this.settings;
     if (points < 2 || points > MOST_BUTTONS) return;
-    const digits = Array.from({ length: points }, (_, place) => place + 1);
+    const digits = Array.from({ length: points }, (_, position) => position + 1);
     onKeys(Object.fromEntries(digits.map((point) => [String(point % 10), () => this.#press(point)])), gate, signal);
   }
 
-  /** Let people answer, or not yet. @param {boolean} open */
+  /** Enable or disable the controls. @param {boolean} open */
   enable(open) {
     for (const group of this.groups) group.disabled = !open;
   }
@@ -58,31 +58,31 @@ export class Scales {
     this.#mark();
   }
 
-  /** @param {number} place @param {number} value */
-  #take(place, value) {
-    this.values.set(this.settings.aspects[place].name, value);
-    this.groups[place].dataset.answered = "true";
+  /** @param {number} position @param {number} value */
+  #take(position, value) {
+    this.values.set(this.settings.aspects[position].name, value);
+    this.groups[position].dataset.answered = "true";
     this.onChange();
   }
 
   /** Show which aspect the digits rate. */
   #mark() {
-    this.groups.forEach((group, place) => { group.dataset.current = String(place === this.current); });
+    this.groups.forEach((group, position) => { group.dataset.current = String(position === this.current); });
   }
 
-  /** @param {{name: string, text: string, low: string, high: string}} aspect @param {number} place */
-  #buttons(aspect, place) {
+  /** @param {{name: string, text: string, low: string, high: string}} aspect @param {number} position */
+  #buttons(aspect, position) {
     const { points } = this.settings;
     const inputs = Array.from({ length: points }, (_, index) => h("label", { class: "scale__point" },
       h("input", {
         type: "radio", name: `aspect-${aspect.name}`, value: index + 1, "aria-label": anchored(aspect, index + 1, points),
-        onchange: () => this.#take(place, index + 1),
+        onchange: () => this.#take(position, index + 1),
       }), h("span", {}, index + 1)));
-    return this.#group(aspect, place, h("div", { class: "scale__points", vars: { "--points": points } }, inputs));
+    return this.#group(aspect, position, h("div", { class: "scale__points", vars: { "--points": points } }, inputs));
   }
 
-  /** @param {{name: string, text: string, low: string, high: string}} aspect @param {number} place */
-  #slider(aspect, place) {
+  /** @param {{name: string, text: string, low: string, high: string}} aspect @param {number} position */
+  #slider(aspect, position) {
     const { points } = this.settings;
     const [min, max, step] = points ? [1, points, 1] : [0, 100, 0.1];
     const value = h("output", { class: "scale__value" }, "–");
@@ -93,18 +93,18 @@ export class Scales {
     const take = () => {
       delete slider.dataset.untouched;
       value.textContent = String(Math.round(Number(slider.value)));
-      this.#take(place, Math.round(Number(slider.value) * 10) / 10);
+      this.#take(position, Math.round(Number(slider.value) * 10) / 10);
     };
     for (const event of ["input", "change", "pointerup"]) slider.addEventListener(event, take);
-    return this.#group(aspect, place, h("div", { class: "scale__slide" }, slider, value));
+    return this.#group(aspect, position, h("div", { class: "scale__slide" }, slider, value));
   }
 
-  /** @param {{text: string, low: string, high: string}} aspect @param {number} place @param {HTMLElement} control */
-  #group(aspect, place, control) {
+  /** @param {{text: string, low: string, high: string}} aspect @param {number} position @param {HTMLElement} control */
+  #group(aspect, position, control) {
     return h("fieldset", {
       class: "scale", disabled: true,
       onfocusin: () => {
-        this.current = place;
+        this.current = position;
         this.#mark();
       },
     },

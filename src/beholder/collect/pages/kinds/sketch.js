@@ -10,7 +10,7 @@ export function sketch(parts) {
 /** A framed landscape: hills and a sun. */
 export function scene(/** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ w, /** @type {number} */ h, mirrored = false) {
   const [low, high] = [y + h, y + h * 0.45];
-  const flip = (/** @type {number} */ share) => x + w * (mirrored ? 1 - share : share);
+  const flip = (/** @type {number} */ fraction) => x + w * (mirrored ? 1 - fraction : fraction);
   return svg("g", {},
     svg("rect", { class: "sketch__frame", x, y, width: w, height: h, rx: 6 }),
     svg("circle", { class: "sketch__sun", cx: flip(0.74), cy: y + h * 0.28, r: h * 0.11 }),
@@ -22,9 +22,9 @@ export function scene(/** @type {number} */ x, /** @type {number} */ y, /** @typ
 export function buttons(count) {
   const width = Math.min(64, (296 - 8 * (count - 1)) / count);
   const start = 160 - (count * width + 8 * (count - 1)) / 2;
-  return Array.from({ length: count }, (_, place) => svg("rect", {
-    class: place === 0 ? "sketch__button sketch__button--on" : "sketch__button",
-    x: start + place * (width + 8), y: 120, width, height: 22, rx: 6,
+  return Array.from({ length: count }, (_, position) => svg("rect", {
+    class: position === 0 ? "sketch__button sketch__button--on" : "sketch__button",
+    x: start + position * (width + 8), y: 120, width, height: 22, rx: 6,
   }));
 }
 
@@ -63,9 +63,9 @@ export function arrow(x, y) {
 /** A patch of squares, for a mask. @param {number} x @param {number} y @param {number} size */
 export function noise(x, y, size) {
   const cell = size / 6;
-  const cells = Array.from({ length: 6 * 12 }, (_, place) => svg("rect", {
-    class: `sketch__grain sketch__grain--${(place * 7 + (place % 5) * 3) % 4}`,
-    x: x + (place % 6) * cell, y: y + Math.floor(place / 6) * cell, width: cell, height: cell,
+  const cells = Array.from({ length: 6 * 12 }, (_, position) => svg("rect", {
+    class: `sketch__grain sketch__grain--${(position * 7 + (position % 5) * 3) % 4}`,
+    x: x + (position % 6) * cell, y: y + Math.floor(position / 6) * cell, width: cell, height: cell,
   }));
   return svg("g", {}, cells);
 }

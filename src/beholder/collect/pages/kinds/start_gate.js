@@ -1,4 +1,4 @@
-// Before something runs by itself, the person says when.
+// A start button before a timed sequence.
 
 import { h } from "/static/dom.js";
 import { Gate, onKeys } from "/static/keys.js";

@@ -40,7 +40,7 @@ export const sweep = {
   },
 
   sketch: () => [
-    ...[4, 3, 2, 1, 0].map((place) => scene(66 + 24 * place, 6 + 5 * (4 - place), 92, 80, place % 2 === 1)), ...buttons(1),
+    ...[4, 3, 2, 1, 0].map((position) => scene(66 + 24 * position, 6 + 5 * (4 - position), 92, 80, position % 2 === 1)), ...buttons(1),
   ],
 
   attention: "attention.presses",
@@ -83,19 +83,19 @@ function answerOf(times, onset) {
 }
 
 /**
- * A cross, then the images. Each begins at the frame nearest to its place in the series, so that odd frame rates and
+ * A cross, then the images. Each begins at the frame nearest to its time in the series, so that odd frame rates and
  * dropped frames never add up to a drift.
  * @param {Presenter} presenter
  * @param {ImageBitmap[]} bitmaps
  * @param {number} eachMs
  */
 function schedule(presenter, bitmaps, eachMs) {
-  const starts = Array.from({ length: bitmaps.length + 1 }, (_, place) =>
-    place === 0 ? 0 : toFrames(place * eachMs, presenter.clock.period));
+  const starts = Array.from({ length: bitmaps.length + 1 }, (_, position) =>
+    position === 0 ? 0 : toFrames(position * eachMs, presenter.clock.period));
   return [
     { name: "cross", frames: presenter.frames(FIXATION_MS), draw: cross },
-    ...bitmaps.map((bitmap, place) => ({
-      name: "image", frames: starts[place + 1] - starts[place], draw: picture(bitmap), catchUp: place > 0,
+    ...bitmaps.map((bitmap, position) => ({
+      name: "image", frames: starts[position + 1] - starts[position], draw: picture(bitmap), catchUp: position > 0,
     })),
     { name: "blank", frames: presenter.frames(AFTER_MS), draw: blank, catchUp: true },
   ];
@@ -142,7 +142,7 @@ async function load(canvas, trial, tools, stage) {
   stage.append(note);
   /** @type {ImageBitmap[]} */
   const bitmaps = [];
-  const waiting = trial.images.map((/** @type {{token: string}} */ image, /** @type {number} */ place) => [image.token, place]);
+  const waiting = trial.images.map((/** @type {{token: string}} */ image, /** @type {number} */ position) => [image.token, position]);
   const worker = async () => {
     for (let next = waiting.shift(); next && !tools.signal.aborted; next = waiting.shift()) {
       bitmaps[next[1]] = await tools.images.bitmap(next[0], canvas.width, canvas.height);

@@ -13,7 +13,7 @@ import { boxFor, letters, reveal } from "/static/kinds/pictures.js";
  */
 export function twoImages(container, trial, tools, answers) {
   const names = letters(2);
-  const boxes = names.map((letter, place) => boxFor(trial.images[place], letter, tools.t));
+  const boxes = names.map((letter, position) => boxFor(trial.images[position], letter, tools.t));
   const stage = h("div", { class: "stage stage--two" }, boxes.map((box) => box.cell));
   container.replaceChildren(stage, answers);
   fitColumns(stage, trial.images.slice(0, 2), tools.signal);

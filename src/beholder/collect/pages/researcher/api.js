@@ -1,6 +1,6 @@
-// The researcher's interface: every change brings along the value that the overview gave.
+// The researcher's HTTP interface: every change carries the CSRF token of the overview.
 
-/** The server said no, or could not be reached. */
+/** The server refused the request, or could not be reached. */
 export class Failed extends Error {
   /** @param {number} status @param {string} message */
   constructor(status, message) {

@@ -1,4 +1,4 @@
-// The researcher's page: one part at a time, drawn from what the server tells, and drawn anew while it is looked at.
+// The researcher's page: one part at a time, drawn from the server's replies; the overview is refreshed by itself.
 
 import { h } from "/static/dom.js";
 import { Failed, get, post, signOut } from "/static/researcher/api.js";
@@ -6,14 +6,14 @@ import { comments } from "/static/researcher/comments.js";
 import { data } from "/static/researcher/data.js";
 import { ask, reasonField, say } from "/static/researcher/dialog.js";
 import { overview } from "/static/researcher/overview.js";
-import { people } from "/static/researcher/people.js";
+import { raters } from "/static/researcher/raters.js";
 import { results } from "/static/researcher/results.js";
 
 /** @type {Record<string, {name: string, draw: (study: import("./types").Study, tools: Tools) => Promise<Node[]>, live: boolean}>} */
 const PARTS = {
   overview: { name: "Overview", draw: overview, live: true },
   results: { name: "Results", draw: results, live: false },
-  people: { name: "People", draw: people, live: false },
+  raters: { name: "Raters", draw: raters, live: false },
   comments: { name: "Comments", draw: comments, live: false },
   data: { name: "Data", draw: data, live: false },
 };
@@ -23,12 +23,12 @@ const WARNINGS_MS = 5_000;
 /**
  * What a part may use.
  * @typedef {object} Tools
- * @property {() => Promise<void>} redraw draw the part anew
- * @property {(deed: () => Promise<string>, options?: {redraw: boolean}) => Promise<void>} act do something, say how it went
+ * @property {() => Promise<void>} redraw draw the part again
+ * @property {(action: () => Promise<string>, options?: {redraw: boolean}) => Promise<void>} act run an action, show its outcome
  * @property {(element: Element, draw: (width: number) => void) => void} onWidth draw for the width that an element has
  */
 
-const place = /** @type {HTMLElement} */ (document.getElementById("content"));
+const content = /** @type {HTMLElement} */ (document.getElementById("content"));
 /** @type {import("./types").Study} */
 let study;
 /** @type {ResizeObserver[]} */
@@ -46,7 +46,7 @@ async function redraw() {
   const drawn = await PARTS[part].draw(study, tools);
   if (part !== current()) return;
   watching.splice(0).forEach((observer) => observer.disconnect());
-  place.replaceChildren(...drawn);
+  content.replaceChildren(...drawn);
 }
 
 /** @param {Element} element @param {(width: number) => void} draw */
@@ -60,10 +60,10 @@ function onWidth(element, draw) {
   watching.push(observer);
 }
 
-/** @param {() => Promise<string>} deed @param {{redraw: boolean}} [options] */
-async function act(deed, options = { redraw: true }) {
+/** @param {() => Promise<string>} action @param {{redraw: boolean}} [options] */
+async function act(action, options = { redraw: true }) {
   try {
-    say(await deed());
+    say(await action());
     if (options.redraw) await redraw();
   } catch (error) {
     if (!(error instanceof Failed)) throw error;
@@ -111,29 +111,29 @@ async function drawWarnings() {
 
 async function turn() {
   const paused = study.paused;
-  const given = await ask({
+  const form = await ask({
     title: paused ? "Resume the study?" : "Pause the study?",
-    text: paused ? "People get trials again." : "Nobody gets another trial until you resume. Answers already given are safe, and leases run on.",
+    text: paused ? "Raters get trials again." : "Nobody gets another trial until you resume. Answers already given are safe, and leases run on.",
     fields: [reasonField(false)],
-    deed: paused ? "Resume" : "Pause",
+    action: paused ? "Resume" : "Pause",
   });
-  if (given) await act(async () => {
-    await post(paused ? "/resume" : "/pause", { reason: given.reason });
+  if (form) await act(async () => {
+    await post(paused ? "/resume" : "/pause", { reason: form.reason });
     return paused ? "The study goes on." : "The study is paused.";
   });
 }
 
 function failed(/** @type {Error} */ error) {
-  place.replaceChildren(h("p", { class: "alert", role: "alert" }, error.message));
+  content.replaceChildren(h("p", { class: "alert", role: "alert" }, error.message));
 }
 
 window.addEventListener("hashchange", () => {
   if (!(location.hash.slice(1) in PARTS)) return;
-  redraw().then(() => place.focus({ preventScroll: true }), failed);
+  redraw().then(() => content.focus({ preventScroll: true }), failed);
   window.scrollTo(0, 0);
 });
 setInterval(() => {
-  const busy = document.hidden || document.querySelector("dialog") || place.contains(document.activeElement);
+  const busy = document.hidden || document.querySelector("dialog") || content.contains(document.activeElement);
   if (!busy && PARTS[current()].live) redraw().catch(() => {});
 }, REFRESH_MS);
 setInterval(() => drawWarnings().catch(() => {}), WARNINGS_MS);

@@ -1,4 +1,4 @@
-// What people say about the task.
+// The raters' comments on the task.
 
 import { h } from "/static/dom.js";
 import { get } from "/static/researcher/api.js";
@@ -8,8 +8,8 @@ import { moment } from "/static/researcher/words.js";
 export async function comments(study) {
   const rows = /** @type {import("./types").Comment[]} */ ((await get("/comments")).rows);
   const rated = (/** @type {"clear" | "fair"} */ name) => {
-    const given = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
-    return given.length ? `${(given.reduce((a, b) => a + b, 0) / given.length).toFixed(1)} of 5 (${given.length})` : "–";
+    const scores = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
+    return scores.length ? `${(scores.reduce((a, b) => a + b, 0) / scores.length).toFixed(1)} of 5 (${scores.length})` : "–";
   };
   return [h("section", { class: "card", "aria-label": `Comments on ${study.study.title}` },
     h("dl", { class: "facts" },

@@ -1,4 +1,4 @@
-// Links in, files out, and the record of what the researcher did.
+// Links for raters, downloads, and the log of the researchers' actions.
 
 import { copyButton, h } from "/static/dom.js";
 import { download, post } from "/static/researcher/api.js";
@@ -9,9 +9,9 @@ import { moment, plural } from "/static/researcher/words.js";
 const ABOUT = {
   parquet: "our tables, row for row",
   csv: "our tables as text",
-  layer6: "realism, by person and by image",
+  layer6: "realism, by rater and by image",
   hpd: "pairs and rankings, HPD v2",
-  imagereward: "one agreed order a prompt",
+  imagereward: "one consensus ranking per prompt",
   richhf: "rich feedback, TFRecord",
   jspsych: "every answer as a trial, JSON",
   datasets: "with images, for Hugging Face",
@@ -25,36 +25,36 @@ export async function data(study, tools) {
 /** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 function invitations(study, tools) {
   const open = `${location.origin}/`;
-  const place = h("div", {});
+  const container = h("div", {});
   return h("section", { class: "card" },
-    h("h2", {}, "Links for people"),
-    h("p", {}, "Everyone may come in by ", h("code", {}, open), " if the study says so; a question of its own has ",
+    h("h2", {}, "Links for raters"),
+    h("p", {}, "Anyone may enter by ", h("code", {}, open), " if the study is open; a single question has the link ",
       h("code", {}, `${open}q/${study.questions[0].question}`), "."),
     h("div", { class: "buttons" },
       copyButton(open, "Copy link", "Copied"),
-      study.you.may_change && h("button", { type: "button", class: "button", onclick: () => invite(place, tools) }, "Make invitations…")),
-    place);
+      study.you.may_change && h("button", { type: "button", class: "button", onclick: () => invite(container, tools) }, "Make invitations…")),
+    container);
 }
 
-/** @param {HTMLElement} place @param {import("./app.js").Tools} tools */
-async function invite(place, tools) {
-  const given = await ask({
+/** @param {HTMLElement} container @param {import("./app.js").Tools} tools */
+async function invite(container, tools) {
+  const form = await ask({
     title: "Make invitations",
-    text: "Each link is for one person and takes them back to where they stopped. Links cannot be shown again: only their hashes are kept.",
+    text: "Each link is for one rater and leads back to where they stopped. Links cannot be shown again: only their hashes are stored.",
     fields: [
       field("count", "How many", { type: "number", min: 1, max: 1000, value: 10, required: true }),
-      field("note", "For whom (may be left out)", { maxlength: 200 }),
+      field("note", "For whom (optional)", { maxlength: 200 }),
       reasonField(false),
     ],
-    deed: "Make links",
+    action: "Make links",
   });
-  if (!given) return;
+  if (!form) return;
   await tools.act(async () => {
-    const body = { count: Number(given.count), note: given.note, reason: given.reason };
+    const body = { count: Number(form.count), note: form.note, reason: form.reason };
     const links = /** @type {string[]} */ ((await post("/invite", body)).links);
     const text = links.map((link) => location.origin + link).join("\n");
-    place.replaceChildren(h("div", { class: "field" },
-      h("label", { for: "links" }, `${plural(links.length, "link")}, one a line`),
+    container.replaceChildren(h("div", { class: "field" },
+      h("label", { for: "links" }, `${plural(links.length, "link")}, one per line`),
       h("textarea", { id: "links", rows: Math.min(links.length, 10), readonly: true, class: "mono" }, text),
       h("div", { class: "buttons" }, copyButton(text, "Copy all", "Copied"))));
     return `${plural(links.length, "invitation")} made.`;
@@ -65,7 +65,7 @@ async function invite(place, tools) {
 function exports(study) {
   return h("section", { class: "card" },
     h("h2", {}, "Download the answers"),
-    h("p", { class: "quiet" }, "As they stand now; people whom you left out are not in them, and nothing in them names anyone."),
+    h("p", { class: "quiet" }, "As they stand now; excluded raters are not in them, and nothing in them identifies anyone."),
     h("div", { class: "downloads" }, study.formats.map((name) => {
       const button = h("button", { type: "button", class: "download", onclick: () => fetchFile(study, name, button) },
         h("strong", {}, name), h("span", { class: "quiet small" }, ABOUT[name] ?? ""));
@@ -88,7 +88,7 @@ async function fetchFile(study, name, button) {
 /** @param {import("./types").Study} study */
 function log(study) {
   return h("section", { class: "card" },
-    h("h2", {}, "What was done"),
+    h("h2", {}, "Log of actions"),
     study.log.length
       ? h("ul", { class: "list" }, study.log.map((entry) => h("li", {},
         h("div", { class: "list__head" }, h("strong", {}, entry.kind), h("span", {}, `by ${entry.detail.who ?? "–"}`), h("span", {}, moment(entry.at)),

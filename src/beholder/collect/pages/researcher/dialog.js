@@ -4,17 +4,17 @@ import { h } from "/static/dom.js";
 
 /**
  * Ask, and give back what was filled in; null where it was called off.
- * @param {{title: string, text?: string, fields?: any[], deed: string, bad?: boolean}} ask
+ * @param {{title: string, text?: string, fields?: any[], action: string, bad?: boolean}} ask
  * @returns {Promise<Record<string, string> | null>}
  */
-export function ask({ title, text, fields = [], deed, bad = false }) {
+export function ask({ title, text, fields = [], action, bad = false }) {
   const form = h("form", { method: "dialog" },
     h("h2", { id: "dialog-title" }, title),
     text && h("p", {}, text),
     fields,
     h("div", { class: "buttons" },
       h("button", { class: "button", type: "button", onclick: () => box.close("") }, "Cancel"),
-      h("button", { class: `button ${bad ? "button--bad" : "button--primary"}`, type: "submit", value: "yes" }, deed)));
+      h("button", { class: `button ${bad ? "button--bad" : "button--primary"}`, type: "submit", value: "yes" }, action)));
   const box = h("dialog", { "aria-labelledby": "dialog-title" }, form);
   document.body.append(box);
   box.showModal();
@@ -29,7 +29,7 @@ export function ask({ title, text, fields = [], deed, bad = false }) {
 /** @param {boolean} needed */
 export function reasonField(needed) {
   return h("div", { class: "field" },
-    h("label", { for: "dialog-reason" }, needed ? "Reason" : "Reason (may be left out)"),
+    h("label", { for: "dialog-reason" }, needed ? "Reason" : "Reason (optional)"),
     h("textarea", { id: "dialog-reason", name: "reason", rows: 2, required: needed, maxlength: 2000 }));
 }
 

@@ -1,4 +1,4 @@
-// The study at a glance: places, answers, people, and how far each cell of the design is filled.
+// Overview of the study: slots, answers, sessions, and the coverage of the design.
 
 import { h } from "/static/dom.js";
 import { post } from "/static/researcher/api.js";
@@ -8,23 +8,23 @@ import { count, plural } from "/static/researcher/words.js";
 /** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 export async function overview(study, tools) {
   return [
-    everyone(study), ...unshown(study.images.broken),
+    totals(study), ...unshown(study.images.broken),
     ...study.questions.map((question) => card(question, study.you, tools)),
   ];
 }
 
 /** @param {import("./types").Study} study */
-function everyone(study) {
+function totals(study) {
   const slots = study.questions.map((question) => question.slots);
   const total = (/** @type {keyof import("./types").Slots} */ name) => slots.reduce((sum, part) => sum + part[name], 0);
   const answers = study.questions.reduce((sum, part) => sum + part.answers.valid, 0);
-  const made = study.people.simulated ? `${count(study.people.simulated)} made up` : null;
-  const out = study.people.excluded ? `${count(study.people.excluded)} left out` : null;
+  const simulated = study.raters.simulated ? `${count(study.raters.simulated)} simulated` : null;
+  const excluded = study.raters.excluded ? `${count(study.raters.excluded)} excluded` : null;
   return h("section", { class: "card", "aria-label": "The whole study" },
     study.study.description && h("p", { class: "quiet" }, study.study.description),
     h("dl", { class: "facts" },
-      fact("People", study.people.total, [made, out].filter(Boolean).join(", ")),
-      fact("Places done", total("done"), `of ${count(total("done") + total("running") + total("free"))}`),
+      fact("Raters", study.raters.total, [simulated, excluded].filter(Boolean).join(", ")),
+      fact("Slots done", total("done"), `of ${count(total("done") + total("running") + total("free"))}`),
       fact("Taking part now", total("running")),
       fact("Answers", answers),
       fact("Comments", study.comments),
@@ -42,7 +42,7 @@ function unshown(broken) {
   if (!broken.length) return [];
   return [h("section", { class: "card", "aria-labelledby": "unshown" },
     h("h2", { id: "unshown" }, `${plural(broken.length, "image")} cannot be shown`),
-    h("p", { class: "quiet" }, "Raters can skip them. Put the files right, and start the server again."),
+    h("p", { class: "quiet" }, "Raters can skip them. Repair the files, and start the server again."),
     h("ul", {}, broken.map(({ image, path, reason }) => h("li", {}, h("strong", {}, image), ` ${path}: ${reason}`))))];
 }
 
@@ -54,7 +54,7 @@ function fact(name, value, more) {
 /** @param {import("./types").Question} question @param {{may_change: boolean}} you @param {import("./app.js").Tools} tools */
 function card(question, you, tools) {
   const heading = `question-${question.question}`;
-  const statuses = Object.entries(question.people);
+  const statuses = Object.entries(question.sessions);
   return h("section", { class: "card", "aria-labelledby": heading },
     h("div", { class: "card__head" },
       h("div", { class: "card__title" },
@@ -64,27 +64,27 @@ function card(question, you, tools) {
         h("a", { class: "button button--small", href: `/researcher/preview/${question.question}`, target: "_blank",
           rel: "noopener" }, "Preview"),
         you.may_change && h("button", { class: "button button--small", type: "button",
-          onclick: () => extend(question, tools) }, "Add places…"))),
-    places(question.slots),
+          onclick: () => extend(question, tools) }, "Add slots…"))),
+    slotBar(question.slots),
     h("dl", { class: "facts" },
       fact("Answers that count", question.answers.valid),
       fact("Spoiled trials", question.answers.spoiled),
       fact("Skipped images", question.skips),
-      h("div", {}, h("dt", {}, "People"),
+      h("div", {}, h("dt", {}, "Sessions"),
         h("dd", {}, h("div", { class: "chips" }, statuses.length
-          ? statuses.map(([status, people]) => h("span", { class: "chip" }, `${count(people)} ${status}`))
-          : h("small", {}, "nobody yet"))))),
+          ? statuses.map(([status, sessions]) => h("span", { class: "chip" }, `${count(sessions)} ${status}`))
+          : h("small", {}, "none yet"))))),
     cells(question.cells));
 }
 
 /** @param {import("./types").Slots} slots */
-function places(slots) {
+function slotBar(slots) {
   const part = (/** @type {keyof import("./types").Slots} */ name, /** @type {string} */ label) => h("li", { class: `key__${name}` }, `${count(slots[name])} ${label}`);
   return h("div", {},
-    h("div", { class: "places", "aria-hidden": "true" },
-      /** @type {(keyof import("./types").Slots)[]} */ (["done", "running", "free"]).map((name) => h("span", { class: `places__${name}`, vars: { "--count": slots[name] } }))),
-    h("ul", { class: "key", "aria-label": "Places" },
-      part("done", "places done"), part("running", "running"), part("free", "free")));
+    h("div", { class: "slots", "aria-hidden": "true" },
+      /** @type {(keyof import("./types").Slots)[]} */ (["done", "running", "free"]).map((name) => h("span", { class: `slots__${name}`, vars: { "--count": slots[name] } }))),
+    h("ul", { class: "key", "aria-label": "Slots" },
+      part("done", "slots done"), part("running", "running"), part("free", "free")));
 }
 
 /** @param {{cell: string, collected: number, planned: number}[]} list */
@@ -93,23 +93,23 @@ function cells(list) {
     h("ul", { class: "cells" }, list.map((cell) => h("li", {},
       h("span", { class: "cells__name", title: cell.cell }, cell.cell),
       h("span", { class: "bar", "aria-hidden": "true" },
-        h("span", { vars: { "--share": cell.planned ? cell.collected / cell.planned : 0 } })),
+        h("span", { vars: { "--proportion": cell.planned ? cell.collected / cell.planned : 0 } })),
       h("span", { class: "cells__count" }, `${count(cell.collected)} of ${count(cell.planned)}`)))));
 }
 
 /** @param {import("./types").Question} question @param {import("./app.js").Tools} tools */
 async function extend(question, tools) {
-  const given = await ask({
-    title: `Add places to “${question.question}”`,
-    text: "New trials are drawn by the same design and put after those that there are; none of those changes. "
-      + "People whom you add because of results that you have seen weaken what can be concluded from them.",
-    fields: [field("slots", "How many more people", { type: "number", min: 1, max: 10_000, value: 10, required: true }), reasonField(false)],
-    deed: "Add places",
+  const form = await ask({
+    title: `Add slots to “${question.question}”`,
+    text: "New trials are drawn by the same design and appended; existing ones do not change. "
+      + "Raters added because of results that you have seen make the confidence intervals invalid.",
+    fields: [field("slots", "How many more slots", { type: "number", min: 1, max: 10_000, value: 10, required: true }), reasonField(false)],
+    action: "Add slots",
   });
-  if (!given) return;
+  if (!form) return;
   await tools.act(async () => {
-    const body = { question: question.question, slots: Number(given.slots), reason: given.reason };
+    const body = { question: question.question, slots: Number(form.slots), reason: form.reason };
     const added = await post("/extend", body);
-    return `${plural(added.slots, "place")} with ${plural(added.trials, "trial")} added.`;
+    return `${plural(added.slots, "slot")} with ${plural(added.trials, "trial")} added.`;
   });
 }

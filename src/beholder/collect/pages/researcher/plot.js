@@ -1,4 +1,4 @@
-// Ratings with their intervals, as a picture.
+// Plot of ratings with confidence intervals.
 
 import { svg } from "/static/dom.js";
 import { decimal } from "/static/researcher/words.js";
@@ -8,9 +8,9 @@ const FOOT = 26;
 const EDGE = 10;
 
 /**
- * A row each generator: a dot at the rating, a line over its interval.
+ * One row per generator: a dot at the rating, a line over its confidence interval.
  * @param {{generator: string, rating: number, low: number | null, high: number | null}[]} rows
- * @param {number} width pixels at hand
+ * @param {number} width pixels available
  * @param {string} label
  */
 export function intervalPlot(rows, width, label) {
@@ -25,27 +25,27 @@ export function intervalPlot(rows, width, label) {
       svg("line", { class: "plot__grid", x1: x(tick), x2: x(tick), y1: 0, y2: bottom }),
       svg("text", { class: "plot__tick", x: x(tick), y: bottom + 18, "text-anchor": "middle" }, tickLabel(tick, ticks)),
     ]),
-    rows.map((row, place) => drawRow(row, place * ROW + ROW / 2, x)));
+    rows.map((row, position) => drawRow(row, position * ROW + ROW / 2, x)));
 }
 
 /** @param {any} row @param {number} y @param {(value: number) => number} x */
 function drawRow(row, y, x) {
-  const said = row.low === null ? decimal(row.rating, 3) : `${decimal(row.rating, 3)} (${decimal(row.low, 3)} to ${decimal(row.high, 3)})`;
+  const label = row.low === null ? decimal(row.rating, 3) : `${decimal(row.rating, 3)} (${decimal(row.low, 3)} to ${decimal(row.high, 3)})`;
   return svg("g", {},
-    svg("title", {}, `${row.generator}: ${said}`),
+    svg("title", {}, `${row.generator}: ${label}`),
     svg("text", { x: 0, y: y + 4 }, row.generator),
     row.low !== null && svg("line", { class: "plot__reach", x1: x(row.low), x2: x(row.high), y1: y, y2: y }),
     svg("circle", { class: "plot__dot", cx: x(row.rating), cy: y, r: 6 }));
 }
 
-/** Round numbers that reach from below the least to above the greatest. @param {number} low @param {number} high @param {number} wanted */
-export function niceTicks(low, high, wanted) {
-  const raw = (high - low || Math.abs(high) || 1) / wanted;
+/** Round numbers that reach from below the least to above the greatest. @param {number} low @param {number} high @param {number} count */
+export function niceTicks(low, high, count) {
+  const raw = (high - low || Math.abs(high) || 1) / count;
   const size = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((factor) => factor * size).find((candidate) => candidate >= raw) ?? raw;
   const first = Math.floor(low / step);
   const last = Math.max(Math.ceil(high / step), first + 1);
-  return Array.from({ length: last - first + 1 }, (_, place) => (first + place) * step);
+  return Array.from({ length: last - first + 1 }, (_, position) => (first + position) * step);
 }
 
 /** @param {number} tick @param {number[]} ticks */

@@ -1,4 +1,4 @@
-// The rater's page as a preview: it talks to a throw-away database, keeps nothing in the browser, and says so.
+// The rater's page as a preview: it uses a temporary database, keeps nothing in the browser, and says so.
 
 (() => {
   const send = window.fetch.bind(window);

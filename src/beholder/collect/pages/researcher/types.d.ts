@@ -1,4 +1,4 @@
-// What the server tells the researcher's page: the messages of routes/researcher.py. For the type checker alone.
+// Messages of routes/researcher.py, for the type checker only.
 
 export interface Slots { done: number; running: number; free: number }
 
@@ -9,7 +9,7 @@ export interface Question {
   slots: Slots;
   answers: { valid: number; spoiled: number };
   skips: number;
-  people: Record<string, number>;
+  sessions: Record<string, number>;
   cells: { cell: string; collected: number; planned: number }[];
 }
 
@@ -23,7 +23,7 @@ export interface Study {
   you: { name: string; role: string; may_change: boolean };
   now: number;
   paused: boolean;
-  people: { total: number; excluded: number; simulated: number };
+  raters: { total: number; excluded: number; simulated: number };
   comments: number;
   questions: Question[];
   images: { done: number; total: number; broken: BrokenImage[] };
@@ -32,7 +32,7 @@ export interface Study {
   formats: string[];
 }
 
-/** A session on the People page. */
+/** A session on the Raters page. */
 export interface Session {
   rater: string;
   session: string;

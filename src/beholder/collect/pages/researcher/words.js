@@ -1,9 +1,9 @@
-// Numbers, moments and names as people read them.
+// Formatting of numbers, dates and plurals.
 
-const whole = new Intl.NumberFormat("en");
+const integers = new Intl.NumberFormat("en");
 
 /** @param {number} value */
-export const count = (value) => whole.format(value);
+export const count = (value) => integers.format(value);
 
 /** @param {number | null} value @param {number} [digits] */
 export const decimal = (value, digits = 2) => (value === null ? "–" : value.toFixed(digits));
@@ -22,5 +22,5 @@ export function moment(seconds) {
   return new Date(seconds * 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** @param {number} one @param {string} name @param {string} [several] */
-export const plural = (one, name, several = `${name}s`) => `${count(one)} ${one === 1 ? name : several}`;
+/** @param {number} number @param {string} name @param {string} [several] */
+export const plural = (number, name, several = `${name}s`) => `${count(number)} ${number === 1 ? name : several}`;

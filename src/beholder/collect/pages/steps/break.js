@@ -5,17 +5,17 @@ import { resumeLink } from "/static/entry.js";
 import { clicked, primaryButton, showPage } from "/static/steps/page.js";
 
 /**
- * @param {HTMLElement} place
+ * @param {HTMLElement} container
  * @param {any} state
  * @param {import("../app.js").Tools} tools
  */
-export function breakTime(place, state, tools) {
+export function breakTime(container, state, tools) {
   const { t } = tools;
   tools.flow.rolling = false;
   const go = primaryButton(t("break.go"), () => {});
   const { block, blocks } = state.break;
   showPage(
-    place, state, tools,
+    container, state, tools,
     { title: t("break.title"), lead: t("break.lead", { block, blocks }) },
     [parts(block, blocks), h("p", {}, t("break.text")), resumeCard(tools)],
     [go],

@@ -9,5 +9,5 @@ import { instructions } from "/static/steps/instructions.js";
 import { paused } from "/static/steps/paused.js";
 import { trial } from "/static/steps/trial.js";
 
-/** @type {Record<string, (place: HTMLElement, state: any, tools: import("../app.js").Tools) => Promise<any>>} */
+/** @type {Record<string, (container: HTMLElement, state: any, tools: import("../app.js").Tools) => Promise<any>>} */
 export const STEPS = { consent, check, instructions, trial, break: breakTime, debrief, done, paused };

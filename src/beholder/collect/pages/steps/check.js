@@ -1,4 +1,4 @@
-// Does this screen serve? Size, zoom and frame rate, measured in front of the person.
+// Does this screen serve? Size, zoom and frame rate, measured while the participant watches.
 
 import { h } from "/static/dom.js";
 import { clicked, showPage } from "/static/steps/page.js";
@@ -7,18 +7,18 @@ const FRAMES_TIMED = 120;
 const FRAMES_UNTIMED = 60;
 
 /**
- * @param {HTMLElement} place
+ * @param {HTMLElement} container
  * @param {any} state
  * @param {import("../app.js").Tools} tools
  */
-export async function check(place, state, tools) {
+export async function check(container, state, tools) {
   const { t } = tools;
   const go = h("button", { type: "button", class: "button button--primary", disabled: true }, t("check.go"));
   const again = h("button", { type: "button", class: "button" }, t("check.again"));
   const rate = row(t("check.rate"), t("check.measuring"));
   const meter = h("progress", { class: "meter", max: 1, value: 0, "aria-label": t("check.measuring") });
   const list = h("div", { class: "card" }, h("ul", { class: "checks" }, screenRow(t), zoomRow(t), rate), meter);
-  showPage(place, state, tools, { title: t("check.title"), lead: t("check.lead") }, [list, advice(t)], [go, again]);
+  showPage(container, state, tools, { title: t("check.title"), lead: t("check.lead") }, [list, advice(t)], [go, again]);
 
   const measure = async () => {
     go.disabled = again.disabled = true;
@@ -38,8 +38,8 @@ export async function check(place, state, tools) {
  */
 async function measureRate(needs, { clock, signal, t }, line, meter) {
   const frames = needs.needs_timing ? FRAMES_TIMED : FRAMES_UNTIMED;
-  const period = await clock.measure(frames, signal, (share, now) => {
-    meter.value = share;
+  const period = await clock.measure(frames, signal, (progress, now) => {
+    meter.value = progress;
     tell(line, "", t("check.hertz", { hertz: Math.round(1000 / now) }));
   });
   meter.value = 1;

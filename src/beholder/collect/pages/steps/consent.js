@@ -5,16 +5,16 @@ import { enter } from "/static/entry.js";
 import { clicked, showPage } from "/static/steps/page.js";
 
 /**
- * @param {HTMLElement} place
+ * @param {HTMLElement} container
  * @param {any} state
  * @param {import("../app.js").Tools} tools
  */
-export function consent(place, state, tools) {
+export function consent(container, state, tools) {
   const { t } = tools;
   const agree = h("button", { type: "button", class: "button button--primary" }, t("consent.agree"));
   const decline = h("button", { type: "button", class: "button" }, t("consent.decline"));
   showPage(
-    place, state, tools,
+    container, state, tools,
     { title: state.study.title, lead: state.consent.description || t("consent.lead"), aside: languageSwitch(state, tools) },
     [
       facts(state, tools),
@@ -66,8 +66,8 @@ function languageSwitch(state, tools) {
     tools.go(await enter(tools.api, /** @type {HTMLSelectElement} */ (event.target).value));
   return h("label", { class: "language" },
     h("span", { class: "unseen" }, tools.t("consent.language")),
-    h("select", { onchange: change }, languages.map((/** @type {string} */ known) =>
-      h("option", { value: known, lang: known, selected: known === language }, nameOf(known)))));
+    h("select", { onchange: change }, languages.map((/** @type {string} */ code) =>
+      h("option", { value: code, lang: code, selected: code === language }, nameOf(code)))));
 }
 
 /** A language's own name for itself. @param {string} language */

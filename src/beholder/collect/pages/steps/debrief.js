@@ -6,11 +6,11 @@ import { clicked, showPage } from "/static/steps/page.js";
 const POINTS = [1, 2, 3, 4, 5];
 
 /**
- * @param {HTMLElement} place
+ * @param {HTMLElement} container
  * @param {any} state
  * @param {import("../app.js").Tools} tools
  */
-export function debrief(place, state, tools) {
+export function debrief(container, state, tools) {
   const { t } = tools;
   const send = h("button", { type: "button", class: "button button--primary", disabled: true }, t("debrief.send"));
   const comment = h("textarea", { id: "comment", rows: 4, maxlength: 2000 });
@@ -20,7 +20,7 @@ export function debrief(place, state, tools) {
     h("label", { for: "comment", class: "form__label" }, t("debrief.comment")), comment);
   form.addEventListener("change", () => { send.disabled = !chosen(form, "clear") || !chosen(form, "fair"); });
   form.addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault());
-  showPage(place, state, tools, { title: t("debrief.title"), lead: t("debrief.lead") }, [form], [send]);
+  showPage(container, state, tools, { title: t("debrief.title"), lead: t("debrief.lead") }, [form], [send]);
   return clicked(send, () => tools.api.post("/api/debrief", {
     clear: chosen(form, "clear"), fair: chosen(form, "fair"), comment: comment.value.trim(),
   }));

@@ -4,17 +4,17 @@ import { copyButton, h } from "/static/dom.js";
 import { showPage } from "/static/steps/page.js";
 
 /**
- * @param {HTMLElement} place
+ * @param {HTMLElement} container
  * @param {any} state
  * @param {import("../app.js").Tools} tools
  */
-export function done(place, state, tools) {
+export function done(container, state, tools) {
   const { t, texts } = tools;
   const { outcome, code, personal_code: own, redirect, message_key: key } = state.done;
   const complete = outcome === "complete";
   const message = [key, `done.${outcome}`, "done.complete"].find((candidate) => candidate && texts.has(candidate));
   showPage(
-    place, state, tools,
+    container, state, tools,
     { title: t(complete ? "done.title.complete" : "done.title.other"), lead: t(message) },
     [complete && tick(), payLine(state.done, texts), code && codeCard(code, "done.code", t), own && codeCard(own, "done.personal", t), !redirect && h("p", { class: "note" }, t("done.close"))],
     redirect ? [h("a", { class: "button button--primary", href: redirect, rel: "noreferrer" }, t("done.back"))] : [],

@@ -9,7 +9,7 @@ const SHORT_MS = 1100;
 const SPOILED_MS = 2200;
 
 /**
- * In training people look at the image again and go on when they like; else it passes by itself.
+ * In training the rater sees the image again and continues by a key; otherwise it disappears by itself.
  * @param {{right: boolean, expected: string}} feedback
  * @param {any} task
  * @param {HTMLElement} work

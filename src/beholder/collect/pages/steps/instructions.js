@@ -7,16 +7,16 @@ import { sketch } from "/static/kinds/sketch.js";
 import { clicked, primaryButton, showPage } from "/static/steps/page.js";
 
 /**
- * @param {HTMLElement} place
+ * @param {HTMLElement} container
  * @param {any} state
  * @param {import("../app.js").Tools} tools
  */
-export function instructions(place, state, tools) {
+export function instructions(container, state, tools) {
   const { t, texts } = tools;
   const task = state.instructions;
   const go = primaryButton(t("instructions.go"), () => {});
   showPage(
-    place, state, tools,
+    container, state, tools,
     { title: t("instructions.title"), lead: task.text },
     [
       h("div", { class: "card howto" },

@@ -4,17 +4,17 @@ import { h, show } from "/static/dom.js";
 import { withdrawDialog } from "/static/steps/withdraw.js";
 
 /**
- * @param {HTMLElement} place
+ * @param {HTMLElement} container
  * @param {any} state
  * @param {import("../app.js").Tools} tools
  * @param {{title: string, lead?: any, aside?: any}} head
  * @param {any[]} content
  * @param {any[]} buttons
  */
-export function showPage(place, state, tools, head, content, buttons) {
+export function showPage(container, state, tools, head, content, buttons) {
   const mayLeave = ["check", "instructions", "break", "debrief", "paused"].includes(state.step);
   show(
-    place,
+    container,
     h("main", { class: `page page--${state.step}` },
       h("div", { class: "page__top" },
         h("p", { class: "page__study" }, state.study?.title ?? ""),

@@ -25,16 +25,16 @@ import { reportDialog } from "/static/steps/report.js";
  */
 
 /**
- * @param {HTMLElement} place
+ * @param {HTMLElement} container
  * @param {any} state
  * @param {import("../app.js").Tools} tools
  */
-export async function trial(place, state, tools) {
+export async function trial(container, state, tools) {
   const task = state.trial;
   const tokens = task.images.map((/** @type {{token: string}} */ image) => image.token);
   tools.images.keepOnly([...tokens, ...task.prefetch]);
   const work = h("div", { class: `work work--${task.kind}` });
-  show(place, h("main", { class: "trial" }, bar(state, tools), ask(task, tools), work));
+  show(container, h("main", { class: "trial" }, bar(state, tools), ask(task, tools), work));
   const ahead = () => fetchAhead(task.prefetch, tools);
   try {
     const answer = await KINDS[task.kind].render(work, task, { ...tools, ahead });
@@ -65,7 +65,7 @@ async function fetchAhead(tokens, { images, signal }) {
  */
 async function submit(task, answer, work, tools) {
   const reply = await tools.api.answer({ trial: task.trial, attempt: task.attempt, ...answer });
-  tools.flow.rolling = !answer.spoiled || answer.spoiled_reason === "dropped-frames"; // else the person was away
+  tools.flow.rolling = !answer.spoiled || answer.spoiled_reason === "dropped-frames"; // else the rater was away
   if (answer.spoiled || reply.spoiled) await tellSpoiled(work, tools);
   else if (reply.feedback) await tellFeedback(reply.feedback, task, work, tools);
   return reply.state;

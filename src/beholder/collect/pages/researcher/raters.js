@@ -1,4 +1,4 @@
-// How people go about it, and leaving someone out.
+// Conduct of raters, one row per session; excluding raters and ending sessions.
 
 import { h } from "/static/dom.js";
 import { get, post } from "/static/researcher/api.js";
@@ -9,22 +9,22 @@ const PAGE = 50;
 const filter = { question: "", code: "", flagged: false, offset: 0 };
 
 /** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
-export async function people(study, tools) {
-  const found = /** @type {import("./types").SessionPage} */ (await get(`/raters?offset=${filter.offset}&limit=${PAGE}&question=${encodeURIComponent(filter.question)}`
+export async function raters(study, tools) {
+  const page = /** @type {import("./types").SessionPage} */ (await get(`/raters?offset=${filter.offset}&limit=${PAGE}&question=${encodeURIComponent(filter.question)}`
     + (filter.code ? `&code=${encodeURIComponent(filter.code)}` : "")));
-  const rows = found.rows.filter((row) => !filter.flagged || row.flags.length);
-  return [h("section", { class: "card", "aria-label": "People" },
+  const rows = page.rows.filter((row) => !filter.flagged || row.flags.length);
+  return [h("section", { class: "card", "aria-label": "Raters" },
     filters(study, tools),
-    rows.length ? table(rows, study, tools) : h("p", { class: "quiet" }, nobody(found)),
-    pages(found, tools),
+    rows.length ? table(rows, study, tools) : h("p", { class: "quiet" }, noRows(page)),
+    pages(page, tools),
     h("p", { class: "quiet small" }, "Active time is the sum of the gaps between answers, each counted as 60 s at most. "
-      + `Flags follow the screening rules of the study and its minimum wage of ${money(study.study.minimum_hourly, study.study.currency)} an hour.`))];
+      + `Flags follow the screening rules of the study and its minimum wage of ${money(study.study.minimum_hourly, study.study.currency)} per hour.`))];
 }
 
-/** @param {import("./types").SessionPage} found */
-function nobody(found) {
-  if (filter.code) return `Nobody's session has ended with the code ${filter.code}.`;
-  return found.total ? "Nobody fits this choice." : "Nobody has come yet.";
+/** @param {import("./types").SessionPage} page */
+function noRows(page) {
+  if (filter.code) return `No session has ended with the code ${filter.code}.`;
+  return page.total ? "No session matches." : "No rater has entered yet.";
 }
 
 /** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
@@ -44,10 +44,10 @@ function filters(study, tools) {
 
 /** @param {import("./types").Session[]} rows @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 function table(rows, study, tools) {
-  const heads = ["Person", "Status", "Answers", "Median time", "Same answer", "Checks right", "Skipped", "Spoiled", "Screen", "Pay", "Pay an hour", ...(study.you.may_change ? [""] : [])];
+  const heads = ["Rater", "Status", "Answers", "Median time", "Same answer", "Checks right", "Skipped", "Spoiled", "Screen", "Pay", "Pay per hour", ...(study.you.may_change ? [""] : [])];
   const numbers = new Set([2, 3, 4, 5, 6, 7, 8, 9, 10]);
   return h("div", { class: "table-wrap", role: "region", "aria-label": "Sessions", tabindex: 0 }, h("table", { class: "stack" },
-    h("thead", {}, h("tr", {}, heads.map((head, place) => h("th", { scope: "col", class: numbers.has(place) ? "number" : null },
+    h("thead", {}, h("tr", {}, heads.map((head, position) => h("th", { scope: "col", class: numbers.has(position) ? "number" : null },
       head || h("span", { class: "small" }, "What to do"))))),
     h("tbody", {}, rows.map((row) => line(row, study, tools, heads)))));
 }
@@ -68,78 +68,78 @@ function line(row, study, tools, heads) {
   ];
   return h("tr", { class: row.excluded ? "out" : null },
     h("td", { class: "lead" }, h("div", {},
-      h("span", { class: "mono" }, row.rater), h("div", { class: "quiet small" }, `${row.question} · ${row.platform}${row.simulated ? " · made up" : ""} · ${moment(row.started)}`),
+      h("span", { class: "mono" }, row.rater), h("div", { class: "quiet small" }, `${row.question} · ${row.platform}${row.simulated ? " · simulated" : ""} · ${moment(row.started)}`),
       row.code && h("div", { class: "quiet small" }, "code ", h("span", { class: "mono" }, row.code)),
       row.flags.length || row.excluded || row.other_device ? h("div", { class: "chips" },
-        row.other_device && h("span", { class: "chip" }, "id alone on another device"),
-        row.excluded && h("span", { class: "chip chip--long" }, `left out: ${row.reason}`),
+        row.other_device && h("span", { class: "chip" }, "unproven id on another device"),
+        row.excluded && h("span", { class: "chip chip--long" }, `excluded: ${row.reason}`),
         row.flags.map((flag) => h("span", { class: "chip chip--flag" }, flag))) : null)),
     h("td", { "data-label": "Status" }, row.status),
-    values.map((value, place) => h("td", { class: "number", "data-label": heads[place + 2] }, value)),
-    study.you.may_change && h("td", { class: "deeds" }, h("div", { class: "buttons" },
+    values.map((value, position) => h("td", { class: "number", "data-label": heads[position + 2] }, value)),
+    study.you.may_change && h("td", { class: "actions" }, h("div", { class: "buttons" },
       row.status === "running" && h("button", { type: "button", class: "button button--small", onclick: () => close(row, tools) }, "End session…"),
       row.excluded
-        ? h("button", { type: "button", class: "button button--small", onclick: () => include(row, tools) }, "Take in again…")
-        : h("button", { type: "button", class: "button button--small button--bad", onclick: () => exclude(row, tools) }, "Leave out…"))));
+        ? h("button", { type: "button", class: "button button--small", onclick: () => include(row, tools) }, "Include again…")
+        : h("button", { type: "button", class: "button button--small button--bad", onclick: () => exclude(row, tools) }, "Exclude…"))));
 }
 
 /** @param {import("./types").Session} row */
 function checks(row) {
   const parts = [["gold", row.gold_share], ["attention", row.attention_share], ["entry", row.qualification_share]];
-  const known = parts.filter(([, share]) => share !== null);
-  return known.length ? known.map(([name, share]) => h("div", {}, `${name} ${percent(/** @type {number} */ (share))}`)) : "–";
+  const available = parts.filter(([, rate]) => rate !== null);
+  return available.length ? available.map(([name, rate]) => h("div", {}, `${name} ${percent(/** @type {number} */ (rate))}`)) : "–";
 }
 
-/** @param {import("./types").SessionPage} found @param {import("./app.js").Tools} tools */
-function pages(found, tools) {
-  const last = Math.min(found.offset + PAGE, found.total);
+/** @param {import("./types").SessionPage} page @param {import("./app.js").Tools} tools */
+function pages(page, tools) {
+  const last = Math.min(page.offset + PAGE, page.total);
   const turn = (/** @type {number} */ step) => { filter.offset = Math.max(0, filter.offset + step * PAGE); tools.redraw(); };
   return h("div", { class: "pages" },
-    h("p", { class: "quiet small" }, found.total ? `Sessions ${count(found.offset + 1)} to ${count(last)} of ${count(found.total)}, the latest first` : ""),
-    found.total > PAGE && h("div", { class: "buttons" },
-      h("button", { type: "button", class: "button button--small", disabled: found.offset === 0, onclick: () => turn(-1) }, "Later"),
-      h("button", { type: "button", class: "button button--small", disabled: last >= found.total, onclick: () => turn(1) }, "Earlier")));
+    h("p", { class: "quiet small" }, page.total ? `Sessions ${count(page.offset + 1)} to ${count(last)} of ${count(page.total)}, the latest first` : ""),
+    page.total > PAGE && h("div", { class: "buttons" },
+      h("button", { type: "button", class: "button button--small", disabled: page.offset === 0, onclick: () => turn(-1) }, "Later"),
+      h("button", { type: "button", class: "button button--small", disabled: last >= page.total, onclick: () => turn(1) }, "Earlier")));
 }
 
 /** @param {import("./types").Session} row @param {import("./app.js").Tools} tools */
 async function exclude(row, tools) {
-  const given = await ask({
-    title: `Leave out ${row.rater}?`,
-    text: "Their answers stay in the database but count nowhere; their trials are asked of someone else. "
-      + "What they are doing now ends and is paid as far as it went. Leaving someone out is no reason not to pay them.",
+  const form = await ask({
+    title: `Exclude ${row.rater}?`,
+    text: "Their answers stay in the database but count nowhere; their trials go to other raters. "
+      + "A running session ends and is paid for the part that was done. Excluding a rater is no reason not to pay them.",
     fields: [reasonField(true)],
-    deed: "Leave out",
+    action: "Exclude",
     bad: true,
   });
-  if (!given) return;
+  if (!form) return;
   await tools.act(async () => {
-    const done = await post("/exclude", { rater: row.rater, reason: given.reason });
-    return `${row.rater} is left out; ${plural(done.opened, "place")} open again.`;
+    const done = await post("/exclude", { rater: row.rater, reason: form.reason });
+    return `${row.rater} is excluded; ${plural(done.opened, "slot")} open again.`;
   });
 }
 
 /** @param {import("./types").Session} row @param {import("./app.js").Tools} tools */
 async function include(row, tools) {
-  const given = await ask({ title: `Take ${row.rater} in again?`, text: "Their answers count again.", fields: [reasonField(true)], deed: "Take in" });
-  if (!given) return;
+  const form = await ask({ title: `Include ${row.rater} again?`, text: "Their answers count again.", fields: [reasonField(true)], action: "Include" });
+  if (!form) return;
   await tools.act(async () => {
-    await post("/include", { rater: row.rater, reason: given.reason });
-    return `${row.rater} is taken in again.`;
+    await post("/include", { rater: row.rater, reason: form.reason });
+    return `${row.rater} is included again.`;
   });
 }
 
 /** @param {import("./types").Session} row @param {import("./app.js").Tools} tools */
 async function close(row, tools) {
-  const given = await ask({
+  const form = await ask({
     title: `End the session of ${row.rater}?`,
-    text: "What they answered counts and is paid; someone else goes on in their place.",
+    text: "Their answers count and are paid; another rater takes over the slot.",
     fields: [reasonField(false)],
-    deed: "End session",
+    action: "End session",
     bad: true,
   });
-  if (!given) return;
+  if (!form) return;
   await tools.act(async () => {
-    await post("/close", { session: row.session, reason: given.reason });
+    await post("/close", { session: row.session, reason: form.reason });
     return "The session has ended.";
   });
 }
