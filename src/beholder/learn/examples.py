@@ -18,7 +18,7 @@ from beholder.study.study import Study
 from beholder.tables.store import Store
 
 EVEN = 0.5
-RATED_BY = ("mean", "share", "credit")
+RATED_BY = ("mean", "published-mean", "share", "credit")
 """Methods of labels of single images, by preference: the first that the study has is used by default."""
 
 SHARE = "share"

@@ -32,7 +32,9 @@ class Data(Settings):
     )
     question: str | None = Field(None, description="the only question that is used; left out: all")
     aspects: tuple[str, ...] = Field((), description="the only aspects that are used; none named: all")
-    method: str | None = Field(None, description="of ratings: which labels; left out: mean, else share")
+    method: str | None = Field(
+        None, description="of ratings: which labels; left out: mean, else published-mean, else share"
+    )
     hard: bool = Field(False, description="of pairs: the majority's choice instead of the proportion of votes")
     ties: Literal["keep", "drop"] = Field("keep", description="pairs on which raters are evenly split")
     weights: Literal["pair", "prompt"] = Field(

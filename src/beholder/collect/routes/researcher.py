@@ -20,8 +20,21 @@ from beholder.collect.routes.rater import Serving
 from beholder.collect.session import messages
 from beholder.errors import RefusedError
 
-FORMATS = ("parquet", "csv", "layer6", "hpd", "imagereward", "pickapic", "agiqa", "aigciqa", "richhf", "jspsych")
-"""The names of ``formats/catalogue.py``; a test compares the two, as the server does not load that module."""
+FORMATS = (
+    "parquet",
+    "csv",
+    "layer6",
+    "hpd",
+    "imagereward",
+    "pickapic",
+    "agiqa",
+    "aigciqa",
+    "richhf",
+    "jspsych",
+    "datasets",
+)
+"""Those of ``formats/catalogue.py`` that can be written; a test compares the two, as the server does not
+load that module."""
 
 NO_STORE = {"Cache-Control": "no-store"}
 

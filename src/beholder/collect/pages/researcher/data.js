@@ -14,6 +14,7 @@ const ABOUT = {
   imagereward: "one consensus ranking per prompt",
   richhf: "rich feedback, TFRecord",
   jspsych: "every answer as a trial, JSON",
+  datasets: "with images, for Hugging Face",
 };
 
 /** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
