@@ -2,8 +2,10 @@
 
 import gc
 from pathlib import Path
+from typing import NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from beholder.cli.options import database_options, database_url, existing_database_url
 
@@ -15,6 +17,7 @@ from beholder.cli.options import database_options, database_url, existing_databa
 @database_options
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="With PostgreSQL.")
 @click.option("--simulate", "people", type=click.IntRange(min=1), metavar="N", help="Simulate so many raters.")
+@click.option("--serve", "serving", is_flag=True, help="After --simulate: show the researcher's pages of it.")
 @click.option("--bad", type=click.IntRange(min=0), default=0, show_default=True, help="Of them, with bad habits.")
 @click.option("--rotate-token", is_flag=True, help="Replace the researcher's link, end all cookies, and stop.")
 def collect(
@@ -26,6 +29,7 @@ def collect(
     people: int | None,
     bad: int,
     *,
+    serving: bool,
     rotate_token: bool,
 ) -> None:
     """Ask raters: serve the pages on which they judge images.
@@ -34,22 +38,29 @@ def collect(
     researcher. An answer is on the disk before it is acknowledged. When the server stops, the answers are written
     to the tables of FOLDER.
 
-    With --simulate, simulated raters use the pages' own interface instead, and the server stops after them.
+    With --simulate, simulated raters use the pages' own interface instead, and the server stops after them. Such a
+    rehearsal has a database of its own in FOLDER/rehearsals: it takes no slots of the study, and can be repeated.
+    With --serve, the researcher's pages of the rehearsal are served afterwards.
 
     With --rotate-token nothing is served: the researcher's link gets a new token, and whoever is signed in on the
     researcher's page has to sign in again, also on a server that runs.
     """
     gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
     from beholder.collect.database.unavailable import usable_database
-    from beholder.collect.researcher.slots import clear_rehearsal
+    from beholder.collect.researcher.slots import refuse_simulated_raters
     from beholder.collect.server.serve import is_ready, note_ready, prepare, run_child, serve
 
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
         return
-    if people is not None and bad > people:
-        raise click.BadParameter(f"{bad} of {people} raters cannot be bad", param_hint="--bad")
-    folder, url = folder.resolve(), database_url(folder, database)
+    if people is not None:
+        _refuse_options_of_a_study(processes)
+        _rehearse(folder, people, bad, Address(host, port), serving=serving)
+        return
+    folder = folder.resolve()
+    if serving or bad:
+        raise click.UsageError("--serve and --bad go with --simulate; without it, the study itself is served")
+    url = database_url(folder, database)
     with usable_database():
         ready = is_ready(folder, url)
     if not ready:
@@ -58,16 +69,60 @@ def collect(
         if migrated:
             click.echo(migrated)
         note_ready(folder, url)
-    if people is None:
-        clear_rehearsal(url)
-        serve(folder, url, host=host, port=port, processes=processes, say=click.echo)
-    else:
-        from beholder.collect.simulate.rehearsal import rehearse
+    refuse_simulated_raters(folder, url)
+    serve(folder, url, host=host, port=port, processes=processes, say=click.echo)
+    click.echo(run_child("beholder.collect.exchange.export", folder, url=url))
 
-        gc.enable()
+
+class Address(NamedTuple):
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+
+def _refuse_options_of_a_study(processes: int) -> None:
+    """Refuse what a rehearsal has no use for: it has a database and one process of its own."""
+    source = click.get_current_context().get_parameter_source
+    typed = [name for name in ("database", "database_file") if source(name) is ParameterSource.COMMANDLINE]
+    if typed or processes > 1:
+        raise click.UsageError(
+            "a rehearsal has a database of its own in FOLDER/rehearsals and one process: leave out --database, "
+            "--database-file and --processes"
+        )
+
+
+def _rehearse(folder: Path, people: int, bad: int, address: Address, *, serving: bool) -> None:
+    """Play a rehearsal and keep it; to be shown, one that was played before with the same raters is enough."""
+    from beholder.collect.database.schema import default_url
+    from beholder.collect.server.serve import prepare, run_child, serve
+    from beholder.collect.simulate.rehearsal import find_rehearsal, rehearse
+    from beholder.tables.rehearsals import new_rehearsal
+
+    gc.enable()
+    typed, folder = folder, folder.resolve()
+    if bad > people:
+        raise click.BadParameter(f"{bad} of {people} raters cannot be bad", param_hint="--bad")
+    click.echo(run_child("beholder", "design", folder))
+    room = find_rehearsal(folder, raters=people, bad=bad) if serving else None
+    if room is None:
+        room = new_rehearsal(folder)
+        url = default_url(room)
+        prepare(folder, url)
         for line in rehearse(folder, url, raters=people, bad=bad):
             click.echo(line)
-    click.echo(run_child("beholder.collect.exchange.export", folder, url=url))
+        click.echo(run_child("beholder.collect.exchange.export", folder, url=url))
+    click.echo(f"The rehearsal is kept in {typed / room.relative_to(folder)}. It takes no slots of the study.")
+    if serving:
+        serve(
+            folder,
+            default_url(room),
+            host=address.host,
+            port=address.port,
+            processes=1,
+            say=click.echo,
+            rehearsal=True,
+        )
 
 
 def _rotate(folder: Path, database: str | None, host: str, port: int) -> None:

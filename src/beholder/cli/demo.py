@@ -17,7 +17,9 @@ from beholder.simulate.world import World
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another world and other raters."
 )
-def demo(folder: Path, seed: int) -> None:
+@click.option("--serve", "serving", is_flag=True, help="Show the researcher's pages, full of simulated data.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="For --serve.")
+def demo(folder: Path, seed: int, port: int, *, serving: bool) -> None:
     """Run the loop on a synthetic world, and compare with its ground truth.
 
     Five generators of known quality paint the same prompts; sixty simulated raters, twelve of them bad, answer by
@@ -35,3 +37,14 @@ def demo(folder: Path, seed: int) -> None:
     print_boards(folder)
     print_verdict(folder)
     click.echo(f"\n{time.monotonic() - started:.0f} s. Open {folder / 'report.html'}")
+    if serving:
+        _serve(folder.resolve(), port)
+
+
+def _serve(folder: Path, port: int) -> None:
+    """Show the simulated raters on the researcher's pages, from a database of their own."""
+    from beholder.collect.server.serve import serve
+    from beholder.collect.simulate.rehearsal import restored_rehearsal
+
+    url = restored_rehearsal(folder, raters=RATERS, bad=BAD_RATERS)
+    serve(folder, url, host="127.0.0.1", port=port, processes=1, say=click.echo, rehearsal=True)
