@@ -30,7 +30,7 @@ def test_careful_raters_outvoted_by_guessers_are_right() -> None:
         for rater in (0, 1, *rng.choice(range(2, 7), 3, replace=False)):
             right = rng.random() < (0.97 if rater < 2 else 0.5)
             rows.append((f"p{rater}", pair, float(truth[pair] if right else -truth[pair])))
-    labels = label(PairQuestion(name="q"), votes(rows), 0.95)
+    labels, _ = label(PairQuestion(name="q"), votes(rows), 0.95)
     names = pl.DataFrame(
         {"image": [f"a{n}" for n in range(200)], "truth": ["image" if t > 0 else "other" for t in truth]}
     )
@@ -53,7 +53,7 @@ def test_an_equal_vote_is_undecided_and_not_doubted(kind: str) -> None:
         (f"p{rater}", 20, 2.0 if rater < 3 and kind != "vote" else (1.0 if rater < 3 else -1.0))
         for rater in range(6)
     ]
-    labels = label(PairQuestion(name="q"), votes(rows, kind), 0.95)
+    labels, _ = label(PairQuestion(name="q"), votes(rows, kind), 0.95)
     divided = labels.filter((pl.col("image") == "a20") & (pl.col("method") == "preference")).to_dicts()[0]
     assert (divided["choice"], divided["doubt"], divided["suggested"]) == ("tie", None, None)
     agreed = labels.filter((pl.col("image") == "a0") & (pl.col("method") == "preference")).to_dicts()[0]
@@ -64,12 +64,12 @@ def test_real_and_generated_are_known_and_not_doubted() -> None:
     frame = pl.DataFrame(
         {"rater": ["a", "b", "c"], "image": ["i"] * 3, "item": ["i"] * 3, "value": [1.0, 1.0, 0.0]}
     )
-    labels = label(RealismQuestion(name="q"), JudgedItems("realism", "detection", frame), 0.95)
+    labels, _ = label(RealismQuestion(name="q"), JudgedItems("realism", "detection", frame), 0.95)
     assert labels["choice"].to_list() == ["generated"]
     assert "doubt" not in labels.columns
 
 
 def test_means_have_no_doubt() -> None:
     frame = pl.DataFrame({"rater": ["a", "b"], "image": "i", "item": "i", "value": [1.0, 5.0]})
-    labels = label(RatingQuestion(name="q"), JudgedItems("quality", "rating", frame), 0.95)
+    labels, _ = label(RatingQuestion(name="q"), JudgedItems("quality", "rating", frame), 0.95)
     assert "doubt" not in labels.columns

@@ -4,8 +4,10 @@ import functools
 import gc
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from beholder.cli.options import database_options, database_url, existing_database_url
 
@@ -17,6 +19,7 @@ from beholder.cli.options import database_options, database_url, existing_databa
 @database_options
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="With PostgreSQL.")
 @click.option("--simulate", "people", type=click.IntRange(min=1), metavar="N", help="Simulate so many raters.")
+@click.option("--serve", "serving", is_flag=True, help="After --simulate: show the researcher's pages of it.")
 @click.option("--bad", type=click.IntRange(min=0), default=0, show_default=True, help="Of them, with bad habits.")
 @click.option("--accept-low-pay", is_flag=True, help="Pay less than the study's minimum_hourly all the same.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was collected as JSON, all else to stderr.")
@@ -32,6 +35,7 @@ def collect(
     *,
     accept_low_pay: bool,
     as_json: bool,
+    serving: bool,
     rotate_token: bool,
 ) -> None:
     """Ask raters: serve the pages on which they judge images.
@@ -43,24 +47,31 @@ def collect(
     The pay of a session and the hourly wage are printed. The server does not start where that is less than the
     study's minimum_hourly, unless --accept-low-pay.
 
-    With --simulate, simulated raters use the pages' own interface instead, and the server stops after them.
+    With --simulate, simulated raters use the pages' own interface instead, and the server stops after them. Such a
+    rehearsal has a database of its own in FOLDER/rehearsals: it takes no slots of the study, and can be repeated.
+    With --serve, the researcher's pages of the rehearsal are served afterwards.
 
     With --rotate-token nothing is served: the researcher's link gets a new token, and whoever is signed in on the
     researcher's page has to sign in again, also on a server that runs.
     """
     gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
     from beholder.collect.database.unavailable import usable_database
-    from beholder.collect.researcher.slots import clear_rehearsal
+    from beholder.collect.researcher.slots import refuse_simulated_raters
     from beholder.collect.server.serve import is_ready, note_ready, prepare, run_child, serve
 
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
         return
-    if people is not None and bad > people:
-        raise click.BadParameter(f"{bad} of {people} raters cannot be bad", param_hint="--bad")
-    folder, url = folder.resolve(), database_url(folder, database)
     say = functools.partial(click.echo, err=as_json)
     _show_pay(folder, say, accepted=accept_low_pay, simulated=people is not None)
+    if people is not None:
+        _refuse_options_of_a_study(processes)
+        _rehearse(folder, people, bad, Address(host, port), say, serving=serving, as_json=as_json)
+        return
+    folder = folder.resolve()
+    if serving or bad:
+        raise click.UsageError("--serve and --bad go with --simulate; without it, the study itself is served")
+    url = database_url(folder, database)
     with usable_database():
         ready = is_ready(folder, url)
     if not ready:
@@ -69,18 +80,73 @@ def collect(
         if migrated:
             say(migrated)
         note_ready(folder, url)
-    if people is None:
-        clear_rehearsal(url)
-        serve(folder, url, host=host, port=port, processes=processes, say=say)
-    else:
-        from beholder.collect.simulate.rehearsal import rehearse
-
-        gc.enable()
-        for line in rehearse(folder, url, raters=people, bad=bad):
-            say(line)
+    refuse_simulated_raters(folder, url)
+    serve(folder, url, host=host, port=port, processes=processes, say=say)
     say(run_child("beholder.collect.exchange.export", folder, url=url))
     if as_json:
         _print_counts(folder)
+
+
+class Address(NamedTuple):
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+
+def _refuse_options_of_a_study(processes: int) -> None:
+    """Refuse what a rehearsal has no use for: it has a database and one process of its own."""
+    source = click.get_current_context().get_parameter_source
+    typed = [name for name in ("database", "database_file") if source(name) is ParameterSource.COMMANDLINE]
+    if typed or processes > 1:
+        raise click.UsageError(
+            "a rehearsal has a database of its own in FOLDER/rehearsals and one process: leave out --database, "
+            "--database-file and --processes"
+        )
+
+
+def _rehearse(
+    folder: Path,
+    people: int,
+    bad: int,
+    address: Address,
+    say: Callable[[str], None],
+    *,
+    serving: bool,
+    as_json: bool,
+) -> None:
+    """Play a rehearsal and keep it; to be shown, one that was played before with the same raters is enough."""
+    from beholder.collect.database.schema import default_url
+    from beholder.collect.server.serve import prepare, run_child, serve
+    from beholder.collect.simulate.rehearsal import find_rehearsal, rehearse
+    from beholder.tables.rehearsals import new_rehearsal
+
+    gc.enable()
+    typed, folder = folder, folder.resolve()
+    if bad > people:
+        raise click.BadParameter(f"{bad} of {people} raters cannot be bad", param_hint="--bad")
+    say(run_child("beholder", "design", folder))
+    room = find_rehearsal(folder, raters=people, bad=bad) if serving else None
+    if room is None:
+        room = new_rehearsal(folder)
+        url = default_url(room)
+        prepare(folder, url)
+        for line in rehearse(folder, url, raters=people, bad=bad):
+            say(line)
+        say(run_child("beholder.collect.exchange.export", folder, url=url))
+    say(f"The rehearsal is kept in {typed / room.relative_to(folder)}. It takes no slots of the study.")
+    if as_json:
+        _print_counts(folder)
+    if serving:
+        serve(
+            folder,
+            default_url(room),
+            host=address.host,
+            port=address.port,
+            processes=1,
+            say=say,
+            rehearsal=True,
+        )
 
 
 def _show_pay(folder: Path, say: Callable[[str], None], *, accepted: bool, simulated: bool) -> None:

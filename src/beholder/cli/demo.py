@@ -22,7 +22,9 @@ from beholder.simulate.world import World
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another world and other raters."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was done, and the numbers, as JSON.")
-def demo(folder: Path, seed: int, *, as_json: bool) -> None:
+@click.option("--serve", "serving", is_flag=True, help="Show the researcher's pages, full of simulated data.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="For --serve.")
+def demo(folder: Path, seed: int, port: int, *, as_json: bool, serving: bool) -> None:
     """Run the loop on a synthetic world, and compare with its ground truth.
 
     Five generators of known quality paint the same prompts; sixty simulated raters, twelve of them bad, answer by
@@ -48,3 +50,14 @@ def demo(folder: Path, seed: int, *, as_json: bool) -> None:
     print_results(folder)
     print_verdict(folder)
     click.echo(f"\n{time.monotonic() - started:.0f} s. Open {page}")
+    if serving:
+        _serve(folder.resolve(), port)
+
+
+def _serve(folder: Path, port: int) -> None:
+    """Show the simulated raters on the researcher's pages, from a database of their own."""
+    from beholder.collect.server.serve import serve
+    from beholder.collect.simulate.rehearsal import restored_rehearsal
+
+    url = restored_rehearsal(folder, raters=RATERS, bad=BAD_RATERS)
+    serve(folder, url, host="127.0.0.1", port=port, processes=1, say=click.echo, rehearsal=True)

@@ -1,8 +1,8 @@
 """Likely label errors: confident learning on out-of-sample predictions of trained models.
 
-These predictions are the held-out rows of ``predictions``: each image was scored by a model trained without it. For
-preferences, the difference of two scores is the log-odds that the first is preferred. A label is a
-likely error where another class is confident by the thresholds of
+These predictions are the held-out rows of ``predictions``: each image was scored by a model trained without it.
+For preferences, the difference of two scores is the log-odds that the first is preferred. A label is a likely
+error where another class is confident by the thresholds of
 :func:`beholder.stats.truth.label_errors.confident_errors`. Whether an image is real or generated is known by
 construction: such labels are not doubted.
 """
@@ -27,11 +27,11 @@ METHOD = "preference"
 """The labels that a model can doubt."""
 
 CLASSES = ("other", "image")
-"""Their two hard labels; a difference of scores speaks for the second."""
+"""Their two hard labels; a positive difference of scores predicts the second."""
 
 
 def find_label_errors(folder: Path, *, force: bool = False) -> Outcome:
-    """Write ``label_errors`` from the labels and the predictions there are, unless that was done."""
+    """Write ``label_errors`` from the study's labels and predictions, unless it is up to date."""
     work = Work(SECOND_LOOK, {}, load_study(folder).seed)
 
     def compute(store: Store) -> dict[str, pl.DataFrame]:
@@ -41,7 +41,7 @@ def find_label_errors(folder: Path, *, force: bool = False) -> Outcome:
 
 
 def label_errors(labels: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
-    """One row per hard label and model that predicts it held out: its doubt, and the label it is confident of.
+    """Return one row per hard label and model with a held-out prediction of it: the doubt, the suggested label.
 
     The doubt is 1 − the predicted probability of the hard label.
     """
