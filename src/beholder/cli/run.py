@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from beholder.api.run import steps
-from beholder.cli.progress import progress_bar
+from beholder.cli.progress import progress_report
 
 
 @click.command()
@@ -24,7 +24,7 @@ def run(folder: Path, raters: int | None, bad: int, *, measure: bool, force: boo
     A stage whose inputs and settings have not changed is skipped, so this is safe to repeat. Metrics are computed
     only if asked for, as they take minutes for every thousand images; `beholder measure` has their settings.
     """
-    bar = progress_bar if measure else None
+    bar = progress_report if measure else None
     for step in steps(folder, raters=raters, bad=bad, measured=bar, force=force):
         click.echo(str(step()))
     click.echo(f"Open {folder / 'report.html'}")
