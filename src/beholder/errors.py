@@ -4,7 +4,8 @@ An error that is the user's to mend derives from :class:`UserError`; the command
 without a traceback and exits with code 2. Anything else is ours, and keeps its traceback.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 
 class BeholderError(Exception):
@@ -90,3 +91,11 @@ class RefusedError(BeholderError):
         self.status = status
         self.code = code
         self.message = message
+
+
+def unknown_name(what: str, name: str, known: Iterable[str], also: str = "") -> str:
+    """Say that a name is not known, which are (and what is allowed ``also``), and which of them is close to it."""
+    names = list(known)
+    close = get_close_matches(name.lower(), names, n=1)
+    suggestion = f". Did you mean '{close[0]}'?" if close else ""
+    return f"{what} '{name}' is not known; known: {', '.join(names)}{also}{suggestion}"

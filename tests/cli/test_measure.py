@@ -44,11 +44,12 @@ class TestDistance:
 
     def test_all_wrong_names_at_once(self, run: Run, sets: Path) -> None:
         ran = run(
-            "distance", sets / "real", sets / "far", "--encoder", "dino", "--metric", "fid", "--metric", "ct"
+            "distance", sets / "real", sets / "far", "--encoder", "dino", "--metric", "frechett", "--metric", "ct"
         )
         assert ran.code == 2
         assert "encoder 'dino' is not known; known: pixel" in ran.err
-        assert "metric 'fid' is not known; known: frechet" in ran.err
+        assert "metric 'frechett' is not known; known: frechet" in ran.err
+        assert "Did you mean 'frechet'?" in ran.err
         assert "'ct' needs --train" in ran.err
 
     def test_empty_and_missing_folders(self, run: Run, sets: Path) -> None:

@@ -109,7 +109,7 @@ class TestFiles:
         del tmp_path
 
     def test_no_such_recipe(self) -> None:
-        with pytest.raises(RecipeError, match="none of: hps-v2"):
+        with pytest.raises(RecipeError, match=r"known: hps-v2, .*Did you mean 'hps-v2'\?"):
             load_recipe("hps-v3")
 
     def test_not_toml(self, tmp_path: Path) -> None:

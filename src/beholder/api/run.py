@@ -14,8 +14,8 @@ from beholder.tables.work import Outcome
 
 Step = Callable[[], Outcome]
 
-Bar = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
-"""Opens a progress bar with a label: within it, a function to be called with (done, all)."""
+Bar = Callable[[str], AbstractContextManager[Callable[[str, int, int], None]]]
+"""Opens a progress report with a label: within it, a function to be called with (part, done, all)."""
 
 
 def steps(
@@ -48,5 +48,5 @@ def steps(
 
 def _measure(folder: Path, bar: Bar, *, force: bool) -> Outcome:
     measure: Callable[..., Outcome] = load_stage("measure").run
-    with bar("images") as progress:
+    with bar("measure") as progress:
         return measure(folder, force=force, progress=progress)

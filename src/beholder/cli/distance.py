@@ -1,6 +1,5 @@
 """``beholder distance``: how far sets of generated images are from real ones, without a study."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -8,10 +7,12 @@ import click
 
 from beholder.cli.options import background_option
 from beholder.cli.output import show_json, show_table
-from beholder.cli.progress import progress_bar
+from beholder.cli.progress import progress_bar, progress_report
 from beholder.errors import UserError
 from beholder.images.sources import find_images
+from beholder.measure.aliases import ALIASES, NamedDistances, resolve_distances
 from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
+from beholder.measure.distances.cautions import cautions
 from beholder.measure.settings import OFFLINE
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
 from beholder.models.encoders.encode import Features, encode_by
@@ -21,12 +22,12 @@ USUAL = ("frechet", "kernel", "precision", "recall", "density", "coverage")
 
 
 @click.command(
-    epilog=f"Encoders: {', '.join(ENCODERS)}. Metrics: {', '.join(DISTANCES)}. "
+    epilog=f"Encoders: {', '.join(ENCODERS)}. Metrics: {', '.join(DISTANCES)}. Also: {', '.join(ALIASES)}. "
     "A set is a folder, a glob, a manifest, a tar file or an array."
 )
 @click.argument("real")
 @click.argument("generated", nargs=-1, required=True)
-@click.option("--encoder", default=OFFLINE, show_default=True, help="Whose features are compared.")
+@click.option("--encoder", help=f"Whose features are compared. By default {OFFLINE}, which works offline.")
 @click.option("--weights", help="Its weights: a folder, a file or a hub name.")
 @click.option("--metric", "metrics", multiple=True, help=f"May be repeated. By default: {', '.join(USUAL)}.")
 @click.option("--train", help="Images that the generator was trained on: `ct` needs them.")
@@ -41,7 +42,7 @@ USUAL = ("frechet", "kernel", "precision", "recall", "density", "coverage")
 def distance(
     real: str,
     generated: tuple[str, ...],
-    encoder: str,
+    encoder: str | None,
     weights: str | None,
     metrics: tuple[str, ...],
     train: str | None,
@@ -58,60 +59,66 @@ def distance(
     Each set GENERATED is compared with REAL. Every figure has a 95 % confidence interval over the sampling
     of images. Compare only figures of one encoder and of equal numbers of images.
     """
-    names = list(metrics or USUAL)
-    _check(names, encoder, train, logits)
-    network = load_encoder(encoder, weights)
-    scores = load_encoder(logits) if logits else None
-
-    def encoded(place: str, *by: Encoder) -> tuple[Features, ...]:
-        with progress_bar(place) as progress:
-            return encode_by(
-                find_images(place),
-                by,
-                background=background,
-                folder=features,
-                skip_broken=skip_broken,
-                progress=progress,
-            ).features
-
-    find_images(real, *generated, *([train] if train else []))  # reports all wrong paths at once
-    reference, training = encoded(real, network)[0], encoded(train, network)[0] if train else None
+    named = resolve_distances(metrics or USUAL, encoder, logits, OFFLINE)
+    _check_needs(named, train, weights)
+    for recipe in named.recipes:
+        click.echo(recipe, err=True)
+    places = [real, *generated, *([train] if train else [])]
+    find_images(*places)  # reports all wrong paths at once
+    counts = {place: len(find_images(place)) for place in places}
+    scores = load_encoder(named.logits) if named.logits else None
     rows: list[dict[str, object]] = []
-    for place in generated:
-        vectors = encoded(place, network, *([scores] if scores else []))
-        sets = Sets(
-            reference.vectors,
-            vectors[0].vectors,
-            train=training.vectors if training else None,
-            logits=vectors[1].vectors if scores else None,
-            seed=seed,
-        )
-        common = {"real": real, "generated": place, "encoder": vectors[0].encoder}
-        common |= {"preprocessing": vectors[0].preprocessing, "background": background}
-        skipped = {"skipped_real": len(reference.broken), "skipped_generated": len(vectors[0].broken)}
-        for name, estimate in compute_distances(names, sets).items():
-            figure = asdict(estimate)
-            counted = {"real_images": figure.pop("real"), "generated_images": figure.pop("generated")}
-            better = {"better": DISTANCES[name].better, "few_images": DISTANCES[name].bias}
-            rows.append({**common, **figure, **counted, **better, **skipped})
+    for encoder_name, names in named.by_encoder.items():
+        network = load_encoder(encoder_name, weights)
+        for caution in cautions(names, network.dims, counts[real], {place: counts[place] for place in generated}):
+            click.echo(f"note: {caution}", err=True)
+
+        def encoded(place: str, *by: Encoder) -> tuple[Features, ...]:
+            with progress_bar(place) as progress:
+                return encode_by(
+                    find_images(place),
+                    by,
+                    background=background,
+                    folder=features,
+                    skip_broken=skip_broken,
+                    progress=progress,
+                ).features
+
+        reference, training = encoded(real, network)[0], encoded(train, network)[0] if train else None
+        for place in generated:
+            vectors = encoded(place, network, *([scores] if scores else []))
+            sets = Sets(
+                reference.vectors,
+                vectors[0].vectors,
+                train=training.vectors if training else None,
+                logits=vectors[1].vectors if scores else None,
+                seed=seed,
+            )
+            common = {"real": real, "generated": place, "encoder": vectors[0].encoder}
+            common |= {"preprocessing": vectors[0].preprocessing, "background": background}
+            skipped = {"skipped_real": len(reference.broken), "skipped_generated": len(vectors[0].broken)}
+            with progress_report(f"distances of {place}"):
+                estimates = compute_distances(list(names), sets)
+            for name, estimate in estimates.items():
+                figure = asdict(estimate)
+                counted = {"real_images": figure.pop("real"), "generated_images": figure.pop("generated")}
+                better = {"better": DISTANCES[name].better, "few_images": DISTANCES[name].bias}
+                rows.append({**common, **figure, **counted, **better, **skipped})
     _show(rows, as_json=as_json)
 
 
-def _check(names: Sequence[str], encoder: str, train: str | None, logits: str | None) -> None:
+def _check_needs(named: NamedDistances, train: str | None, weights: str | None) -> None:
     """Refuse names that are not known and sets that are missing, all at once, before anything is encoded."""
-    faults = [
-        f"encoder '{name}' is not known; known: {', '.join(ENCODERS)}"
-        for name in (encoder, logits)
-        if name is not None and name not in ENCODERS
-    ]
+    faults = list(named.faults)
     faults += [
-        f"metric '{name}' is not known; known: {', '.join(DISTANCES)}" for name in names if name not in DISTANCES
+        f"metric '{name}' needs --{need}"
+        for need, option in (("train", train), ("logits", named.logits))
+        for names in named.by_encoder.values()
+        for name in names
+        if need in DISTANCES[name].needs and option is None
     ]
-    for need, option in (("train", train), ("logits", logits)):
-        lacking = [
-            name for name in names if name in DISTANCES and need in DISTANCES[name].needs and option is None
-        ]
-        faults += [f"metric '{name}' needs --{need}" for name in lacking]
+    if weights and len(named.by_encoder) > 1:
+        faults.append(f"--weights are those of one encoder; the metrics need {', '.join(named.by_encoder)}")
     if faults:
         raise UserError("\n".join(faults))
 
@@ -143,4 +150,5 @@ def _show(rows: list[dict[str, object]], *, as_json: bool) -> None:
                 err=True,
             )
     if rows:
-        click.echo(f"features: {rows[0]['encoder']}", err=True)
+        encoders = dict.fromkeys(str(row["encoder"]) for row in rows)
+        click.echo(f"features: {', '.join(encoders)}", err=True)

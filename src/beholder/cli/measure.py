@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from beholder.cli.output import show_json
-from beholder.cli.progress import progress_bar
+from beholder.cli.progress import progress_report
 from beholder.cli.weights import named_weights
+from beholder.errors import UserError
+from beholder.measure.aliases import ALIASES, resolve_distances, resolve_scorers
 from beholder.measure.distances.catalogue import DISTANCES
 from beholder.measure.scorers.catalogue import DEFAULT, SCORERS
 from beholder.measure.settings import OFFLINE, SIMPLE, MeasureSettings
@@ -19,10 +21,13 @@ from beholder.tables.store import Store
 
 
 @click.command(
-    epilog=f"Encoders: {', '.join(ENCODERS)}. Distances: {', '.join(DISTANCES)}. Scorers: {', '.join(SCORERS)}."
+    epilog=f"Encoders: {', '.join(ENCODERS)}. Distances: {', '.join((*DISTANCES, *ALIASES))}. "
+    f"Scorers: {', '.join(SCORERS)}."
 )
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--encoder", default=OFFLINE, show_default=True, help="Whose features distances are taken over.")
+@click.option(
+    "--encoder", help=f"Whose features distances are taken over. By default {OFFLINE}, which works offline."
+)
 @click.option("--encoder-weights", help="Its weights: a folder, a file or a hub name.")
 @click.option("--metric", "distances", multiple=True, help="A distance; may be repeated. All by default.")
 @click.option(
@@ -40,7 +45,7 @@ from beholder.tables.store import Store
 @click.option("--json", "as_json", is_flag=True, help="Print what was done and found as JSON.")
 def measure(
     folder: Path,
-    encoder: str,
+    encoder: str | None,
     encoder_weights: str | None,
     distances: tuple[str, ...],
     scorers: tuple[str, ...],
@@ -58,16 +63,26 @@ def measure(
     trust for this study.
     """
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
+    named = resolve_distances(distances or SIMPLE, encoder, None, OFFLINE)
+    faults = list(named.faults)
+    if len(named.by_encoder) > 1:
+        faults.append(f"distances of one study need one encoder; these need {', '.join(named.by_encoder)}")
+    if faults:
+        raise UserError("\n".join(faults))
+    ((chosen_encoder, chosen_distances),) = named.by_encoder.items()
+    chosen_scorers, scorer_recipes = resolve_scorers(scorers or DEFAULT)
+    for recipe in (*named.recipes, *scorer_recipes):
+        click.echo(recipe, err=True)
     settings = MeasureSettings(
-        encoder=encoder,
+        encoder=chosen_encoder,
         encoder_weights=encoder_weights,
-        distances=distances or SIMPLE,
-        scorers=scorers or DEFAULT,
+        distances=chosen_distances,
+        scorers=chosen_scorers,
         weights=named_weights(weights),
         published=published,
         skip_broken=skip_broken,
     )
-    with progress_bar("images") as progress:
+    with progress_report("measure") as progress:
         outcome = run(folder, force=force, measuring=settings, progress=progress)
     store = Store(folder)
     metric_verdicts = verdicts(store.read("correlations"), store.read("metric_separations"))

@@ -1,21 +1,84 @@
-"""A progress bar on stderr, drawn only where someone can see it."""
+"""Progress on stderr: a bar with the time left on a terminal, and a line every ten seconds elsewhere."""
 
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+EVERY = 10.0
+"""Seconds between two lines where stderr is no terminal."""
+
+Report = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
 
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     """Yield a function to be called with (done, all) as work proceeds; the bar goes when the block ends."""
+    with progress_report(label) as report:
+        yield lambda done, total: report(label, done, total)
+
+
+@contextmanager
+def progress_report(label: str) -> Iterator[Report]:
+    """Yield a function for work of several parts, which names the part; ``label`` stands until the first call."""
     console = Console(stderr=True)
+    if console.is_terminal:
+        yield from _bars(console, label)
+    else:
+        yield from _lines(label)
+
+
+def _bars(console: Console, label: str) -> Iterator[Report]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(label, total=None)
+    with Progress(*columns, console=console, transient=True) as bar:
+        tasks: dict[str, TaskID] = {label: bar.add_task(label, total=None)}
 
-        def advance(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
+        def report(part: str, done: int, total: int) -> None:
+            if part not in tasks:
+                for task in tasks.values():
+                    bar.update(task, visible=False)
+                tasks[part] = bar.add_task(part, total=total)
+            bar.update(tasks[part], completed=done, total=total)
 
-        yield advance
+        yield report
+
+
+def _lines(label: str) -> Iterator[Report]:
+    ended, state = threading.Event(), _State(label)
+    reporter = threading.Thread(target=_print_lines, args=(state, ended), daemon=True)
+    reporter.start()
+    try:
+        yield state.report
+    finally:
+        ended.set()
+        reporter.join()
+
+
+class _State:
+    """How far the work is: written by the work, read by the thread that prints."""
+
+    def __init__(self, label: str) -> None:
+        self._now = (label, 0, 0, time.monotonic())
+
+    def report(self, part: str, done: int, total: int) -> None:
+        began = self._now[3] if part == self._now[0] else time.monotonic()
+        self._now = (part, done, total, began)
+
+    def __str__(self) -> str:
+        part, done, total, began = self._now
+        seconds = time.monotonic() - began
+        if not total:
+            return f"{part}: {seconds:,.0f} s so far"
+        left = f", about {seconds * (total - done) / done:,.0f} s left" if 0 < done < total else ""
+        return f"{part}: {done:,} of {total:,}{left}"
+
+
+def _print_lines(state: _State, ended: threading.Event) -> None:
+    while not ended.wait(EVERY):
+        click.echo(str(state), file=sys.stderr)

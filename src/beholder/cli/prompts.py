@@ -8,6 +8,9 @@ import polars as pl
 from beholder.errors import UserError
 from beholder.images.sources import ImageSource
 
+IMAGE_COLUMNS = ("file", "image")
+"""Names of the column that says which image a prompt belongs to, as in the ``prompts.csv`` of a folder."""
+
 
 def read_prompts(path: Path | None, common: str | None, pictures: Sequence[ImageSource]) -> list[str | None]:
     """Return the prompt of each picture; an error lists the pictures without one."""
@@ -24,9 +27,12 @@ def read_prompts(path: Path | None, common: str | None, pictures: Sequence[Image
         table = pl.read_csv(path, infer_schema=False)
     except (OSError, UnicodeDecodeError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{path}: cannot be read ({error})") from error
-    if not {"image", "prompt"} <= set(table.columns):
-        raise UserError(f"{path}: columns 'image' and 'prompt' are expected; found: {', '.join(table.columns)}")
-    by_name = dict(table.select("image", "prompt").drop_nulls().iter_rows())
+    named_by = next((name for name in IMAGE_COLUMNS if name in table.columns), None)
+    if named_by is None or "prompt" not in table.columns:
+        raise UserError(
+            f"{path}: columns 'file' (or 'image') and 'prompt' are expected; found: {', '.join(table.columns)}"
+        )
+    by_name = dict(table.select(named_by, "prompt").drop_nulls().iter_rows())
     prompts = [by_name.get(picture.name, by_name.get(Path(picture.name).name)) for picture in pictures]
     missing = [picture.name for picture, text in zip(pictures, prompts, strict=True) if text is None]
     if missing:

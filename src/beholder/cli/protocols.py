@@ -6,7 +6,7 @@ import click
 from pydantic import BaseModel
 
 from beholder.cli.output import show_json, show_table
-from beholder.errors import StudyError
+from beholder.errors import UserError, unknown_name
 from beholder.study.kinds.catalogue import KINDS
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.protocols.protocol import Protocol
@@ -29,7 +29,7 @@ def protocols(name: str | None, *, kinds: bool, as_json: bool) -> None:
     elif name is None:
         _list_protocols(as_json=as_json)
     elif name not in PROTOCOLS:
-        raise StudyError(f"protocol '{name}'", ["not known"], advice=f"Known: {', '.join(PROTOCOLS)}")
+        raise UserError(unknown_name("protocol", name, PROTOCOLS))
     elif as_json:
         show_json(_plain(PROTOCOLS[name]))
     else:

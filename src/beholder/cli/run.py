@@ -8,7 +8,7 @@ import click
 from beholder.api.results import load_results, plain_results
 from beholder.api.run import steps
 from beholder.cli.output import show_json
-from beholder.cli.progress import progress_bar
+from beholder.cli.progress import progress_report
 from beholder.cli.results import print_results
 from beholder.cli.stages import include_option
 
@@ -43,7 +43,7 @@ def run(
     leaderboard, inter-rater agreement, and who was excluded and why. Metrics are computed only if asked for, as
     they take minutes for every thousand images; `beholder measure` has their settings.
     """
-    bar = progress_bar if measure else None
+    bar = progress_report if measure else None
     outcomes = []
     for step in steps(
         folder, raters=raters, bad=bad, measured=bar, force=force, include_excluded=include_excluded

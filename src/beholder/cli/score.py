@@ -14,6 +14,7 @@ from beholder.cli.prompts import read_prompts
 from beholder.cli.weights import named_weights
 from beholder.errors import UserError
 from beholder.images.sources import find_images
+from beholder.measure.aliases import resolve_scorers
 from beholder.measure.meaning import Meaning, read_choices
 from beholder.measure.scorers.catalogue import SCORERS, check_names, load_scorer, recipe_of
 from beholder.stats.prediction.calibration import Calibration
@@ -33,7 +34,7 @@ from beholder.stats.prediction.calibration import Calibration
 @click.option(
     "--prompts",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="CSV with the columns `image` (name or path) and `prompt`; or a text file, one line per image in order.",
+    help="CSV with the columns `file` or `image` (name or path) and `prompt`; or a text file, one line per image.",
 )
 @click.option("--prompt", help="One prompt for all images, in place of a file.")
 @click.option(
@@ -74,7 +75,10 @@ def score_images(
 
     IMAGES are files, folders, globs, manifests, tar files or arrays.
     """
-    names, named = list(dict.fromkeys(scorers)), named_weights(weights)
+    resolved, recipes = resolve_scorers(scorers)
+    for recipe in recipes:
+        click.echo(recipe, err=True)
+    names, named = list(resolved), named_weights(weights)
     check_names(names, named, trained=True)
     needing = [name for name in names if "prompt" in recipe_of(name).needs]
     if needing and prompts is None and prompt is None:

@@ -1,8 +1,9 @@
 """The images of a folder, and the prompts that come with them.
 
 A folder is searched with its subfolders; names that begin with a dot are passed over. The prompt of an image comes
-from ``prompts.csv`` in the folder itself (columns ``file``, relative to the folder, ``prompt`` and, optionally,
-``style``) or, for an image not listed there, from a text file of the same name (``cat.png``, ``cat.txt``).
+from ``prompts.csv`` in the folder itself (columns ``file`` or ``image``, relative to the folder, ``prompt``
+and, optionally, ``style``) or, for an image not listed there, from a text file of the same name (``cat.png``,
+``cat.txt``).
 """
 
 import os
@@ -86,7 +87,7 @@ def _listed_prompts(folder: Path) -> tuple[dict[str, Row], list[str]]:
     path = folder / PROMPTS_FILE
     if not path.exists():
         return {}, []
-    rows, faults = read_listing(path, required=("file", "prompt"), optional=("style",))
+    rows, faults = read_listing(path, required=("file", "prompt"), optional=("style",), synonyms={"image": "file"})
     listed: dict[str, Row] = {}
     for row in rows:
         file = row["file"] or ""

@@ -1,6 +1,6 @@
 """A list of files, as CSV or Parquet: read as text, its columns checked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -9,10 +9,13 @@ Row = dict[str, str | None]
 """A row of a listing: every column is there, what was blank or left out is ``None``."""
 
 
-def read_listing(path: Path, *, required: Sequence[str], optional: Sequence[str]) -> tuple[list[Row], list[str]]:
+def read_listing(
+    path: Path, *, required: Sequence[str], optional: Sequence[str], synonyms: Mapping[str, str] | None = None
+) -> tuple[list[Row], list[str]]:
     """Return the rows and the faults: not readable, a column missing or unknown, a required value left blank.
 
-    Values are trimmed. Rows are counted from 0, the line of column names left out.
+    Values are trimmed. Rows are counted from 0, the line of column names left out. ``synonyms`` are other names of
+    columns, each with the name under which it is returned.
     """
     try:
         frame = _load(path)
@@ -20,6 +23,8 @@ def read_listing(path: Path, *, required: Sequence[str], optional: Sequence[str]
         reason = str(error).strip().splitlines()[0]
         return [], [f"{path}: cannot be read ({reason})"]
     columns = [*required, *optional]
+    names = {other: name for other, name in (synonyms or {}).items() if name not in frame.columns}
+    frame = frame.rename(names, strict=False)
     faults = [f"{path}: column '{n}' is missing" for n in required if n not in frame.columns]
     for name in frame.columns:
         if name not in columns:

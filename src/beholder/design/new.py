@@ -17,7 +17,7 @@ from beholder.design.folders import ImageEntry
 from beholder.design.intake import Intake, Sources, gather_images
 from beholder.design.items import Pools, pool_images
 from beholder.design.stage import design_faults
-from beholder.errors import StudyError
+from beholder.errors import StudyError, unknown_name
 from beholder.study.faults import faults_of
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.protocols.catalogue import PROTOCOLS
@@ -124,7 +124,7 @@ def _protocol_faults(protocols: Sequence[str]) -> Iterator[str]:
         yield f"no protocol was named; known: {names}"
     for name, count in Counter(protocols).items():
         if name not in PROTOCOLS:
-            yield f"protocol '{name}' is not known; known: {names}"
+            yield unknown_name("protocol", name, PROTOCOLS)
         elif count > 1:
             yield f"protocol '{name}' is named {count} times"
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from beholder.errors import RecipeError
+from beholder.errors import RecipeError, unknown_name
 from beholder.models.architectures import ARCHITECTURES, RICH_ARCHITECTURES
 from beholder.models.rich_feedback.augment import Augmentation
 from beholder.study.faults import faults_of
@@ -208,7 +208,7 @@ def load_recipe(name: str, changes: Iterable[str] = ()) -> Recipe:
     elif name.endswith(".toml") and Path(name).is_file():
         text = Path(name).read_text(encoding="utf-8-sig")
     else:
-        raise RecipeError(f"recipe '{name}'", [f"no such file, and none of: {', '.join(shipped)}"])
+        raise RecipeError(f"recipe '{name}'", [f"no such file; {unknown_name('recipe', name, shipped)}"])
     try:
         content: dict[str, Plain] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

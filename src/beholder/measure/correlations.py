@@ -50,7 +50,10 @@ def generator_rows(opinions: pl.DataFrame, metrics: pl.DataFrame, settings: Agre
     The confidence interval is over generators. There is no generator-mean baseline.
     """
     rows = AgreementRows([], [])
-    for question, question_opinions in by_question(opinions):
+    questions = list(by_question(opinions))
+    for number, (question, question_opinions) in enumerate(questions):
+        if settings.progress:
+            settings.progress(number, len(questions))
         for shared in group_by_items(question_opinions, metrics_for_question(metrics, question)):
             rng = np.random.default_rng(settings.seed)
             count = shared.opinions.height
@@ -68,7 +71,10 @@ def image_rows(opinions: pl.DataFrame, metrics: pl.DataFrame, settings: Agreemen
     to which differences between generators contribute nothing, and pair accuracy within prompts.
     """
     rows = AgreementRows([], [])
-    for question, question_opinions in by_question(opinions):
+    questions = list(by_question(opinions))
+    for number, (question, question_opinions) in enumerate(questions):
+        if settings.progress:
+            settings.progress(number, len(questions))
         for shared in group_by_items(question_opinions, metrics_for_question(metrics, question)):
             rng = np.random.default_rng(settings.seed)
             clusters = prompt_codes(shared.opinions)

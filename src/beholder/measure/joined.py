@@ -1,6 +1,6 @@
 """Metrics and raters' opinions joined item by item, question by question."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +18,13 @@ TIES = "metric half, people dropped"
 
 @dataclass(frozen=True, slots=True)
 class AgreementSettings:
-    """Confidence level, number of bootstrap replicates, and seed of the agreement statistics."""
+    """Level, bootstrap replicates and seed of the agreement statistics, and where progress is reported."""
 
     level: float = 0.95
     draws: int = 2000
     seed: int = 0
+    progress: Callable[[int, int], None] | None = None
+    """Called with the number of questions done and of all, within a level."""
 
 
 @dataclass(frozen=True, slots=True)

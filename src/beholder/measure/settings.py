@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from beholder.errors import UserError
+from beholder.errors import UserError, unknown_name
 from beholder.measure.distances.catalogue import DISTANCES
 from beholder.measure.scorers.catalogue import DEFAULT, SCORERS, check_names
 from beholder.models.encoders.catalogue import ENCODERS
@@ -31,8 +31,8 @@ class MeasureSettings:
 
     def check(self) -> None:
         """Raise an error that lists all names that are not known."""
-        faults = [] if self.encoder in ENCODERS else [_unknown("encoder", self.encoder, list(ENCODERS))]
-        faults += [_unknown("distance", name, list(SIMPLE)) for name in self.distances if name not in SIMPLE]
+        faults = [] if self.encoder in ENCODERS else [unknown_name("encoder", self.encoder, ENCODERS)]
+        faults += [unknown_name("distance", name, SIMPLE) for name in self.distances if name not in SIMPLE]
         try:
             check_names(list(self.scorers), self.weights)
         except UserError as error:
@@ -46,7 +46,3 @@ class MeasureSettings:
     def prompted(self) -> tuple[str, ...]:
         """The scorers that need a prompt."""
         return tuple(name for name in self.scorers if "prompt" in SCORERS[name].needs)
-
-
-def _unknown(what: str, name: str, options: list[str]) -> str:
-    return f"{what} '{name}' is not known; known: {', '.join(options)}"

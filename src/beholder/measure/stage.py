@@ -1,7 +1,8 @@
 """The measure stage: scores, features and distances of a study's images, and their agreement with raters."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +12,7 @@ from beholder.images.sources import named_files
 from beholder.measure import metric_values, opinions
 from beholder.measure.correlations import generator_rows, image_rows
 from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
+from beholder.measure.distances.cautions import cautions
 from beholder.measure.joined import AgreementRows, AgreementSettings, finite_or_none
 from beholder.measure.pair_rows import pair_rows
 from beholder.measure.score import Scores, score
@@ -32,7 +34,9 @@ logger = logging.getLogger(__name__)
 LEAST_IMAGES = 2
 REAL, NONE = "real", "none"
 
-Progress = Callable[[int, int], None]
+Report = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
 Row = dict[str, object]
 
 
@@ -41,7 +45,7 @@ def run(
     *,
     force: bool = False,
     measuring: MeasureSettings | None = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> Outcome:
     """Score and encode the images, then compute the agreement of every metric with every question.
 
@@ -57,7 +61,10 @@ def run(
         force=force,
     )
     agreement = perform(
-        store, _agreement_work(study, settings), lambda tables: _agreement(tables, figures, study), force=force
+        store,
+        _agreement_work(study, settings),
+        lambda tables: _agreement(tables, figures, study, progress),
+        force=force,
     )
     return Outcome(
         stage="measure",
@@ -88,7 +95,7 @@ def _agreement_work(study: Study, settings: MeasureSettings) -> Work:
 
 
 def _images(
-    store: Store, settings: MeasureSettings, study: Study, progress: Progress | None
+    store: Store, settings: MeasureSettings, study: Study, progress: Report | None
 ) -> dict[str, pl.DataFrame]:
     """The tables of scores, features and distances; all empty where no image file is available."""
     images = store.read("images").filter(~pl.col("gold"))
@@ -97,28 +104,29 @@ def _images(
         logger.warning("no image file is available: nothing is scored or encoded")
         return {name: TABLES[name].empty() for name in MEASURE_IMAGES.outputs}
     sources = named_files(images["image"].to_list(), paths)
+    distances = usable_distances(settings.distances, images.filter("real").height)
     texts = dict(store.read_or_empty("prompts").select("prompt", "text").iter_rows())
     measures = score(
         sources,
         [texts.get(prompt) for prompt in images["prompt"]],
         [load_scorer(name, settings.weights) for name in settings.scorers],
         prompted=settings.prompted,
-        encoders=[load_encoder(settings.encoder, settings.encoder_weights)] if settings.distances else [],
+        encoders=[load_encoder(settings.encoder, settings.encoder_weights)] if distances else [],
         features=store.folder / FEATURES_ROOM,
         background=study.images.background,
         skip_broken=settings.skip_broken,
-        progress=progress,
+        progress=partial(progress, "images") if progress else None,
     )
     if measures.broken:
         logger.warning("%d broken images were left out", len(measures.broken))
     scores = _score_rows(measures, settings)
-    if not settings.distances:
+    if not distances:
         return {"scores": scores, "features": TABLES["features"].empty(), "distances": TABLES["distances"].empty()}
     features = measures.features[0]
     return {
         "scores": scores,
         "features": _feature_rows(features, store.folder),
-        "distances": TABLES["distances"].frame(_distance_rows(features, images, settings, study)),
+        "distances": TABLES["distances"].frame(_distance_rows(features, images, distances, study, progress)),
     }
 
 
@@ -146,7 +154,21 @@ def _feature_rows(features: Features, folder: Path) -> pl.DataFrame:
     return TABLES["features"].frame(rows)
 
 
-def _distance_rows(features: Features, images: pl.DataFrame, settings: MeasureSettings, study: Study) -> list[Row]:
+def usable_distances(distances: Sequence[str], real: int) -> list[str]:
+    """Return the distances for which there are real images enough; one warning names the others."""
+    lacking = [name for name in distances if REAL in DISTANCES[name].needs and real < LEAST_IMAGES]
+    if lacking:
+        logger.warning(
+            "the study has %s, so these are left out: %s",
+            "no real images" if real == 0 else "one real image",
+            ", ".join(lacking),
+        )
+    return [name for name in distances if name not in lacking]
+
+
+def _distance_rows(
+    features: Features, images: pl.DataFrame, names: Sequence[str], study: Study, progress: Report | None
+) -> list[Row]:
     """One row per generator and distance, between all its images and all real images of the study."""
     kind = dict(images.select("image", pl.when("real").then(pl.lit(REAL)).otherwise("generator")).iter_rows())
     by_generator: dict[str, list[int]] = {}
@@ -154,13 +176,18 @@ def _distance_rows(features: Features, images: pl.DataFrame, settings: MeasureSe
         by_generator.setdefault(kind[image], []).append(index)
     real = by_generator.pop(REAL, [])
     rows: list[Row] = []
-    for generator, indices in sorted(by_generator.items()):
+    counts = {generator: len(indices) for generator, indices in by_generator.items()}
+    for caution in cautions(names, features.vectors.shape[1], len(real), counts):
+        logger.warning("%s", caution)
+    for number, (generator, indices) in enumerate(sorted(by_generator.items())):
+        if progress:
+            progress("distances", number, len(by_generator))
+        if len(indices) < LEAST_IMAGES:
+            logger.warning("no distances of %s: it has %d image, and two are needed", generator, len(indices))
+            continue
         sets = Sets(features.vectors[real], features.vectors[indices], seed=study.seed, level=study.analysis.level)
-        for name in settings.distances:
+        for name in names:
             needs_real = REAL in DISTANCES[name].needs
-            if len(indices) < LEAST_IMAGES or (needs_real and len(real) < LEAST_IMAGES):
-                logger.warning("%s of %s: too few images (%d real)", name, generator, len(real))
-                continue
             try:
                 distance = compute_distances([name], sets)[name]
             except StatisticsError as error:
@@ -186,13 +213,16 @@ def _figures(store: Store, settings: MeasureSettings) -> pl.DataFrame:
     return metric_values.of_file(settings.published, set(images.filter(~pl.col("real"))["generator"]))
 
 
-def _agreement(store: Store, figures: pl.DataFrame, study: Study) -> dict[str, pl.DataFrame]:
+def _agreement(
+    store: Store, figures: pl.DataFrame, study: Study, progress: Report | None = None
+) -> dict[str, pl.DataFrame]:
     """The tables of correlations and of tests of every two metrics."""
     images, labels = store.read("images"), store.read_or_empty("labels")
     scores, predictions = store.read("scores"), store.read_or_empty("predictions")
     by_image, by_generator = metric_values.of_scores(scores, predictions, images)
     metrics = [by_generator, metric_values.of_distances(store.read("distances")), figures]
-    agreement_settings = AgreementSettings(study.analysis.level, study.analysis.draws, study.seed)
+    step = partial(progress, "comparisons with raters") if progress else None
+    agreement_settings = AgreementSettings(study.analysis.level, study.analysis.draws, study.seed, step)
     parts: list[AgreementRows] = [
         generator_rows(
             opinions.of_generators(store.read_or_empty("ratings")), pl.concat(metrics), agreement_settings

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
-from beholder.errors import UserError, WeightsError
+from beholder.errors import UserError, WeightsError, unknown_name
 from beholder.measure.scorers import natural_scene
 from beholder.measure.scorers.brightness import brightness
 from beholder.measure.scorers.chrominance import chroma_mean, chroma_spread
@@ -157,7 +157,7 @@ def check_names(names: list[str], weights: Weights, *, trained: bool = False) ->
     networks = sorted({network for recipe in SCORERS.values() for network in recipe.networks})
     also = f", or a folder with a trained model ({RECORD})" if trained else ""
     faults = [
-        f"scorer '{name}' is not known; known: {', '.join(SCORERS)}{also}"
+        unknown_name("scorer", name, SCORERS, also)
         for name in names
         if name not in SCORERS and not (trained and trained_folder(name))
     ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from beholder.errors import UserError
+from beholder.errors import UserError, unknown_name
 from beholder.models.encoders.encoder import Encoder
 
 REQUIRED_PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub", "ftfy")
@@ -73,7 +73,7 @@ ENCODERS: dict[str, EncoderEntry] = {
 def load_encoder(name: str, weights: str | Path | None = None) -> Encoder:
     """The encoder of that name, with its default weights or those given: a folder, a file or a hub name."""
     if name not in ENCODERS:
-        raise UserError(f"encoder '{name}' is not known; known: {', '.join(ENCODERS)}")
+        raise UserError(unknown_name("encoder", name, ENCODERS))
     entry = ENCODERS[name]
     try:
         module = import_module(f"beholder.models.encoders.{entry.module}")
