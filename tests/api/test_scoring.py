@@ -274,7 +274,7 @@ class TestFaults:
             beholder.score(images=painted, scorer="brightness", weights="here")
 
     def test_a_scorer_of_ones_own(self, painted: Path) -> None:
-        scorer = by_pixels("width", lambda pixels: float(pixels.shape[1]))
+        scorer = by_pixels("width", lambda planes: float(planes.pixels.shape[1]))
         assert set(beholder.score(images=painted, scorer=scorer).scores) == {48.0}
 
 

@@ -48,7 +48,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_table(run: Run, room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     marks = np.array([0.2, 0.9, np.nan])
-    monkeypatch.setattr(RichFeedbackModel, "_chances", lambda *_: (marks, marks))
+    monkeypatch.setattr(RichFeedbackModel, "_misaligned_probabilities", lambda *_: (marks, marks))
     ran = run("explain", room / "one.png", room / "two.png", "--model", room / "m", "--prompt", "A cat, asleep.")
     assert ran.code == 0
     lines = [line.rstrip() for line in ran.out.splitlines()]

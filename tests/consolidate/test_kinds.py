@@ -27,7 +27,7 @@ def judged(question: AnyQuestion, tests: pl.DataFrame, marks: pl.DataFrame | Non
 def test_a_ranking_labels_its_pairs(answered: Answered) -> None:
     tests = answered(("ann", ["y", "x", "z"], [1, 2, 3]), ("bob", ["x", "y", "z"], [1, 1, 2]), aspect="preference")
     question = RankingQuestion(name="q", images=3)
-    labels = {(r["image"], r["other"]): r for r in label(question, judged(question, tests), 0.95).to_dicts()}
+    labels = {(r["image"], r["other"]): r for r in label(question, judged(question, tests), 0.95)[0].to_dicts()}
     assert labels["x", "y"]["value"] == 0.25  # a loss and a tie
     assert labels["x", "y"]["ties"] == 0.5
     assert labels["y", "z"]["choice"] == "image"
@@ -40,7 +40,7 @@ def test_five_answers_lean_to_the_image_first_by_id(answered: Answered) -> None:
     question = SideBySideQuestion(name="q")
     aspect = judged(question, tests)
     assert aspect.frame["value"].to_list() == [2.0, -1.0, 0.0]
-    preference, mean = label(question, aspect, 0.95).to_dicts()
+    preference, mean = label(question, aspect, 0.95)[0].to_dicts()
     assert (preference["method"], preference["value"], preference["ties"]) == (
         "preference",
         0.5,
@@ -54,7 +54,7 @@ def test_z_means_take_peoples_habits_away(answered: Answered) -> None:
     rows = [("ann", "i", 1.0), ("ann", "j", 2.0), ("bob", "i", 2.0), ("bob", "j", 4.0), ("lazy", "i", 5.0)]
     tests = answered(*((rater, [image], value) for rater, image, value in rows), aspect="quality")
     question = RatingQuestion(name="q")
-    labels = label(question, judged(question, tests), 0.95)
+    labels = label(question, judged(question, tests), 0.95)[0]
     by_method = {(r["method"], r["image"]): r for r in labels.to_dicts()}
     half = 0.5**0.5  # two values a − b apart have SD (a − b)/√2, so z = ±1/√2
     assert by_method["z-mean", "j"]["value"] == pytest.approx(half)
@@ -78,5 +78,5 @@ def test_credits_of_a_sweep(answered: Answered) -> None:
     credit = dict(aspect.frame.select("image", "value").iter_rows())
     assert credit["c"] == pytest.approx(1.0)  # shown at 2000: 400 ms before the press; the others 10 SD off
     assert sum(credit.values()) == pytest.approx(1.0)
-    (row,) = label(question, aspect, 0.95).filter(pl.col("image") == "c").to_dicts()
+    (row,) = label(question, aspect, 0.95)[0].filter(pl.col("image") == "c").to_dicts()
     assert (row["method"], row["low"]) == ("credit", None)

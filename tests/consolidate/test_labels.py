@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
+from beholder.consolidate import labels as labels_module
 from beholder.consolidate.items import JudgedItems, by_aspect
-from beholder.consolidate.labels import label, p910_unfit
+from beholder.consolidate.labels import label
 from beholder.judgements.coding import judgements_of
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
@@ -25,7 +26,7 @@ REALISM, PAIR, RATING = RealismQuestion(name="q"), PairQuestion(name="q"), Ratin
 
 def labels(question: AnyQuestion, tests: pl.DataFrame) -> list[dict[str, object]]:
     (judged,) = by_aspect(question, judgements_of(question, tests, TABLES["marks"].empty()))
-    return label(question, judged, 0.95).rows(named=True)
+    return label(question, judged, 0.95)[0].rows(named=True)
 
 
 class TestProportions:
@@ -65,7 +66,7 @@ class TestProportions:
                 "value": [1.0] * k + [0.0] * (trials - k),
             }
         )
-        row = label(REALISM, JudgedItems("realism", "detection", frame), level).row(0, named=True)
+        row = label(REALISM, JudgedItems("realism", "detection", frame), level)[0].row(0, named=True)
         assert (row["low"], row["high"]) == pytest.approx(
             proportion_confint(k, trials, alpha=1 - level, method="wilson"), abs=1e-9
         )
@@ -118,7 +119,7 @@ class TestMeans:
                 "value": [float(v) for v in values],
             }
         )
-        row = label(RATING, JudgedItems("quality", "rating", frame), 0.9).row(0, named=True)
+        row = label(RATING, JudgedItems("quality", "rating", frame), 0.9)[0].row(0, named=True)
         expected = stats.t.interval(0.9, len(values) - 1, np.mean(values), stats.sem(values))
         assert (row["low"], row["high"]) == pytest.approx(expected)
 
@@ -129,13 +130,24 @@ def test_p910_that_follows_one_rater_is_dropped_with_a_note() -> None:
     rows = [(f"p{r}", f"i{i:02d}", float(scores[i, r])) for i in range(60) for r in range(4)]
     frame = pl.DataFrame(rows, schema=["rater", "image", "value"], orient="row").with_columns(item="image")
     question, judged = RatingQuestion(name="q"), JudgedItems("quality", "rating", frame)
-    assert set(label(question, judged, 0.95)["method"]) == {"mean", "z-mean"}
-    note = p910_unfit(question, judged, 0.95)
-    assert note == (
+    labels, notes = label(question, judged, 0.95)
+    assert set(labels["method"]) == {"mean", "z-mean"}
+    assert notes == [
         "p910: no labels of quality: with 4 raters the model collapsed onto p0, whose opinions it would repeat; "
         "take the mean"
-    )
+    ]
     # one answer per image: biases cannot be separated from opinions
     alone = JudgedItems("quality", "rating", frame.unique("image", keep="first", maintain_order=True))
-    assert "item with two answers" in str(p910_unfit(question, alone, 0.95))
-    assert p910_unfit(RealismQuestion(name="q"), alone, 0.95) is None
+    assert "item with two answers" in label(question, alone, 0.95)[1][0]
+
+
+def test_p910_is_fitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    fits = []
+    fit = labels_module.p910
+    monkeypatch.setattr(
+        labels_module, "p910", lambda *columns, level: fits.append(1) or fit(*columns, level=level)
+    )
+    frame = pl.DataFrame({"rater": ["a", "b"], "image": ["i", "j"], "value": [1.0, 2.0]})
+    _, notes = label(RATING, JudgedItems("quality", "rating", frame.with_columns(item="image")), 0.95)
+    assert len(notes) == 1
+    assert len(fits) == 1

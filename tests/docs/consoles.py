@@ -1,6 +1,6 @@
 """Console and Python blocks of a page, run as a reader would: in order, in one folder; and their output compared.
 
-``python -m tests.docs.consoles README.md`` writes the output that the commands give now into the page.
+``python tests/docs/consoles.py README.md`` writes the output that the commands give now into the page.
 """
 
 import csv

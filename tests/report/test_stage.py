@@ -27,10 +27,7 @@ def test_what_was_written(study: Path) -> None:
     html = (study / PAGE).read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>")
     assert "alpha ranks first by all three measures." in html
-    assert (
-        "By realism, beta and gamma are not significantly different: "
-        "about 36 more raters would probably separate them."
-    ) in html
+    assert "By realism, beta and gamma: not enough evidence to separate them yet; about 36 more raters." in html
     assert "The raters in this study are simulated." in html
     for part in ("ground truth", "Which generators are significantly different", "Each rater, by speed"):
         assert part in html

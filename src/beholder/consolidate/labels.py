@@ -10,15 +10,24 @@ from beholder.consolidate.doubt import with_doubt
 from beholder.consolidate.items import JudgedItems
 from beholder.errors import StatisticsError
 from beholder.stats.intervals.proportions import wilson
-from beholder.stats.truth.p910 import P910, p910
+from beholder.stats.truth.p910 import p910
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
 
-def label(question: AnyQuestion, judged: JudgedItems, level: float) -> pl.DataFrame:
-    """Return the ``labels`` rows of one aspect, by every method that its kind declares."""
-    rows = [LABELLERS[name](judged, level) for name in kind_of(question).traits.labelled_by]
+def label(question: AnyQuestion, judged: JudgedItems, level: float) -> tuple[pl.DataFrame, list[str]]:
+    """Return the ``labels`` rows of one aspect, by every method that its kind declares, and notes on the others.
+
+    A note says why there are no labels by a method.
+    """
+    rows, notes = [], []
+    for name in kind_of(question).traits.labelled_by:
+        labelled = LABELLERS[name](judged, level)
+        if isinstance(labelled, str):
+            notes.append(f"{name}: no labels of {judged.aspect}: {labelled}; take the mean")
+        else:
+            rows.append(labelled)
     labels = with_doubt(pl.concat(rows, how="diagonal"), judged)
-    return labels.with_columns(question=pl.lit(question.name), aspect=pl.lit(judged.aspect))
+    return labels.with_columns(question=pl.lit(question.name), aspect=pl.lit(judged.aspect)), notes
 
 
 def _proportions(judged: JudgedItems, level: float) -> pl.DataFrame:
@@ -84,35 +93,11 @@ def _z_means(judged: JudgedItems, level: float) -> pl.DataFrame:
     return _mean_of(judged.frame.with_columns(value=z), "z-mean", level)
 
 
-def _p910(judged: JudgedItems, level: float) -> pl.DataFrame:
+def _p910(judged: JudgedItems, level: float) -> pl.DataFrame | str:
     """Opinions by ITU-T P.910: raters differ in bias and inconsistency, and careless ones weigh little.
 
-    No rows where the model does not hold (:func:`p910_unfit` says why).
+    Where the model does not hold, why not.
     """
-    fit = _fit(judged, level)
-    if isinstance(fit, str):
-        return pl.DataFrame(schema={"image": pl.String, "value": pl.Float64, "method": pl.String})
-    rows = judged.frame.group_by("image").agg(
-        answers=pl.len().cast(pl.Int64), raters=pl.col("rater").n_unique().cast(pl.Int64)
-    )
-    return rows.sort("image").with_columns(
-        value=pl.Series(fit.opinion),
-        low=pl.Series(fit.low).fill_nan(None),
-        high=pl.Series(fit.high).fill_nan(None),
-        method=pl.lit("p910"),
-    )
-
-
-def p910_unfit(question: AnyQuestion, judged: JudgedItems, level: float) -> str | None:
-    """Say why an aspect of a rated question has no labels by P.910; ``None`` where it has them."""
-    if "p910" not in kind_of(question).traits.labelled_by or judged.frame.is_empty():
-        return None
-    fit = _fit(judged, level)
-    return f"p910: no labels of {judged.aspect}: {fit}; take the mean" if isinstance(fit, str) else None
-
-
-def _fit(judged: JudgedItems, level: float) -> P910 | str:
-    """Return the fitted model, or why it does not hold."""
     who, what, scores, names = judged.arrays()
     try:
         fit = p910(who, what, scores, level=level)
@@ -123,7 +108,15 @@ def _fit(judged: JudgedItems, level: float) -> P910 | str:
         return f"with {len(names)} raters the model collapsed onto {lone_rater}, whose opinions it would repeat"
     if not fit.converged:
         return f"the fit did not converge in {fit.iterations:,} iterations"
-    return fit
+    rows = judged.frame.group_by("image").agg(
+        answers=pl.len().cast(pl.Int64), raters=pl.col("rater").n_unique().cast(pl.Int64)
+    )
+    return rows.sort("image").with_columns(
+        value=pl.Series(fit.opinion),
+        low=pl.Series(fit.low).fill_nan(None),
+        high=pl.Series(fit.high).fill_nan(None),
+        method=pl.lit("p910"),
+    )
 
 
 def _mean_of(frame: pl.DataFrame, method: str, level: float) -> pl.DataFrame:
@@ -151,7 +144,8 @@ def _with_wilson(rows: pl.DataFrame, level: float) -> pl.DataFrame:
     return rows.with_columns(low=pl.Series(low), high=pl.Series(high))
 
 
-Labeller = Callable[[JudgedItems, float], pl.DataFrame]
+Labeller = Callable[[JudgedItems, float], pl.DataFrame | str]
+"""From judgements and a level to labels, or to the reason why there are none."""
 
 LABELLERS: dict[str, Labeller] = {
     "share": _proportions,

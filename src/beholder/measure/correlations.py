@@ -5,12 +5,14 @@ pairs that raters compared (:mod:`beholder.measure.pair_rows`). All metrics of a
 replicates, so that the difference of two metrics can be tested.
 """
 
+import os
 from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from beholder.images.in_order import in_order
 from beholder.measure.joined import (
     TIES,
     AgreementRows,
@@ -34,6 +36,9 @@ from beholder.stats.correlation.metric_agreement import STATISTICS, Agreement, O
 from beholder.stats.correlation.paired_values import PAIR_ACCURACY
 from beholder.stats.correlation.partial import partial_correlation
 from beholder.stats.intervals.bootstrap import rater_weights
+
+WORKERS = min(os.cpu_count() or 1, 8)
+"""Metrics that are compared with raters at a time."""
 
 SIMULATED_PANELS = 100
 """Simulated panels of raters, for confidence intervals over raters and for human ceilings."""
@@ -100,8 +105,9 @@ def _compare(
             if halves is None or generators is None
             else generator_baseline(values, generators, halves, statistic)
         )
-        tested: list[tuple[Row, Agreement]] = []
-        for metric, scores in shared.metrics:
+
+        def compared(metric: Row, scores: pl.Series, statistic: str = statistic) -> tuple[Agreement, Agreement]:
+            """The agreement of one metric, and that in its better direction where metrics are tested."""
             better = text_or_none(metric["better"])
             directed = oriented(scores, better) if statistic == PAIR_ACCURACY else scores.to_numpy()
             tested_here = statistic == TESTED and better not in ("lower", "zero")
@@ -115,18 +121,23 @@ def _compare(
                 level=settings.level,
                 keep_replicates=tested_here,
             )
-            bounds: Row = {
-                "floor": finite_or_none(baseline),
-                "ceiling": finite_or_none(ceiling),
-                "raters": rater_count(shared.opinions),
-            }
+            if tested_here or statistic != TESTED:
+                return metric_agreement, metric_agreement
+            return metric_agreement, agreement(
+                oriented(scores, better), opinions, statistic, weights, clusters=clusters
+            )
+
+        tested: list[tuple[Row, Agreement]] = []
+        bounds: Row = {
+            "floor": finite_or_none(baseline),
+            "ceiling": finite_or_none(ceiling),
+            "raters": rater_count(shared.opinions),
+        }
+        agreements = in_order(lambda item: compared(*item), shared.metrics, WORKERS)
+        for (metric, _), (metric_agreement, in_direction) in zip(shared.metrics, agreements, strict=True):
             rows.correlations.append(key | metric | bounds | _row(metric_agreement))
             if statistic == TESTED:
-                if not tested_here:
-                    metric_agreement = agreement(
-                        oriented(scores, better), opinions, statistic, weights, clusters=clusters
-                    )
-                tested.append((metric, metric_agreement))
+                tested.append((metric, in_direction))
         group = np.arange(len(values)) if clusters is None else clusters
         rows.separations.extend(separations(key, tested, group, settings))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage
 from beholder.images.sources import ImageSource
-from beholder.measure.scorers.scorer import Scorer, ScorerInput
+from beholder.measure.scorers.scorer import Scorer, ScorerInput, planes_of
 from beholder.models.encoders.encode import Features, encode_by
 from beholder.models.encoders.encoder import Encoder
 
@@ -54,11 +54,18 @@ def score(
     workers = max(min(workers or min(os.cpu_count() or 1, MAX_WORKERS), len(sources)), 1)
     values = {scorer.name: np.full(len(sources), np.nan) for scorer in scorers}
     scored = np.zeros(len(sources), bool)
+    of_planes = {scorer.name: scorer.of_planes for scorer in scorers if scorer.of_planes is not None}
+    others = [scorer for scorer in scorers if scorer.of_planes is None]
 
     def look(images: Sequence[DecodedImage]) -> None:
         """Fill in the scores of one batch; batches do not overlap, so threads do not collide."""
         scored[[decoded.place for decoded in images]] = True
-        for scorer in scorers:
+        if of_planes:
+            for decoded in images:
+                planes = planes_of(ScorerInput(decoded.image))
+                for name, statistic in of_planes.items():
+                    values[name][decoded.place] = statistic(planes)
+        for scorer in others:
             usable = [decoded for decoded in images if prompts[decoded.place] or scorer.name not in prompted]
             if usable:
                 inputs = [ScorerInput(decoded.image, prompts[decoded.place]) for decoded in usable]

@@ -151,6 +151,21 @@ def test_comments_are_shown_with_skips(serve: Serve) -> None:
     ]
 
 
+def test_comments_are_counted_that_say_something(serve: Serve) -> None:
+    served = serve(PAIR)
+    for comment in ("", "fine"):
+        visitor = served.visitor().begin("/q/pair").walk("debrief")
+        visitor.post("debrief", clear=4, fair=None, comment=comment)
+    client = sign_in(served)
+    assert ask(client, "overview")["comments"] == 1
+    assert len(ask(client, "comments")["rows"]) == 2  # both rated the task
+
+
+def test_formats_are_offered_that_the_study_can_be_written_in(serve: Serve) -> None:
+    client = sign_in(serve(PAIR))
+    assert ask(client, "overview")["formats"] == ["parquet", "csv", "hpd", "pickapic", "jspsych"]
+
+
 def test_results_say_what_can_be_said(serve: Serve) -> None:
     """A question that has no answers, or no method yet, says why; it does not stand in the way of the others."""
     served = serve(PAIR.model_copy(update={"screening": Screening()}), ORDER)

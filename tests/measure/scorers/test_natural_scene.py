@@ -9,10 +9,11 @@ from beholder.measure.scorers.natural_scene import (
     asymmetric_gaussian,
     features,
     generalised_gaussian,
-    normalised,
     shape,
     spread,
 )
+from beholder.measure.scorers.normalised_luma import normalised
+from beholder.measure.scorers.planes import Planes
 
 
 @pytest.mark.parametrize("alpha", [0.8, 1.0, 2.0, 3.5])
@@ -39,7 +40,7 @@ def test_an_even_distribution_has_no_lean() -> None:
 
 
 def test_a_flat_image_is_defined() -> None:
-    flat = np.full((16, 16, 3), 90, np.uint8)
+    flat = Planes(np.full((16, 16, 3), 90, np.uint8))
     assert np.isfinite(features(flat)).all()
     assert len(features(flat)) == 36
     assert spread(flat) == pytest.approx(0, abs=1e-20)
@@ -56,8 +57,8 @@ def test_noise_raises_the_shape_and_blur_lowers_the_spread() -> None:
     base = ndimage.gaussian_filter(rng.laplace(size=(128, 128)).cumsum(0).cumsum(1), 1)
     scaled = 40 + 180 * (base - base.min()) / np.ptp(base)
 
-    def image(y: NDArray[np.float64]) -> NDArray[np.uint8]:
-        return np.clip(y, 0, 255).astype(np.uint8)[..., None].repeat(3, axis=2)
+    def image(y: NDArray[np.float64]) -> Planes:
+        return Planes(np.clip(y, 0, 255).astype(np.uint8)[..., None].repeat(3, axis=2))
 
     noisy = image(scaled + rng.normal(scale=20, size=scaled.shape))
     assert shape(noisy) > 2 > shape(image(ndimage.gaussian_filter(scaled, 1)))

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from beholder.measure.scorers.brightness import brightness
-from beholder.measure.scorers.chrominance import chroma, chroma_mean, chroma_spread
+from beholder.measure.scorers.chrominance import chroma_mean, chroma_spread
 from beholder.measure.scorers.colourfulness import colourfulness
 from beholder.measure.scorers.contrast import contrast
+from beholder.measure.scorers.planes import Planes
 from beholder.measure.scorers.prompt_length import prompt_length
 from beholder.measure.scorers.saturation import saturation
-from beholder.measure.scorers.scorer import Pixels
 from beholder.measure.scorers.sharpness import sharpness
 
 RED, GREEN, BLUE, BLACK, WHITE, GREY = (
@@ -22,12 +22,12 @@ RED, GREEN, BLUE, BLACK, WHITE, GREY = (
 )
 
 
-def image(*rows: tuple[tuple[int, int, int], ...]) -> Pixels:
-    return np.array(rows, np.uint8)
+def image(*rows: tuple[tuple[int, int, int], ...]) -> Planes:
+    return Planes(np.array(rows, np.uint8))
 
 
-def grey(*rows: tuple[int, ...]) -> Pixels:
-    return np.array(rows, np.uint8)[..., None].repeat(3, axis=2)
+def grey(*rows: tuple[int, ...]) -> Planes:
+    return Planes(np.array(rows, np.uint8)[..., None].repeat(3, axis=2))
 
 
 def test_sharpness() -> None:
@@ -59,7 +59,7 @@ def test_colourfulness() -> None:
 def test_chroma() -> None:
     # pure blue: Cb is ½ of 255 by definition, Cr = −0.114/(2 · 0.701) · 255
     blue = float(np.hypot(127.5, 0.114 / (2 * 0.701) * 255))
-    assert chroma(image((BLUE, GREY)))[0] == pytest.approx([blue, 0], abs=1e-9)
+    assert image((BLUE, GREY)).chroma[0] == pytest.approx([blue, 0], abs=1e-9)
     assert chroma_mean(image((BLUE, GREY))) == pytest.approx(blue / 2)
     assert chroma_spread(image((BLUE, GREY))) == pytest.approx(blue / 2)
 

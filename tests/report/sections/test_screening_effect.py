@@ -11,7 +11,7 @@ from beholder.tables.catalogue import TABLES
 def board_of(method: str, *rows: tuple[str, float, float, int]) -> Board:
     """A board from generator, rating, the rating with everyone, and the raters then; 10 are used."""
     common: dict[str, object] = {"question": "q", "aspect": "realism", "method": method, "slice": "all"}
-    common |= {"level": 0.95, "draws": 1, "answers": 9, "images": 9, "raters": 10, "rank_low": 1, "rank_high": 2}
+    common |= {"level": 0.95, "answers": 9, "images": 9, "raters": 10, "rank_low": 1, "rank_high": 2}
     frame = TABLES["ratings"].frame(
         [
             common

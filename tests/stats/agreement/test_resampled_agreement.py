@@ -5,23 +5,9 @@ from numpy.typing import NDArray
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import long_answers
 from beholder.stats.agreement.fleiss import fleiss_kappa
-from beholder.stats.agreement.resampled_agreement import agreement_estimate, on_counts, pairable
+from beholder.stats.agreement.resampled_agreement import agreement_estimate, pairable
 from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.bootstrap_intervals import bca_interval
-
-
-def test_counts_by_hand() -> None:
-    # rater 0 (weight 2) gives 0 and 1, rater 1 (weight 3) gives 0 and 0: item a has Σw = 5, 0 and Σw² = 13, 0;
-    # item b Σw = 3, 2 and Σw² = 9, 4
-    shapes = []
-
-    def statistic(sums: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
-        shapes.append((sums[:, :, 0].tolist(), squares[:, :, 0].tolist()))
-        return np.zeros(sums.shape[2])
-
-    answers = long_answers([0, 1, 0, 1], [4, 4, 7, 7], [0, 0, 1, 0])
-    on_counts(answers, np.array([0, 0, 1, 0]), 2, statistic)(np.array([[2.0, 3.0]]))
-    assert shapes == [([[5, 0], [3, 2]], [[13, 0], [9, 4]])]
 
 
 def test_the_interval_is_bca_with_the_jackknife() -> None:
@@ -62,7 +48,7 @@ def test_blocks_of_replicates_do_not_change_the_result(monkeypatch: pytest.Monke
     who, what = (index.ravel() for index in np.indices((6, 30)))
     values, weights = rng.integers(0, 3, 180), rater_weights(np.zeros(6, np.int64), 100, rng)
     full = fleiss_kappa(who, what, values, weights)
-    monkeypatch.setattr("beholder.stats.agreement.resampled_agreement._BLOCK", 1)
+    monkeypatch.setattr("beholder.stats.agreement.pair_agreement._BLOCK", 1)
     assert fleiss_kappa(who, what, values, weights) == full
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, func, select
 
-from beholder.collect.database.schema import Database, pictures, questions, secrets, trials
+from beholder.collect.database.schema import REHEARSAL, Database, control, pictures, questions, secrets, trials
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.study import question_of
 
@@ -62,6 +62,7 @@ class Catalogue:
     def __init__(self, database: Database) -> None:
         self._database = database
         with database.reading() as connection:
+            self.is_rehearsal = bool(connection.scalar(select(func.count()).where(control.c.name == REHEARSAL)))
             self._secrets = {row.name: str(row.value) for row in connection.execute(select(secrets))}
             rows = connection.execute(select(questions).order_by(questions.c.ordinal)).all()
             self.questions: dict[str, AnyQuestion] = {row.question: question_of(row.settings) for row in rows}

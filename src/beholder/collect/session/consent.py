@@ -5,8 +5,8 @@ from typing import Any
 
 from beholder.study.collecting import CONSENT
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
-from beholder.study.kinds.duration import session_seconds
 from beholder.study.study import Study
+from beholder.study.wages import base_pay, session_minutes
 
 
 def consent_text(study: Study, language: str) -> str:
@@ -23,20 +23,14 @@ def consent_hash(text: str) -> str:
 def consent_part(study: Study, question: AnyQuestion, language: str) -> dict[str, Any]:
     """Return what the consent page shows."""
     text = consent_text(study, language)
+    pay = {"currency": study.pay.currency, "base": base_pay(study, question), "per_right": study.pay.per_right}
     return {
         "text": text,
         "hash": consent_hash(text),
         "version": study.collect.consent_version,
         "language": language,
         "description": study.description,
-        "pay": {"currency": study.pay.currency, "base": study.pay.base, "per_right": study.pay.per_right},
-        "minutes": minutes(study, question),
+        "pay": pay,
+        "minutes": session_minutes(study, question),
         "masked": kind_of(question).traits.flashes,
     }
-
-
-def minutes(study: Study, question: AnyQuestion) -> float:
-    """Return the announced duration of a session in minutes."""
-    if study.collect.minutes:
-        return study.collect.minutes
-    return float(max(round(session_seconds(question) / 60), 1))

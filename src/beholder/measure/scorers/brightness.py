@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from beholder.measure.scorers.luminance import luma
-from beholder.measure.scorers.scorer import Pixels
+from beholder.measure.scorers.planes import Planes
 
 
-def brightness(pixels: Pixels) -> float:
+def brightness(planes: Planes) -> float:
     """Mean luma, divided by its range: 0 to 1."""
-    return float(np.mean(luma(pixels)) / 255)
+    return float(np.mean(planes.luma) / 255)

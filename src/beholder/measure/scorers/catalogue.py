@@ -13,9 +13,10 @@ from beholder.measure.scorers.brightness import brightness
 from beholder.measure.scorers.chrominance import chroma_mean, chroma_spread
 from beholder.measure.scorers.colourfulness import colourfulness
 from beholder.measure.scorers.contrast import contrast
+from beholder.measure.scorers.planes import Planes
 from beholder.measure.scorers.prompt_length import prompt_length
 from beholder.measure.scorers.saturation import saturation
-from beholder.measure.scorers.scorer import Need, Pixels, Scorer, by_pixels, by_prompt
+from beholder.measure.scorers.scorer import Need, Scorer, by_pixels, by_prompt
 from beholder.measure.scorers.sharpness import sharpness
 from beholder.models.architectures import IMAGE_ALONE
 from beholder.models.encoders.catalogue import REQUIRED_PACKAGES
@@ -39,7 +40,7 @@ class Recipe:
     """Names of the weights it loads: the scorer runs by default only if it needs none."""
 
 
-def _pixels(measure: Callable[[Pixels], float], aspect: str, about: str) -> Recipe:
+def _pixels(measure: Callable[[Planes], float], aspect: str, about: str) -> Recipe:
     return Recipe(lambda name, *_: by_pixels(name, measure), aspect, about)
 
 

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from beholder.measure.scorers.luminance import luma
-from beholder.measure.scorers.scorer import Pixels
+from beholder.measure.scorers.planes import Planes
 
 
-def contrast(pixels: Pixels) -> float:
+def contrast(planes: Planes) -> float:
     """Standard deviation of luma, divided by its range: 0 to ½."""
-    return float(np.std(luma(pixels)) / 255)
+    return float(np.std(planes.luma) / 255)

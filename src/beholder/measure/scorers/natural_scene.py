@@ -11,13 +11,10 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage, special
+from scipy import special
 
-from beholder.measure.scorers.luminance import luma
-from beholder.measure.scorers.scorer import Pixels
-
-SPREAD = 7 / 6
-"""Standard deviation of the 7 × 7 window, in pixels."""
+from beholder.measure.scorers.normalised_luma import normalised
+from beholder.measure.scorers.planes import Planes
 
 FLAT = 1e-20
 """A variance below this is rounding: the image is flat."""
@@ -28,22 +25,22 @@ SHIFTS = ((0, 1), (1, 0), (1, 1), (1, -1))
 Field = NDArray[np.float64]
 
 
-def shape(pixels: Pixels) -> float:
+def shape(planes: Planes) -> float:
     """Shape of the normalised luma: 2 for a Gaussian, 1 for a Laplacian; BRISQUE's first feature."""
-    return generalised_gaussian(normalised(luma(pixels)))[0]
+    return generalised_gaussian(planes.normalised)[0]
 
 
-def spread(pixels: Pixels) -> float:
+def spread(planes: Planes) -> float:
     """Variance of the normalised luma: BRISQUE's second feature."""
-    return generalised_gaussian(normalised(luma(pixels)))[1]
+    return generalised_gaussian(planes.normalised)[1]
 
 
-def features(pixels: Pixels) -> NDArray[np.float64]:
+def features(planes: Planes) -> NDArray[np.float64]:
     """The 36 features: at full and at half size, shape and variance, then four numbers for each neighbour.
 
     Those four describe the products of neighbouring pixels: shape, mean, and the variances left and right of 0.
     """
-    full = luma(pixels)
+    full = planes.luma
     values: list[float] = []
     for scale in (full, _half(full)):
         field = normalised(scale)
@@ -51,13 +48,6 @@ def features(pixels: Pixels) -> NDArray[np.float64]:
         for down, right in SHIFTS:
             values += asymmetric_gaussian(field * np.roll(field, (-down, -right), (0, 1)))
     return np.array(values)
-
-
-def normalised(y: Field) -> Field:
-    """(y − local mean) / (local standard deviation + 1), with a Gaussian window of 7 × 7 pixels."""
-    mean = _window(y)
-    variance = np.maximum(_window(y * y) - mean * mean, 0.0)
-    return np.asarray((y - mean) / (np.sqrt(variance) + 1))
 
 
 def generalised_gaussian(values: Field) -> tuple[float, float]:
@@ -97,10 +87,6 @@ def _ratios() -> tuple[Field, Field]:
     shapes = np.arange(0.2, 10.001, 0.001)
     log = 2 * special.gammaln(2 / shapes) - special.gammaln(1 / shapes) - special.gammaln(3 / shapes)
     return shapes, np.exp(log)
-
-
-def _window(y: Field) -> Field:
-    return np.asarray(ndimage.gaussian_filter(y, SPREAD, mode="nearest", radius=3))
 
 
 def _half(y: Field) -> Field:

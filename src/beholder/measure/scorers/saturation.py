@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from beholder.measure.scorers.scorer import Pixels
+from beholder.measure.scorers.planes import Planes
 
 
-def saturation(pixels: Pixels) -> float:
+def saturation(planes: Planes) -> float:
     """Mean over pixels of (max − min)/max of their channels; 0 for black."""
-    most, least = pixels.max(axis=2).astype(np.float64), pixels.min(axis=2).astype(np.float64)
-    return float(np.mean((most - least) / np.maximum(most, 1.0)))
+    most, least = planes.channels.max(axis=0), planes.channels.min(axis=0)
+    return float(np.mean((most - least).astype(np.float64) / np.maximum(most, 1)))

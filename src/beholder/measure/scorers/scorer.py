@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from beholder.measure.scorers.planes import Planes
+
 if TYPE_CHECKING:
     import torch
 
 Differentiable: TypeAlias = "Callable[[torch.Tensor, Sequence[str]], torch.Tensor]"
 """From images (n, 3, height, width) of 0 to 1 and prompts to scores (n,), with gradients."""
-
-Pixels = NDArray[np.uint8]
-"""An image in RGB: (height, width, 3)."""
 
 Need = Literal["image", "prompt"]
 
@@ -45,15 +44,17 @@ class Scorer:
     """A context in which the scorer's network shares the cores with this number of workers."""
     differentiable: "Differentiable | None" = None
     """The same scores with gradients; ``None`` where there are none."""
+    of_planes: Callable[[Planes], float] | None = None
+    """The score of one image from its planes, which several scorers share; ``None`` where it needs others."""
 
 
-def by_pixels(name: str, measure: Callable[[Pixels], float]) -> Scorer:
+def by_pixels(name: str, measure: Callable[[Planes], float]) -> Scorer:
     """A scorer of the pixels of one image at a time."""
 
     def score(inputs: Sequence[ScorerInput]) -> NDArray[np.float64]:
-        return np.array([measure(_pixels(scorer_input)) for scorer_input in inputs], np.float64)
+        return np.array([measure(planes_of(scorer_input)) for scorer_input in inputs], np.float64)
 
-    return Scorer(name, name, score)
+    return Scorer(name, name, score, of_planes=measure)
 
 
 def by_prompt(name: str, measure: Callable[[str], float]) -> Scorer:
@@ -65,7 +66,8 @@ def by_prompt(name: str, measure: Callable[[str], float]) -> Scorer:
     return Scorer(name, name, score)
 
 
-def _pixels(scorer_input: ScorerInput) -> Pixels:
+def planes_of(scorer_input: ScorerInput) -> Planes:
+    """The planes of the image of an input."""
     if scorer_input.image is None:
         raise TypeError("this scorer needs an image")
-    return np.asarray(scorer_input.image.convert("RGB"), np.uint8)
+    return Planes(np.asarray(scorer_input.image.convert("RGB"), np.uint8))

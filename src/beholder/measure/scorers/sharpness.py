@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from beholder.measure.scorers.luminance import luma
-from beholder.measure.scorers.scorer import Pixels
+from beholder.measure.scorers.planes import Planes
 
 
-def sharpness(pixels: Pixels) -> float:
+def sharpness(planes: Planes) -> float:
     """Variance over the inner pixels of: left + right + above + below − 4 × itself; 0 under 3 × 3 pixels."""
-    y = luma(pixels)
+    y = planes.luma
     if min(y.shape) < 3:
         return 0.0
     inner = y[1:-1, 1:-1]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from altair.utils.schemapi import debug_mode
 
+from beholder.judgements.inclusion import includes_excluded
 from beholder.report.charts.agreement import agreement_chart
 from beholder.report.charts.chart import Chart
 from beholder.report.charts.learning import loss_chart, measure_chart
@@ -32,6 +33,7 @@ from beholder.report.tables.learning import TrainingRun, build_training_runs
 from beholder.report.tables.metrics import MetricsPart, build_metrics_parts, format_correlation, format_estimate
 from beholder.report.tables.raters import RaterPool, build_pools, collection_dates
 from beholder.report.text.agreement_names import name_statistic
+from beholder.stats.intervals.clustered_t import FEWEST_RATERS
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.study import Study
@@ -49,6 +51,8 @@ class Page:
     simulated: bool
     invented: bool
     """Whether the image qualities that the simulated raters saw were drawn at random too."""
+    includes_excluded: bool
+    """Whether the answers of raters count whom screening excludes."""
     facts: tuple[Fact, ...]
     findings: tuple[str, ...]
     glance: Glance | None
@@ -64,7 +68,8 @@ class Page:
     basis: Basis
     colour: dict[str, str]
     level: float
-    replicates: int
+    fewest_raters: int
+    """Fewer raters have no confidence interval."""
 
     @property
     def coloured(self) -> bool:
@@ -119,6 +124,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         study=study,
         simulated=tables.simulated,
         invented=tables.simulated and not tables.synthetic,
+        includes_excluded=includes_excluded(Store(folder)),
         facts=build_facts(
             tables.sessions, tables.raters, tables.images, generators, collection_dates(tables.sessions)
         ),
@@ -135,7 +141,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         basis=build_basis(Store(folder), study),
         colour=colour,
         level=study.analysis.level,
-        replicates=study.analysis.draws,
+        fewest_raters=FEWEST_RATERS,
     )
 
 

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import category_counts, category_numbers, long_answers
-from beholder.stats.agreement.pair_agreement import beyond_chance, pair_agreement
-from beholder.stats.agreement.resampled_agreement import agreement_estimate, on_counts, pairable
+from beholder.stats.agreement.pair_agreement import beyond_chance, mean_pairs, on_pairs, sums_of_counts
+from beholder.stats.agreement.resampled_agreement import agreement_estimate, pairable
 from beholder.stats.estimate import Estimate
 
 
@@ -34,19 +34,20 @@ def fleiss_kappa(
     if len(pairable(answers).items) == 0:
         raise StatisticsError("κ needs at least one item with two answers; found none")
     categories, number = category_numbers(answers, None)
-    kappa = agreement_estimate(answers, weights, on_counts(answers, number, len(categories), _kappas), level=level)
+    kappas = on_pairs(answers, number, np.eye(len(categories)), _kappas)
+    kappa = agreement_estimate(answers, weights, kappas, level=level)
     _defined(kappa.value)
     return kappa
 
 
 def kappa_of_counts(counts: ArrayLike) -> float:
     """Return κ from ``counts`` (items, categories): how many raters put each item in each category."""
-    table = category_counts(counts, "κ")[:, :, None]
-    return _defined(float(_kappas(table, table)[0]))
+    table = category_counts(counts, "κ")
+    sums = sums_of_counts(table.T[:, :, None], table.sum(axis=1)[:, None], np.eye(table.shape[1]))
+    return _defined(float(_kappas(*mean_pairs([sums]))[0]))
 
 
-def _kappas(sums: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    observed, proportions = pair_agreement(sums, squares)
+def _kappas(observed: NDArray[np.float64], proportions: NDArray[np.float64]) -> NDArray[np.float64]:
     return beyond_chance(observed, (proportions**2).sum(axis=0))
 
 

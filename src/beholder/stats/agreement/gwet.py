@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import category_counts, category_numbers, long_answers
-from beholder.stats.agreement.pair_agreement import beyond_chance, pair_agreement
-from beholder.stats.agreement.resampled_agreement import agreement_estimate, on_counts, pairable
+from beholder.stats.agreement.pair_agreement import beyond_chance, mean_pairs, on_pairs, sums_of_counts
+from beholder.stats.agreement.resampled_agreement import agreement_estimate, pairable
 from beholder.stats.estimate import Estimate
 
 Credit = Literal["identity", "linear", "quadratic", "ordinal", "radical", "ratio"]
@@ -47,10 +47,9 @@ def gwet_ac(
         raise StatisticsError("AC needs at least one item with two answers; found none")
     category_values, number = category_numbers(answers, categories)
     _check(len(category_values))
-    statistic = partial(_coefficients, credit=pair_credits(category_values, credit))
-    return agreement_estimate(
-        answers, weights, on_counts(answers, number, len(category_values), statistic), level=level
-    )
+    counted = pair_credits(category_values, credit)
+    coefficients = on_pairs(answers, number, counted, partial(_coefficients, credit=counted))
+    return agreement_estimate(answers, weights, coefficients, level=level)
 
 
 def ac_of_counts(counts: ArrayLike, values: ArrayLike | None = None, *, credit: Credit = "identity") -> float:
@@ -58,12 +57,14 @@ def ac_of_counts(counts: ArrayLike, values: ArrayLike | None = None, *, credit: 
 
     ``values`` (categories,) are the numbers that credits are taken from, 0, 1, 2 … where none are given.
     """
-    table = category_counts(counts, "AC")[:, :, None]
+    table = category_counts(counts, "AC")
     numbers = np.arange(table.shape[1]) if values is None else np.asarray(values, np.float64)
-    if numbers.shape != table.shape[1:2]:
+    if numbers.shape != table.shape[1:]:
         raise StatisticsError(f"AC needs a value for each of {table.shape[1]} categories; found {numbers.shape}")
     _check(len(numbers))
-    return float(_coefficients(table, table, credit=pair_credits(numbers, credit))[0])
+    counted = pair_credits(numbers, credit)
+    sums = sums_of_counts(table.T[:, :, None], table.sum(axis=1)[:, None], counted)
+    return float(_coefficients(*mean_pairs([sums]), credit=counted)[0])
 
 
 def pair_credits(values: ArrayLike, credit: Credit) -> NDArray[np.float64]:
@@ -93,10 +94,8 @@ def pair_credits(values: ArrayLike, credit: Credit) -> NDArray[np.float64]:
 
 
 def _coefficients(
-    sums: NDArray[np.float64], squares: NDArray[np.float64], *, credit: NDArray[np.float64]
+    observed: NDArray[np.float64], proportions: NDArray[np.float64], *, credit: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    plain = bool(np.all(credit == np.eye(len(credit))))
-    observed, proportions = pair_agreement(sums, squares, None if plain else credit)
     kinds = len(credit)
     chance = credit.sum() / (kinds * (kinds - 1)) * (proportions * (1 - proportions)).sum(axis=0)
     return beyond_chance(observed, chance)

@@ -46,7 +46,7 @@ class Answered:
     item: NDArray[np.int64]  # (answers,) 0 … items − 1
     rater: NDArray[np.int64]  # (answers,)
     kind: NDArray[np.int64]  # (answers,) 0 … kinds − 1
-    first: NDArray[np.int64]  # (panels,) the first item of each panel
+    panel: NDArray[np.int64]  # (items,) ascending
     use_rater: NDArray[np.int64]  # (uses,)
     use_kind: NDArray[np.int64]  # (uses,) ascending
     by_rater: Product  # (panels, raters): who is in it
@@ -60,7 +60,7 @@ class Weighted:
 
     rater: NDArray[np.float64]  # (raters, replicates) w
     use: NDArray[np.float64]  # (uses, replicates) w
-    factor: NDArray[np.float64]  # (panels, replicates) f
+    factor: NDArray[np.float64]  # (items, replicates) f
     copies: NDArray[np.float64]  # (replicates,) Σ f Σw² over items
     use_factor: NDArray[np.float64]  # (uses, replicates) Σ f over the items of the use
     margin: NDArray[np.float64]  # (kinds, replicates) n(v)
@@ -116,7 +116,7 @@ def different(answered: Answered) -> Callable[[Weighted], Sums]:
     def sums(drawn: Weighted) -> Sums:
         alike = -drawn.copies
         for own in by_value:
-            alike += _over_items(answered, drawn, own(drawn.rater) ** 2)
+            alike += _over_items(drawn, own(drawn.rater))
         return drawn.total - alike, drawn.total**2 - (drawn.margin**2).sum(axis=0)
 
     return sums
@@ -139,7 +139,7 @@ def apart_by(distances: NDArray[np.float64]) -> Disagreement:
         def sums(drawn: Weighted) -> Sums:
             observed = np.zeros(len(drawn.total))
             for size, placed in along:
-                observed += size * _over_items(answered, drawn, placed(drawn.rater) ** 2)
+                observed += size * _over_items(drawn, placed(drawn.rater))
             return observed, np.einsum("kd,kd->d", drawn.margin, distances @ drawn.margin)
 
         return sums
@@ -174,7 +174,7 @@ def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> An
         item=item,
         rater=answers.raters,
         kind=np.asarray(kind, np.int64),
-        first=first,
+        panel=panel_of[order],
         use_rater=use_rater,
         use_kind=use_kind,
         by_rater=_product(panel[in_first], answers.raters[in_first], (len(first), answers.rater_count)),
@@ -200,18 +200,18 @@ def _panels(answers: LongAnswers) -> NDArray[np.int64]:
 def _weighted(answered: Answered, weights: NDArray[np.float64]) -> Weighted:
     size, copies = answered.by_rater(weights), answered.by_rater(weights**2)  # (panels, replicates)
     pairs = size**2 - copies
-    factor = np.divide(size, pairs, out=np.zeros_like(size), where=pairs > 0)
+    factor = size / np.where(pairs > 0, pairs, np.inf)
     use, use_factor = weights[answered.use_rater], answered.to_use(factor)  # (uses, replicates)
     starts = np.searchsorted(answered.use_kind, np.arange(answered.kinds))
     margin = np.add.reduceat(use * (answered.to_use(factor * size) - use * use_factor), starts, axis=0)
     alone = np.einsum("ud,ud,ud->d", use_factor, use, use)
-    return Weighted(weights, use, factor, alone, use_factor, margin, margin.sum(axis=0))
+    by_item = factor if len(factor) == answered.items else factor[answered.panel]
+    return Weighted(weights, use, by_item, alone, use_factor, margin, margin.sum(axis=0))
 
 
-def _over_items(answered: Answered, drawn: Weighted, terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Σ f × term (replicates,) for ``terms`` (items, replicates)."""
-    by_panel = terms if len(answered.first) == len(terms) else np.add.reduceat(terms, answered.first, axis=0)
-    return np.asarray(np.einsum("pd,pd->d", drawn.factor, by_panel), np.float64)
+def _over_items(drawn: Weighted, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Σ f × sum² (replicates,) for ``sums`` (items, replicates)."""
+    return np.asarray(np.einsum("id,id,id->d", drawn.factor, sums, sums), np.float64)
 
 
 def _between(
@@ -222,7 +222,7 @@ def _between(
     away = places - centre  # (kinds, replicates): about the mean, so that little cancels
     spread = (drawn.margin * away**2).sum(axis=0)
     moved = drawn.use * away[answered.use_kind]  # (uses, replicates) w x
-    met = _over_items(answered, drawn, answered.by_use(moved) ** 2)
+    met = _over_items(drawn, answered.by_use(moved))
     met -= np.einsum("ud,ud,ud->d", drawn.use_factor, moved, moved)
     return 2 * (spread - met), 2 * (drawn.total * spread - (drawn.margin * away).sum(axis=0) ** 2)
 

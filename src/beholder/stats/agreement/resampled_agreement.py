@@ -2,15 +2,14 @@
 
 A replicate weighs each rater by how often they were drawn. A rater drawn w times stands for w raters who answered
 alike, but **copies of one rater are never paired with each other**: they would agree on everything and push
-agreement up in every replicate. So the statistics on categories are given two sums for every item and category:
-Σw, and Σw² to take the copies out. With all weights 1 both are the plain counts.
+agreement up in every replicate. So the statistics on categories take Σw of every item and category, and Σw²
+of every item to take the copies out. With all weights 1 both are the plain counts.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.answers import LongAnswers
@@ -21,12 +20,6 @@ from beholder.stats.intervals.bootstrap_intervals import bca_interval
 OfWeights = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """A statistic of weighted raters: from (replicates, raters) to (replicates,); nan where it is undefined."""
 
-OfCounts = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
-"""A statistic of Σw and Σw² of the raters, (items, categories, replicates) each, to (replicates,); nan where
-undefined."""
-
-_BLOCK = 500_000  # elements of weighted counts held at a time
-_FEWEST = 16  # replicates done at a time, however many items there are
 _MOST_GROUPS = 200  # groups of raters left out in turn
 
 
@@ -67,26 +60,6 @@ def agreement_estimate(
         answers=len(answers.items),
         replicates=len(weights),
     )
-
-
-def on_counts(
-    answers: LongAnswers, category: NDArray[np.integer], categories: int, statistic: OfCounts
-) -> OfWeights:
-    """Return a statistic of weighted raters from one of counts; ``category`` (answers,) numbers each answer's."""
-    items, item = np.unique(answers.items, return_inverse=True)
-    shape = (len(items) * categories, answers.rater_count)
-    gave = sparse.csr_array((np.ones(len(item)), (item * categories + category, answers.raters)), shape=shape)
-    step = max(_FEWEST, _BLOCK // shape[0])
-
-    def of_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        statistics = np.empty(len(weights))
-        for begin in range(0, len(weights), step):
-            drawn = np.ascontiguousarray(weights[begin : begin + step].T)  # (raters, block)
-            sums, squares = (np.asarray(gave @ w).reshape(len(items), categories, -1) for w in (drawn, drawn**2))
-            statistics[begin : begin + step] = statistic(sums, squares)
-        return statistics
-
-    return of_weights
 
 
 def pairable(answers: LongAnswers) -> LongAnswers:

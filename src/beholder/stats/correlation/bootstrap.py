@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import sparse, stats
 
 from beholder.errors import StatisticsError
 from beholder.stats.correlation.coefficients import Correlation, Kind, check_kind, columns
@@ -20,7 +20,8 @@ Statistic = Callable[[NDArray[np.integer]], NDArray[np.float64]]
 """From weights (replicates, clusters) to one number per replicate (replicates,)."""
 
 _BLOCK = 4_000_000  # elements made at a time
-_DENSE = 1500  # Kendall: points up to which all pairs are held at once
+_DENSE = 1500  # Kendall: clusters up to which sums over all pairs are held at once
+_FEW = 8  # Kendall: replicates up to which sorting many points is faster than comparing all pairs
 
 
 def bootstrap_correlation(
@@ -71,21 +72,18 @@ def correlation_replicates(
     group = cluster_index(clusters, len(xs))
     if weights.ndim != 2 or weights.shape[1] != group.max() + 1:
         raise StatisticsError(f"weights must be (replicates, {int(group.max()) + 1}); found {weights.shape}")
-    if kind == "kendall" and len(xs) <= _DENSE:
-        signs = np.sign(xs[:, None] - xs), np.sign(ys[:, None] - ys)
-        pairs = signs[0] * signs[1], np.abs(signs[0]), np.abs(signs[1])  # each (points, points)
+    if kind == "kendall":
+        if group.max() < _DENSE and (len(xs) <= _DENSE or len(weights) > _FEW):
+            return _kendall_of_pairs(_pairs_of_clusters(xs, ys, group), weights.astype(np.float64))
+        return _kendall_by_sorting(xs, ys, weights[:, group])
     coefficients = np.empty(len(weights))
     step = max(1, _BLOCK // len(xs))
     for begin in range(0, len(weights), step):
         drawn = weights[begin : begin + step][:, group].astype(np.float64)  # (block, points)
         if kind == "pearson":
             part = _weighted_pearson(np.broadcast_to(xs, drawn.shape), np.broadcast_to(ys, drawn.shape), drawn)
-        elif kind == "spearman":
-            part = _weighted_pearson(_midranks(xs, drawn), _midranks(ys, drawn), drawn)
-        elif len(xs) <= _DENSE:
-            part = _kendall_of_pairs(pairs, drawn)
         else:
-            part = _kendall_by_sorting(xs, ys, drawn)
+            part = _weighted_pearson(_midranks(xs, drawn), _midranks(ys, drawn), drawn)
         coefficients[begin : begin + step] = part
     return coefficients
 
@@ -163,22 +161,53 @@ def _midranks(values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDAr
     _, place = np.unique(values, return_inverse=True)
     order = np.argsort(place, kind="stable")
     starts = np.flatnonzero(np.diff(place[order], prepend=-1))
-    tied = np.add.reduceat(weights[:, order], starts, axis=1)  # (replicates, distinct values)
+    tied = weights[:, order]
+    if len(starts) < len(values):
+        tied = np.add.reduceat(tied, starts, axis=1)  # (replicates, distinct values)
     middle = np.cumsum(tied, axis=1) - tied + (tied + 1) / 2
     return np.asarray(middle[:, place], np.float64)
 
 
+def _pairs_of_clusters(
+    x: NDArray[np.float64], y: NDArray[np.float64], group: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], ...]:
+    """Return sums over the pairs of points of every two clusters, each (clusters, clusters).
+
+    These are Σ sᵢⱼ, where sᵢⱼ is the sign of (xᵢ − xⱼ)(yᵢ − yⱼ), and the numbers of pairs not tied in x, and in y.
+    """
+    order = np.argsort(group, kind="stable")
+    x, y, group = x[order], y[order], group[order]
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    size = np.diff(np.append(starts, len(x))).astype(np.float64)
+    rows = np.empty((len(x), len(starts)))
+    step = max(1, _BLOCK // 4 // len(x))
+    for begin in range(0, len(x), step):
+        block = slice(begin, begin + step)
+        signs = np.sign(x[block, None] - x)
+        signs *= np.sign(y[block, None] - y)
+        rows[block] = np.add.reduceat(signs, starts, axis=1)
+    untied = []
+    for values in (x, y):
+        distinct, place = np.unique(values, return_inverse=True)
+        count = sparse.csr_array((np.ones(len(x)), (group, place)), shape=(len(starts), len(distinct)))
+        untied.append(np.outer(size, size) - (count @ count.T).toarray())
+    return np.add.reduceat(rows, starts, axis=0), untied[0], untied[1]
+
+
 def _kendall_of_pairs(pairs: tuple[NDArray[np.float64], ...], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return τ-b of each replicate: Σ wᵢwⱼ sᵢⱼ over the root of the pairs not tied in either column."""
+    """Return τ-b of each replicate: Σ wᵢwⱼ sᵢⱼ over the root of the pairs not tied in either column.
+
+    ``pairs`` are the sums of every two clusters, and ``weights`` (replicates, clusters).
+    """
     above, untied_x, untied_y = (np.einsum("dp,dp->d", weights @ part, weights) for part in pairs)
     below = untied_x * untied_y
     return np.where(below > 0, above / np.sqrt(np.where(below > 0, below, 1.0)), np.nan)
 
 
 def _kendall_by_sorting(
-    x: NDArray[np.float64], y: NDArray[np.float64], weights: NDArray[np.float64]
+    x: NDArray[np.float64], y: NDArray[np.float64], weights: NDArray[np.integer]
 ) -> NDArray[np.float64]:
-    """Return τ-b of each replicate, written out point by point: for many points."""
+    """Return τ-b of each replicate, written out point by point: for many clusters or few replicates."""
     coefficients = []
     for row in weights.astype(np.int64):
         drawn_x, drawn_y = np.repeat(x, row), np.repeat(y, row)

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy import sparse, special
 
 from beholder.errors import StatisticsError
-from beholder.stats.agreement.answers import long_answers
+from beholder.stats.agreement.answers import LongAnswers, long_answers
 
 _LEAST_VARIANCE = 1e-8  # added to υ², so that someone without residuals does not decide alone
 
@@ -75,19 +75,10 @@ def p910(
     determined = np.bincount(what, telling[who]) > 0  # (items,)
     opinion = plain = np.bincount(what, score) / np.maximum(by_item, 1)
     bias = np.bincount(who, score - opinion[what], answers.rater_count) / np.maximum(by_rater, 1)
-    converged, turn = False, 0
-    while turn < iterations and not converged:
-        turn += 1
-        before = opinion
-        residual = score - opinion[what] - bias[who]
-        variance = _variance(residual, who, by_rater)
-        weight = np.where(telling, 1 / (variance + _LEAST_VARIANCE), 0.0)
-        weighed = np.bincount(what, weight[who] * (score - bias[who])) / np.maximum(
-            np.bincount(what, weight[who]), np.finfo(float).tiny
-        )
-        opinion = np.where(determined, weighed, plain)
-        bias = np.bincount(who, score - opinion[what], answers.rater_count) / np.maximum(by_rater, 1)
-        converged = bool(np.linalg.norm(opinion - before) < tolerance)
+    fitted = _alternate(answers, telling, determined, opinion, bias, iterations, tolerance)
+    opinion, bias = fitted.opinion, fitted.bias
+    residual = score - fitted.opinion_before[what] - fitted.bias_before[who]
+    variance = _variance(residual, who, by_rater)
 
     shift = bias[present].mean()
     sure = np.where(telling, 1 / np.maximum(variance, np.finfo(float).tiny), 0.0)
@@ -105,10 +96,62 @@ def p910(
         bias=np.where(present, bias - shift, np.nan),
         inconsistency=np.where(telling, np.sqrt(variance), np.nan),
         level=level,
-        iterations=turn,
-        converged=converged,
+        iterations=fitted.iterations,
+        converged=fitted.converged,
         collapsed=bool(telling.any() and variance[telling].min() < _LEAST_VARIANCE < variance[telling].max()),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Alternated:
+    """Where the projection ended, and what its last step began with."""
+
+    opinion: NDArray[np.float64]  # (items,)
+    bias: NDArray[np.float64]  # (raters,)
+    opinion_before: NDArray[np.float64]
+    bias_before: NDArray[np.float64]
+    iterations: int
+    converged: bool
+
+
+def _alternate(
+    answers: LongAnswers,
+    telling: NDArray[np.bool_],
+    determined: NDArray[np.bool_],
+    plain: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    iterations: int,
+    tolerance: float,
+) -> _Alternated:
+    """Take turns until the opinions stay, from the plain means and biases.
+
+    Each sum over a rater's or an item's scores is a product with one of two sparse matrices (raters, items): who
+    judged what, and the scores, taken from their middle so that little cancels in υ² = E(s − ψ)² − (E(s − ψ))².
+    """
+    middle = float(answers.values.mean())
+    shape = (answers.rater_count, answers.item_count)
+    index, centred = (answers.raters, answers.items), answers.values - middle
+    judged = sparse.csr_array((np.ones(len(centred)), index), shape=shape)
+    scores = sparse.csr_array((centred, index), shape=shape)
+    judged_by, scores_by = judged.T.tocsr(), scores.T.tocsr()
+    count = np.maximum(np.bincount(answers.raters, minlength=answers.rater_count), 1)
+    total = np.bincount(answers.raters, centred, answers.rater_count)
+    squares = np.bincount(answers.raters, centred**2, answers.rater_count)
+    plain = plain - middle
+    opinion, converged, turn = plain, False, 0
+    while turn < iterations and not converged:
+        turn += 1
+        opinion_before, bias_before = opinion, bias
+        sums = judged @ np.stack([opinion, opinion**2], axis=1)  # (raters, 2)
+        mean = (total - sums[:, 0]) / count
+        variance = np.maximum((squares - 2 * (scores @ opinion) + sums[:, 1]) / count - mean**2, 0.0)
+        weight = np.where(telling, 1 / (variance + _LEAST_VARIANCE), 0.0)
+        weights = judged_by @ np.stack([weight, weight * bias], axis=1)  # (items, 2)
+        weighed = (scores_by @ weight - weights[:, 1]) / np.maximum(weights[:, 0], np.finfo(float).tiny)
+        opinion = np.where(determined, weighed, plain)
+        bias = (total - judged @ opinion) / count
+        converged = bool(np.sum((opinion - opinion_before) ** 2) < tolerance**2)
+    return _Alternated(opinion + middle, bias, opinion_before + middle, bias_before, turn, converged)
 
 
 def _reach(
