@@ -1,7 +1,7 @@
 """Label Studio: exports by hand, as pairs and as ratings, and every fault of them."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def annotation(*results: Json, user: object = 1, number: int = 1001, **other: ob
     } | other
 
 
-def task(*annotations: Json, number: int = 1, **data: object) -> Json:
+def task(*annotations: Json, number: int = 1, data: Mapping[str, object] | None = None) -> Json:
     pair: Json = {"image1": "/data/local-files/?d=cats/a.png", "image2": "https://example.org/cats/b.png"}
     return {
         "id": number,
@@ -107,7 +107,10 @@ def test_ratings_of_an_image_are_aspects_of_one_question(tmp_path: Path, sound: 
         result("choices", {"choices": ["cat"]}, "subject", "img"),
         result("textarea", {"text": ["nice"]}, "comment", "img"),
     ]
-    file = export(tmp_path, task(annotation(*results), picture="/data/upload/83/0a1b2c3d-a.png", generator="sdxl"))
+    file = export(
+        tmp_path,
+        task(annotation(*results), data={"picture": "/data/upload/83/0a1b2c3d-a.png", "generator": "sdxl"}),
+    )
     imported = label_studio.read_study(file)
     sound(dict(imported.tables))
     assert imported.tables["answers"].select("question", "aspect", "value").rows() == [
@@ -129,7 +132,7 @@ def test_the_configuration_says_which_image_and_how_many_stars(tmp_path: Path) -
         result("rating", {"rating": 4}, "left-stars", "l"),
         result("rating", {"rating": 2}, "right-stars", "r"),
     ]
-    file = export(tmp_path, task(annotation(*rated), **data))
+    file = export(tmp_path, task(annotation(*rated), data=data))
     with pytest.raises(TableError, match=r"(?s)left-stars: to_name is 'l'.*right-stars.*labelling configuration"):
         label_studio.read_study(file)
     (tmp_path / "config.xml").write_text(
@@ -154,7 +157,11 @@ def test_all_faults_are_listed_at_once(tmp_path: Path) -> None:
         ),
         "no task",
         {"id": 9, "data": [], "annotations": None},
-        task(annotation(result("rating", {"rating": 0}, "stars", "img")), number=4, image="../../secret.png"),
+        task(
+            annotation(result("rating", {"rating": 0}, "stars", "img")),
+            number=4,
+            data={"image": "../../secret.png"},
+        ),
     )
     (tmp_path / "more.json").write_text("{}")
     with pytest.raises(TableError) as caught:
@@ -198,7 +205,7 @@ def test_an_export_runs_to_labels(tmp_path: Path) -> None:
         Image.fromarray(rng.integers(0, 255, (8, 8, 3), np.uint8)).save(folder / f"{name}.png")
     parts = [annotation(result("pairwise", {"selected": "left"}), user=user) for user in range(3)]
     data: Json = {"image1": "a.png", "image2": "b.png", "prompt": "a cat", "models": ["sdxl", "flux"]}
-    file = export(tmp_path / "export", task(*parts, **data))
+    file = export(tmp_path / "export", task(*parts, data=data))
     study = tmp_path / "study"
     assert main(["import", "label-studio", str(file), str(study), "--images", str(folder)]) == 0
     assert main(["consolidate", str(study)]) == 0

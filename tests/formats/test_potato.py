@@ -1,7 +1,7 @@
 """Potato: projects by hand in the layouts of both versions, and every fault of them."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -36,9 +36,7 @@ ITEMS = [
 ]
 
 
-def write_project(
-    folder: Path, schemes: list[Json], items: list[Json] | list[dict[str, object]], **other: object
-) -> Path:
+def write_project(folder: Path, schemes: list[Json], items: Sequence[object], **other: object) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "data").mkdir(exist_ok=True)
     (folder / "data" / "items.jsonl").write_text("\n".join(json.dumps(item) for item in items) + "\n")
@@ -113,7 +111,7 @@ def test_scales_dimensions_and_radio_buttons_are_pairs_too(tmp_path: Path) -> No
     ]
     write_project(tmp_path, schemes, ITEMS)
     labels = [
-        set_to("degree", "scale_value", "-2"),
+        set_to("degree", "scale_value", 0),
         set_to("by", "fidelity", "B"),
         set_to("by", "beauty", "tie"),
         set_to("by", "justification", '{"reasons": []}'),
@@ -124,7 +122,7 @@ def test_scales_dimensions_and_radio_buttons_are_pairs_too(tmp_path: Path) -> No
     assert sorted(answers.select("question", "choice").rows()) == [
         ("by-beauty", "tie"),
         ("by-fidelity", "right"),
-        ("degree", "left"),
+        ("degree", "tie"),
         ("old", "right"),
     ]
 

@@ -79,7 +79,7 @@ def _scale_name(points: int, scales: int) -> str:
 def _rated(judgement: ImportedJudgement, question: str, aspects: Sequence[RatedAspect]) -> list[ImportedJudgement]:
     """The part of a judgement that has ratings on one scale."""
     names = {aspect.name for aspect in aspects}
-    ratings = {name: value for name, value in judgement.ratings.items() if name in names}
+    ratings = {name: rating for name, rating in judgement.ratings.items() if name in names}
     if not ratings:
         return []
     return [

@@ -16,12 +16,12 @@ GENERATORS = ("generator", "model")
 SUFFIXES_OF_SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("left", "right"))
 
 
-def reference_in(value: object) -> str | None:
+def reference_in(content: object) -> str | None:
     """An image in a value of a task: a path or address with an image's ending, an upload, or an ``<img>``."""
-    if not isinstance(value, str):
+    if not isinstance(content, str):
         return None
-    html = HTML_IMAGE.search(value)
-    reference = html.group(1) if html else value.strip()
+    html = HTML_IMAGE.search(content)
+    reference = html.group(1) if html else content.strip()
     is_image = PurePosixPath(local_path(reference)).suffix.lower() in SUFFIXES and "\n" not in reference
     return reference if is_image else None
 
@@ -42,8 +42,8 @@ def leaves_folder(reference: str) -> bool:
 def references_in(values: Mapping[str, Any]) -> list[str]:
     """All images of a task, in the order of its fields; a list in a field counts value by value."""
     images = []
-    for value in values.values():
-        parts = value if isinstance(value, list) else [value]
+    for content in values.values():
+        parts = content if isinstance(content, list) else [content]
         images += [reference for part in parts if (reference := reference_in(part)) is not None]
     return images
 
@@ -75,9 +75,9 @@ def default_folder(images: Path | None, project: Path, records: Mapping[str, Ima
 def _generators(values: Mapping[str, Any], count: int) -> list[str]:
     """``generator`` or ``model``; of two images a list ``generators`` or fields ending in _a and _b, or so."""
     for name in GENERATORS:
-        value = values.get(name)
-        if isinstance(value, str) and value and count == 1:
-            return [value]
+        content = values.get(name)
+        if isinstance(content, str) and content and count == 1:
+            return [content]
         listed = values.get(f"{name}s")
         if isinstance(listed, list) and len(listed) == count and all(isinstance(part, str) for part in listed):
             return listed

@@ -142,7 +142,7 @@ def _answers(judgement: ImportedJudgement, trial: str, session: str) -> list[dic
         "answered": judgement.at,
     }
     if judgement.ratings:
-        return [common | {"aspect": aspect, "value": value} for aspect, value in judgement.ratings.items()]
+        return [common | {"aspect": aspect, "value": rating} for aspect, rating in judgement.ratings.items()]
     ranking = None if judgement.ranking is None else list(judgement.ranking)
     return [common | {"aspect": "preference", "choice": judgement.choice, "ranking": ranking}]
 

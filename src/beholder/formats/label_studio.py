@@ -117,27 +117,29 @@ def _tasks(path: Path, configuration: Configuration) -> list[Entry]:
 def _task_faults(task: object, configuration: Configuration) -> list[str]:
     if not isinstance(task, dict):
         return [f"an object was expected; found {type(task).__name__}"]
-    data, annotations = task.get("data"), task.get("annotations")
+    task_fields, annotations = task.get("data"), task.get("annotations")
     faults = []
-    if not isinstance(data, dict):
-        faults.append(f"data: an object was expected; found {type(data).__name__}")
+    if not isinstance(task_fields, dict):
+        faults.append(f"data: an object was expected; found {type(task_fields).__name__}")
     if not isinstance(annotations, list):
         faults.append(f"annotations: a list was expected; found {type(annotations).__name__}")
     if faults:
         return faults
-    assert isinstance(data, dict)
+    assert isinstance(task_fields, dict)
     assert isinstance(annotations, list)
-    faults += [f"the path {image} leaves the folder" for image in references_in(data) if leaves_folder(image)]
+    faults += [
+        f"the path {image} leaves the folder" for image in references_in(task_fields) if leaves_folder(image)
+    ]
     for annotation in annotations:
         if not isinstance(annotation, dict):
             faults.append(f"annotations: objects were expected; found {type(annotation).__name__}")
             continue
         where = f"annotation {annotation.get('id', '?')}"
-        faults += [f"{where}: {fault}" for fault in _annotation_faults(annotation, data, configuration)]
+        faults += [f"{where}: {fault}" for fault in _annotation_faults(annotation, task_fields, configuration)]
     return faults
 
 
-def _annotation_faults(annotation: Entry, data: Entry, configuration: Configuration) -> list[str]:
+def _annotation_faults(annotation: Entry, task_fields: Entry, configuration: Configuration) -> list[str]:
     faults = []
     if _rater(annotation) is None:
         faults.append(f"completed_by: the id of a user was expected; found {annotation.get('completed_by')!r}")
@@ -149,72 +151,73 @@ def _annotation_faults(annotation: Entry, data: Entry, configuration: Configurat
     except ValueError:
         faults.append(f"created_at: a moment was expected; found {annotation.get('created_at')!r}")
     results = annotation.get("result")
-    if not isinstance(results, list) or not all(isinstance(result, dict) for result in results):
+    if not isinstance(results, list) or not all(isinstance(control_result, dict) for control_result in results):
         return [*faults, "result: a list of objects was expected"]
-    for result in results:
-        if result.get("type") in TYPES:
-            faults += _result_faults(result, data, configuration)
+    for control_result in results:
+        if control_result.get("type") in TYPES:
+            faults += _result_faults(control_result, task_fields, configuration)
     return faults
 
 
-def _result_faults(result: Entry, data: Entry, configuration: Configuration) -> list[str]:
-    name, kind, value = result.get("from_name"), str(result["type"]), result.get("value")
-    if not isinstance(name, str) or not isinstance(value, dict):
+def _result_faults(control_result: Entry, task_fields: Entry, configuration: Configuration) -> list[str]:
+    name, kind, content = control_result.get("from_name"), str(control_result["type"]), control_result.get("value")
+    if not isinstance(name, str) or not isinstance(content, dict):
         return ["result: from_name and value were expected"]
-    answer = _answer(kind, value)
+    answer = _answer(kind, content)
     if answer is None:
         expected = {"pairwise": "left or right", "rating": "a whole number from 1", "choices": "one choice"}
-        return [f"{name}: {expected[kind]} was expected; found {value}"]
-    images = _images(result, data, configuration)
+        return [f"{name}: {expected[kind]} was expected; found {content}"]
+    images = _images(control_result, task_fields, configuration)
     expected_count = 2 if kind == "pairwise" else None
     if not images or (expected_count and len(images) != expected_count):
         what = "two images" if expected_count else "image"
-        fields = ", ".join(data) or "none"
-        return [f"{name}: to_name is {result.get('to_name')!r}; which {what} of the fields {fields} is not clear"]
+        fields = ", ".join(task_fields) or "none"
+        to_name = control_result.get("to_name")
+        return [f"{name}: to_name is {to_name!r}; which {what} of the fields {fields} is not clear"]
     return []
 
 
-def _answer(kind: str, value: Mapping[str, Any]) -> str | None:
+def _answer(kind: str, content: Mapping[str, Any]) -> str | None:
     """The answer of a result as a text; nothing where it is none."""
     if kind == "pairwise":
-        selected = value.get("selected")
+        selected = content.get("selected")
         return selected if selected in ("left", "right") else None
     if kind == "rating":
-        stars = value.get("rating")
+        stars = content.get("rating")
         return str(stars) if isinstance(stars, int) and not isinstance(stars, bool) and stars >= 1 else None
-    choices = value.get("choices")
+    choices = content.get("choices")
     is_single = isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], str)
     return choices[0] if is_single and choices else None
 
 
-def _images(result: Entry, data: Entry, configuration: Configuration) -> tuple[str, ...]:
+def _images(control_result: Entry, task_fields: Entry, configuration: Configuration) -> tuple[str, ...]:
     """The images that a result is about; none where that is not clear."""
-    to_name = result.get("to_name")
+    to_name = control_result.get("to_name")
     names = to_name if isinstance(to_name, list) else str(to_name or "").split(",")
     fields = [configuration.fields.get(str(name).strip(), str(name).strip()) for name in names]
-    images = [reference_in(data.get(name)) for name in fields]
-    every = references_in(data)
-    if result["type"] == "choices" and len(every) == 2 and _is_side(result):
+    images = [reference_in(task_fields.get(name)) for name in fields]
+    every = references_in(task_fields)
+    if control_result["type"] == "choices" and len(every) == 2 and _is_side(control_result):
         return tuple(every)  # such a control names one of the two images
-    if all(image is not None for image in images) and (result["type"] != "pairwise" or len(images) == 2):
+    if all(image is not None for image in images) and (control_result["type"] != "pairwise" or len(images) == 2):
         return tuple(image for image in images if image is not None)
-    expected_count = 2 if result["type"] == "pairwise" else 1
+    expected_count = 2 if control_result["type"] == "pairwise" else 1
     return tuple(every) if len(every) == expected_count else ()
 
 
-def _is_side(result: Entry) -> bool:
-    return side_of(_answer("choices", result["value"]) or "") is not None
+def _is_side(control_result: Entry) -> bool:
+    return side_of(_answer("choices", control_result["value"]) or "") is not None
 
 
 def _annotations(subject: str, tasks: Sequence[Entry], configuration: Configuration) -> Annotations:
     """Judgements of all annotations; choices that are neither sides nor numbers are left out, and named."""
     skipped = sum(bool(annotation.get("was_cancelled")) for task in tasks for annotation in task["annotations"])
     other_types = Counter(
-        str(result.get("type"))
+        str(control_result.get("type"))
         for task in tasks
         for annotation in task["annotations"]
-        for result in annotation["result"]
-        if result.get("type") not in TYPES
+        for control_result in annotation["result"]
+        if control_result.get("type") not in TYPES
     )
     controls = [
         (task, annotation, control)
@@ -245,11 +248,14 @@ def _annotations(subject: str, tasks: Sequence[Entry], configuration: Configurat
 
 
 def _controls(task: Entry, annotation: Entry, configuration: Configuration) -> Iterator[Control]:
-    for result in annotation["result"]:
-        if result.get("type") in TYPES:
-            images = _images(result, task["data"], configuration)
+    for control_result in annotation["result"]:
+        if control_result.get("type") in TYPES:
+            images = _images(control_result, task["data"], configuration)
             yield Control(
-                result["from_name"], result["type"], images, _answer(result["type"], result["value"]) or ""
+                control_result["from_name"],
+                control_result["type"],
+                images,
+                _answer(control_result["type"], control_result["value"]) or "",
             )
 
 
@@ -318,9 +324,9 @@ def _rater(annotation: Entry) -> str | None:
     return f"user-{number}" if isinstance(number, int) and not isinstance(number, bool) else None
 
 
-def _moment(value: object) -> datetime:
+def _moment(content: object) -> datetime:
     """A moment in UTC; an error where it is not one."""
-    if value is None:
+    if content is None:
         return NO_TIME
-    moment = datetime.fromisoformat(str(value))
+    moment = datetime.fromisoformat(str(content))
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -27,7 +27,7 @@ from beholder.formats.potato_files import Answered, Project, read_project
 from beholder.formats.reading import Entry, shortened
 
 SELECTED = {"A": LEFT, "B": RIGHT, "tie": TIE}
-UNSET = ("", None, False, "false")
+UNSET = ("", "None", "False", "false")
 """Values of labels that were not chosen."""
 
 POINT = re.compile(r"(?:scale_)?(\d+)$")
@@ -62,7 +62,7 @@ class Answer:
 
     aspect: str
     choice: str | None = None
-    value: float | None = None
+    rating: float | None = None
 
 
 def read_study(source: Path, *, images: Path | None = None) -> Imported:
@@ -111,20 +111,20 @@ def _annotations(subject: str, project: Project, schemes: list[Scheme]) -> Annot
     names = slugs(_aspect_names(project, schemes))
     for number, user in enumerate(project.answers):
         for answered in project.answers[user]:
-            item = project.items.get(answered.item)
-            if item is None:
-                unknown[answered.item] = None
+            instance = project.items.get(answered.instance)
+            if instance is None:
+                unknown[answered.instance] = None
                 continue
             for scheme in schemes:
                 changed += len(_chosen(scheme, answered)) > 1 and scheme.settings["annotation_type"] != "pairwise"
             try:
-                parts = list(_judgements(f"rater-{number + 1:03d}", answered, item, project, schemes, names))
+                parts = list(_judgements(f"rater-{number + 1:03d}", answered, instance, project, schemes, names))
             except ValueError as error:
-                faults.append(f"{user}, item {answered.item}: {error}")
+                faults.append(f"{user}, item {answered.instance}: {error}")
                 continue
             judgements += parts
             for images in {part.images for part in parts}:
-                records |= records_of(item, images)
+                records |= records_of(instance, images)
     faults += [f"the path {image} leaves the folder" for image in records if leaves_folder(image)]
     if not judgements and not faults:
         faults.append("nobody has answered a scheme of pairs or ratings about an item of the data files")
@@ -171,31 +171,31 @@ def _aspect_names(project: Project, schemes: list[Scheme]) -> Iterator[str]:
 def _judgements(
     rater: str,
     answered: Answered,
-    item: Entry,
+    instance: Entry,
     project: Project,
     schemes: list[Scheme],
     names: Mapping[str, str],
 ) -> Iterator[ImportedJudgement]:
     """The pairs of an item, and all its ratings together; an error where an answer or its image is missing."""
     ratings: dict[str, float] = {}
-    prompt = prompt_in(item)
+    prompt = prompt_in(instance)
     for scheme in schemes:
         for answer in _answers(scheme, answered):
-            if answer.value is not None:
-                ratings[names[answer.aspect]] = answer.value
+            if answer.rating is not None:
+                ratings[names[answer.aspect]] = answer.rating
                 continue
             yield ImportedJudgement(
                 names[answer.aspect],
                 "pair",
                 rater,
                 prompt,
-                _pair(scheme, item),
+                _pair(scheme, instance),
                 choice=answer.choice,
                 at=answered.at,
                 seconds=answered.seconds,
             )
     if ratings:
-        image = _single(item, project)
+        image = _single(instance, project)
         yield ImportedJudgement(
             "rating", "rating", rater, prompt, (image,), ratings=ratings, at=answered.at, seconds=answered.seconds
         )
@@ -203,7 +203,11 @@ def _judgements(
 
 def _chosen(scheme: Scheme, answered: Answered) -> dict[str, Any]:
     """The labels of a scheme that were chosen, the one that was set last at the end."""
-    labels = {name: value for name, value in answered.labels.get(scheme.name, {}).items() if value not in UNSET}
+    labels = {
+        name: label_value
+        for name, label_value in answered.labels.get(scheme.name, {}).items()
+        if str(label_value) not in UNSET
+    }
     return dict(sorted(labels.items(), key=lambda entry: answered.last_changed.get((scheme.name, entry[0]), 0.0)))
 
 
@@ -212,40 +216,42 @@ def _answers(scheme: Scheme, answered: Answered) -> Iterator[Answer]:
     if not chosen:
         return
     if scheme.settings["annotation_type"] == "pairwise":
-        for label, value in chosen.items():
+        for label, label_value in chosen.items():
             if label not in NO_PAIR:
-                yield _pairwise(scheme, label, value)
+                yield _pairwise(scheme, label, label_value)
         return
-    label, value = [*chosen.items()][-1]
+    label, label_value = [*chosen.items()][-1]
     if scheme.points is None:
         side = side_of(label)
         if side is None:
             raise ValueError(f"{scheme.name}: the label {label!r} is not one of {', '.join(scheme.labels)}")
         yield Answer(scheme.name, choice=side)
     elif label != "bad_text":
-        yield Answer(scheme.name, value=_rating(scheme, label, value))
+        yield Answer(scheme.name, rating=_rating(scheme, label, label_value))
 
 
-def _pairwise(scheme: Scheme, label: str, value: object) -> Answer:
+def _pairwise(scheme: Scheme, label: str, label_value: object) -> Answer:
     if label == "scale_value":
         try:
-            preference = float(str(value))
+            preference = float(str(label_value))
         except ValueError:
-            raise ValueError(f"{scheme.name}: a number was expected; found {value!r}") from None
+            raise ValueError(f"{scheme.name}: a number was expected; found {label_value!r}") from None
         return Answer(scheme.name, choice=LEFT if preference < 0 else RIGHT if preference > 0 else TIE)
-    if str(value) not in SELECTED:
-        raise ValueError(f"{scheme.name}: A, B or tie was expected; found {value!r}")
-    return Answer(scheme.name if label == "selection" else f"{scheme.name} {label}", choice=SELECTED[str(value)])
+    if str(label_value) not in SELECTED:
+        raise ValueError(f"{scheme.name}: A, B or tie was expected; found {label_value!r}")
+    return Answer(
+        scheme.name if label == "selection" else f"{scheme.name} {label}", choice=SELECTED[str(label_value)]
+    )
 
 
-def _rating(scheme: Scheme, label: str, value: object) -> float:
+def _rating(scheme: Scheme, label: str, label_value: object) -> float:
     """A point of the scale, by the label; the value of a version may be the key that was pressed."""
     if scheme.points == 0:
         low, high = _range(scheme)
         try:
-            number = float(str(value))
+            number = float(str(label_value))
         except ValueError:
-            raise ValueError(f"{scheme.name}: a number was expected; found {value!r}") from None
+            raise ValueError(f"{scheme.name}: a number was expected; found {label_value!r}") from None
         if not low <= number <= high:
             raise ValueError(f"{scheme.name}: a number from {low:g} to {high:g} was expected; found {number:g}")
         return 100 * (number - low) / (high - low)
@@ -269,25 +275,25 @@ def _slider_note(scheme: Scheme) -> str | None:
     return f"{scheme.name}: the slider from {low:g} to {high:g} is rescaled to 0 to 100."
 
 
-def _pair(scheme: Scheme, item: Entry) -> tuple[str, ...]:
+def _pair(scheme: Scheme, instance: Entry) -> tuple[str, ...]:
     """The two images of an item: as the scheme names them, as ``left`` and ``right``, or the only two."""
-    named = item.get(str(scheme.settings.get("items_key", "")))
-    listed = named if isinstance(named, list) else [item.get("left"), item.get("right")]
-    images = [reference for value in listed if (reference := reference_in(value)) is not None]
+    named = instance.get(str(scheme.settings.get("items_key", "")))
+    listed = named if isinstance(named, list) else [instance.get("left"), instance.get("right")]
+    images = [reference for label_value in listed if (reference := reference_in(label_value)) is not None]
     if len(images) != 2:
-        images = references_in(item)
+        images = references_in(instance)
     if len(images) != 2:
         raise ValueError(f"{scheme.name}: two images were expected; found {', '.join(images) or 'none'}")
     return tuple(images)
 
 
-def _single(item: Entry, project: Project) -> str:
+def _single(instance: Entry, project: Project) -> str:
     """The image of an item: as the display or the text key names it, or the only one there is."""
     fields = (project.settings.get("instance_display") or {}).get("fields") or []
     keys = [str(field.get("key")) for field in fields if isinstance(field, dict) and field.get("type") == "image"]
     keys.append(str((project.settings.get("item_properties") or {}).get("text_key", "")))
-    named = [reference for key in keys if (reference := reference_in(item.get(key))) is not None]
-    images = named[:1] or references_in(item)
+    named = [reference for key in keys if (reference := reference_in(instance.get(key))) is not None]
+    images = named[:1] or references_in(instance)
     if len(images) != 1:
         raise ValueError(f"one image was expected; found {', '.join(images) or 'none'}")
     return images[0]

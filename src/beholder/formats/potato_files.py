@@ -33,7 +33,7 @@ SECONDS_OF = (86_400, 3_600, 60, 1)
 class Answered:
     """What one annotator answered about one item: scheme → label → value, in the order of the file."""
 
-    item: str
+    instance: str
     labels: Mapping[str, Mapping[str, Any]]
     last_changed: Mapping[tuple[str, str], float]
     """When a label of a scheme was last set, where that is recorded."""
@@ -172,16 +172,16 @@ def _read_answers(user: Path) -> list[Answered]:
         if (user / LINES).is_file():
             return _read_lines(user / LINES)
         raise TableError(str(path), ["instance_id_to_label_to_value: an object by item was expected"])
-    ordering = {str(item): place for place, item in enumerate(state.get("instance_id_ordering") or [])}
+    ordering = {str(instance): place for place, instance in enumerate(state.get("instance_id_ordering") or [])}
     behaviour = state.get("instance_id_to_behavioral_data") or {}
     answers, faults = [], []
-    for item in sorted(labels, key=lambda name: ordering.get(name, len(ordering))):
+    for instance in sorted(labels, key=lambda name: ordering.get(name, len(ordering))):
         try:
-            by_scheme = _by_scheme(labels[item])
+            by_scheme = _by_scheme(labels[instance])
         except ValueError as error:
-            faults.append(f"{item}: {error}")
+            faults.append(f"{instance}: {error}")
             continue
-        answers.append(_answered(item, by_scheme, behaviour.get(item)))
+        answers.append(_answered(instance, by_scheme, behaviour.get(instance)))
     if faults:
         raise TableError(str(path), shortened(faults))
     return answers
@@ -204,10 +204,10 @@ def _by_scheme(labels: object) -> dict[str, dict[str, Any]]:
     return by_scheme
 
 
-def _answered(item: str, labels: dict[str, dict[str, Any]], behaviour: object) -> Answered:
+def _answered(instance: str, labels: dict[str, dict[str, Any]], behaviour: object) -> Answered:
     """With the time and the changes that version 2 records."""
     if not isinstance(behaviour, dict):
-        return Answered(item, labels, {})
+        return Answered(instance, labels, {})
     changes = behaviour.get("annotation_changes") or []
     last_changed = {
         (str(change.get("schema_name")), str(change.get("label_name"))): float(change["timestamp"])
@@ -218,7 +218,7 @@ def _answered(item: str, labels: dict[str, dict[str, Any]], behaviour: object) -
     at = datetime.fromtimestamp(float(ended), UTC) if _is_number(ended) and ended else NO_TIME
     milliseconds = behaviour.get("total_time_ms")
     seconds = max(float(milliseconds), 0.0) / 1000 if _is_number(milliseconds) and milliseconds else 0.0
-    return Answered(item, labels, last_changed, at, seconds)
+    return Answered(instance, labels, last_changed, at, seconds)
 
 
 def _read_lines(path: Path) -> list[Answered]:
@@ -250,5 +250,5 @@ def _seconds(groups: tuple[str | None, ...]) -> Iterator[int]:
         yield int(text or 0) * unit
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_number(candidate: object) -> bool:
+    return isinstance(candidate, int | float) and not isinstance(candidate, bool)
