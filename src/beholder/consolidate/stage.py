@@ -20,6 +20,7 @@ from beholder.errors import TableError
 from beholder.judgements.coding import judgements_of
 from beholder.judgements.joined import answered_trials, skipped_trials
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
+from beholder.study.question import WORDING
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain
@@ -34,7 +35,7 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     """Screen raters, label items and measure agreement, for every question of the study."""
     study, store = load_study(folder), Store(folder)
     relevant_settings: dict[str, Plain] = {
-        q.name: q.model_dump(mode="json", exclude={"text", "design", "protocol"}) for q in study.questions
+        q.name: q.model_dump(mode="json", exclude={**WORDING, "design": True}) for q in study.questions
     }
     work = Work(CONSOLIDATE, {"level": study.analysis.level, "questions": relevant_settings}, study.seed)
     return perform(store, work, lambda tables: _consolidate(tables, study), force=force)
