@@ -22,6 +22,7 @@ from beholder.judgements.coding import judgements_of
 from beholder.judgements.inclusion import SETTING as INCLUDE_EXCLUDED
 from beholder.judgements.joined import answered_trials, skipped_trials
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
+from beholder.study.question import WORDING
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain
@@ -40,7 +41,7 @@ def run(folder: Path, *, force: bool = False, include_excluded: bool = False) ->
     """
     study, store = load_study(folder), Store(folder)
     relevant_settings: dict[str, Plain] = {
-        q.name: q.model_dump(mode="json", exclude={"text", "design", "protocol"}) for q in study.questions
+        q.name: q.model_dump(mode="json", exclude={**WORDING, "design": True}) for q in study.questions
     }
     settings: dict[str, Plain] = {"level": study.analysis.level, "questions": relevant_settings}
     if include_excluded:

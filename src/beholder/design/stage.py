@@ -11,6 +11,7 @@ from beholder.design.draw import draw_question
 from beholder.design.items import DrawnTrial, pool_images
 from beholder.errors import FaultsError, StageError, StudyError
 from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.question import WORDING
 from beholder.study.study import load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.rehearsals import is_rehearsed, move_tables_away
@@ -37,7 +38,7 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     work = Work(
         DESIGN,
         settings={
-            q.name: q.model_dump(mode="json", exclude={"screening", "text", "protocol"}) for q in study.questions
+            q.name: q.model_dump(mode="json", exclude={**WORDING, "screening": True}) for q in study.questions
         },
         seed=study.seed,
     )
