@@ -1,6 +1,8 @@
 """``beholder collect``: the study server, or a rehearsal of it with simulated raters."""
 
+import functools
 import gc
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +21,8 @@ from beholder.cli.options import database_options, database_url, existing_databa
 @click.option("--simulate", "people", type=click.IntRange(min=1), metavar="N", help="Simulate so many raters.")
 @click.option("--serve", "serving", is_flag=True, help="After --simulate: show the researcher's pages of it.")
 @click.option("--bad", type=click.IntRange(min=0), default=0, show_default=True, help="Of them, with bad habits.")
+@click.option("--accept-low-pay", is_flag=True, help="Pay less than the study's minimum_hourly all the same.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was collected as JSON, all else to stderr.")
 @click.option("--rotate-token", is_flag=True, help="Replace the researcher's link, end all cookies, and stop.")
 def collect(
     folder: Path,
@@ -30,6 +34,8 @@ def collect(
     bad: int,
     *,
     serving: bool,
+    accept_low_pay: bool,
+    as_json: bool,
     rotate_token: bool,
 ) -> None:
     """Ask raters: serve the pages on which they judge images.
@@ -37,6 +43,9 @@ def collect(
     Draws the trials if that was not done, starts the server, and prints the link for raters and the one for the
     researcher. An answer is on the disk before it is acknowledged. When the server stops, the answers are written
     to the tables of FOLDER.
+
+    The pay of a session and the hourly wage are printed. The server does not start where that is less than the
+    study's minimum_hourly, unless --accept-low-pay.
 
     With --simulate, simulated raters use the pages' own interface instead, and the server stops after them. Such a
     rehearsal has a database of its own in FOLDER/rehearsals: it takes no slots of the study, and can be repeated.
@@ -53,25 +62,54 @@ def collect(
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
         return
+    _refuse_odd_options(people, bad, processes, serving=serving)
+    say = functools.partial(click.echo, err=as_json)
+    _show_pay(folder, say, accepted=accept_low_pay, simulated=people is not None)
     if people is not None:
-        _refuse_options_of_a_study(processes)
-        _rehearse(folder, people, bad, Address(host, port), serving=serving)
+        _rehearse(folder, people, bad, Address(host, port), say, serving=serving)
+        if as_json:
+            _print_counts(folder)
         return
     folder = folder.resolve()
-    if serving or bad:
-        raise click.UsageError("--serve and --bad go with --simulate; without it, the study itself is served")
     url = database_url(folder, database)
     with usable_database():
         ready = is_ready(folder, url)
     if not ready:
-        click.echo(run_child("beholder", "design", folder))
+        say(run_child("beholder", "design", folder))
         migrated = prepare(folder, url)
         if migrated:
-            click.echo(migrated)
+            say(migrated)
         note_ready(folder, url)
     refuse_simulated_raters(folder, url)
-    serve(folder, url, host=host, port=port, processes=processes, say=click.echo)
-    click.echo(run_child("beholder.collect.exchange.export", folder, url=url))
+    serve(folder, url, host=host, port=port, processes=processes, say=say)
+    say(run_child("beholder.collect.exchange.export", folder, url=url))
+    if as_json:
+        _print_counts(folder)
+
+
+def _show_pay(folder: Path, say: Callable[[str], None], *, accepted: bool, simulated: bool) -> None:
+    """Print what raters are paid; refuse less than the least wage, unless that is accepted or nobody is paid."""
+    from beholder.errors import StudyError
+    from beholder.study.study import load_study
+    from beholder.study.wages import LOW_PAY_ADVICE, describe_pay, low_pay_faults
+
+    study = load_study(folder)
+    faults = low_pay_faults(study)
+    if faults and not (accepted or simulated):
+        raise StudyError(str(folder), faults, advice=LOW_PAY_ADVICE)
+    for question in study.questions:
+        say(f"pay: {describe_pay(study, question)} ({question.name})")
+    for fault in faults:
+        say(f"warning: {fault}")
+
+
+def _print_counts(folder: Path) -> None:
+    from beholder.cli.output import show_json
+    from beholder.tables.stages import COLLECT
+    from beholder.tables.store import Store
+
+    rows = {name: Store(folder).read_or_empty(name).height for name in COLLECT.outputs}
+    show_json({"folder": str(folder), "rows": rows})
 
 
 class Address(NamedTuple):
@@ -81,8 +119,14 @@ class Address(NamedTuple):
     port: int
 
 
-def _refuse_options_of_a_study(processes: int) -> None:
-    """Refuse what a rehearsal has no use for: it has a database and one process of its own."""
+def _refuse_odd_options(people: int | None, bad: int, processes: int, *, serving: bool) -> None:
+    """Refuse options that do not go together: a rehearsal has a database and one process of its own."""
+    if people is None:
+        if serving or bad:
+            raise click.UsageError("--serve and --bad go with --simulate; without it, the study itself is served")
+        return
+    if bad > people:
+        raise click.BadParameter(f"{bad} of {people} raters cannot be bad", param_hint="--bad")
     source = click.get_current_context().get_parameter_source
     typed = [name for name in ("database", "database_file") if source(name) is ParameterSource.COMMANDLINE]
     if typed or processes > 1:
@@ -92,7 +136,9 @@ def _refuse_options_of_a_study(processes: int) -> None:
         )
 
 
-def _rehearse(folder: Path, people: int, bad: int, address: Address, *, serving: bool) -> None:
+def _rehearse(
+    folder: Path, people: int, bad: int, address: Address, say: Callable[[str], None], *, serving: bool
+) -> None:
     """Play a rehearsal and keep it; to be shown, one that was played before with the same raters is enough."""
     from beholder.collect.database.schema import default_url
     from beholder.collect.server.serve import prepare, run_child, serve
@@ -101,18 +147,16 @@ def _rehearse(folder: Path, people: int, bad: int, address: Address, *, serving:
 
     gc.enable()
     typed, folder = folder, folder.resolve()
-    if bad > people:
-        raise click.BadParameter(f"{bad} of {people} raters cannot be bad", param_hint="--bad")
-    click.echo(run_child("beholder", "design", folder))
+    say(run_child("beholder", "design", folder))
     room = find_rehearsal(folder, raters=people, bad=bad) if serving else None
     if room is None:
         room = new_rehearsal(folder)
         url = default_url(room)
         prepare(folder, url)
         for line in rehearse(folder, url, raters=people, bad=bad):
-            click.echo(line)
-        click.echo(run_child("beholder.collect.exchange.export", folder, url=url))
-    click.echo(f"The rehearsal is kept in {typed / room.relative_to(folder)}. It takes no slots of the study.")
+            say(line)
+        say(run_child("beholder.collect.exchange.export", folder, url=url))
+    say(f"The rehearsal is kept in {typed / room.relative_to(folder)}. It takes no slots of the study.")
     if serving:
         serve(
             folder,
@@ -120,7 +164,7 @@ def _rehearse(folder: Path, people: int, bad: int, address: Address, *, serving:
             host=address.host,
             port=address.port,
             processes=1,
-            say=click.echo,
+            say=say,
             rehearsal=True,
         )
 

@@ -25,9 +25,14 @@ class Pay(Settings):
     """What a rater is paid, and the hourly wage that it is compared with."""
 
     currency: str = "USD"
-    base: float = Field(1.0, ge=0, description="for a complete session")
+    base: float | None = Field(
+        None, ge=0, description="for a complete session; left out: its expected time at minimum_hourly"
+    )
     per_right: float = Field(0.0, ge=0, description="bonus for each correct answer")
-    minimum_hourly: float = Field(12.0, ge=0, description="the wage that pay is compared with")
+    minimum_hourly: float = Field(
+        12.0, ge=0, description="the least wage; the server refuses to start where pay is less"
+    )
+    accept_low: bool = Field(False, description="pay less than minimum_hourly all the same")
 
 
 class ImageSettings(Settings):

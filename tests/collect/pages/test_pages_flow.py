@@ -117,7 +117,11 @@ def test_a_break_is_offered_once_and_needs_no_server(open_page: Open, mock: Mock
 
 def test_own_instructions_examples_and_labels(open_page: Open) -> None:
     page = open_page(
-        kind="pair", from_="instructions", own="%23 Look%0A%0Aclosely", examples="good bad neither", left="The first"
+        kind="pair",
+        from_="instructions",
+        own="%23 Look%0A%0Aclosely",
+        examples="good bad neither",
+        left="The first",
     )
     assert page.get_by_role("heading", name="Look", exact=True).is_visible()
     assert page.get_by_text("Choose the one that you find better.").count() == 0

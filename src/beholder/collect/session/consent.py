@@ -11,8 +11,9 @@ from typing import Any
 from beholder.collect.session.progress import allowed_skips
 from beholder.collect.session.texts import text_in, texts
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
-from beholder.study.kinds.duration import announced_minutes, session_trials
+from beholder.study.kinds.duration import session_trials
 from beholder.study.study import Study
+from beholder.study.wages import base_pay, session_minutes
 
 
 def consent_text(study: Study, question: AnyQuestion, language: str) -> str:
@@ -36,14 +37,15 @@ def consent_hash(text: str) -> str:
 def consent_part(study: Study, question: AnyQuestion, language: str) -> dict[str, Any]:
     """Return what the consent page shows."""
     text = consent_text(study, question, language)
+    pay = {"currency": study.pay.currency, "base": base_pay(study, question), "per_right": study.pay.per_right}
     return {
         "text": text,
         "hash": consent_hash(text),
         "version": study.collect.consent_version,
         "language": language,
         "description": study.description,
-        "pay": {"currency": study.pay.currency, "base": study.pay.base, "per_right": study.pay.per_right},
-        "minutes": announced_minutes(question, study.collect.minutes),
+        "pay": pay,
+        "minutes": session_minutes(study, question),
         "masked": kind_of(question).traits.flashes,
     }
 
@@ -51,14 +53,15 @@ def consent_part(study: Study, question: AnyQuestion, language: str) -> dict[str
 def _terms(study: Study, question: AnyQuestion, language: str) -> Iterator[str]:
     """Yield the terms, in the order in which they may matter during a session."""
     words, design, pay = texts(language), question.design, study.pay
-    paid = "" if pay.base or pay.per_right else ".unpaid"
+    base = base_pay(study, question)
+    paid = "" if base or pay.per_right else ".unpaid"
 
     def money(amount: float) -> str:
         number = f"{amount:.2f}"
         return f"{number.replace('.', ',') if language == 'de' else number} {pay.currency}"
 
     if not paid:
-        yield words["consent.terms.pay"].format(base=money(pay.base))
+        yield words["consent.terms.pay"].format(base=money(base))
     if pay.per_right:
         yield words["consent.terms.bonus"].format(bonus=money(pay.per_right))
     if kind_of(question).traits.flashes:
@@ -66,7 +69,7 @@ def _terms(study: Study, question: AnyQuestion, language: str) -> Iterator[str]:
     if design.qualification and question.screening.min_qualification is not None:
         trials, opening = session_trials(question), design.training + design.qualification
         yield words[f"consent.terms.qualification{paid}"].format(
-            count=design.qualification, amount=money(pay.base * opening / trials)
+            count=design.qualification, amount=money(base * opening / trials)
         )
     unvaried = paid or (".unpaid" if pay.per_right else "")  # a bonus does depend on the answers
     yield words[f"consent.terms.checks{paid}" if _is_checked(question) else f"consent.terms.used{unvaried}"]
