@@ -33,9 +33,9 @@ def collect(
     people: int | None,
     bad: int,
     *,
+    serving: bool,
     accept_low_pay: bool,
     as_json: bool,
-    serving: bool,
     rotate_token: bool,
 ) -> None:
     """Ask raters: serve the pages on which they judge images.
@@ -62,15 +62,15 @@ def collect(
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
         return
+    _refuse_odd_options(people, bad, processes, serving=serving)
     say = functools.partial(click.echo, err=as_json)
     _show_pay(folder, say, accepted=accept_low_pay, simulated=people is not None)
     if people is not None:
-        _refuse_options_of_a_study(processes)
-        _rehearse(folder, people, bad, Address(host, port), say, serving=serving, as_json=as_json)
+        _rehearse(folder, people, bad, Address(host, port), say, serving=serving)
+        if as_json:
+            _print_counts(folder)
         return
     folder = folder.resolve()
-    if serving or bad:
-        raise click.UsageError("--serve and --bad go with --simulate; without it, the study itself is served")
     url = database_url(folder, database)
     with usable_database():
         ready = is_ready(folder, url)
@@ -85,68 +85,6 @@ def collect(
     say(run_child("beholder.collect.exchange.export", folder, url=url))
     if as_json:
         _print_counts(folder)
-
-
-class Address(NamedTuple):
-    """Where a server listens."""
-
-    host: str
-    port: int
-
-
-def _refuse_options_of_a_study(processes: int) -> None:
-    """Refuse what a rehearsal has no use for: it has a database and one process of its own."""
-    source = click.get_current_context().get_parameter_source
-    typed = [name for name in ("database", "database_file") if source(name) is ParameterSource.COMMANDLINE]
-    if typed or processes > 1:
-        raise click.UsageError(
-            "a rehearsal has a database of its own in FOLDER/rehearsals and one process: leave out --database, "
-            "--database-file and --processes"
-        )
-
-
-def _rehearse(
-    folder: Path,
-    people: int,
-    bad: int,
-    address: Address,
-    say: Callable[[str], None],
-    *,
-    serving: bool,
-    as_json: bool,
-) -> None:
-    """Play a rehearsal and keep it; to be shown, one that was played before with the same raters is enough."""
-    from beholder.collect.database.schema import default_url
-    from beholder.collect.server.serve import prepare, run_child, serve
-    from beholder.collect.simulate.rehearsal import find_rehearsal, rehearse
-    from beholder.tables.rehearsals import new_rehearsal
-
-    gc.enable()
-    typed, folder = folder, folder.resolve()
-    if bad > people:
-        raise click.BadParameter(f"{bad} of {people} raters cannot be bad", param_hint="--bad")
-    say(run_child("beholder", "design", folder))
-    room = find_rehearsal(folder, raters=people, bad=bad) if serving else None
-    if room is None:
-        room = new_rehearsal(folder)
-        url = default_url(room)
-        prepare(folder, url)
-        for line in rehearse(folder, url, raters=people, bad=bad):
-            say(line)
-        say(run_child("beholder.collect.exchange.export", folder, url=url))
-    say(f"The rehearsal is kept in {typed / room.relative_to(folder)}. It takes no slots of the study.")
-    if as_json:
-        _print_counts(folder)
-    if serving:
-        serve(
-            folder,
-            default_url(room),
-            host=address.host,
-            port=address.port,
-            processes=1,
-            say=say,
-            rehearsal=True,
-        )
 
 
 def _show_pay(folder: Path, say: Callable[[str], None], *, accepted: bool, simulated: bool) -> None:
@@ -172,6 +110,63 @@ def _print_counts(folder: Path) -> None:
 
     rows = {name: Store(folder).read_or_empty(name).height for name in COLLECT.outputs}
     show_json({"folder": str(folder), "rows": rows})
+
+
+class Address(NamedTuple):
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+
+def _refuse_odd_options(people: int | None, bad: int, processes: int, *, serving: bool) -> None:
+    """Refuse options that do not go together: a rehearsal has a database and one process of its own."""
+    if people is None:
+        if serving or bad:
+            raise click.UsageError("--serve and --bad go with --simulate; without it, the study itself is served")
+        return
+    if bad > people:
+        raise click.BadParameter(f"{bad} of {people} raters cannot be bad", param_hint="--bad")
+    source = click.get_current_context().get_parameter_source
+    typed = [name for name in ("database", "database_file") if source(name) is ParameterSource.COMMANDLINE]
+    if typed or processes > 1:
+        raise click.UsageError(
+            "a rehearsal has a database of its own in FOLDER/rehearsals and one process: leave out --database, "
+            "--database-file and --processes"
+        )
+
+
+def _rehearse(
+    folder: Path, people: int, bad: int, address: Address, say: Callable[[str], None], *, serving: bool
+) -> None:
+    """Play a rehearsal and keep it; to be shown, one that was played before with the same raters is enough."""
+    from beholder.collect.database.schema import default_url
+    from beholder.collect.server.serve import prepare, run_child, serve
+    from beholder.collect.simulate.rehearsal import find_rehearsal, rehearse
+    from beholder.tables.rehearsals import new_rehearsal
+
+    gc.enable()
+    typed, folder = folder, folder.resolve()
+    say(run_child("beholder", "design", folder))
+    room = find_rehearsal(folder, raters=people, bad=bad) if serving else None
+    if room is None:
+        room = new_rehearsal(folder)
+        url = default_url(room)
+        prepare(folder, url)
+        for line in rehearse(folder, url, raters=people, bad=bad):
+            say(line)
+        say(run_child("beholder.collect.exchange.export", folder, url=url))
+    say(f"The rehearsal is kept in {typed / room.relative_to(folder)}. It takes no slots of the study.")
+    if serving:
+        serve(
+            folder,
+            default_url(room),
+            host=address.host,
+            port=address.port,
+            processes=1,
+            say=say,
+            rehearsal=True,
+        )
 
 
 def _rotate(folder: Path, database: str | None, host: str, port: int) -> None:

@@ -70,7 +70,7 @@ def test_only_what_applies_is_said(serve: Serve) -> None:
     )
     assert "Each right answer adds 0.10 USD." in bonus
     assert "does not depend on what you answer" not in bonus
-    unpaid = text_of(serve(SCREENED, pay={"base": 0.0}, name="unpaid"))
+    unpaid = text_of(serve(SCREENED, pay={"base": 0.0, "minimum_hourly": 0.0}, name="unpaid"))
     assert "paid" not in unpaid.partition("# Pay, checks")[2].replace("Pay, checks", "")
 
 
@@ -81,7 +81,9 @@ def test_own_sections_stand_between_text_and_terms(serve: Serve) -> None:
             "text": {"en": "Write to us@example.org.", "de": "Schreiben Sie an us@example.org."},
         }
     ]
-    served = serve(SCREENED, collect={"consent_sections": sections, "consent": {"en": "Our own text."}})
+    served = serve(
+        SCREENED, collect={"consent_sections": sections, "consent": {"en": "Our own text."}}, pay={"base": 1.0}
+    )
     english = text_of(served)
     assert english.startswith("Our own text.\n\n# Who we are\n\nWrite to us@example.org.\n\n# Pay, checks")
     german = text_of(served, "de")

@@ -154,7 +154,7 @@ def test_simulated_raters_in_the_study_itself_are_refused_and_kept(
 
 def test_simulated_tables_come_back_from_the_database_as_they_were(study_folder: StudyFolder) -> None:
     marked = RichFeedbackQuestion(name="marks", design=Design(raters=2, trials=3))
-    folder = study_folder(QUESTION, marked)
+    folder = study_folder(QUESTION, marked, pay={"base": 1.0})
     run_simulated(folder, people=3, bad=1)
     url = restored_rehearsal(folder, raters=3, bad=1)
     assert restored_rehearsal(folder, raters=3, bad=1) == url

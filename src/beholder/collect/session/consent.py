@@ -52,7 +52,8 @@ def consent_part(study: Study, question: AnyQuestion, language: str) -> dict[str
 
 def _terms(study: Study, question: AnyQuestion, language: str) -> Iterator[str]:
     """Yield the terms, in the order in which they may matter during a session."""
-    words, design, pay, base = texts(language), question.design, study.pay, base_pay(study, question)
+    words, design, pay = texts(language), question.design, study.pay
+    base = base_pay(study, question)
     paid = "" if base or pay.per_right else ".unpaid"
 
     def money(amount: float) -> str:
