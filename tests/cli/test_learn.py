@@ -35,7 +35,7 @@ def test_figures_as_a_table_and_as_json(run: Run, paired_study: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--recipe", "hps-v9"], "none of: hps-v2"),
+        (["--recipe", "hps-v9"], "Did you mean 'hps-v2'?"),
         (["--recipe", "tiny-two-tower", "--set", "training.step=3"], "did you mean 'steps'?"),
         (["--recipe", "tiny-two-tower", "--folds", "30"], "24 prompts; at least 30 are needed"),
     ],

@@ -108,3 +108,20 @@ def test_a_device_that_is_not_there(run: Run, room: Path) -> None:
     ran = run("score", room / "mine", *pick(room), "--device", "abacus")
     assert ran.code == 2
     assert "device 'abacus' cannot be used here" in ran.err
+
+
+@pytest.mark.parametrize("column", ["file", "image"])
+def test_prompts_go_by_either_column(run: Run, room: Path, tmp_path: Path, column: str) -> None:
+    prompts = tmp_path / "prompts.csv"
+    prompts.write_text(f"{column},prompt\n" + "".join(f"{number}.png,{'a ' * number}b\n" for number in range(9)))
+    ran = run(
+        *("score", room / "mine", "--scorer", "prompt-length", "--prompts", prompts, "--json"),
+        *("--reference", room / "known", "--reference-prompts", prompts),
+    )
+    assert ran.code == 0, ran.err
+    assert [row["prompt-length"] for row in json.loads(ran.out)["scores"]] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_scorer_by_the_name_of_its_paper(run: Run, room: Path) -> None:
+    ran = run("score", room / "mine", "--scorer", "CLIPScore", "--prompt", "a")
+    assert "CLIPScore: clip-score" in ran.err

@@ -223,6 +223,15 @@ def test_prompts_csv_goes_before_text_files(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("column", ["file", "image"])
+def test_prompts_csv_names_files_by_either_column(tmp_path: Path, column: str) -> None:
+    paint(tmp_path / "g/a.png")
+    (tmp_path / "g/prompts.csv").write_text(f"{column},prompt\na.png,a cat\n")
+    gathered = gather_images(Sources(generated=(("g", tmp_path / "g"),)), tmp_path / "study")
+    assert gathered.faults == ()
+    assert [entry.prompt for entry in gathered.entries] == ["a cat"]
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [

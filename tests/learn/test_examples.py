@@ -109,6 +109,10 @@ class TestRatings:
         (together,) = examples_of(study, Data(labels="ratings", together="prompt"))
         assert together.ratings == {"alignment": (None, 3.5), "quality": (4.0, 2.0)}
 
+    def test_published_means_are_ratings(self, study: Path) -> None:
+        write_labels(study, [rating("aurora/0000", 4.0, method="published-mean")])
+        assert examples_of(study, RATINGS)[0].ratings == {"quality": (4.0,)}
+
     def test_proportions_of_generated_change_their_sign(self, study: Path) -> None:
         write_labels(study, [rating("aurora/0000", 0.25, "realism", "share")])
         assert examples_of(study, RATINGS)[0].ratings == {"realism": (-0.25,)}

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,29 @@ def test_a_study_without_image_files_takes_published_figures(
     assert (row["metric"], row["reference"], row["better"], row["value"]) == ("fd", "published", "lower", -1)
     figures.write_text("generator,fd↓\na,1\nb,2\n")
     assert not run(folder, measuring=MeasureSettings(published=figures)).skipped  # the file has changed
+
+
+def test_without_real_images_one_line_names_what_is_left_out(
+    study: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = Store(study)
+    store.write({"images": store.read("images").filter(~pl.col("real"))}, Provenance("new", {}, 0, {}))
+    parts = set()
+    with caplog.at_level(logging.WARNING):
+        run(study, measuring=QUICK, progress=lambda part, *_: parts.add(part))
+    (line,) = [message for message in caplog.messages if "real images" in message]
+    assert line == "the study has no real images, so these are left out: frechet, kernel"
+    assert set(store.read("distances")["distance"]) == {"vendi"}
+    assert parts == {"images", "distances", "comparisons with raters"}
+
+
+def test_nothing_is_encoded_that_no_distance_needs(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(study)
+    store.write({"images": store.read("images").filter(~pl.col("real"))}, Provenance("new", {}, 0, {}))
+    monkeypatch.setattr("beholder.measure.stage.load_encoder", lambda *_: pytest.fail("an encoder was loaded"))
+    outcome = run(study, measuring=replace(QUICK, distances=("frechet", "kernel")))
+    assert outcome.rows["features"] == 0
+    assert outcome.rows["scores"] > 0
 
 
 def test_a_missing_image_is_listed_or_skipped(study: Path, caplog: pytest.LogCaptureFixture) -> None:

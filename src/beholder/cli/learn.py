@@ -10,7 +10,10 @@ from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.errors import UserError
 from beholder.learn.card import figure_table
+from beholder.learn.examples import read_labelled_images
 from beholder.learn.recipe import TRACKERS, load_recipe, shipped_recipes
+from beholder.tables.stages import TRAIN
+from beholder.tables.store import Store
 
 NEEDED = ("accelerate", "safetensors", "torch", "transformers")
 
@@ -61,6 +64,8 @@ def learn(
     all_changes = [*changes, *([f"split.by={by}"] if by else []), *([f"split.folds={folds}"] if folds else [])]
     all_changes += [f"training.trackers={json.dumps(trackers)}"] if trackers else []
     recipe = load_recipe(recipe_name, all_changes)
+    if recipe.data.labels != "rich":
+        read_labelled_images(Store(folder).within(TRAIN), recipe.data)  # faults before torch is imported
     try:
         from beholder.learn.job import as_json as figure_as_json
         from beholder.learn.stage import run

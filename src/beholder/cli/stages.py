@@ -43,9 +43,11 @@ def stage_command(verb: str, about: str) -> click.Command:
     def command(folder: Path, *, force: bool, quiet: bool, as_json: bool) -> None:  # noqa: ARG001 - nothing to leave out
         from beholder.api.stages import load_stage
         from beholder.cli.output import show_json
+        from beholder.cli.progress import progress_report
 
         logger.info("%s: starting in %s", verb, folder)
-        outcome = load_stage(verb).run(folder, force=force)
+        with progress_report(verb):
+            outcome = load_stage(verb).run(folder, force=force)
         if as_json:
             show_json(asdict(outcome))
         else:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from beholder.learn.evaluate import Figure
 from beholder.learn.recipe import Recipe
 from beholder.learn.splits import Item
@@ -34,16 +36,22 @@ def write_card(
     training_data: TrainingData,
     figures: Sequence[Figure],
     seconds: float,
+    sessions: pl.DataFrame,
 ) -> None:
     """Write the card of a model into its folder; ``seconds`` is how long training took."""
     with write_atomically(folder / FILE_NAME) as file:
-        file.write(render_card(recipe, study, training_data, figures, seconds).encode())
+        file.write(render_card(recipe, study, training_data, figures, seconds, sessions).encode())
 
 
 def render_card(
-    recipe: Recipe, study: Study, training_data: TrainingData, figures: Sequence[Figure], seconds: float
+    recipe: Recipe,
+    study: Study,
+    training_data: TrainingData,
+    figures: Sequence[Figure],
+    seconds: float,
+    sessions: pl.DataFrame,
 ) -> str:
-    """Return the card as Markdown."""
+    """Return the card as Markdown; ``sessions`` say which raters are simulated."""
     prompts = len({item.prompt for item in training_data.items if item.prompt})
     generators = len({item.generator for item in training_data.items})
     parts = (
@@ -61,7 +69,7 @@ def render_card(
         "",
         f"The study *{study.title}* (`{study.name}`): {training_data.labels} of "
         f"{len(training_data.items):,} images, {prompts:,} prompts, {generators} generators; at most "
-        f"{training_data.max_raters} raters per label.",
+        f"{training_data.max_raters} raters per label.{_simulated(sessions)}",
         "",
         "## Split",
         "",
@@ -74,6 +82,8 @@ def render_card(
         "ceiling*: how well other raters would agree.",
         "",
         *_table(figures),
+        "",
+        *(f"{sentence}  " for sentence in baseline_verdicts(figures)),
         "",
         f"{study.analysis.level:.0%} confidence intervals, over prompts; *over raters*: raters vary, "
         "images as they are.",
@@ -94,6 +104,40 @@ def render_card(
         "",
     ]
     return "\n".join(lines)
+
+
+def _simulated(sessions: pl.DataFrame) -> str:
+    """Return a warning where answers came from simulated raters; empty where none did."""
+    raters = sessions.group_by("rater").agg(pl.col("simulated").any())
+    simulated = int(raters["simulated"].sum())
+    if simulated == 0:
+        return ""
+    who = "All raters are" if simulated == raters.height else f"{simulated} of {raters.height} raters are"
+    return (
+        f" **{who} simulated**: the labels are invented or computed, and agreement with them says nothing about "
+        "people."
+    )
+
+
+def baseline_verdicts(figures: Sequence[Figure]) -> list[str]:
+    """Say for each aspect whether the model beats the generator-mean baseline, by its first statistic with one."""
+    first: dict[str, Figure] = {}
+    for figure in figures:
+        if figure.statistic != "rmse" and not math.isnan(figure.floor) and not math.isnan(figure.value):
+            first.setdefault(figure.aspect, figure)
+    return [_baseline_verdict(figure) for figure in first.values()]
+
+
+def _baseline_verdict(figure: Figure) -> str:
+    if figure.low > figure.floor:
+        verdict = "beats the generator-mean baseline"
+    elif figure.value > figure.floor:
+        verdict = "is ahead of the generator-mean baseline, but not significantly"
+    else:
+        verdict = "does not beat the generator-mean baseline"
+    value = format_with_interval(figure.value, figure.low, figure.high)
+    compared = f"{figure.statistic} {value}, baseline {format_number(figure.floor)}"
+    return f"{figure.aspect}: the model {verdict} ({compared})."
 
 
 def _table(figures: Sequence[Figure]) -> list[str]:

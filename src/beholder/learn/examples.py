@@ -185,7 +185,12 @@ def _select_labels(labels: pl.DataFrame, data: Data, path: str) -> pl.DataFrame:
         ]
         selected = selected.filter(pl.col(column).is_in(names)) if names and not missing else selected
     if faults:
-        raise LabelsError(path, faults, advice="Write labels with: beholder consolidate FOLDER")
+        advice = (
+            "Write labels with: beholder consolidate FOLDER"
+            if labels.is_empty()
+            else "Choose a recipe for the labels that there are, or change this one with --set data.method=METHOD"
+        )
+        raise LabelsError(path, faults, advice=advice)
     if pairs and data.ties == "drop":
         selected = selected.filter(pl.col("value") != EVEN)
     columns = ("image", "other", "aspect", "value", "raters", "answers", "low", "high")

@@ -258,7 +258,8 @@ def learn(
     rows: dict[str, int] = {}
     if is_main_process():
         rows = _write_tables(job, folds)
-        write_card(job.folder, recipe, job.study, task.training_data, figures, seconds)
+        sessions = store.read_or_empty("sessions")
+        write_card(job.folder, recipe, job.study, task.training_data, figures, seconds, sessions)
         _write_figures(job, figures)
         for each in splits:
             drop_state(job.checkpoint_folder(each))

@@ -96,7 +96,7 @@ RANK = Step(
 )
 TRAIN = Step(
     "learn",
-    inputs=("prompts", "images", "judgements", "labels", "regions"),
+    inputs=("prompts", "images", "sessions", "judgements", "labels", "regions"),
     outputs=("training", "predictions"),
     redo_on_upgrade=False,
 )
