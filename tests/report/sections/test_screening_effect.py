@@ -45,7 +45,7 @@ def test_nothing_is_said_where_nobody_was_excluded_or_nothing_is_known() -> None
 
 def test_the_chart_has_both_sides() -> None:
     chart = screening_chart(board_of("error-rate", ("a", 0.5, 0.48, 12)), "screening")
-    (rows,) = chart.spec["datasets"].values()
+    rows = chart.spec["data"]["values"]
     assert [(row["raters"], row["rating"], row["number"]) for row in rows] == [
         ("all", 48.0, 12),
         ("used", 50.0, 10),
