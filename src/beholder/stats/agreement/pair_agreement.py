@@ -103,7 +103,7 @@ class _Single:
 
     @property
     def rows(self) -> int:
-        return self.chosen.shape[1]
+        return int(self.chosen.shape[1])
 
     def sums(self, weights: Numbers) -> PairSums:
         proportions = self.chosen @ np.minimum(weights, 1.0)
@@ -123,7 +123,7 @@ class _Two:
 
     @property
     def rows(self) -> int:
-        return max(len(self.differing[0]), self.judged_by.shape[1])
+        return max(len(self.differing[0]), int(self.judged_by.shape[1]))
 
     def sums(self, weights: Numbers) -> PairSums:
         drawn = np.minimum(weights, 1.0)  # z
