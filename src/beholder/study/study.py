@@ -126,7 +126,7 @@ def dump_study(study: Study) -> str:
 
 def _without_empty(settings: dict[str, Any]) -> dict[str, Any]:
     """Leave out sections that are empty: whoever adds one would find it there already."""
-    filled = {}
+    filled: dict[str, Any] = {}
     for key, value in settings.items():
         if key in ADDED_SECTIONS and not value:
             continue
