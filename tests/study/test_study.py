@@ -225,8 +225,8 @@ class TestFaults:
             "questions[0].design.trails: this key is not known; did you mean 'trials'?",
             "questions[1].aspects[1].text: String should have at least 1 character (found '')",
             "questions[1].pair: this key is not known; "
-            "known: name, kind, protocol, text, instructions, examples, labels, design, screening, aspects, "
-            "points",
+            "known: name, kind, protocol, text, instructions, examples, labels, design, screening, "
+            "aspects, points",
             f"questions[2].kind: missing; one of: {kinds}",
             f"questions[3].kind: must be one of: {kinds} (found 'riddle')",
             "seeed: this key is not known; did you mean 'seed'?",
