@@ -13,6 +13,7 @@ import ratings
 import rich_inference
 import scoring
 import truth
+import waiting
 from harness import Comparison, measure, table
 
 SUITES: dict[str, Callable[[], Iterator[Comparison]]] = {
@@ -23,6 +24,7 @@ SUITES: dict[str, Callable[[], Iterator[Comparison]]] = {
     "truth": truth.comparisons,
     "scoring": scoring.comparisons,
     "rich": rich_inference.comparisons,
+    "waiting": waiting.comparisons,
 }
 """A file of comparisons is a line here."""
 

@@ -3,8 +3,9 @@
 import pytest
 
 from beholder.errors import unknown_name
-from beholder.measure.aliases import ALIASES, NOT_OFFERED, SCORER_ALIASES, resolve_distances, resolve_scorers
+from beholder.measure.distances.aliases import ALIASES, NOT_OFFERED, resolve_distances
 from beholder.measure.distances.catalogue import DISTANCES
+from beholder.measure.scorers.aliases import SCORER_ALIASES, resolve_scorers
 from beholder.measure.scorers.catalogue import SCORERS
 from beholder.models.encoders.catalogue import ENCODERS
 

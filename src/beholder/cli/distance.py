@@ -10,7 +10,7 @@ from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar, progress_report
 from beholder.errors import UserError
 from beholder.images.sources import find_images
-from beholder.measure.aliases import ALIASES, NamedDistances, resolve_distances
+from beholder.measure.distances.aliases import ALIASES, NamedDistances, resolve_distances
 from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
 from beholder.measure.distances.cautions import cautions
 from beholder.measure.settings import OFFLINE

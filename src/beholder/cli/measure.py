@@ -10,14 +10,22 @@ from beholder.cli.output import show_json
 from beholder.cli.progress import progress_report
 from beholder.cli.weights import named_weights
 from beholder.errors import UserError
-from beholder.measure.aliases import ALIASES, resolve_distances, resolve_scorers
+from beholder.measure.distances.aliases import ALIASES, resolve_distances
 from beholder.measure.distances.catalogue import DISTANCES
+from beholder.measure.scorers.aliases import resolve_scorers
 from beholder.measure.scorers.catalogue import DEFAULT, SCORERS
 from beholder.measure.settings import OFFLINE, SIMPLE, MeasureSettings
 from beholder.measure.stage import run
 from beholder.models.encoders.catalogue import ENCODERS
 from beholder.report.text.metric_verdict import verdicts
 from beholder.tables.store import Store
+
+NO_LEARNED_SCORER = (
+    "No learned scorer was among these: the published ones need weights that no package brings. Train one on this "
+    "study, on bundled features and without a network: beholder learn {folder} --recipe metric-transformer (for "
+    "ratings); or give weights: --scorer pickscore --weights pickscore=FOLDER."
+)
+"""Why the default scorers are pixel statistics, and what to do about it."""
 
 
 @click.command(
@@ -94,3 +102,5 @@ def measure(
         click.echo(f"\n{verdict}")
     if not metric_verdicts:
         click.echo(f"No ratings to compare metrics with yet: beholder rank {folder}")
+    if not scorers and store.read_or_empty("predictions").is_empty():
+        click.echo(f"\n{NO_LEARNED_SCORER.format(folder=folder)}")

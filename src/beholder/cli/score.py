@@ -14,8 +14,8 @@ from beholder.cli.prompts import read_prompts
 from beholder.cli.weights import named_weights
 from beholder.errors import UserError
 from beholder.images.sources import find_images
-from beholder.measure.aliases import resolve_scorers
 from beholder.measure.meaning import Meaning, read_choices
+from beholder.measure.scorers.aliases import resolve_scorers
 from beholder.measure.scorers.catalogue import SCORERS, check_names, load_scorer, recipe_of
 from beholder.stats.prediction.calibration import Calibration
 

@@ -19,7 +19,7 @@ from beholder.errors import WeightsError
 from beholder.measure.scorers.scorer import Scorer, ScorerInput
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
 from beholder.models.encoders.encoder import Encoder
-from beholder.models.encoders.hub import quiet_transformers
+from beholder.models.weights.quiet_transformers import quiet_transformers
 
 SCALE = 2.5
 TOKENIZER = ["tokenizer*", "vocab.json", "merges.txt", "special_tokens_map.json"]

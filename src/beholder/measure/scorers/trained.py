@@ -6,21 +6,23 @@ Two-tower and reward models encode each distinct prompt once; other models take 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from beholder.errors import UserError
-from beholder.measure.scorers.preference import CACHED_MODELS, as_scorer, file_stamps
+from beholder.measure.scorers.prompt_network import CACHED_MODELS, as_scorer, file_stamps
 from beholder.measure.scorers.scorer import Scorer, ScorerInput
 from beholder.models.encoders.torch_network import share_cores
-from beholder.models.preference.image_reward import ImageReward
-from beholder.models.preference.two_tower import TwoTower
-from beholder.models.prompt_scoring import select_device
+from beholder.models.prompt_scoring import ScoringNetwork, select_device
 from beholder.models.trainable import Batch, Trainable
 from beholder.models.weights.checkpoint import WEIGHTS, Record, load_checkpoint
 from beholder.models.weights.files import hash_files
+
+PROMPT_NETWORKS = ("two-tower", "image-reward")
+"""Scoring networks: their modules, which need transformers, are imported only when such a model is loaded."""
 
 
 def load(folder: Path, aspect: str | None, device: str | None) -> Scorer:
@@ -34,8 +36,8 @@ def _loaded(folder: Path, aspect: str | None, _: tuple[tuple[str, int, int], ...
     chosen = _aspect(folder, aspect, record)
     ending = f":{aspect}" if aspect else ""
     name, identity = f"{folder}{ending}", f"{folder.resolve().name}{ending}@{hash_files([folder / WEIGHTS])[:12]}"
-    if isinstance(model, TwoTower | ImageReward):
-        return as_scorer(name, identity, model, device)
+    if record.architecture in PROMPT_NETWORKS:
+        return as_scorer(name, identity, cast("ScoringNetwork", model), device)
     score = _by_batches(model, chosen, record.scales.get(chosen, (0.0, 1.0)), select_device(device))
     return Scorer(name, identity, score, None, share_cores)
 

@@ -4,8 +4,7 @@ The network is theirs; the preprocessing is ours, with the sizes and numbers of 
 ``preprocessor_config.json``, or those of the family where there is none.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from beholder.models.encoders.preprocessing import (
 )
 from beholder.models.encoders.torch_network import as_network, share_cores
 from beholder.models.weights.files import hash_files
+from beholder.models.weights.quiet_transformers import quiet_transformers
 
 FILE_PATTERNS = ["config.json", "preprocessor_config.json", "*.safetensors", "*.safetensors.index.json"]
 PICKLE_PATTERNS = ["pytorch_model*.bin", "pytorch_model.bin.index.json"]
@@ -186,17 +186,3 @@ def _model(folder: Path, family: Family, name: str) -> transformers.PreTrainedMo
             f"or has them in another shape: {listed}"
         )
     return model
-
-
-@contextmanager
-def quiet_transformers() -> Iterator[None]:
-    """A context without transformers' progress bars and its list of unused tensors."""
-    before, bars = transformers.logging.get_verbosity(), transformers.logging.is_progress_bar_enabled()
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        transformers.logging.set_verbosity(before)
-        if bars:
-            transformers.logging.enable_progress_bar()

@@ -8,8 +8,8 @@ import torch
 import transformers
 
 from beholder.errors import WeightsError
-from beholder.models.encoders.hub import quiet_transformers
 from beholder.models.weights.files import FAULTS_SHOWN, refuse_pointers
+from beholder.models.weights.quiet_transformers import quiet_transformers
 
 WEIGHTS = ("model*.safetensors", "model.safetensors.index.json")
 FILES = ("config.json", *WEIGHTS)

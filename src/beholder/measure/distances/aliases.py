@@ -1,6 +1,6 @@
 """Names that papers and other tools use, and the exact recipe that each stands for here."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from beholder.errors import unknown_name
@@ -49,9 +49,6 @@ ALIASES: dict[str, Alias] = {
     ),
 }
 """The distances that go by other names."""
-
-SCORER_ALIASES: dict[str, str] = {"clipscore": "clip-score", "hpsv2": "hps-v2", "imagereward": "image-reward"}
-"""The scorers that go by other names."""
 
 NOT_OFFERED: dict[str, str] = {
     "lpips": "it compares an image with one reference image of its own, and generated images have none; for two "
@@ -102,15 +99,6 @@ def resolve_distances(
         recipes.append(f"{name}: {alias.recipe}")
     distances = {key: tuple(dict.fromkeys(each)) for key, each in by_encoder.items()}
     return NamedDistances(distances, logits, tuple(recipes), tuple(faults))
-
-
-def resolve_scorers(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the scorers that names stand for, and a line for each alias."""
-    given = list(dict.fromkeys(names))
-    scorers = tuple(SCORER_ALIASES.get(name.lower(), name) for name in given)
-    return scorers, tuple(
-        f"{name}: {scorer}" for name, scorer in zip(given, scorers, strict=True) if name != scorer
-    )
 
 
 def _unknown_distance(name: str) -> str:
