@@ -142,7 +142,8 @@ for (const plot of document.querySelectorAll("[data-chart]")) {
   else plot.before(made);
 }
 for (const table of document.querySelectorAll("main table")) {
-  const block = table.closest(".scroll") ?? table;
+  const scroll = table.closest(".scroll");
+  const block = scroll?.querySelectorAll("table").length === 1 ? scroll : table;
   const about = block.getAttribute("aria-label") ?? "the table";
   const made = menu(about, [group("Copy table", copying(() => rowsOfTable(table)))]);
   made.classList.add("below");
