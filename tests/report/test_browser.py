@@ -236,11 +236,11 @@ def test_single_images_are_filtered_and_opened(browser: Browser, single_images: 
     assert page.locator("#count").inner_text() == f"{total} of {total} images"
     page.get_by_label("Order").select_option("divided")
     page.locator("#disagreement").fill("50")
-    shown = int(page.locator("#count").inner_text().split()[0])
-    assert 0 < shown < total
+    divided = int(page.locator("#count").inner_text().split()[0])
+    assert 0 < divided < total
     page.get_by_label("Generator").select_option(index=1)
     fewer = int(page.locator("#count").inner_text().split()[0])
-    assert fewer < shown
+    assert fewer < divided
     page.get_by_label("Generator").select_option("")
     page.locator("#disagreement").fill("0")
     page.get_by_label("Prompt").fill("zebra-that-is-nowhere")

@@ -223,8 +223,8 @@ def _add_skips(records: Mapping[str, ImageRecord], store: Store, raters: Names) 
     skips = store.read_or_empty("skips")
     if skips.is_empty():
         return
-    shown = skips.join(store.read("trials").select("trial", "images"), on="trial").explode("images")
-    for rater, reason, image in shown.select("rater", "reason", "images").iter_rows():
+    by_image = skips.join(store.read("trials").select("trial", "images"), on="trial").explode("images")
+    for rater, reason, image in by_image.select("rater", "reason", "images").iter_rows():
         if image in records:
             records[image].skips.append([raters.index(rater), reason])
 
