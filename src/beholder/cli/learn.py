@@ -2,6 +2,7 @@
 
 import json
 import logging
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -64,15 +65,14 @@ def learn(
     all_changes = [*changes, *([f"split.by={by}"] if by else []), *([f"split.folds={folds}"] if folds else [])]
     all_changes += [f"training.trackers={json.dumps(trackers)}"] if trackers else []
     recipe = load_recipe(recipe_name, all_changes)
+    missing = [package for package in NEEDED if find_spec(package) is None]
+    if missing:
+        raise UserError(f'learning needs {", ".join(missing)}: pip install "beholder[models]"')
     if recipe.data.labels != "rich":
         read_labelled_images(Store(folder).within(TRAIN), recipe.data)  # faults before torch is imported
-    try:
-        from beholder.learn.job import as_json as figure_as_json
-        from beholder.learn.stage import run
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in NEEDED:
-            raise
-        raise UserError(f'learning needs {error.name}: pip install "beholder[models]"') from error
+    from beholder.learn.job import as_json as figure_as_json
+    from beholder.learn.stage import run
+
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
     with progress_bar("steps") as progress:
         outcome = run(folder, recipe, name=name, force=force, resume=resume, progress=progress)
