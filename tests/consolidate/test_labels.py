@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
@@ -14,6 +15,7 @@ from beholder.consolidate import labels as labels_module
 from beholder.consolidate.items import JudgedItems, by_aspect
 from beholder.consolidate.labels import label
 from beholder.judgements.coding import judgements_of
+from beholder.stats.truth.p910 import P910, p910
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import RatingQuestion
@@ -143,10 +145,12 @@ def test_p910_that_follows_one_rater_is_dropped_with_a_note() -> None:
 
 def test_p910_is_fitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     fits = []
-    fit = labels_module.p910
-    monkeypatch.setattr(
-        labels_module, "p910", lambda *columns, level: fits.append(1) or fit(*columns, level=level)
-    )
+
+    def counted(who: object, what: object, scores: NDArray[np.float64], *, level: float) -> P910:
+        fits.append(level)
+        return p910(np.asarray(who), np.asarray(what), scores, level=level)
+
+    monkeypatch.setattr(labels_module, "p910", counted)
     frame = pl.DataFrame({"rater": ["a", "b"], "image": ["i", "j"], "value": [1.0, 2.0]})
     _, notes = label(RATING, JudgedItems("quality", "rating", frame.with_columns(item="image")), 0.95)
     assert len(notes) == 1

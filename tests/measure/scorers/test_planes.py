@@ -74,7 +74,12 @@ def test_every_statistic_has_the_value_of_its_definition_to_the_last_bit(images:
 
 def test_luma_is_computed_once_per_image(images: list[Pixels], monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    monkeypatch.setattr(planes_module, "luma", lambda pixels: calls.append(1) or luma(pixels))
+
+    def counted(pixels: Pixels) -> Plane:
+        calls.append(pixels.shape)
+        return luma(pixels)
+
+    monkeypatch.setattr(planes_module, "luma", counted)
     score(_sources(images), [None, None], _statistics())
     assert len(calls) == len(images)
 

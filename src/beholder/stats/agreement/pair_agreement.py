@@ -103,7 +103,7 @@ class _Single:
 
     @property
     def rows(self) -> int:
-        return self.chosen.shape[1]
+        return int(self.chosen.shape[1])
 
     def sums(self, weights: Numbers) -> PairSums:
         proportions = self.chosen @ np.minimum(weights, 1.0)
@@ -123,19 +123,19 @@ class _Two:
 
     @property
     def rows(self) -> int:
-        return max(len(self.differing[0]), self.judged_by.shape[1])
+        return max(len(self.differing[0]), int(self.judged_by.shape[1]))
 
     def sums(self, weights: Numbers) -> PairSums:
         drawn = np.minimum(weights, 1.0)  # z
         together = np.stack([np.einsum("rd,rd->d", matrix @ drawn, drawn) for matrix in self.second])
-        whole = self.judged_by @ drawn - together  # (categories, replicates) weight of the items
+        presence = self.judged_by @ drawn - together  # (categories, replicates) weight of the items
         fraction = weights[self.differing[0]]
         both = weights[self.differing[1]]
         both += fraction
         fraction /= np.maximum(both, 1.0, out=both)
         agreement = np.einsum("rd,rd->d", self.credits @ drawn, drawn)
         return PairSums(
-            agreement, together.sum(axis=0), whole + np.asarray(self.moves @ fraction), whole.sum(axis=0)
+            agreement, together.sum(axis=0), presence + np.asarray(self.moves @ fraction), presence.sum(axis=0)
         )
 
 
