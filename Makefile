@@ -51,7 +51,7 @@ bench: .venv/.bench .venv/.peers  ## Run the benchmarks
 docs: .venv/.dev  ## Write the generated pages, and the outputs that the README shows
 	@$(BIN)/beholder tables --markdown > docs/tables.md.tmp
 	@mv docs/tables.md.tmp docs/tables.md
-	@$(BIN)/python -m tests.docs.consoles README.md
+	@$(BIN)/python tests/docs/consoles.py README.md
 
 dist: .venv/.core  ## Build the wheel and the source distribution into dist/
 	@$(BIN)/hatchling build

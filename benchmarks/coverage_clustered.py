@@ -2,7 +2,7 @@
 
     python benchmarks/coverage_clustered.py [--studies 2000] [--draws 2000] [--seed 1] [--workers 2]
 
-Prints markdown tables; ``docs/measured/coverage.md`` is a saved run.
+Prints markdown tables; ``docs/measured/coverage.md`` is a saved run. Separations are in ``coverage_verdicts.py``.
 """
 
 import argparse
@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.stats.comparisons.bradley_terry import bradley_terry
-from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights, ratio_of_sums
+from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights
 from beholder.stats.intervals.proportions import wilson
-from beholder.stats.significance.separation import separate
 
 RATERS = (10, 30, 100)
 BATCH = 20  # independent studies that share one set of bootstrap weights
@@ -129,31 +128,6 @@ def marginal_ratings(world: VoteWorld, pairs: NDArray[np.int64]) -> NDArray[np.f
     return bradley_terry(pairs, 1e6 * chances, items=len(RATINGS)).ratings
 
 
-def separation_batch(job: tuple[None, int, int, np.random.SeedSequence]) -> NDArray[np.float64]:
-    """Return (rows, studies): any false separation of five equal generators, between raters and within."""
-    _, raters, draws, seed = job
-    rng = np.random.default_rng(seed)
-    cells = 5
-    false_separations = np.zeros((2, BATCH))
-    for study in range(BATCH):
-        for row, within in enumerate((False, True)):
-            rates = rng.beta(6, 9, size=(raters, 1 if within else cells)) * np.ones((1, cells))
-            wrong = rng.binomial(100, rates)  # (raters, cells)
-            if within:
-                above, below = wrong.astype(np.float64), np.full(wrong.shape, 100.0)
-                strata = np.zeros(raters, np.int64)
-            else:  # cells × raters persons, each with one cell
-                strata = np.repeat(np.arange(cells), raters)
-                above, below = np.zeros((2, cells * raters, cells))
-                above[np.arange(cells * raters), strata] = wrong.T.ravel()
-                below[np.arange(cells * raters), strata] = 100
-            weights = rater_weights(strata, draws, rng)
-            value = above.sum(axis=0) / below.sum(axis=0)
-            result = separate(value, ratio_of_sums(above, below, weights), raters, within=within)
-            false_separations[row, study] = result.separated.any()
-    return false_separations
-
-
 def table(title: str, header: Iterable[str], rows: Iterable[tuple[str, ...]]) -> str:
     names = tuple(header)
     lines = [f"### {title}", "", "| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
@@ -188,9 +162,6 @@ def main() -> None:
         rules = ("sandwich ± 1.96", *rules[1:])
         rows = [(w.name, str(n), *map(percent, run(vote_batch, w, n))) for w in VOTES for n in RATERS]
         print(table("Bradley–Terry ratings, nominal 95 %", ("world", "raters", *rules), rows), flush=True)
-        rows = [("5 equal generators", str(n), *map(percent, run(separation_batch, None, n))) for n in RATERS]
-        header = ("world", "raters a generator", "between raters", "within raters")
-        print(table("Any false separation, nominal at most 5 %", header, rows), flush=True)
     print(f"{batches * BATCH} studies a row, {options.draws} draws, {time.perf_counter() - began:.0f} s")
 
 

@@ -3,9 +3,9 @@
     python benchmarks/coverage_estimators.py [--studies 2000] [--draws 1000] [--seed 1] [--workers 2] [--only
     NAME …]
 
-Prints markdown tables; ``docs/measured/coverage-estimators.md`` is a saved run. Proportions, Bradley–Terry,
-Krippendorff's α and separations of a finished study are in ``coverage_clustered.py``. One process; each section
-has a seed of its own.
+Prints markdown tables; ``docs/measured/coverage-estimators.md`` is a saved run. Proportions, Bradley–Terry and
+Krippendorff's α are in ``coverage_clustered.py``, separations of a finished study in ``coverage_verdicts.py``. One
+process; each section has a seed of its own.
 """
 
 import argparse

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from beholder.learn.votes import used_votes
 from numpy.typing import NDArray
 
 from beholder.collect.stage import run as run_simulated
@@ -26,6 +25,7 @@ from beholder.consolidate.stage import run as consolidate
 from beholder.design.new import make_study
 from beholder.design.stage import run as design
 from beholder.learn.card import format_with_interval
+from beholder.learn.examples import read_votes
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
 from beholder.simulate.world import GENERATORS, MANIFEST, World, paint_world, write_ground_truth
@@ -66,7 +66,7 @@ def against_the_ideal(folder: Path) -> None:
     truth = Store(folder, TRUTH_ROOM).read("scores")
     ideal = _scores(truth.filter(pl.col("aspect") == "overall"))
     prompts = dict(store.read("images").select("image", "prompt").iter_rows())
-    votes = used_votes(store, load_study(folder), None).filter(
+    votes = read_votes(store, load_study(folder), None).filter(
         pl.col("image").is_in(list(predicted)) & pl.col("other").is_in(list(predicted)) & (pl.col("lead") != 0)
     )
     rows = list(votes.select("image", "other", "lead").iter_rows())

@@ -93,9 +93,9 @@ class RefusedError(BeholderError):
         self.message = message
 
 
-def unknown_name(what: str, name: str, options: Iterable[str], also: str = "") -> str:
+def unknown_name(what: str, name: str, valid_names: Iterable[str], also: str = "") -> str:
     """Say that a name is not known, which are (and what is allowed ``also``), and which of them is close to it."""
-    names = list(options)
+    names = list(valid_names)
     close = get_close_matches(name.lower(), names, n=1)
     suggestion = f". Did you mean '{close[0]}'?" if close else ""
     return f"{what} '{name}' is not known; known: {', '.join(names)}{also}{suggestion}"

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from beholder.api.demo import Count, check_recovery, load_leaderboards, prepare_demo
+from beholder.api.demo import Count, check_recovery, prepare_demo
+from beholder.api.results import load_results
 from beholder.cli.main import main
-from beholder.cli.verdict import print_boards, print_verdict
+from beholder.cli.results import print_results
+from beholder.cli.verdict import print_verdict
 from beholder.errors import StudyError
 from beholder.simulate.raters import BAD, SUBTLE
 from beholder.simulate.world import World
@@ -22,7 +24,7 @@ TINY = World(prompts=24, reals=60, size=32, seed=3)
 def rows(method: str, ratings: dict[str, tuple[float, float, float]]) -> list[dict[str, object]]:
     """Rating, and its interval, of each generator."""
     common = {"question": "q", "aspect": "quality", "method": method, "slice": "all", "level": 0.95, "raters": 4}
-    common |= {"rank_low": 1, "rank_high": 2, "answers": 9, "images": 3, "draws": 10}
+    common |= {"rank_low": 1, "rank_high": 2, "answers": 9, "images": 3}
     return [
         common | {"generator": name, "rating": value, "low": low, "high": high}
         for name, (value, low, high) in ratings.items()
@@ -77,9 +79,9 @@ def test_the_verdict_by_hand(judged: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_the_leaderboards_stand_beside_the_truth(judged: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    boards = load_leaderboards(judged)
+    boards = load_results(judged).headlines
     assert {board.method for board in boards} == {"bradley-terry", "mean-opinion"}
-    print_boards(judged)
+    print_results(judged)
     printed = capsys.readouterr().out
     assert printed.index("a ") < printed.index("b ")
     for number in ("0.90", "0.70", "4.40"):  # of the truth

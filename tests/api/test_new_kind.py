@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from beholder.collect.session.consent import minutes
 from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
@@ -25,6 +24,7 @@ from beholder.study.kinds.kind import AspectAnswer, Response, Sensed
 from beholder.study.kinds.traits import Traits
 from beholder.study.question import Design, Question, Screening, Words
 from beholder.study.study import Study, load_study
+from beholder.study.wages import session_minutes
 from beholder.tables.store import Store
 
 PLACES = ("first", "second", "third")
@@ -125,7 +125,7 @@ def test_its_answers_and_minutes_are_known() -> None:
         "preference: found 'fourth', expected one of first, second, third"
     ]
     study = Study(name="s", title="S", questions=(QUESTION,))
-    assert minutes(study, QUESTION) == 3  # 20 tests and 2 attention checks of 9 s: 198 s
+    assert session_minutes(study, QUESTION) == 3  # 20 tests and 2 attention checks of 9 s: 198 s
 
 
 def test_it_is_gone_afterwards() -> None:

@@ -104,5 +104,5 @@ def test_a_source_that_is_not_there_is_told(run: Run, form: str, tmp_path: Path)
 
 
 def test_formats_that_make_no_study_are_not_offered(run: Run, tmp_path: Path) -> None:
-    assert set(FORMATS) - set(READABLE) == {"parquet", "csv", "jspsych"}
+    assert set(FORMATS) - set(READABLE) == {"parquet", "csv", "jspsych", "datasets"}
     assert run("import", "jspsych", tmp_path, tmp_path / "study").code == 2

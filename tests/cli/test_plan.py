@@ -15,7 +15,9 @@ def test_the_table_and_the_formula(run: Run) -> None:
     lines = ran.out.splitlines()
     assert lines[0] == "hpd-pairs: to separate two of 2 generators that differ by 10.0% of all answers"
     assert lines[1].startswith("60 answers per rater about the two; 100 images per generator; 5% of the variance")
-    header, few, many = (line.split() for line in lines[3:] if line and line[0] not in "─—-B")
+    # 60 trials of 6 s, 10 repeated and 2 attention checks: 72 × 6 s = 7.2 min, at 12 an hour 1.44
+    assert lines[2] == "pay: 1.44 per rater for 7 min, 12.00 an hour"
+    header, few, many = (line.split() for line in lines[4:] if line and line[0] not in "─—-B")
     assert header[:3] == ["raters", "answers", "power"]
     assert (few[:2], many[:2]) == (["5", "300"], ["40", "2,400"])
     assert int(few[2].rstrip("%")) < int(many[2].rstrip("%"))
@@ -64,6 +66,7 @@ def test_a_row_is_the_same_whatever_stands_beside_it(run: Run) -> None:
         (("hpd-pairs", "--raters", "1,20"), "'1,20' is not a list of whole numbers from 2, such as 20,50,100"),
         (("hpd-pairs", "--raters", "many"), "'many' is not a list of whole numbers"),
         (("hpd-pairs", "--difference", "0.6"), "it must stay below 100 %"),
+        (("hpd-pairs", "--wage", "5"), "a wage of 5.00 an hour; a study's minimum_hourly is 12.00"),
         (("hype-time",), "questions of kind timed-realism cannot be planned"),
         (("nothing",), "'nothing' is not one of"),
     ],
@@ -72,3 +75,9 @@ def test_faults(run: Run, arguments: tuple[str, ...], message: str) -> None:
     ran = run("plan", *arguments, "--studies", "50")
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
+
+
+def test_a_low_wage_can_be_accepted(run: Run) -> None:
+    ran = run("plan", "hpd-pairs", "--raters", "5", "--studies", "50", "--wage", "5", "--accept-low-pay", "--json")
+    assert ran.code == 0
+    assert json.loads(ran.out)["pay"]["hourly"] == 5

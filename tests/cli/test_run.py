@@ -38,10 +38,10 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_metrics_are_computed_before_the_report_if_asked_for(run: Run, called: list[str], tmp_path: Path) -> None:
-    assert run("run", tmp_path, "--simulate", 3).code == 0
+    assert run("run", tmp_path, "--simulate", 3, "--quiet").code == 0
     assert called == ["design", "collect", "consolidate", "rank", "report"]
     called.clear()
-    ran = run("run", tmp_path, "--simulate", 3, "--measure")
+    ran = run("run", tmp_path, "--simulate", 3, "--measure", "--quiet")
     assert called == ["design", "collect", "consolidate", "rank", "measure", "report"]
     assert "measure: unchanged\n" in ran.out
 
@@ -49,13 +49,13 @@ def test_metrics_are_computed_before_the_report_if_asked_for(run: Run, called: l
 def test_labels_are_looked_at_again_where_a_model_was_trained(run: Run, called: list[str], tmp_path: Path) -> None:
     record = Provenance("learn", {}, 0, {})
     Store(tmp_path).write({"predictions": TABLES["predictions"].empty()}, record)
-    assert run("run", tmp_path, "--simulate", 3).code == 0
+    assert run("run", tmp_path, "--simulate", 3, "--quiet").code == 0
     assert called == ["design", "collect", "consolidate", "rank", "learn", "report"]
 
 
 def test_answers_that_are_there_are_not_collected_again(run: Run, called: list[str], tmp_path: Path) -> None:
     Store(tmp_path).write({"answers": TABLES["answers"].empty()}, Provenance("collect", {}, 0, {}))
-    assert run("run", tmp_path).code == 0
+    assert run("run", tmp_path, "--quiet").code == 0
     assert called == ["design", "consolidate", "rank", "report"]
 
 

@@ -381,8 +381,14 @@ def serve(study_folder: Callable[..., Path]) -> Iterator[Serve]:
     """Make a study and serve it until the test ends."""
     with ExitStack() as stack:
 
-        def make(*questions: AnyQuestion, limited: bool = True, **settings: Any) -> Served:  # noqa: ANN401
+        def make(
+            *questions: AnyQuestion,
+            limited: bool = True,
+            prepare: Callable[[Path], None] = lambda _folder: None,
+            **settings: Any,  # noqa: ANN401
+        ) -> Served:
             folder = study_folder(*questions, **settings)
+            prepare(folder)
             url = default_url(folder)
             app = create_app(folder, url, limited=limited)
             address = stack.enter_context(listening(app))

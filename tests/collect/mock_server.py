@@ -119,7 +119,12 @@ class Mock:
             state["check"] = {"needs_timing": question.kind in ("timed-realism", "sweep"), "min_hz": 45}
         elif visit.step == "instructions":
             ratio = 0.5 if "realism" in question.kind else None
-            state["instructions"] = {**_asked(question), "trials": visit.trials, "disclosed_ratio": ratio}
+            state["instructions"] = {
+                **_asked(question), "trials": visit.trials, "disclosed_ratio": ratio,
+                "own": visit.wishes.get("own", ""), "attention": "attention" in visit.wishes,
+                "examples": [{"verdict": word, "caption": f"it is {word}"}
+                             for word in visit.wishes.get("examples", "").split()],
+            }  # fmt: skip
         elif visit.step == "trial":
             state["trial"] = self._trial(visit, question)
         elif visit.step == "break":
@@ -146,6 +151,7 @@ class Mock:
             "prompt": PROMPT if prompted else None, "words": words,
             "instruction": visit.wishes.get("instruction"), "feedback": "feedback" in visit.wishes,
             "exposure_ms": exposure, "prefetch": ahead, "phase": visit.wishes.get("phase", "test"),
+            "break_offered": visit.done == int(visit.wishes.get("offer", "-1")),
             "skips_left": max(int(visit.wishes.get("skips", "3")) - visit.skipped, 0),
         }  # fmt: skip
 
@@ -214,7 +220,7 @@ def question_for(wishes: dict[str, str]) -> AnyQuestion:
     """The question that a link asks for."""
     kind = wishes.get("kind", "pair")
     aspects = (
-        Aspect(name="quality", text="Quality"),
+        Aspect(name="quality", text="Quality", labels=tuple(wishes.get("words", "").split())),
         Aspect(name="beauty", text="Beauty", low="ugly", high="beautiful"),
     )
     several = (*aspects, Aspect(name="match", text="Fits the text", low="not at all", high="completely"))
@@ -224,7 +230,10 @@ def question_for(wishes: dict[str, str]) -> AnyQuestion:
             "countdown_ms": int(wishes.get("countdown", "500")),
             "mask_ms": int(wishes.get("mask", "30")),
         },
-        "pair": {"ties": wishes.get("ties", "1") == "1"},
+        "pair": {
+            "ties": wishes.get("ties", "1") == "1",
+            "labels": {"left": wishes["left"]} if "left" in wishes else {},
+        },
         "ranking": {"images": int(wishes.get("images", "4"))},
         "rating": {"aspects": several, "points": int(wishes.get("points", "5"))},
         "sweep": {"images": int(wishes.get("images", "20"))},
@@ -235,7 +244,8 @@ def question_for(wishes: dict[str, str]) -> AnyQuestion:
 def _asked(question: AnyQuestion) -> Json:
     kind = KINDS[question.kind]
     settings = question.model_dump(
-        mode="json", exclude={"name", "kind", "protocol", "text", "design", "screening"}
+        mode="json",
+        exclude={"name", "kind", "protocol", "text", "instructions", "examples", "design", "screening"},
     )
     options = getattr(kind, "options", lambda _question: ())(question)
     return {"kind": question.kind, "text": question.text, "settings": settings, "options": list(options)}
@@ -262,6 +272,8 @@ def _handler(mock: Mock) -> type[BaseHTTPRequestHandler]:
                 self._send(503, b"", "text/plain")
             elif path.startswith("/api/texts/"):
                 self._send(200, (COLLECT / "texts" / f"{Path(path).name}.json").read_bytes(), "application/json")
+            elif path.startswith("/api/example/"):
+                self._picture(int(Path(path).name))
             elif path.startswith("/api/image/"):
                 self._picture(int(Path(path).name[1:]))
             elif path == "/api/state":

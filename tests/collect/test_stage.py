@@ -104,7 +104,7 @@ def test_real_answers_are_never_replaced(bare_study: Make) -> None:
     folder = bare_study(pair())
     collected(folder)
     store = Store(folder)
-    real = store.read("sessions").with_columns(simulated=pl.col("rater") != "person-0000")
+    real = store.read("sessions").with_columns(simulated=pl.col("rater") != "rater-0000")
     store.write({"sessions": real}, Provenance("collect", {}, 0, {}))
     before = store.path("answers").read_bytes()
     for force in (False, True):

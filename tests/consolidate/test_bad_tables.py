@@ -99,13 +99,13 @@ def test_one_rater(bare_study: Make, question: AnyQuestion) -> None:
 
 
 @pytest.mark.parametrize("question", EVERY, ids=lambda question: question.kind)
-def test_everybody_set_aside(bare_study: Make, question: AnyQuestion) -> None:
+def test_everybody_excluded(bare_study: Make, question: AnyQuestion) -> None:
     strict = question.model_copy(update={"screening": Screening(min_seconds=1e6)})
     store = collected(bare_study(strict))
     run(store.folder)
     assert store.read("labels").is_empty()
     assert not store.read("raters")["used"].any()
-    with pytest.raises(StageError, match=r"no generator can be rated\. Of 3 raters, the answers of 0 are used"):
+    with pytest.raises(StageError, match="screening leaves the answers of 0 of 3 raters"):
         rank(store.folder)
     assert not store.has("ratings")
 

@@ -158,10 +158,10 @@ def test_a_question_without_answers_is_left_out(bare_study: Make) -> None:
 def test_answers_without_consent_count_nowhere(bare_study: Make) -> None:
     folder = bare_study(THREE[0])
     store = collected(folder)
-    gone = pl.when(pl.col("rater") == "person-0001").then(pl.lit("no-consent")).otherwise("status")
+    gone = pl.when(pl.col("rater") == "rater-0001").then(pl.lit("no-consent")).otherwise("status")
     store.write({"sessions": store.read("sessions").with_columns(status=gone)}, Provenance("collect", {}, 0, {}))
     run(folder)
-    assert store.read("raters")["rater"].to_list() == ["person-0000", "person-0002", "person-0003"]
+    assert store.read("raters")["rater"].to_list() == ["rater-0000", "rater-0002", "rater-0003"]
     assert store.read("labels")["answers"].sum() == 24
 
 

@@ -57,6 +57,9 @@ def make_complete(
 
 @pytest.mark.parametrize("protocol", list(PROTOCOLS))
 def test_every_protocol_makes_a_study(tmp_path: Path, sources: Path, protocol: str) -> None:
+    for prompt in sources.rglob("*.txt"):
+        prompt.write_text("prompt 0" if protocol == "hpd-ranking" else prompt.read_text())  # a row of one prompt
+    prompts = 1 if protocol == "hpd-ranking" else 3
     new_study = make_complete([protocol], tmp_path / "My Study!", sources, seed=7)
     study = load_study(tmp_path / "My Study!")
     assert study == new_study.study
@@ -68,7 +71,7 @@ def test_every_protocol_makes_a_study(tmp_path: Path, sources: Path, protocol: s
     assert images.height == 12
     assert images.filter("gold")["generator"].unique().to_list() == ["bad"]
     assert all((store.folder / path).is_file() for path in images["path"])
-    assert store.read("prompts").height == 3
+    assert store.read("prompts").height == prompts
     record = store.provenance("images")
     assert record is not None
     assert (record.stage, record.seed, record.settings) == ("new", 7, {"protocols": [protocol], "copy": False})
@@ -83,13 +86,14 @@ def test_every_protocol_makes_a_study(tmp_path: Path, sources: Path, protocol: s
 def test_raters_for_each_generator_that_is_judged(tmp_path: Path, sources: Path) -> None:
     """30 a generator in HYPE, 25 in Layer 6; two generators are judged, gold and real ones are not."""
     new_study = make_complete(["hype-infinity", "mos"], tmp_path / "s", sources)
-    assert [(q.name, q.design.raters) for q in new_study.study.questions] == [("realism", 60), ("opinion", 30)]
+    assert [(q.name, q.design.raters) for q in new_study.study.questions] == [("realism", 60), ("opinion", 15)]
+    assert "raters" not in [change.setting for change in new_study.changes["realism"]]
     single_generator = make_study(
         ["layer6-realism"], tmp_path / "t", real=[sources / "real"], generated=[("a", sources / "a")]
     )
     assert single_generator.study.questions[0].design.raters == 25
-    own = make_complete(["hype-infinity"], tmp_path / "u", sources, raters=12, trials=8)
-    assert (own.study.questions[0].design.raters, own.study.questions[0].design.trials) == (12, 8)
+    own = make_complete(["hype-infinity"], tmp_path / "u", sources, raters=12, trials=4)
+    assert (own.study.questions[0].design.raters, own.study.questions[0].design.trials) == (12, 4)
 
 
 def test_questions_of_one_name_are_told_apart(tmp_path: Path, sources: Path) -> None:
@@ -161,6 +165,7 @@ def test_all_faults_are_in_one_list_and_nothing_is_written(tmp_path: Path, sourc
             generated=[("a", sources / "a")],
             raters=7,
             trials=3,
+            numbers={"repeats": 4},
             name="Not A Slug",
             seed=-1,
         )
@@ -168,8 +173,8 @@ def test_all_faults_are_in_one_list_and_nothing_is_written(tmp_path: Path, sourc
     for expected in (
         "protocol 'nope' is not known; known: hype-time, ",
         "protocol 'mos' is named 2 times",
-        "hpd-pairs: repeats (10) cannot exceed trials (3)",
-        "mos: raters_per_item (15) cannot exceed raters (7)",
+        "hpd-pairs: repeats (4) cannot exceed trials (3)",
+        "mos: repeats (4) cannot exceed trials (3)",
         "broken.png: not an image that can be read",
         "hype-time needs real images, and there are none",
         "hpd-pairs needs a prompt for every generated image; without: a/1, a/broken",

@@ -153,7 +153,12 @@ def test_a_rehearsal_does_not_hold_up_a_change_of_design(bare_study: Make) -> No
     run(folder)
     run_simulated(folder, people=2)
     _change_the_design(folder)
-    assert run(folder).rows == {"trials": 10}
+    before = {name: Store(folder).path(name).read_bytes() for name in ("answers", "sessions", "marks")}
+    outcome = run(folder)
+    assert outcome.rows == {"trials": 10}
+    moved = folder / "rehearsals" / "1"
+    assert outcome.note == f"The simulated answers to the earlier trials were moved to {moved}"
+    assert {name: (moved / f"{name}.parquet").read_bytes() for name in before} == before
     assert not any(Store(folder).has(name) for name in ("answers", "sessions", "marks"))
 
 

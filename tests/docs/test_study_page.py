@@ -12,9 +12,9 @@ import pytest
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from beholder.study.collecting import Codes, Collecting
+from beholder.study.collecting import Codes, Collecting, ConsentSection
 from beholder.study.kinds.catalogue import KINDS as ALL_KINDS
-from beholder.study.question import Aspect, Design, Question, Screening, Settings
+from beholder.study.question import Aspect, Design, Example, Question, Screening, Settings
 from beholder.study.study import Analysis, ImageSettings, Pay, Study
 
 PAGE = Path(__file__).parents[2] / "docs" / "study.md"
@@ -25,12 +25,14 @@ MODELS: dict[str, type[Settings]] = {
     "study": Study,
     "pay": Pay,
     "collect": Collecting,
+    "consent-section": ConsentSection,
     "codes": Codes,
     "images": ImageSettings,
     "analysis": Analysis,
     "question": Question,
     "design": Design,
     "screening": Screening,
+    "example": Example,
     "aspect": Aspect,
     **{model.model_fields["kind"].default: model for model in KINDS},
 }
@@ -51,6 +53,8 @@ MEANINGS = {
     "Collecting.consent_version": "goes with the consent that is recorded; change it with the text",
     "Collecting.codes": "section `[collect.codes]`",
     "Collecting.image_quality": "quality at which served images are encoded",
+    "ConsentSection.title": "heading of the section, by language",
+    "ConsentSection.text": "its text, by language; paragraphs and lists as in the consent",
     "Codes.complete": "for a rater who completed all trials",
     "Codes.screened_out": "for a rater who did not pass the qualification",
     "Codes.no_consent": "for a rater who did not consent",
@@ -80,7 +84,7 @@ MEANINGS = {
 
 TYPES: dict[object, str] = {str: "text", int: "whole number", float: "number", bool: "true or false"}
 
-COMMON = {"name", "kind", "protocol", "design", "screening"}
+COMMON = {"name", "kind", "protocol", "instructions", "examples", "labels", "design", "screening"}
 """Settings that every question has: listed once, under *question*."""
 
 
@@ -101,12 +105,14 @@ def type_of(field: FieldInfo) -> str:
     if get_origin(annotation) is Literal:
         return f"one of {words_of(annotation)}"
     if get_origin(annotation) is dict:
-        return "texts by language"
+        return "texts by choice" if get_args(annotation)[0] is str else "texts by language"
     kind = annotation
     if get_origin(annotation) is not tuple:  # as in ``int | None``
         kind = next(kind for kind in get_args(annotation) or (annotation,) if kind is not NoneType)
     if get_origin(kind) is tuple:
         inside = get_args(kind)[0]
+        if get_origin(inside) is Annotated:
+            return "list of texts"
         return f"list of {words_of(inside)}" if get_origin(inside) is Literal else "list of sections"
     limits = list(field.metadata)
     if get_origin(kind) is Annotated:  # as in ``Share | None``
@@ -138,6 +144,8 @@ def default_of(field: FieldInfo) -> str:
         return "left out"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
+    if value == ():
+        return "empty"
     if isinstance(value, tuple):
         return ", ".join(f"`{getattr(part, 'name', part)}`" for part in value)
     if isinstance(value, Settings):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 from openpyxl import Workbook
 from polars.testing import assert_frame_equal
 from scipy import io
@@ -148,7 +149,9 @@ def test_aigciqa_comes_back_but_for_the_class(tmp_path: Path) -> None:
     assert part.tables["images"]["generator"].unique().to_list() == ["unknown"]
 
 
-def write_release(folder: Path, prompts: int = 100, *, header: bool = False) -> pl.DataFrame:
+def write_release(
+    folder: Path, prompts: int = 100, *, header: bool = False, means: dict[str, NDArray[np.float64]] | None = None
+) -> pl.DataFrame:
     """AIGCIQA2023 in its authors' layout with invented scores, and the rows of AAPMT's CSV file for it."""
     rng = np.random.default_rng(0)
     count = 6 * 4 * prompts
@@ -160,6 +163,8 @@ def write_release(folder: Path, prompts: int = 100, *, header: bool = False) -> 
             path = folder / "DATA" / f"{stem}{number}.mat"
             path.parent.mkdir(parents=True, exist_ok=True)
             scores = rng.uniform(10, 90, (count, 1))
+            if means and suffix == "mos":
+                scores = means[aspect][:, None]
             io.savemat(path, {variable: scores})
             columns[f"{aspect}_{suffix}"] = scores.ravel().tolist()
     book = Workbook()

@@ -10,7 +10,7 @@ from tests.formats.conftest import Making, study_of
 from beholder.collect.routes.researcher import FORMATS as OF_THE_SERVER
 from beholder.formats import ours
 from beholder.formats.answered import competition_ranks, public_paths
-from beholder.formats.catalogue import FORMATS
+from beholder.formats.catalogue import WRITABLE
 from beholder.formats.formulas import formula_notes
 from beholder.formats.reading import write_csv as write_table
 from beholder.study.kinds.ranking import RankingQuestion
@@ -30,7 +30,7 @@ def small(making: Making) -> Making:
 
 
 def test_the_server_offers_what_there_is() -> None:
-    assert tuple(FORMATS) == OF_THE_SERVER
+    assert tuple(WRITABLE) == OF_THE_SERVER
 
 
 def test_parquet_is_row_for_row(making: Making, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def rate(folder: Path, *, seed: int = 0) -> None:
     ratings = [
         question
         | {"method": "mean-opinion", "generator": name, "rating": float(place), "se": 0.1, "level": 0.95}
-        | {"rank_low": 1, "rank_high": 5, "answers": 24, "images": 24, "raters": 5, "draws": 200}
+        | {"rank_low": 1, "rank_high": 5, "answers": 24, "images": 24, "raters": 5}
         for place, name in enumerate(generators)
     ]
     labels = [

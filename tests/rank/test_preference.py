@@ -9,7 +9,7 @@ from beholder.rank.ratings import GeneratorRatings
 from beholder.study.study import Analysis
 from beholder.tables.catalogue import TABLES
 
-ANALYSIS = Analysis(draws=300)
+ANALYSIS = Analysis()
 Vote = tuple[str, str, str, str]
 """Who, left image, right image (the first letter is the generator), and the choice."""
 
@@ -28,9 +28,7 @@ def rated(*votes: Vote) -> list[GeneratorRatings]:
         {"rater": rater, "image": left, "other": right, "value": values[choice], "value_kind": "vote"}
         for rater, left, right, choice in votes
     ]
-    return list(
-        rate_by_bradley_terry(TABLES["judgements"].frame(rows), images, ANALYSIS, np.random.default_rng(0))
-    )
+    return list(rate_by_bradley_terry(TABLES["judgements"].frame(rows), images, ANALYSIS))
 
 
 def test_two_generators_hand_worked() -> None:
@@ -42,11 +40,10 @@ def test_two_generators_hand_worked() -> None:
     ]
     (rating,) = rated(*votes)
     assert rating.generators == ("a", "b")
-    assert rating.estimates.value == pytest.approx([np.log(3) / 2, -np.log(3) / 2], abs=1e-6)
+    assert rating.estimates().value == pytest.approx([np.log(3) / 2, -np.log(3) / 2], abs=1e-6)
     assert rating.answers.tolist() == [8, 8]
     assert rating.images.tolist() == [1, 1]
-    assert rating.estimates.raters.tolist() == [4, 4]
-    assert rating.within
+    assert rating.estimates().raters.tolist() == [4, 4]
     assert rating.ties is not None
 
 
@@ -69,9 +66,9 @@ def simulated(
 def test_true_log_odds_are_recovered() -> None:
     strengths = {"a": 1.0, "b": 0.3, "c": -0.3, "d": -1.0}
     (rating,) = rated(*simulated(strengths, side=0.4, tie=-1.0, raters=60, each=100, seed=0))
-    assert rating.estimates.value == pytest.approx(list(strengths.values()), abs=0.12)
-    inside = (rating.estimates.low <= list(strengths.values())) & (
-        rating.estimates.high >= list(strengths.values())
+    assert rating.estimates().value == pytest.approx(list(strengths.values()), abs=0.12)
+    inside = (rating.estimates().low <= list(strengths.values())) & (
+        rating.estimates().high >= list(strengths.values())
     )
     assert inside.sum() >= 3
 
@@ -81,19 +78,21 @@ def test_a_leaning_to_one_side_is_allowed_for() -> None:
     fair, leaning = (
         rated(*simulated(strengths, side=side, tie=-1.0, raters=40, each=100, seed=1))[0] for side in (0.0, 1.5)
     )
-    assert leaning.estimates.value == pytest.approx([0.5, -0.5], abs=0.12)
-    assert fair.estimates.value == pytest.approx([0.5, -0.5], abs=0.12)
+    assert leaning.estimates().value == pytest.approx([0.5, -0.5], abs=0.12)
+    assert fair.estimates().value == pytest.approx([0.5, -0.5], abs=0.12)
 
 
 def test_all_ties() -> None:
     (rating,) = rated(*[(f"p{n}", "a0", "b0", "tie") for n in range(5)])
-    assert rating.estimates.value == pytest.approx([0, 0], abs=1e-6)
-    assert rating.replicates == pytest.approx(np.zeros((300, 2)), abs=1e-6)
+    assert rating.estimates().value == pytest.approx([0, 0], abs=1e-6)
+    low, high = rating.estimates().low, rating.estimates().high
+    assert (low < 0).all()  # five raters that all see a tie may be wrong together
+    assert (high > 0).all()
 
 
 def test_one_side_only_is_no_side_effect() -> None:
     (rating,) = rated(*[(f"p{n}", "a0", "b0", "left" if n % 4 else "right") for n in range(20)])
-    assert rating.estimates.value == pytest.approx([np.log(3) / 2, -np.log(3) / 2], abs=1e-6)
+    assert rating.estimates().value == pytest.approx([np.log(3) / 2, -np.log(3) / 2], abs=1e-6)
 
 
 def test_the_naive_interval_is_narrower_where_raters_differ() -> None:
@@ -104,7 +103,7 @@ def test_the_naive_interval_is_narrower_where_raters_differ() -> None:
             left, right = ("a0", "b0") if n % 2 else ("b0", "a0")
             votes.append((f"p{rater}", left, right, "left" if (left == "a0") == fond else "right"))
     (rating,) = rated(*votes)
-    assert rating.naive[1][0] - rating.naive[0][0] < 0.5 * (rating.estimates.high[0] - rating.estimates.low[0])
+    assert rating.naive[1][0] - rating.naive[0][0] < 0.5 * (rating.estimates().high[0] - rating.estimates().low[0])
 
 
 def test_groups_that_were_never_compared_are_named() -> None:

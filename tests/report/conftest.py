@@ -51,7 +51,7 @@ def rating_rows(
     """Rows of ``ratings``; ranks follow the order of the ratings."""
     order = sorted(rated, key=lambda name: -rated[name])
     common: Row = {"question": question, "aspect": aspect, "method": method, "slice": slice_name}
-    common |= {"level": 0.95, "draws": 500, "answers": 1000, "images": 2, "raters": 10}
+    common |= {"level": 0.95, "answers": 1000, "images": 2, "raters": 10}
     return [
         common
         | {"generator": name, "rating": value, "low": value - width, "high": value + width}

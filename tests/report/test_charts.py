@@ -4,11 +4,12 @@ import altair as alt
 import pytest
 
 from beholder.report.charts.agreement import agreement_chart
-from beholder.report.charts.chart import Chart, Spec
+from beholder.report.charts.chart import Chart
 from beholder.report.charts.matrix import matrix_chart
 from beholder.report.charts.raters import exclusion_shapes, raters_chart
 from beholder.report.charts.ratings import Slim, ratings_chart
-from beholder.report.site.theme import colours
+from beholder.report.charts.still import Spec
+from beholder.report.site.generator_marks import generator_marks
 from beholder.report.tables.accuracy import Accuracy
 from beholder.report.tables.leaderboard import Board
 from beholder.report.tables.raters import Agreement, RaterPool, RaterSummary, Reason
@@ -26,7 +27,7 @@ def check(chart: Chart) -> Chart:
 
 
 def rows_of(spec: Spec) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = spec["datasets"][spec["data"]["name"]]
+    rows: list[dict[str, object]] = spec["data"]["values"]
     return rows
 
 
@@ -42,15 +43,15 @@ def make_pool(*agreements: Agreement) -> RaterPool:
 @pytest.mark.parametrize("method", ["error-rate", "bradley-terry", "mean-opinion", "something-new"])
 def test_ratings_and_pairs_are_valid(make_board: MakeBoard, method: str) -> None:
     board = make_board(THREE, method=method, true_ratings={"a": 0.5}, undecided={("b", "c"): 4})
-    colour = colours(list(THREE))
-    check(ratings_chart(board, colour, "large"))
-    check(ratings_chart(board, colour, "small", slim=Slim((0.0, 1.0), ["a", "b", "c"])))
+    marks = generator_marks(list(THREE))
+    check(ratings_chart(board, marks, "large"))
+    check(ratings_chart(board, marks, "small", slim=Slim((0.0, 1.0), ["a", "b", "c"])))
     check(matrix_chart(board, "pairs"))
 
 
 def test_a_chart_says_in_words_what_it_shows(make_board: MakeBoard) -> None:
     board = make_board(THREE, undecided={("b", "c"): 4})
-    chart = ratings_chart(board, colours(list(THREE)), "ratings")
+    chart = ratings_chart(board, generator_marks(list(THREE)), "ratings")
     assert chart.alt == (
         "Dot chart of the error rate by realism: "
         "a 50.0 % (45.0 to 55.0); b 40.0 % (35.0 to 45.0); c 30.0 % (25.0 to 35.0)."
@@ -72,14 +73,14 @@ def test_a_pair_that_is_not_significantly_different_has_a_mark_of_its_own(make_b
 
 def test_charts_grow_with_the_number_of_generators(make_board: MakeBoard) -> None:
     many = {f"generator {n}": 0.5 - n / 100 for n in range(30)}
-    board, colour = make_board(many), colours(list(many))
-    assert check(ratings_chart(board, colour, "ratings")).spec["height"] >= 30 * 20
+    board, marks = make_board(many), generator_marks(list(many))
+    assert check(ratings_chart(board, marks, "ratings")).spec["height"] >= 30 * 20
     assert check(matrix_chart(board, "pairs")).spec["height"] >= 29 * 20
 
 
 def test_small_multiples_share_their_order(make_board: MakeBoard) -> None:
     chart = ratings_chart(
-        make_board(THREE), colours(list(THREE)), "s", slim=Slim((0.0, 1.0), ["c", "x", "a", "b"])
+        make_board(THREE), generator_marks(list(THREE)), "s", slim=Slim((0.0, 1.0), ["c", "x", "a", "b"])
     )
     assert chart.spec["layer"][-1]["encoding"]["y"]["sort"] == ["c", "a", "b"]
 
@@ -128,6 +129,6 @@ def test_agreement_that_is_nowhere_defined_is_not_drawn() -> None:
 
 def test_a_still_drawing_escapes_names(make_board: MakeBoard) -> None:
     board = make_board({"<script>x</script>": 0.5, "b": 0.4})
-    svg = ratings_chart(board, colours([row.generator for row in board.rows]), "ratings").svg()
+    svg = ratings_chart(board, generator_marks([row.generator for row in board.rows]), "ratings").svg()
     assert "<script" not in svg
     assert "&lt;script&gt;" in svg

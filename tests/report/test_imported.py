@@ -50,9 +50,15 @@ def page_of(study: Path) -> str:
 
 def test_the_table_of_layer_6_has_means_and_standard_errors(layer6: str) -> None:
     # good: errors .25, .5, .5: mean 41.7 %, s = 14.434, /√3 = 8.33; bad: 0, .25, 0: mean 8.3 %, SE 8.33
-    table = re.sub(r"<[^>]+>|\s+", " ", layer6[layer6.index("mean ± standard error") :])
+    table = re.sub(r"<[^>]+>|\s+", " ", layer6[layer6.index("Where the errors come from") :])
     assert re.search(r"good\s+41\.7\s+± 8\.33", table)
     assert re.search(r"bad\s+8\.3\s+± 8\.33", table)
+
+
+def test_raters_are_said_to_be_resampled_where_they_were(layer6: str) -> None:
+    notes = re.sub(r"\s+", " ", layer6[layer6.index("How to read the numbers</h2>") :])
+    assert "bootstrap replicates that resample raters" in notes
+    assert "resample prompts" not in notes
 
 
 def test_raters_are_placed_by_accuracy_and_mean_time(layer6: str) -> None:
@@ -78,8 +84,11 @@ def test_published_means_have_no_raters_to_extrapolate_from(tmp_path: Path) -> N
     write_folder(agiqa.read_study(tmp_path / "data.csv"), tmp_path / "study", form="agiqa", source=tmp_path)
     html = page_of(tmp_path / "study")
     assert "The confidence interval over prompts is" in html
+    notes = re.sub(r"\s+", " ", html[html.index("How to read the numbers</h2>") :])
+    assert "bootstrap replicates that resample prompts" in notes
+    assert "resample raters" not in notes
     assert "Width of the confidence interval against the number of raters" not in html
-    assert "Each rater, by speed" not in html
+    assert "by speed, and by accuracy" not in html
 
 
 def test_rich_feedback_without_images_or_generators_still_shows_its_maps(every_kind: Path, tmp_path: Path) -> None:

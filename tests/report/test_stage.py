@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from beholder.errors import StageError
+from beholder.report.site.images_page import IMAGES_PAGE
 from beholder.report.stage import PAGE, STILLS, run
 from beholder.study.study import FILE_NAME
 from beholder.tables.catalogue import TABLES
@@ -27,12 +28,9 @@ def test_what_was_written(study: Path) -> None:
     html = (study / PAGE).read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>")
     assert "alpha ranks first by all three measures." in html
-    assert (
-        "By realism, beta and gamma are not significantly different: "
-        "about 36 more raters would probably separate them."
-    ) in html
+    assert "By realism, beta and gamma: not enough evidence to separate them yet; about 36 more raters." in html
     assert "The raters in this study are simulated." in html
-    for part in ("ground truth", "Which generators are significantly different", "Each rater, by speed"):
+    for part in ("ground truth", "Which generators are significantly different", "by speed, and by accuracy"):
         assert part in html
     assert "Where the errors come from" in html
     stills = {path.stem for path in (study / STILLS).glob("*.svg")}
@@ -46,8 +44,12 @@ def test_unchanged_work_is_skipped_and_the_same_inputs_give_the_same_bytes(study
     assert run(study).skipped
     outcome = run(study, force=True)
     assert not outcome.skipped
+    assert outcome.rows["pages"] == 2
     assert outcome.rows["charts"] == len(list((study / STILLS).glob("*.svg")))
     assert (study / PAGE).read_bytes() == before
+    (study / IMAGES_PAGE).unlink()
+    assert not run(study).skipped
+    assert (study / IMAGES_PAGE).is_file()
 
 
 def test_what_changes_makes_a_new_report(make_study: MakeStudy) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import beholder
-from beholder.collect.session import consent
 from beholder.consolidate.labels import LABELLERS
 from beholder.design.checks import KNOWN_ITEMS
 from beholder.design.draw import DRAW_TRIALS
@@ -18,6 +17,7 @@ from beholder.simulate.expectation import EXPECTATIONS
 from beholder.study.kinds.catalogue import KINDS
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.study import Study
+from beholder.study.wages import session_minutes
 
 SOURCE = Path(beholder.__file__).parent
 MOST = 5
@@ -91,4 +91,4 @@ def test_what_a_kind_names_is_there(name: str) -> None:
 def test_raters_are_told_what_a_plan_bills(protocol: str) -> None:
     for question in PROTOCOLS[protocol].questions():
         study = Study(name="s", title="S", questions=(question,))
-        assert consent.minutes(study, question) == round(60 * Plan(question, 0.05).hours_each)
+        assert session_minutes(study, question) == round(60 * Plan(question, 0.05).hours_each)

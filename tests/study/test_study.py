@@ -117,9 +117,10 @@ class TestRoundTrip:
     def test_every_setting_in_use_is_in_sight(self) -> None:
         (question,) = PROTOCOLS["hype-time"].questions()
         written = tomllib.loads(dump_study(Study(name="s", title="T", questions=(question,))))
-        assert written["pay"] == {"currency": "USD", "base": 1.0, "per_right": 0.0, "minimum_hourly": 12.0}
+        pay = {"currency": "USD", "per_right": 0.0, "minimum_hourly": 12.0, "accept_low": False}
+        assert written["pay"] == pay  # without a base it is computed
         (question_settings,) = written["questions"]
-        assert set(question_settings) == set(type(question).model_fields)
+        assert set(question_settings) == set(type(question).model_fields) - {"instructions", "examples", "labels"}
         assert set(question_settings["design"]) == set(Design.model_fields) - {
             "raters_per_item",
             "gold_every",
@@ -224,7 +225,8 @@ class TestFaults:
             "questions[0].design.trails: this key is not known; did you mean 'trials'?",
             "questions[1].aspects[1].text: String should have at least 1 character (found '')",
             "questions[1].pair: this key is not known; "
-            "known: name, kind, protocol, text, design, screening, aspects, points",
+            "known: name, kind, protocol, text, instructions, examples, labels, design, screening, "
+            "aspects, points",
             f"questions[2].kind: missing; one of: {kinds}",
             f"questions[3].kind: must be one of: {kinds} (found 'riddle')",
             "seeed: this key is not known; did you mean 'seed'?",

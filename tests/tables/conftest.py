@@ -128,7 +128,6 @@ def world() -> dict[str, pl.DataFrame]:
                 question="q", aspect="preference", method="bradley-terry", slice="all", generator="a"
             )
             | {"rating": 0.5, "level": 0.95, "rank_low": 1, "rank_high": 1, "answers": 1, "images": 1, "raters": 1}
-            | {"draws": 0}
         ],
         "separations": [
             {"question": "q", "aspect": "preference", "method": "bradley-terry", "slice": "all", "generator": "a"}

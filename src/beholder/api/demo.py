@@ -9,7 +9,6 @@ import polars as pl
 
 from beholder.design.new import make_study
 from beholder.errors import StudyError
-from beholder.report.tables.leaderboard import Board, build_boards, select_headlines
 from beholder.simulate.raters import BAD, SUBTLE
 from beholder.simulate.world import MANIFEST, World, paint_world, write_ground_truth
 from beholder.study.study import FILE_NAME, load_study
@@ -77,12 +76,6 @@ def prepare_demo(folder: Path, world: World, progress: Callable[[int, int], None
             images = dict(new_study.images)
         write_ground_truth(Store(folder), world, painted)
     return images
-
-
-def load_leaderboards(folder: Path) -> tuple[Board, ...]:
-    """Return the leaderboard of every question, with the ground truth."""
-    ratings, separations = (Store(folder).read(name) for name in ("ratings", "separations"))
-    return select_headlines(build_boards(ratings, separations, Store(folder, TRUTH_ROOM).read_or_empty("ratings")))
 
 
 def check_recovery(folder: Path) -> Recovery:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from beholder.api.stages import load_stage
 from beholder.collect import stage as collect
+from beholder.consolidate import stage as consolidate
 from beholder.learn.label_errors import find_label_errors
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome
@@ -24,17 +25,19 @@ def steps(
     bad: int = 0,
     measured: Bar | None = None,
     force: bool = False,
+    include_excluded: bool = False,
 ) -> Iterator[Step]:
     """Yield the stages in order, each ready to be called.
 
     With ``raters``, so many are simulated; collecting is left out where the answers exist already. No model is
     trained, but the predictions of trained ones are compared with the labels. Metrics take minutes
-    for every thousand images: they are computed only where a progress bar is given for them, ``measured``.
+    for every thousand images: they are computed only where a progress bar is given for them, ``measured``. With
+    ``include_excluded``, the answers of raters count whom screening excludes, and the results are marked.
     """
     yield partial(load_stage("design").run, folder, force=force)
     if raters is not None or not Store(folder).has("answers"):
         yield partial(collect.run, folder, people=raters, bad=bad, force=force)
-    yield partial(load_stage("consolidate").run, folder, force=force)
+    yield partial(consolidate.run, folder, force=force, include_excluded=include_excluded)
     yield partial(load_stage("rank").run, folder, force=force)
     if Store(folder).has("predictions"):
         yield partial(find_label_errors, folder, force=force)

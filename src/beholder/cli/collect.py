@@ -1,9 +1,13 @@
 """``beholder collect``: the study server, or a rehearsal of it with simulated raters."""
 
+import functools
 import gc
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from beholder.cli.options import database_options, database_url, existing_database_url
 
@@ -15,7 +19,10 @@ from beholder.cli.options import database_options, database_url, existing_databa
 @database_options
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="With PostgreSQL.")
 @click.option("--simulate", "people", type=click.IntRange(min=1), metavar="N", help="Simulate so many raters.")
+@click.option("--serve", "serving", is_flag=True, help="After --simulate: show the researcher's pages of it.")
 @click.option("--bad", type=click.IntRange(min=0), default=0, show_default=True, help="Of them, with bad habits.")
+@click.option("--accept-low-pay", is_flag=True, help="Pay less than the study's minimum_hourly all the same.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was collected as JSON, all else to stderr.")
 @click.option("--rotate-token", is_flag=True, help="Replace the researcher's link, end all cookies, and stop.")
 def collect(
     folder: Path,
@@ -26,6 +33,9 @@ def collect(
     people: int | None,
     bad: int,
     *,
+    serving: bool,
+    accept_low_pay: bool,
+    as_json: bool,
     rotate_token: bool,
 ) -> None:
     """Ask raters: serve the pages on which they judge images.
@@ -34,40 +44,129 @@ def collect(
     researcher. An answer is on the disk before it is acknowledged. When the server stops, the answers are written
     to the tables of FOLDER.
 
-    With --simulate, simulated raters use the pages' own interface instead, and the server stops after them.
+    The pay of a session and the hourly wage are printed. The server does not start where that is less than the
+    study's minimum_hourly, unless --accept-low-pay.
+
+    With --simulate, simulated raters use the pages' own interface instead, and the server stops after them. Such a
+    rehearsal has a database of its own in FOLDER/rehearsals: it takes no slots of the study, and can be repeated.
+    With --serve, the researcher's pages of the rehearsal are served afterwards.
 
     With --rotate-token nothing is served: the researcher's link gets a new token, and whoever is signed in on the
     researcher's page has to sign in again, also on a server that runs.
     """
     gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
     from beholder.collect.database.unavailable import usable_database
-    from beholder.collect.researcher.slots import clear_rehearsal
+    from beholder.collect.researcher.slots import refuse_simulated_raters
     from beholder.collect.server.serve import is_ready, note_ready, prepare, run_child, serve
 
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
         return
-    if people is not None and bad > people:
-        raise click.BadParameter(f"{bad} of {people} raters cannot be bad", param_hint="--bad")
-    folder, url = folder.resolve(), database_url(folder, database)
+    _refuse_odd_options(people, bad, processes, serving=serving)
+    say = functools.partial(click.echo, err=as_json)
+    _show_pay(folder, say, accepted=accept_low_pay, simulated=people is not None)
+    if people is not None:
+        _rehearse(folder, people, bad, Address(host, port), say, serving=serving)
+        if as_json:
+            _print_counts(folder)
+        return
+    folder = folder.resolve()
+    url = database_url(folder, database)
     with usable_database():
         ready = is_ready(folder, url)
     if not ready:
-        click.echo(run_child("beholder", "design", folder))
+        say(run_child("beholder", "design", folder))
         migrated = prepare(folder, url)
         if migrated:
-            click.echo(migrated)
+            say(migrated)
         note_ready(folder, url)
-    if people is None:
-        clear_rehearsal(url)
-        serve(folder, url, host=host, port=port, processes=processes, say=click.echo)
-    else:
-        from beholder.collect.simulate.rehearsal import rehearse
+    refuse_simulated_raters(folder, url)
+    serve(folder, url, host=host, port=port, processes=processes, say=say)
+    say(run_child("beholder.collect.exchange.export", folder, url=url))
+    if as_json:
+        _print_counts(folder)
 
-        gc.enable()
+
+def _show_pay(folder: Path, say: Callable[[str], None], *, accepted: bool, simulated: bool) -> None:
+    """Print what raters are paid; refuse less than the least wage, unless that is accepted or nobody is paid."""
+    from beholder.errors import StudyError
+    from beholder.study.study import load_study
+    from beholder.study.wages import LOW_PAY_ADVICE, describe_pay, low_pay_faults
+
+    study = load_study(folder)
+    faults = low_pay_faults(study)
+    if faults and not (accepted or simulated):
+        raise StudyError(str(folder), faults, advice=LOW_PAY_ADVICE)
+    for question in study.questions:
+        say(f"pay: {describe_pay(study, question)} ({question.name})")
+    for fault in faults:
+        say(f"warning: {fault}")
+
+
+def _print_counts(folder: Path) -> None:
+    from beholder.cli.output import show_json
+    from beholder.tables.stages import COLLECT
+    from beholder.tables.store import Store
+
+    rows = {name: Store(folder).read_or_empty(name).height for name in COLLECT.outputs}
+    show_json({"folder": str(folder), "rows": rows})
+
+
+class Address(NamedTuple):
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+
+def _refuse_odd_options(people: int | None, bad: int, processes: int, *, serving: bool) -> None:
+    """Refuse options that do not go together: a rehearsal has a database and one process of its own."""
+    if people is None:
+        if serving or bad:
+            raise click.UsageError("--serve and --bad go with --simulate; without it, the study itself is served")
+        return
+    if bad > people:
+        raise click.BadParameter(f"{bad} of {people} raters cannot be bad", param_hint="--bad")
+    source = click.get_current_context().get_parameter_source
+    typed = [name for name in ("database", "database_file") if source(name) is ParameterSource.COMMANDLINE]
+    if typed or processes > 1:
+        raise click.UsageError(
+            "a rehearsal has a database of its own in FOLDER/rehearsals and one process: leave out --database, "
+            "--database-file and --processes"
+        )
+
+
+def _rehearse(
+    folder: Path, people: int, bad: int, address: Address, say: Callable[[str], None], *, serving: bool
+) -> None:
+    """Play a rehearsal and keep it; to be shown, one that was played before with the same raters is enough."""
+    from beholder.collect.database.schema import default_url
+    from beholder.collect.server.serve import prepare, run_child, serve
+    from beholder.collect.simulate.rehearsal import find_rehearsal, rehearse
+    from beholder.tables.rehearsals import new_rehearsal
+
+    gc.enable()
+    typed, folder = folder, folder.resolve()
+    say(run_child("beholder", "design", folder))
+    room = find_rehearsal(folder, raters=people, bad=bad) if serving else None
+    if room is None:
+        room = new_rehearsal(folder)
+        url = default_url(room)
+        prepare(folder, url)
         for line in rehearse(folder, url, raters=people, bad=bad):
-            click.echo(line)
-    click.echo(run_child("beholder.collect.exchange.export", folder, url=url))
+            say(line)
+        say(run_child("beholder.collect.exchange.export", folder, url=url))
+    say(f"The rehearsal is kept in {typed / room.relative_to(folder)}. It takes no slots of the study.")
+    if serving:
+        serve(
+            folder,
+            default_url(room),
+            host=address.host,
+            port=address.port,
+            processes=1,
+            say=say,
+            rehearsal=True,
+        )
 
 
 def _rotate(folder: Path, database: str | None, host: str, port: int) -> None:

@@ -1,14 +1,18 @@
 """``beholder demo``: the loop on a synthetic world."""
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from beholder.api.demo import BAD_RATERS, RATERS, prepare_demo
+from beholder.api.demo import BAD_RATERS, RATERS, check_recovery, prepare_demo
+from beholder.api.results import load_results, plain_results
 from beholder.api.run import steps
+from beholder.cli.output import show_json
 from beholder.cli.progress import progress_bar
-from beholder.cli.verdict import print_boards, print_verdict
+from beholder.cli.results import print_results
+from beholder.cli.verdict import print_verdict
 from beholder.simulate.world import World
 
 
@@ -17,7 +21,10 @@ from beholder.simulate.world import World
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Another world and other raters."
 )
-def demo(folder: Path, seed: int) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print what was done, and the numbers, as JSON.")
+@click.option("--serve", "serving", is_flag=True, help="Show the researcher's pages, full of simulated data.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="For --serve.")
+def demo(folder: Path, seed: int, port: int, *, as_json: bool, serving: bool) -> None:
     """Run the loop on a synthetic world, and compare with its ground truth.
 
     Five generators of known quality paint the same prompts; sixty simulated raters, twelve of them bad, answer by
@@ -27,11 +34,30 @@ def demo(folder: Path, seed: int) -> None:
     started = time.monotonic()
     with progress_bar("painting") as progress:
         images = prepare_demo(folder, World(seed=seed), progress)
-    if images is not None:
+    if images is not None and not as_json:
         counts = ", ".join(f"{count} {generator}" for generator, count in images.items())
         click.echo(f"new: {sum(images.values())} images ({counts})")
+    outcomes = []
     for step in steps(folder, raters=RATERS, bad=BAD_RATERS):
-        click.echo(str(step()))
-    print_boards(folder)
+        outcomes.append(step())
+        if not as_json:
+            click.echo(str(outcomes[-1]))
+    page = folder / "report.html"
+    if as_json:
+        content = {"stages": [asdict(outcome) for outcome in outcomes], "report": str(page)}
+        show_json(content | plain_results(load_results(folder)) | {"recovery": asdict(check_recovery(folder))})
+        return
+    print_results(folder)
     print_verdict(folder)
-    click.echo(f"\n{time.monotonic() - started:.0f} s. Open {folder / 'report.html'}")
+    click.echo(f"\n{time.monotonic() - started:.0f} s. Open {page}")
+    if serving:
+        _serve(folder.resolve(), port)
+
+
+def _serve(folder: Path, port: int) -> None:
+    """Show the simulated raters on the researcher's pages, from a database of their own."""
+    from beholder.collect.server.serve import serve
+    from beholder.collect.simulate.rehearsal import restored_rehearsal
+
+    url = restored_rehearsal(folder, raters=RATERS, bad=BAD_RATERS)
+    serve(folder, url, host="127.0.0.1", port=port, processes=1, say=click.echo, rehearsal=True)

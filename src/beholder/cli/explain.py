@@ -1,8 +1,10 @@
 """``beholder explain``: predicted rich feedback on images: heatmaps, misaligned keywords and scores."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -10,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from beholder.api.explaining import background_of, explain_by
 from beholder.cli.options import background_option
 from beholder.cli.output import WIDE, show_json
 from beholder.cli.progress import progress_bar
@@ -18,13 +19,17 @@ from beholder.cli.prompts import read_prompts
 from beholder.feedback.image_feedback import AspectScore, ImageFeedback
 from beholder.feedback.labels import MISSED
 from beholder.images.sources import find_images
-from beholder.measure.rich.explain import Explanations
-from beholder.measure.rich.members import Member, load_members
-from beholder.models.explained import Explained
 from beholder.report.site.explained_page import write_page
 from beholder.report.text.words import count, count_raters, percent
 from beholder.stats.prediction.heatmap_summary import HeatmapSummary, heatmap_summary
 from beholder.study.words import split_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from beholder.measure.rich.explain import Explanations
+    from beholder.measure.rich.members import Member
+    from beholder.models.explained import Explained
 
 
 @click.command("explain")
@@ -70,6 +75,9 @@ def explain_images(
 
     IMAGES are files, folders, globs, manifests, tar files or arrays.
     """
+    from beholder.api.explaining import background_of, explain_by  # late: they need torch
+    from beholder.measure.rich.members import load_members
+
     if prompts and prompt is not None:
         raise click.UsageError("give either --prompts or --prompt")
     if prompts is None and prompt is None and study is None:

@@ -1,5 +1,6 @@
 """``beholder learn``: train a model on a study's labels, and evaluate it."""
 
+import json
 import logging
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from beholder.cli.progress import progress_bar
 from beholder.errors import UserError
 from beholder.learn.card import figure_table
 from beholder.learn.examples import read_labelled_images
-from beholder.learn.recipe import load_recipe, shipped_recipes
+from beholder.learn.recipe import TRACKERS, load_recipe, shipped_recipes
 from beholder.tables.stages import TRAIN
 from beholder.tables.store import Store
 
@@ -31,6 +32,13 @@ NEEDED = ("accelerate", "safetensors", "torch", "transformers")
 @click.option(
     "--set", "changes", multiple=True, metavar="KEY=VALUE", help="A setting, such as training.steps=500."
 )
+@click.option(
+    "--tracker",
+    "trackers",
+    multiple=True,
+    type=click.Choice([*TRACKERS, "all"]),
+    help="Log the training there as well, by your own login; may be repeated.",
+)
 @click.option("--resume", is_flag=True, help="Continue training that was interrupted.")
 @click.option("--force", is_flag=True, help="Start again, even if it was done or started.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done and found as JSON.")
@@ -41,6 +49,7 @@ def learn(
     by: str | None,
     folds: int | None,
     changes: tuple[str, ...],
+    trackers: tuple[str, ...],
     *,
     resume: bool,
     force: bool,
@@ -53,6 +62,7 @@ def learn(
     images) and `label_errors`. Several devices: accelerate launch -m beholder learn ….
     """
     all_changes = [*changes, *([f"split.by={by}"] if by else []), *([f"split.folds={folds}"] if folds else [])]
+    all_changes += [f"training.trackers={json.dumps(trackers)}"] if trackers else []
     recipe = load_recipe(recipe_name, all_changes)
     if recipe.data.labels != "rich":
         read_labelled_images(Store(folder).within(TRAIN), recipe.data)  # faults before torch is imported

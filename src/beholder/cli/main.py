@@ -54,6 +54,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Name of a command -> where it lives (``module:attribute``), and the first line of its help."""
 
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "models": ("accelerate", "ftfy", "huggingface_hub", "safetensors", "tokenizers", "torch", "transformers"),
+    "scale": ("psycopg",),
+}
+"""Extra of the package -> the modules that it installs."""
+
 BROKEN_PIPE, USER_FAULT, INTERRUPTED = 1, 2, 130
 
 
@@ -100,9 +106,9 @@ def beholder(verbose: int) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    A fault of the user (:class:`UserError`, a wrong option) or a full disk prints its message and gives 2; an
-    interrupt gives 130; a reader that went away (``beholder … | head``) gives 1, as click has it. Any other
-    exception is ours and passes through with its traceback.
+    A fault of the user (:class:`UserError`, a wrong option), an extra that is not installed or a full disk prints
+    its message and gives 2; an interrupt gives 130; a reader that went away (``beholder … | head``) gives 1, as
+    click has it. Any other exception is ours and passes through with its traceback.
     """
     try:
         code = beholder.main(
@@ -114,6 +120,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except UserError as error:
         click.echo(f"error: {error}", err=True)
+        return USER_FAULT
+    except ModuleNotFoundError as error:
+        extra = extra_with(error)
+        if extra is None:
+            raise
+        install = f'pip install "beholder[{extra}]"'
+        click.echo(f"error: this needs {error.name}, which comes with the extra '{extra}': {install}", err=True)
         return USER_FAULT
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -127,6 +140,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(f"error: the disk is full: {error}. Make room, and try again.", err=True)
         return USER_FAULT
     return code if isinstance(code, int) else 0
+
+
+def extra_with(error: ModuleNotFoundError) -> str | None:
+    """Return the extra that installs the module which was not found; ``None`` where none does."""
+    root = (error.name or "").partition(".")[0]
+    return next((extra for extra, modules in EXTRAS.items() if root in modules), None)
 
 
 def _leave_pipe() -> None:

@@ -1,13 +1,48 @@
 """``beholder new``: a study from a protocol and images."""
 
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from beholder.cli.output import show_json
 from beholder.cli.progress import progress_bar
 from beholder.design.new import NewStudy, make_study
+from beholder.study.study import Pay
+from beholder.study.wages import base_pay, describe_pay, hourly_pay, session_minutes
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+NUMBERS: dict[str, tuple[int, str]] = {
+    "raters": (1, "Raters per question."),
+    "trials": (1, "Trials per rater."),
+    "raters_per_item": (0, "Answers per item; 0: all items evenly."),
+    "training": (0, "Trials with feedback before the start."),
+    "qualification": (0, "Trials that a rater must pass to be admitted."),
+    "repeats": (0, "Trials that are asked again."),
+    "gold_every": (0, "One trial with a known answer after every so many; 0: none."),
+    "attention_every": (0, "One attention check after every so many; 0: none."),
+    "blocks": (1, "Parts of a session, with a break between."),
+    "images": (3, "Images per trial, where several are ranked."),
+}
+"""Numbers of the design that can be chosen: the least, and what the option's help says."""
+
+NONE_AT_ZERO = ("raters_per_item", "gold_every", "attention_every")
+"""Settings that are left out where their option is 0."""
+
+OPTION_NAMES = {"images": "images-per-trial"}
+"""Options that are not called like the setting."""
+
+
+def number_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add an option for every number that is fitted to the images otherwise."""
+    for name, (least, about) in reversed(NUMBERS.items()):
+        option = f"--{OPTION_NAMES.get(name, name.replace('_', '-'))}"
+        help_text = f"{about} [default: published, fitted to the images]"
+        command = click.option(option, name, type=click.IntRange(min=least), help=help_text)(command)
+    return command
 
 
 class NamedFolder(click.ParamType[tuple[str, Path]]):
@@ -43,9 +78,13 @@ class NamedFolder(click.ParamType[tuple[str, Path]]):
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Makes all random draws reproducible."
 )
-@click.option("--raters", type=click.IntRange(min=1), help="Raters per question. [default: the protocol's]")
-@click.option("--trials", type=click.IntRange(min=1), help="Trials per rater. [default: the protocol's]")
+@number_options
+@click.option("--pay", type=click.FloatRange(min=0), help="For a complete session. [default: its time × the wage]")
+@click.option("--currency", default="USD", show_default=True)
+@click.option("--wage", type=click.FloatRange(min=0), default=12.0, show_default=True, help="Least pay per hour.")
+@click.option("--accept-low-pay", is_flag=True, help="Pay less than the least wage all the same.")
 @click.option("--copy", is_flag=True, help="Copy the images into FOLDER/images.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was made as JSON.")
 def new(
     protocol: str,
     folder: Path,
@@ -56,10 +95,14 @@ def new(
     name: str | None,
     title: str | None,
     seed: int,
-    raters: int | None,
-    trials: int | None,
+    pay: float | None,
+    currency: str,
+    wage: float,
     *,
+    accept_low_pay: bool,
     copy: bool,
+    as_json: bool,
+    **numbers: int | None,
 ) -> None:
     """Make a study from a protocol and your images.
 
@@ -70,6 +113,10 @@ def new(
     and, optionally, image, prompt, style, gold and real; its paths are relative to its own folder.
 
     Every image is opened; if anything is wrong, all of it is listed and nothing is written.
+
+    The published numbers of raters and trials, and what goes with them, are fitted to your images, and what was
+    changed is printed. Numbers that you name are not changed. Pay follows from the time that a session takes and
+    the least wage, unless you name it.
     """
     with progress_bar("images") as progress:
         new_study = make_study(
@@ -83,11 +130,18 @@ def new(
             title=title,
             seed=seed,
             copy=copy,
-            raters=raters,
-            trials=trials,
+            numbers={
+                name: None if number == 0 and name in NONE_AT_ZERO else number
+                for name, number in numbers.items()
+                if number is not None
+            },
+            pay=Pay(currency=currency, base=pay, minimum_hourly=wage, accept_low=accept_low_pay),
             progress=progress,
         )
-    _print(new_study, folder)
+    if as_json:
+        show_json(_plain(new_study, folder))
+    else:
+        _print(new_study, folder)
 
 
 def _print(new_study: NewStudy, folder: Path) -> None:
@@ -95,11 +149,40 @@ def _print(new_study: NewStudy, folder: Path) -> None:
     click.echo(
         f"{folder}: study '{new_study.study.name}' with {sum(new_study.images.values()):,} images ({counts})"
     )
-    for question in new_study.study.questions:
+    study = new_study.study
+    for question in study.questions:
         design = question.design
         click.echo(f"  {question.name}: {question.kind}, {design.raters} raters × {design.trials} trials")
+        click.echo(f"    pay: {describe_pay(study, question)}")
+        changes = new_study.changes[question.name]
+        if changes:
+            click.echo(f"    changed to fit: {'; '.join(str(change) for change in changes)}")
     for note in new_study.notes:
         click.echo(f"note: {note}")
     click.echo(
-        f"Next:\n  edit {folder / 'study.toml'} if the defaults do not suit you\n  beholder collect {folder}"
+        f"Next:\n  edit {folder / 'study.toml'} if the numbers do not suit you\n  beholder collect {folder}"
     )
+
+
+def _plain(new_study: NewStudy, folder: Path) -> dict[str, object]:
+    study = new_study.study
+    return {
+        "folder": str(folder),
+        "name": study.name,
+        "images": dict(new_study.images),
+        "questions": [
+            {
+                "name": question.name,
+                "kind": question.kind,
+                "protocol": question.protocol,
+                "design": question.design.model_dump(mode="json"),
+                "changes": [asdict(change) for change in new_study.changes[question.name]],
+                "minutes": session_minutes(study, question),
+                "pay": base_pay(study, question),
+                "hourly_pay": hourly_pay(study, question),
+                "currency": study.pay.currency,
+            }
+            for question in study.questions
+        ],
+        "notes": list(new_study.notes),
+    }

@@ -8,8 +8,10 @@ import numpy as np
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.design.plan import POWER_MODELS, ClosedForm, Plan, PowerAt, closed_form, power_curve
+from beholder.errors import StudyError
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.protocols.catalogue import PROTOCOLS
+from beholder.study.study import Pay
 
 DIFFERENCE = 0.05
 """The difference to be detected where neither the command nor the kind's power model has one."""
@@ -49,6 +51,7 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 )
 @click.option("--baseline", type=float, default=0.5, show_default=True, help="Error rate of the better generator.")
 @click.option("--wage", type=click.FloatRange(min=0), default=12.0, show_default=True, help="Pay per hour.")
+@click.option("--accept-low-pay", is_flag=True, help="Plan with less than the least wage of a study all the same.")
 @click.option(
     "--studies", type=click.IntRange(min=50), default=400, show_default=True, help="To simulate for each."
 )
@@ -68,6 +71,7 @@ def plan(
     studies: int,
     seed: int,
     *,
+    accept_low_pay: bool,
     as_json: bool,
 ) -> None:
     """Simulate a study to see how many raters it needs, at what cost.
@@ -76,6 +80,7 @@ def plan(
     analysed as the ratings are. Power is the proportion of them with a significant difference, at a level
     corrected for all pairs of generators. With --rater-share 0 the answers are independent.
     """
+    _require_wage(wage, accepted=accept_low_pay)
     question = _question(protocol, trials)
     study_plan = Plan(
         question,
@@ -95,9 +100,20 @@ def plan(
             points += power_curve(study_plan, [size], studies=studies, rng=rng)
             progress(number + 1, len(sizes))
     if as_json:
-        show_json({"formula": asdict(formula), "power": [asdict(point) for point in points]})
+        pay = {"session": study_plan.session_pay, "hourly": wage, "minutes": study_plan.hours_each * 60}
+        show_json({"formula": asdict(formula), "power": [asdict(point) for point in points], "pay": pay})
         return
     _say(protocol, study_plan, formula, points)
+
+
+def _require_wage(wage: float, *, accepted: bool) -> None:
+    least = Pay().minimum_hourly
+    if wage < least and not accepted:
+        raise StudyError(
+            "plan",
+            [f"a wage of {wage:.2f} an hour; a study's minimum_hourly is {least:.2f}"],
+            advice="Raise --wage; to plan with less all the same, say so: --accept-low-pay",
+        )
 
 
 def _question(protocol: str, trials: int | None) -> AnyQuestion:
@@ -118,6 +134,8 @@ def _say(protocol: str, study_plan: Plan, formula: ClosedForm, points: list[Powe
         f"{protocol}: to separate two of {study_plan.generators} generators that differ by {size}\n"
         f"{study_plan.answers_each} answers per rater about the two; {study_plan.images} images per generator; "
         f"{study_plan.rater_share:.0%} of the variance lies between raters\n"
+        f"pay: {study_plan.session_pay:.2f} per rater for {study_plan.hours_each * 60:.0f} min, "
+        f"{study_plan.hourly_wage:.2f} an hour\n"
     )
     rows = [
         (

@@ -1,11 +1,16 @@
 """``beholder run``: all stages of a study that have something to do."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from beholder.api.results import load_results, plain_results
 from beholder.api.run import steps
+from beholder.cli.output import show_json
 from beholder.cli.progress import progress_report
+from beholder.cli.results import print_results
+from beholder.cli.stages import include_option
 
 
 @click.command()
@@ -17,14 +22,40 @@ from beholder.cli.progress import progress_report
 @click.option(
     "--measure", is_flag=True, help="Also compute metrics of the images, and see which agree with raters."
 )
+@include_option
 @click.option("--force", is_flag=True, help="Do every stage even if nothing has changed.")
-def run(folder: Path, raters: int | None, bad: int, *, measure: bool, force: bool) -> None:
+@click.option("--quiet", is_flag=True, help="Print what was done, but no results.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was done, and the numbers, as JSON.")
+def run(
+    folder: Path,
+    raters: int | None,
+    bad: int,
+    *,
+    measure: bool,
+    include_excluded: bool,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
     """Run the stages that have something to do, from design to report.
 
-    A stage whose inputs and settings have not changed is skipped, so this is safe to repeat. Metrics are computed
-    only if asked for, as they take minutes for every thousand images; `beholder measure` has their settings.
+    A stage whose inputs and settings have not changed is skipped, so this is safe to repeat. Prints the
+    leaderboard, inter-rater agreement, and who was excluded and why. Metrics are computed only if asked for, as
+    they take minutes for every thousand images; `beholder measure` has their settings.
     """
     bar = progress_report if measure else None
-    for step in steps(folder, raters=raters, bad=bad, measured=bar, force=force):
-        click.echo(str(step()))
-    click.echo(f"Open {folder / 'report.html'}")
+    outcomes = []
+    for step in steps(
+        folder, raters=raters, bad=bad, measured=bar, force=force, include_excluded=include_excluded
+    ):
+        outcomes.append(step())
+        if not as_json:
+            click.echo(str(outcomes[-1]))
+    page = folder / "report.html"
+    if as_json:
+        results = {} if quiet else plain_results(load_results(folder))
+        show_json({"stages": [asdict(outcome) for outcome in outcomes], "report": str(page)} | results)
+        return
+    if not quiet:
+        print_results(folder)
+    click.echo(f"\nOpen {page}")

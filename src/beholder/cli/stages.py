@@ -1,22 +1,46 @@
 """The commands that run one stage of a study: the same arguments for each."""
 
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from beholder.errors import UserError
+
+if TYPE_CHECKING:
+    from beholder.tables.work import Outcome
+
 logger = logging.getLogger(__name__)
+
+
+def stage_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the arguments of every stage: the folder, whether to do it again, and how to print it."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Print what was done, and the numbers, as JSON."),
+        click.option("--quiet", is_flag=True, help="Print what was done, but no results."),
+        click.option("--force", is_flag=True, help="Do the work even if nothing it depends on has changed."),
+        click.argument("folder", type=click.Path(path_type=Path, file_okay=False)),
+    ):
+        command = option(command)
+    return command
+
+
+include_option = click.option(
+    "--include-excluded",
+    is_flag=True,
+    help="Count the answers of raters whom screening excludes; all results are marked.",
+)
 
 
 def stage_command(verb: str, about: str) -> click.Command:
     """Return the command for the ``run(folder, force=…)`` of a stage, which is imported when it is called."""
 
     @click.command(verb, help=about)
-    @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-    @click.option("--force", is_flag=True, help="Do the work even if nothing it depends on has changed.")
-    @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
-    def command(folder: Path, *, force: bool, as_json: bool) -> None:
+    @stage_options
+    def command(folder: Path, *, force: bool, quiet: bool, as_json: bool) -> None:  # noqa: ARG001 - nothing to leave out
         from beholder.api.stages import load_stage
         from beholder.cli.output import show_json
         from beholder.cli.progress import progress_report
@@ -40,41 +64,83 @@ design = stage_command(
     """,
 )
 
-consolidate = stage_command(
-    "consolidate",
+
+@click.command()
+@stage_options
+@include_option
+def consolidate(folder: Path, *, force: bool, quiet: bool, as_json: bool, include_excluded: bool) -> None:
     """Turn answers into labels with confidence intervals.
 
     Reads the answers of FOLDER, excludes raters by the study's screening rules, and writes the tables `raters`,
-    `judgements`, `labels`, `regions`, `thresholds` and `agreement`.
-    """,
-)
+    `judgements`, `labels`, `regions`, `thresholds` and `agreement`. Then ranks the generators, unless --quiet, and
+    prints the leaderboard, inter-rater agreement, and who was excluded and why.
+    """
+    from beholder.consolidate.stage import run
+    from beholder.rank.stage import run as rank_generators
 
-_rank = stage_command(
-    "rank",
-    """Rate the generators and say which differ significantly.
+    logger.info("consolidate: starting in %s", folder)
+    outcomes = [run(folder, force=force, include_excluded=include_excluded)]
+    unranked = ""
+    if not quiet:
+        try:
+            outcomes.append(rank_generators(folder))
+        except UserError as error:
+            unranked = str(error)
+    _show(folder, outcomes, quiet=quiet, as_json=as_json)
+    if unranked and not as_json:
+        click.echo(f"\n{unranked}")
 
-    Reads the judgements of FOLDER and writes the tables `ratings`, `separations` and `comparisons`.
-    """,
-)
 
-
-@click.command("rank", help=_rank.help, params=list(_rank.params))
+@click.command()
+@stage_options
+@include_option
 @click.option(
     "--like", "form", type=click.Choice(["hype", "layer6"]), help="Print the ratings as published there."
 )
-@click.pass_context
-def rank(context: click.Context, /, form: str | None, **options: object) -> None:
-    """Run the stage, and print its ratings in the form of a published table where one is asked for."""
-    context.invoke(_rank, **options)
-    if form:
-        from beholder.rank.as_published import published_table
-        from beholder.tables.store import Store
+def rank(
+    folder: Path, *, force: bool, quiet: bool, as_json: bool, include_excluded: bool, form: str | None
+) -> None:
+    """Rate the generators and say which differ significantly.
 
-        folder = context.params["folder"]
-        lines = published_table(Store(folder).read("ratings"), form)
-        widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-        for line in lines:
-            click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    Reads the judgements of FOLDER and writes the tables `ratings`, `separations` and `comparisons`. Prints the
+    leaderboard, inter-rater agreement, and who was excluded and why. With --include-excluded the study is
+    consolidated again first.
+    """
+    from beholder.consolidate.stage import run as consolidate_answers
+    from beholder.rank.stage import run
+
+    logger.info("rank: starting in %s", folder)
+    outcomes = [consolidate_answers(folder, include_excluded=True)] if include_excluded else []
+    outcomes.append(run(folder, force=force))
+    _show(folder, outcomes, quiet=quiet or (form is not None and not as_json), as_json=as_json)
+    if form and not as_json:
+        _show_as_published(folder, form)
+
+
+def _show(folder: Path, outcomes: "Sequence[Outcome]", *, quiet: bool, as_json: bool) -> None:
+    """Print what was done and what came out of it."""
+    from beholder.api.results import load_results, plain_results
+    from beholder.cli.output import show_json
+    from beholder.cli.results import print_results
+
+    if as_json:
+        results = {} if quiet else plain_results(load_results(folder))
+        show_json({"stages": [asdict(outcome) for outcome in outcomes]} | results)
+        return
+    for outcome in outcomes:
+        click.echo(str(outcome))
+    if not quiet:
+        print_results(folder)
+
+
+def _show_as_published(folder: Path, form: str) -> None:
+    from beholder.rank.as_published import published_table
+    from beholder.tables.store import Store
+
+    lines = published_table(Store(folder).read("ratings"), form)
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    for line in lines:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 report = stage_command(

@@ -1,17 +1,10 @@
-"""What the demo prints: the leaderboards with the ground truth, and whether the loop recovered it."""
+"""What the demo prints besides its results: whether the loop recovered the ground truth."""
 
 from pathlib import Path
 
 import click
 
-from beholder.api.demo import check_recovery, load_leaderboards
-from beholder.report.tables.leaderboard import format_board
-
-
-def print_boards(folder: Path) -> None:
-    """Print the leaderboard of every question."""
-    for board in load_leaderboards(folder):
-        click.echo("\n" + format_board(board))
+from beholder.api.demo import check_recovery
 
 
 def print_verdict(folder: Path) -> None:

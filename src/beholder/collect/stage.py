@@ -11,6 +11,7 @@ from beholder.simulate.expectation import expected_ratings
 from beholder.simulate.raters import BAD, SUBTLE, SimulatedRater, draw_raters
 from beholder.simulate.sight import View
 from beholder.simulate.views import views_of
+from beholder.study.question import WORDING
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.stages import COLLECT, STAGES
@@ -37,9 +38,7 @@ def run(folder: Path, *, force: bool = False, people: int | None = None, bad: in
         COLLECT,
         settings={
             "simulate": {"people": people, "bad": bad},
-            "questions": {
-                q.name: q.model_dump(mode="json", exclude={"text", "protocol"}) for q in study.questions
-            },
+            "questions": {q.name: q.model_dump(mode="json", exclude=WORDING) for q in study.questions},
         },
         seed=study.seed,
     )

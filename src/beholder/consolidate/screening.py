@@ -38,6 +38,11 @@ def screen(
     )
 
 
+def include_everyone(raters: pl.DataFrame) -> pl.DataFrame:
+    """Return the same rows with every rater used who answered at all; the reasons against them stay."""
+    return raters.with_columns(used=pl.col("answers") > 0)
+
+
 def _bt500_outliers(judged: list[JudgedItems]) -> set[str]:
     """Return the raters whom BT.500 rejects on any aspect."""
     rejected: set[str] = set()

@@ -1,6 +1,7 @@
 """The consolidate stage: from answers to raters, judgements, labels, regions, thresholds and agreement."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,14 @@ from beholder.consolidate.labels import label
 from beholder.consolidate.marked_places import region_rows
 from beholder.consolidate.marked_words import word_labels
 from beholder.consolidate.possible import faults_of_answers
-from beholder.consolidate.screening import screen
+from beholder.consolidate.screening import include_everyone, screen
 from beholder.consolidate.thresholds import threshold_rows
 from beholder.errors import TableError
 from beholder.judgements.coding import judgements_of
+from beholder.judgements.inclusion import SETTING as INCLUDE_EXCLUDED
 from beholder.judgements.joined import answered_trials, skipped_trials
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
+from beholder.study.question import WORDING
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain
@@ -30,20 +33,29 @@ from beholder.tables.work import Outcome, Work, perform
 STAGE = STAGES["consolidate"]
 
 
-def run(folder: Path, *, force: bool = False) -> Outcome:
-    """Screen raters, label items and measure agreement, for every question of the study."""
+def run(folder: Path, *, force: bool = False, include_excluded: bool = False) -> Outcome:
+    """Screen raters, label items and measure agreement, for every question of the study.
+
+    With ``include_excluded``, the answers of raters count whom screening excludes: the reasons against them are
+    kept, and the provenance of every table says so.
+    """
     study, store = load_study(folder), Store(folder)
     relevant_settings: dict[str, Plain] = {
-        q.name: q.model_dump(mode="json", exclude={"text", "design", "protocol"}) for q in study.questions
+        q.name: q.model_dump(mode="json", exclude={**WORDING, "design": True}) for q in study.questions
     }
-    work = Work(CONSOLIDATE, {"level": study.analysis.level, "questions": relevant_settings}, study.seed)
-    return perform(store, work, lambda tables: _consolidate(tables, study), force=force)
+    settings: dict[str, Plain] = {"level": study.analysis.level, "questions": relevant_settings}
+    if include_excluded:
+        settings[INCLUDE_EXCLUDED] = True
+    work = Work(CONSOLIDATE, settings, study.seed)
+    compute = partial(_consolidate, study=study, include_excluded=include_excluded)
+    return perform(store, work, compute, force=force)
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
     """The rows of each table, question by question."""
 
+    include_excluded: bool
     raters: list[pl.DataFrame] = field(default_factory=list)
     judgements: list[pl.DataFrame] = field(default_factory=list)
     labels: list[pl.DataFrame] = field(default_factory=list)
@@ -56,7 +68,7 @@ class _Parts:
         return {name: pl.concat([TABLES[name].empty(), *part], how="diagonal") for name, part in parts.items()}
 
 
-def _consolidate(store: Store, study: Study) -> dict[str, pl.DataFrame]:
+def _consolidate(store: Store, study: Study, *, include_excluded: bool) -> dict[str, pl.DataFrame]:
     answered = answered_trials(store)
     by_question = {q.name: answered.filter(pl.col("question") == q.name) for q in study.questions}
     del answered
@@ -67,7 +79,7 @@ def _consolidate(store: Store, study: Study) -> dict[str, pl.DataFrame]:
             faults,
             advice="Nothing was written. Mend the answers, or mark them as not valid.",
         )
-    parts = _Parts()
+    parts = _Parts(include_excluded=include_excluded)
     for number, question in enumerate(study.questions):
         _from_published(store, study, question, parts)
         own_answers = by_question.pop(question.name)
@@ -81,6 +93,8 @@ def _from_published(store: Store, study: Study, question: AnyQuestion, parts: _P
     of_question = pl.col("question") == question.name
     published = store.read_or_empty("published").filter(of_question)
     raters = screen_totals(store.read_or_empty("totals").filter(of_question), question.screening)
+    if parts.include_excluded:
+        raters = include_everyone(raters)
     parts.raters.append(raters)
     parts.labels.append(published_labels(published, study.analysis.level))
     parts.regions.append(store.read_or_empty("published_regions").filter(of_question))
@@ -100,6 +114,8 @@ def _from_answers(
     judgements = judgements_of(question, tests, marks)
     judged = list(by_aspect(question, judgements))
     screened = screen(question, answered, skipped_trials(store, question.name), judged)
+    if parts.include_excluded:
+        screened = include_everyone(screened)
     parts.judgements.append(_with_use(judgements, screened))
     used = set(screened.filter(pl.col("used"))["rater"])
     unlabelled: list[str] = []

@@ -27,7 +27,7 @@ def _require(question: AnyQuestion, pools: Pools) -> None:
     """Raise an error with all reasons why the images do not suffice."""
     faults = [] if pools.generated else ["no generated images; add some with --generated NAME=DIR"]
     if kind_of(question).traits.shows_real:
-        faults += _too_few_images(question, pools)
+        faults += too_few_images(question, pools)
     elif question.design.between:
         kinds = _listed(kind.name for kind in KINDS.values() if kind.traits.shows_real)
         faults.append(f"between = true is for the kinds that show real images: {kinds}")
@@ -38,7 +38,7 @@ def _require(question: AnyQuestion, pools: Pools) -> None:
         )
 
 
-def _too_few_images(question: AnyQuestion, pools: Pools) -> list[str]:
+def too_few_images(question: AnyQuestion, pools: Pools) -> list[str]:
     """List what is lacking for no rater to see an image twice, in the test or in checks that share its images."""
     design, faults = question.design, []
     image_count = design.trials * kind_of(question).shows(question)
@@ -137,8 +137,9 @@ def _judged(question: AnyQuestion, pools: Pools, rng: np.random.Generator) -> li
 
 
 def _advice_on_items(question: AnyQuestion) -> str:
-    if kind_of(question).shows(question) > 1:
-        return "An item is a set of images of one prompt: add prompts or generators, or lower trials."
+    images = kind_of(question).shows(question)
+    if images > 1:
+        return f"An item is {images} images of one prompt: add prompts or generators, or lower trials."
     return "Add images, or lower trials in study.toml."
 
 

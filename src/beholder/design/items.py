@@ -11,6 +11,9 @@ import polars as pl
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.kinds.traits import ItemType
 
+LEAST_ROW = 3
+"""Images of one prompt that can be ranked at least."""
+
 
 @dataclass(frozen=True, slots=True)
 class Image:
@@ -113,6 +116,15 @@ def _rows(pools: Pools, size: int, rng: np.random.Generator) -> tuple[Item, ...]
         chosen = [image for _, image in sorted(turns, key=lambda turn: turn[0])[:size]]
         rows.append(Item(tuple(image.image for image in chosen), "all", prompt))
     return tuple(rows)
+
+
+def largest_row(pools: Pools, most: int) -> int | None:
+    """Return the size of a row, at most ``most``, by which the most images can be judged; ``None`` below three."""
+    counts = [len(members) for members in _by_prompt(pools).values()]
+    sizes = range(LEAST_ROW, most + 1)
+    judged = {size: size * sum(count >= size for count in counts) for size in sizes}
+    best = max(sizes, key=lambda size: (judged[size], size))
+    return best if judged[best] else None
 
 
 def _by_prompt(pools: Pools) -> dict[str, list[Image]]:

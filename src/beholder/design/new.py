@@ -8,11 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from pydantic import ValidationError
 
+from beholder.design.fit import IMAGES, Change, Numbers, fit_question
 from beholder.design.folders import ImageEntry
 from beholder.design.intake import Intake, Sources, gather_images
+from beholder.design.items import Pools, pool_images
 from beholder.design.stage import design_faults
 from beholder.errors import StudyError, unknown_name
 from beholder.study.faults import faults_of
@@ -20,13 +23,11 @@ from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.protocols.protocol import Protocol
 from beholder.study.question import Design
-from beholder.study.study import FILE_NAME, Study, dump_study
+from beholder.study.study import FILE_NAME, Pay, Study, dump_study
+from beholder.study.wages import LOW_PAY_ADVICE, low_pay_faults
 from beholder.tables.atomic import write_atomically
 from beholder.tables.provenance import Plain, Provenance, file_hash
 from beholder.tables.store import Store
-
-ProtocolQuestion = tuple[Protocol, AnyQuestion]
-"""A question, and the protocol it comes from."""
 
 NAMED = 5
 """Images named for each fault; the rest are counted."""
@@ -40,6 +41,17 @@ class NewStudy:
     study: Study
     images: Mapping[str, int]
     notes: tuple[str, ...]
+    changes: Mapping[str, tuple[Change, ...]]
+    """By question, the published numbers that were fitted to the images."""
+
+
+@dataclass(frozen=True, slots=True)
+class FittedQuestion:
+    """A question of a protocol, its numbers fitted to the images, and what was changed."""
+
+    protocol: Protocol
+    question: AnyQuestion
+    changes: tuple[Change, ...]
 
 
 def make_study(
@@ -56,40 +68,45 @@ def make_study(
     copy: bool = False,
     raters: int | None = None,
     trials: int | None = None,
+    numbers: Numbers = MappingProxyType({}),
+    pay: Pay | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> NewStudy:
     """Make a study folder with ``study.toml`` and the tables ``images`` and ``prompts``.
 
-    The questions are those of the protocols, with their published defaults; ``raters`` and ``trials``
-    replace the number of raters, and of trials per rater, in all of them. An error lists every fault, and then
-    nothing is written.
+    The questions are those of the protocols, with their published numbers fitted to the images. ``raters``,
+    ``trials`` and other ``numbers`` of the design, by the names of their settings, replace them in all questions
+    and are not fitted. An error lists every fault, and then nothing is written: the trials of a study that was
+    made can be drawn, and its pay is not below the least wage unless that was accepted.
     """
     folder = folder.resolve()
     _require_free(folder)
     sources = Sources(tuple(real), tuple(generated), tuple(gold), manifest)
     intake = gather_images(sources, folder, copy=copy, progress=progress)
     chosen = [PROTOCOLS[p] for p in dict.fromkeys(protocols) if p in PROTOCOLS]
-    chosen_questions, misfits = _ask(chosen, _judged(intake.entries), raters=raters, trials=trials)
+    by_user = dict(numbers)
+    by_user |= {key: number for key, number in (("raters", raters), ("trials", trials)) if number is not None}
+    fitted, misfits = _ask(chosen, pool_images(intake.images), by_user)
     faults = [*_protocol_faults(protocols), *misfits, *intake.faults, *_unmet(chosen, intake.entries)]
     name = name or _slug(folder.name)
     study, misfits = _study(
-        name, title or name.replace("-", " ").capitalize(), seed, [q for _, q in chosen_questions]
+        name, title or name.replace("-", " ").capitalize(), seed, pay or Pay(), [f.question for f in fitted]
     )
     faults += misfits
+    if study is not None and not faults:
+        faults += design_faults(intake.images, study.questions, seed)
+        faults += [f"{fault}. {LOW_PAY_ADVICE}" for fault in low_pay_faults(study)]
     if study is None or faults:
         raise StudyError(f"{folder}: the study was not made", faults)
     inputs = {"manifest": file_hash(manifest)} if manifest else {}
     settings: dict[str, Plain] = {"protocols": list(protocols), "copy": copy}
     _write(folder, study, intake, Provenance("new", settings, seed, inputs))
     notes = (
-        *(note for protocol, question in chosen_questions for note in protocol.notes(question)),
+        *(note for part in fitted for note in part.protocol.notes(part.question)),
         *intake.notes,
-        *(
-            f"the design does not fit the images yet: {fault}"
-            for fault in design_faults(intake.images, study.questions, seed)
-        ),
     )
-    return NewStudy(folder, study, Counter(entry.generator for entry in intake.entries), notes)
+    changes = {part.question.name: part.changes for part in fitted}
+    return NewStudy(folder, study, Counter(entry.generator for entry in intake.entries), notes, changes)
 
 
 def _require_free(folder: Path) -> None:
@@ -117,26 +134,24 @@ def _judged(entries: Iterable[ImageEntry]) -> list[str]:
     return list(dict.fromkeys(entry.generator for entry in entries if not entry.real and not entry.gold))
 
 
-def _ask(
-    protocols: Sequence[Protocol], judged: Sequence[str], *, raters: int | None, trials: int | None
-) -> tuple[list[ProtocolQuestion], list[str]]:
+def _ask(protocols: Sequence[Protocol], pools: Pools, chosen: Numbers) -> tuple[list[FittedQuestion], list[str]]:
     """Return the questions of all protocols, each with a name of its own, and the faults of their numbers."""
     plain = [(protocol, question) for protocol in protocols for question in protocol.questions()]
     uses = Counter(question.name for _, question in plain)
-    questions: list[ProtocolQuestion] = []
+    questions: list[FittedQuestion] = []
     faults: list[str] = []
     for protocol, question in plain:
-        rater_count = (
-            raters or (protocol.raters_per_generator or 0) * max(len(judged), 1) or question.design.raters
-        )
-        numbers = {"raters": rater_count, "trials": trials or question.design.trials}
+        raters = (protocol.raters_per_generator or 0) * max(len(pools.generators), 1) or question.design.raters
+        design = question.design.model_copy(update={"raters": raters})
         name = question.name if uses[question.name] == 1 else f"{question.name}-{protocol.name}"
+        published = question.model_copy(update={"name": name, "design": design})
+        if IMAGES in chosen and IMAGES not in type(question).model_fields:
+            faults.append(f"{protocol.name}: a trial shows a fixed number of images; leave {IMAGES} per trial out")
+            continue
         try:
-            design = Design.model_validate({**question.design.model_dump(), **numbers})
+            questions.append(FittedQuestion(protocol, *fit_question(published, pools, chosen)))
         except ValidationError as error:
             faults += [f"{protocol.name}: {f.removeprefix('study: ')}" for f in faults_of(error, Design)]
-        else:
-            questions.append((protocol, question.model_copy(update={"name": name, "design": design})))
     return questions, faults
 
 
@@ -162,11 +177,13 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:64] or "study"
 
 
-def _study(name: str, title: str, seed: int, questions: Sequence[AnyQuestion]) -> tuple[Study | None, list[str]]:
+def _study(
+    name: str, title: str, seed: int, pay: Pay, questions: Sequence[AnyQuestion]
+) -> tuple[Study | None, list[str]]:
     """Return the study and its faults; where no question could be made, any will do to have the rest checked."""
     stand_in = () if questions else next(iter(PROTOCOLS.values())).questions()
     try:
-        return Study(name=name, title=title, seed=seed, questions=(*questions, *stand_in)), []
+        return Study(name=name, title=title, seed=seed, pay=pay, questions=(*questions, *stand_in)), []
     except ValidationError as error:
         return None, faults_of(error, Study)
 

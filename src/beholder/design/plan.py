@@ -62,6 +62,11 @@ class Plan:
         """Hours that a rater spends."""
         return session_seconds(self.question) / 3600
 
+    @property
+    def session_pay(self) -> float:
+        """What a rater is paid for a session."""
+        return self.hours_each * self.hourly_wage
+
 
 @dataclass(frozen=True, slots=True)
 class PowerModel:

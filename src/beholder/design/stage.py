@@ -1,6 +1,7 @@
 """The design stage: from images to trials."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,10 @@ from beholder.design.draw import draw_question
 from beholder.design.items import DrawnTrial, pool_images
 from beholder.errors import FaultsError, StageError, StudyError
 from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.question import WORDING
 from beholder.study.study import load_study
 from beholder.tables.catalogue import TABLES
+from beholder.tables.rehearsals import is_rehearsed, move_tables_away
 from beholder.tables.stages import DESIGN, STAGES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, is_fresh, perform
@@ -35,34 +38,33 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
     work = Work(
         DESIGN,
         settings={
-            q.name: q.model_dump(mode="json", exclude={"screening", "text", "protocol"}) for q in study.questions
+            q.name: q.model_dump(mode="json", exclude={**WORDING, "screening": True}) for q in study.questions
         },
         seed=study.seed,
     )
     answered = store.has("answers")
-    if answered and not is_fresh(store, work) and not _only_rehearsed(store):
+    if answered and not is_fresh(store, work) and not is_rehearsed(store):
         raise StageError(
             f"{folder}: the design or the images changed after answers were collected. Undo the change, or make a "
             "new study; to start over in this folder, first move tables/answers.parquet, sessions and marks away."
         )
 
+    moved: list[Path] = []
+
     def compute(store: Store) -> dict[str, pl.DataFrame]:
         drawn = _trials(store, study.questions, study.seed)
-        for name in DESIGN.guards:  # of a rehearsal, or there are none: it goes when the design changes
-            store.path(name).unlink(missing_ok=True)
+        room = move_tables_away(store, DESIGN.guards)  # of a rehearsal, whose trials are drawn again
+        moved.extend([] if room is None else [room])
         return {"trials": drawn}
 
-    return perform(store, work, compute, force=force and (not answered or _only_rehearsed(store)))
+    outcome = perform(store, work, compute, force=force and (not answered or is_rehearsed(store)))
+    note = "".join(f"The simulated answers to the earlier trials were moved to {room}" for room in moved)
+    return replace(outcome, note=note)
 
 
 def design_faults(images: pl.DataFrame, questions: Sequence[AnyQuestion], seed: int) -> list[str]:
     """Say why the trials of these questions cannot be drawn from these images; empty where they can."""
     return _draw(images, questions, seed)[1]
-
-
-def _only_rehearsed(store: Store) -> bool:
-    """Say whether all answers are simulated: those may go when the design changes."""
-    return store.has("sessions") and bool(store.read("sessions")["simulated"].all())
 
 
 def _trials(store: Store, questions: Sequence[AnyQuestion], seed: int) -> pl.DataFrame:

@@ -3,13 +3,16 @@
 from beholder.formats import (
     agiqa,
     aigciqa,
+    datasets,
     hpd,
     imagereward,
     jspsych,
+    label_studio,
     layer6,
     layer6_study,
     ours,
     pickapic,
+    potato,
     richhf,
     richhf_study,
 )
@@ -34,7 +37,18 @@ FORMATS: dict[str, Format] = {
     "aigciqa": Format("mean opinion scores as in AIGCIQA2023: a CSV file", aigciqa.write, aigciqa.read_study),
     "richhf": Format("rich feedback as in RichHF-18K: a TFRecord file", richhf.write, richhf_study.read_study),
     "jspsych": Format("every answer as a jsPsych trial, in JSON", jspsych.write),
+    "datasets": Format(
+        "images, answers and labels for Hugging Face's datasets: Parquet files and a card",
+        write_images=datasets.write,
+    ),
+    "potato": Format(
+        "pairs and ratings of a Potato project: its configuration, data and answers", read=potato.read_study
+    ),
+    "label-studio": Format("pairs and ratings of a Label Studio export: JSON", read=label_studio.read_study),
 }
+
+WRITABLE = {name: form for name, form in FORMATS.items() if form.is_writable}
+"""The formats in which a study can be written."""
 
 READABLE = {name: form.read for name, form in FORMATS.items() if form.read is not None}
 """The formats from which a study can be made."""

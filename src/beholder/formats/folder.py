@@ -15,7 +15,7 @@ STAGE = "import"
 NOTES = "import.md"
 """The file that says what was filled in and what does not add up."""
 
-DATA = (".csv", ".json", ".jsonl", ".parquet", ".tfrecord")
+DATA = (".csv", ".json", ".jsonl", ".parquet", ".tfrecord", ".tsv", ".xml", ".yaml", ".yml")
 """Endings of files whose hashes are recorded."""
 
 NEEDED = ("prompts", "images", "trials", "sessions", "answers", "marks")

@@ -29,6 +29,15 @@ class Writer(Protocol):
         """Write them all."""
 
 
+class ImageWriter(Protocol):
+    """From our tables and the image files to files in a folder."""
+
+    def __call__(
+        self, study: Study, tables: Tables, folder: Path, *, source: Path, licence: str | None = None
+    ) -> Written:
+        """Write them all; ``source`` is the study folder, to which paths of images are relative."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Imported:
     """A study made from other people's files, and what a reader of its results should know."""
@@ -50,11 +59,30 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of the catalogue; ``read`` is left out where the files do not make a whole study."""
+    """A format of the catalogue; ``read`` is left out where the files do not make a study.
+
+    One that is written has ``write``, or ``write_images`` where it holds the image files themselves.
+    """
 
     about: str
-    write: Writer
+    write: Writer | None = None
     read: Reader | None = None
+    write_images: ImageWriter | None = None
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether a study can be written in this format."""
+        return self.write is not None or self.write_images is not None
+
+    def write_study(
+        self, study: Study, tables: Tables, folder: Path, *, source: Path, licence: str | None = None
+    ) -> Written:
+        """Write a study; ``source`` is its folder. Formats without images have no place for a licence."""
+        if self.write_images is not None:
+            return self.write_images(study, tables, folder, source=source, licence=licence)
+        if self.write is None:
+            raise StudyError(self.about, ["this format can be read, but not written"])
+        return self.write(study, tables, folder)
 
 
 def questions_of(study: Study, kinds: Sequence[str], what: str) -> list[str]:

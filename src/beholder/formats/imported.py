@@ -1,4 +1,4 @@
-"""Other people's votes and rankings as our tables; what they did not publish is filled in, and named here.
+"""Other people's votes, rankings and ratings as our tables; what was not published is filled in, and named here.
 
 Times are 1970-01-01 and 0 s, propensities 1, generators ``unknown`` unless they are named. Sizes and hashes of
 images are read where their files are available; otherwise an image has 1 × 1 pixels and the hash ``unknown``.
@@ -6,7 +6,7 @@ images are read where their files are available; otherwise an image has 1 × 1 p
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -36,16 +36,18 @@ class ImageRecord:
 
 @dataclass(frozen=True, slots=True)
 class ImportedJudgement:
-    """One rater's judgement of the images of one prompt: a choice, or a rank for each."""
+    """One rater's judgement of the images of one prompt: a choice, a rank for each, or ratings by aspect."""
 
     question: str
     kind: str
     rater: str
-    prompt: str
+    prompt: str | None
     images: tuple[str, ...]
     choice: str | None = None
     ranking: tuple[int, ...] | None = None
     at: datetime = NO_TIME
+    ratings: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
 
 
 def tables_from(
@@ -76,7 +78,7 @@ def tables_from(
         filled[judgement.question, slot] = position + 1
         trial = f"{session}-{position:04d}"
         trials.append(_trial(judgement, trial, slot, position))
-        answers.append(_answer(judgement, trial, session))
+        answers += _answers(judgement, trial, session)
     images_shown = {
         image: records.get(image) or ImageRecord(judgement.prompt)
         for judgement in judgements
@@ -122,25 +124,27 @@ def _trial(judgement: ImportedJudgement, trial: str, slot: int, position: int) -
         "block": 0,
         "role": "test",
         "images": list(judgement.images),
-        "prompt": prompt_id(judgement.prompt),
+        "prompt": None if judgement.prompt is None else prompt_id(judgement.prompt),
         "propensity": 1.0,
     }
 
 
-def _answer(judgement: ImportedJudgement, trial: str, session: str) -> dict[str, object]:
-    return {
+def _answers(judgement: ImportedJudgement, trial: str, session: str) -> list[dict[str, object]]:
+    """One row per rated aspect, or one with the choice or ranking."""
+    common: dict[str, object] = {
         "trial": trial,
         "session": session,
         "rater": judgement.rater,
         "question": judgement.question,
-        "aspect": "preference",
         "attempt": 1,
-        "choice": judgement.choice,
-        "ranking": None if judgement.ranking is None else list(judgement.ranking),
-        "seconds": 0.0,
+        "seconds": judgement.seconds,
         "valid": True,
         "answered": judgement.at,
     }
+    if judgement.ratings:
+        return [common | {"aspect": aspect, "value": rating} for aspect, rating in judgement.ratings.items()]
+    ranking = None if judgement.ranking is None else list(judgement.ranking)
+    return [common | {"aspect": "preference", "choice": judgement.choice, "ranking": ranking}]
 
 
 def image_rows(records: Mapping[str, ImageRecord], folder: Path | None) -> list[dict[str, object]]:

@@ -56,7 +56,7 @@ def differences_in(judgements: Sequence[ImportedJudgement]) -> list[str]:
         for question, number in sorted(twice.items())
         if number
     ]
-    prompts: dict[str, set[str]] = {}
+    prompts: dict[str, set[str | None]] = {}
     for judgement in judgements:
         for image in judgement.images:
             prompts.setdefault(image, set()).add(judgement.prompt)

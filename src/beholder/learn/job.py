@@ -20,6 +20,7 @@ from beholder.learn.recipe import Recipe
 from beholder.learn.splits import Item, Split, split
 from beholder.learn.state import FILE_NAME as STATE
 from beholder.learn.state import Curve, Point, drop_state
+from beholder.learn.tracking import Tracking, installed_trackers, logged_settings
 from beholder.learn.train import BatchT, Loader, Progress, Validate, is_main_process, train
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.trainable import Trainable
@@ -145,6 +146,12 @@ class Job:
             fingerprint=f"{self.fingerprint} {split.fold}",
             resume=True,
             progress=progress,
+            tracking=Tracking(
+                installed_trackers(self.recipe.training.trackers),
+                project=self.study.name,
+                run=self.name if split.folds == 1 else f"{self.name}-fold-{split.fold}",
+                settings=logged_settings(self.recipe.name, self.recipe.training),
+            ),
         )
         return {
             "fingerprint": self.fingerprint,

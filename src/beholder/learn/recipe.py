@@ -23,6 +23,10 @@ from beholder.tables.provenance import Plain
 By = Literal["prompt", "generator", "both"]
 
 
+TRACKERS = ("tensorboard", "wandb", "mlflow")
+"""Trackers that training can be logged to, each by the name of its package."""
+
+
 class Data(Settings):
     """Which labels are used for training."""
 
@@ -32,7 +36,9 @@ class Data(Settings):
     )
     question: str | None = Field(None, description="the only question that is used; left out: all")
     aspects: tuple[str, ...] = Field((), description="the only aspects that are used; none named: all")
-    method: str | None = Field(None, description="of ratings: which labels; left out: mean, else share")
+    method: str | None = Field(
+        None, description="of ratings: which labels; left out: mean, else published-mean, else share"
+    )
     hard: bool = Field(False, description="of pairs: the majority's choice instead of the proportion of votes")
     ties: Literal["keep", "drop"] = Field("keep", description="pairs on which raters are evenly split")
     weights: Literal["pair", "prompt"] = Field(
@@ -116,6 +122,9 @@ class Training(Settings):
     )
     log_every: int = Field(10, ge=1, description="steps between two rows of the loss curve")
     seed: int = Field(0, ge=0, description="of weights, order, dropout and augmentation")
+    trackers: tuple[Literal["tensorboard", "wandb", "mlflow", "all"], ...] = Field(
+        (), exclude=True, description="where the curve is logged to as well; the model does not depend on it"
+    )
 
     @model_validator(mode="after")
     def _has_length(self) -> "Training":

@@ -25,6 +25,7 @@ from beholder.learn.predict import calibrate, predict_images, validate
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.stage import learn_rich
 from beholder.learn.splits import Role, Split
+from beholder.learn.tracking import installed_trackers
 from beholder.learn.train import Progress, is_main_process, process_count
 from beholder.models.architectures import IMAGE_ALONE, architecture
 from beholder.models.trainable import Batch, Trainable
@@ -56,6 +57,7 @@ def run(
         return LearnOutcome(
             errors_outcome.stage, errors_outcome.skipped, errors_outcome.rows, errors_outcome.seconds
         )
+    installed_trackers(recipe.training.trackers)  # before any work
     if recipe.data.labels == "rich":
         outcome = learn_rich(folder, recipe, name=name, force=force, resume=resume, progress=progress)
     else:

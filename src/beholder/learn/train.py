@@ -24,6 +24,7 @@ from torch.utils import deterministic
 from beholder.errors import TrainingError
 from beholder.learn.recipe import Training
 from beholder.learn.state import Curve, Point, State, load_state, save_state
+from beholder.learn.tracking import UNTRACKED, Tracking
 from beholder.models.trainable import Movable, Trainable
 
 logger = logging.getLogger(__name__)
@@ -85,15 +86,16 @@ def train(
     fingerprint: str,
     resume: bool,
     progress: Progress | None = None,
+    tracking: Tracking = UNTRACKED,
 ) -> TrainingSummary:
     """Train the model in place and leave it with the weights of its best validation (or the last ones).
 
     ``folder`` holds the state of the run. With ``resume`` training continues from a saved state whose
     ``fingerprint`` (of data, split and recipe) must be the same; without a saved state it starts from the
-    beginning.
+    beginning. ``tracking`` says where the curve is logged to, besides the summary.
     """
-    run = _Run(model, loader, validate, training, folder, fingerprint)
-    with _deterministic(run.device):
+    run = _Run(model, loader, validate, training, folder, fingerprint, tracking)
+    with _deterministic(run.device), tracking.running(run.accelerator):
         return run.run_to_end(resume=resume, progress=progress)
 
 
@@ -131,6 +133,7 @@ class _Run(Generic[BatchT]):
         training: Training,
         folder: Path,
         fingerprint: str,
+        tracking: Tracking,
     ) -> None:
         self.model, self.loader, self.validate, self.training, self.folder = (
             model,
@@ -139,9 +142,11 @@ class _Run(Generic[BatchT]):
             training,
             folder,
         )
-        self.fingerprint = fingerprint
+        self.fingerprint, self.tracking = fingerprint, tracking
         AcceleratorState._reset_state()  # a run before this one may have had another precision
-        self.accelerator = Accelerator(cpu=_on_cpu(), mixed_precision=_precision(training))
+        self.accelerator = Accelerator(
+            cpu=_on_cpu(), mixed_precision=_precision(training), **tracking.accelerator_settings(folder)
+        )
         self.device = self.accelerator.device
         groups = model.parameter_groups(training.learning_rate, training.weight_decay)
         optimiser = torch.optim.AdamW(
@@ -223,8 +228,12 @@ class _Run(Generic[BatchT]):
         self.optimiser.zero_grad()
         self.model.after_step()
         if (step + 1) % self.training.log_every == 0 or step + 1 == self.steps:
-            self.points.append(Point(step + 1, "train", "loss", total_loss))
-            self.points.append(Point(step + 1, "train", "learning-rate", self.rates[0] * factor))
+            self._record(
+                [
+                    Point(step + 1, "train", "loss", total_loss),
+                    Point(step + 1, "train", "learning-rate", self.rates[0] * factor),
+                ]
+            )
             logger.info("step %d of %d: loss %.4f", step + 1, self.steps, total_loss)
 
     def _validate(self, step: int) -> None:
@@ -232,7 +241,7 @@ class _Run(Generic[BatchT]):
         self.model.module.eval()
         with torch.no_grad(), self.accelerator.autocast():
             points = [Point(step, "validation", measure, value) for measure, value in self.validate().items()]
-        self.points += points
+        self._record(points)
         measures = ", ".join(f"{point.measure} {point.value:.4f}" for point in points)
         logger.info("step %d of %d: validation %s", step, self.steps, measures)
         selecting = points[0]
@@ -241,6 +250,10 @@ class _Run(Generic[BatchT]):
             self._best_weights = _copy_weights(self.model.module)
         else:
             self.looks_since_best += 1
+
+    def _record(self, points: list[Point]) -> None:
+        self.points += points
+        self.tracking.log(self.accelerator, points)
 
     def _out_of_patience(self) -> bool:
         return self.training.patience is not None and self.looks_since_best >= self.training.patience

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from beholder.rank.ratings import GeneratorRatings
-from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights, ratio_of_sums
-from beholder.stats.intervals.standard_error import clustered_error
+from beholder.stats.intervals.clustered_t import ratio_influence
 from beholder.study.study import Analysis
 
 
@@ -20,16 +19,6 @@ class Cells:
     generators: tuple[str, ...]
     totals: NDArray[np.float64]  # (raters, generators)
     counts: NDArray[np.float64]  # (raters, generators)
-
-    @property
-    def within(self) -> bool:
-        """Whether any rater judged several generators."""
-        return bool(((self.counts > 0).sum(axis=1) > 1).any())
-
-    def weights(self, replicates: int, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Draw bootstrap weights; raters who judge one generator each are resampled within their generator."""
-        strata = np.zeros(len(self.counts), np.int64) if self.within else self.counts.argmax(axis=1)
-        return rater_weights(strata, replicates, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,28 +45,24 @@ def tally_cells(scores: pl.DataFrame) -> Cells:
 
 def rate_cells(
     cells: Cells,
-    weights: NDArray[np.int32],
     support: Support,
     *,
     aspect: str,
     method: str,
-    level: float,
     ties: str | None = None,
+    proportions: bool = False,
     higher_is_better: bool = True,
 ) -> GeneratorRatings:
-    """Rate each generator by the ratio of sums over raters."""
+    """Rate each generator by the ratio of sums over raters; ``proportions`` lie between 0 and 1."""
     return GeneratorRatings(
         aspect=aspect,
         method=method,
         generators=cells.generators,
-        estimates=clustered_ratio(cells.totals, cells.counts, weights, level=level),
-        replicates=ratio_of_sums(cells.totals, cells.counts, weights),
+        influence=ratio_influence(cells.totals, cells.counts, proportions=proportions),
         naive=support.naive,
         answers=support.answers,
         images=support.images,
-        within=cells.within,
         ties=ties,
-        se=clustered_error(cells.totals, cells.counts),
         higher_is_better=higher_is_better,
     )
 
@@ -88,8 +73,8 @@ def rate_values(
     aspect: str,
     method: str,
     analysis: Analysis,
-    rng: np.random.Generator,
     ties: str | None = None,
+    proportions: bool = False,
 ) -> GeneratorRatings:
     """Rate each generator by its mean value, from rows with ``rater``, ``generator``, ``image`` and ``value``."""
     cells = tally_cells(
@@ -112,5 +97,4 @@ def rate_values(
     support = Support(
         by_generator["answers"].to_numpy(), by_generator["images"].to_numpy(), (mean - reach, mean + reach)
     )
-    weights = cells.weights(analysis.draws, rng)
-    return rate_cells(cells, weights, support, aspect=aspect, method=method, level=analysis.level, ties=ties)
+    return rate_cells(cells, support, aspect=aspect, method=method, ties=ties, proportions=proportions)

@@ -16,7 +16,7 @@ D_PRIME = "d-prime"
 
 
 def rate_by_errors(
-    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis
 ) -> Iterator[GeneratorRatings]:
     """Rate by the error rate on both, on generated and on real images; and by d′, of which lower is better.
 
@@ -32,7 +32,7 @@ def rate_by_errors(
     )
     by_rater = _by_rater(judged)
     if not by_rater.is_empty():
-        yield from _rate_by_methods(by_rater, _tallies(judged, by_rater), analysis, rng)
+        yield from _rate_by_methods(by_rater, _tallies(judged, by_rater), analysis)
 
 
 def rate_by_counted_errors(
@@ -40,7 +40,6 @@ def rate_by_counted_errors(
     published: pl.DataFrame,
     images: pl.DataFrame,
     analysis: Analysis,
-    rng: np.random.Generator,
 ) -> Iterator[GeneratorRatings]:
     """Rate by the same from raters' totals; the images behind a rating are those with a published label."""
     wrong, answers, real = pl.col("wrong").cast(pl.Float64), pl.col("answers").cast(pl.Float64), pl.col("real")
@@ -73,26 +72,22 @@ def rate_by_counted_errors(
     )
     both = fake_tally + real_tally
     tallies = {"error-rate": both, "fake-error-rate": fake_tally, "real-error-rate": real_tally, D_PRIME: both}
-    yield from _rate_by_methods(by_rater, tallies, analysis, rng)
+    yield from _rate_by_methods(by_rater, tallies, analysis)
 
 
 def _rate_by_methods(
-    by_rater: pl.DataFrame, tallies: dict[str, NDArray[np.float64]], analysis: Analysis, rng: np.random.Generator
+    by_rater: pl.DataFrame, tallies: dict[str, NDArray[np.float64]], analysis: Analysis
 ) -> Iterator[GeneratorRatings]:
     """Rate by every method, from one row per rater and generator."""
-    weights: NDArray[np.int32] | None = None
     for method, tally in tallies.items():
         cells = tally_cells(by_rater.select("rater", "generator", total=method, count=pl.lit(1.0)))
-        if weights is None:
-            weights = cells.weights(analysis.draws, rng)
         yield rate_cells(
             cells,
-            weights,
             Support(tally[:, 1].astype(np.int64), tally[:, 2].astype(np.int64), _naive(method, tally, analysis)),
             aspect="realism",
             method=method,
-            level=analysis.level,
             higher_is_better=method != D_PRIME,
+            proportions=method != D_PRIME,
         )
 
 

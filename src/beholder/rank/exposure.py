@@ -15,7 +15,7 @@ METHODS = {"modal-exposure": "modal_ms", "exposure-threshold": "threshold_ms"}
 
 
 def rate_by_exposure(
-    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis
 ) -> Iterator[GeneratorRatings]:
     """Rate by the mean over raters of the mean over blocks of the modal exposure, and of the threshold.
 
@@ -25,7 +25,7 @@ def rate_by_exposure(
     """
     one_generator = judgements.filter(pl.col("judged").is_not_null())
     if one_generator.is_empty():
-        yield from rate_by_errors(judgements, images, analysis, rng)
+        yield from rate_by_errors(judgements, images, analysis)
         return
     exposed = one_generator.group_by("judged").agg(
         answers=pl.len().cast(pl.Int64), images=pl.col("image").n_unique().cast(pl.Int64)
@@ -40,5 +40,4 @@ def rate_by_exposure(
         behind = exposed.filter(pl.col("judged").is_in(list(cells.generators))).sort("judged")
         undefined = np.full(behind.height, np.nan)  # a staircase has no independent answers
         support = Support(behind["answers"].to_numpy(), behind["images"].to_numpy(), (undefined, undefined))
-        weights = cells.weights(analysis.draws, rng)
-        yield rate_cells(cells, weights, support, aspect="realism", method=method, level=analysis.level)
+        yield rate_cells(cells, support, aspect="realism", method=method)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from beholder.rank.error_rate import rate_by_errors
@@ -18,7 +17,7 @@ from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.study import Analysis
 from beholder.tables.store import Store
 
-Rate = Callable[[pl.DataFrame, pl.DataFrame, Analysis, np.random.Generator], Iterator[GeneratorRatings]]
+Rate = Callable[[pl.DataFrame, pl.DataFrame, Analysis], Iterator[GeneratorRatings]]
 """From judgements, the images and the settings to ratings of generators."""
 
 Prepare = Callable[[AnyQuestion, pl.DataFrame, Store], pl.DataFrame]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 import polars as pl
 
 from beholder.rank.cells import rate_values
@@ -11,11 +10,11 @@ from beholder.study.study import Analysis
 
 
 def rate_by_mean_opinion(
-    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis
 ) -> Iterator[GeneratorRatings]:
     """Rate by the mean of all ratings of a generator's images, aspect by aspect; raters are resampled."""
     judged = judgements.select("rater", "aspect", "value", "image").join(
         images.select("image", "generator"), on="image", maintain_order="left"
     )
     for (aspect,), ratings in sorted(judged.partition_by("aspect", as_dict=True).items()):
-        yield rate_values(ratings, aspect=str(aspect), method="mean-opinion", analysis=analysis, rng=rng)
+        yield rate_values(ratings, aspect=str(aspect), method="mean-opinion", analysis=analysis)

@@ -12,14 +12,13 @@ from beholder.rank.votes import generator_votes
 from beholder.stats.comparisons.bradley_terry import bradley_terry
 from beholder.stats.comparisons.vote_table import FIRST, OUTCOMES, SECOND, TIE, tally_votes
 from beholder.stats.comparisons.win_graph import comparison_components
-from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.study.study import Analysis
 
 TIE_RULE = "Davidson's model: a tie has a probability of its own"
 
 
 def rate_by_bradley_terry(
-    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis
 ) -> Iterator[GeneratorRatings]:
     """Rate in natural-log odds around 0; the model has a term for the side on which an image stood."""
     votes = generator_votes(judgements, images)
@@ -37,8 +36,7 @@ def rate_by_bradley_terry(
     if len(groups) > 1:
         raise never_compared(groups, generators)
     both_orders = {(int(a), int(b)) for a, b in pairs} & {(int(b), int(a)) for a, b in pairs}
-    weights = rater_weights(np.zeros(counts.shape[0], dtype=np.int64), analysis.draws, rng)
-    fit = bradley_terry(pairs, counts, items=len(generators), weights=weights, side_effect=bool(both_orders))
+    fit = bradley_terry(pairs, counts, items=len(generators), side_effect=bool(both_orders))
     totals = np.asarray(counts.sum(axis=0)).reshape(-1, OUTCOMES)
     unclustered = bradley_terry(pairs, totals, items=len(generators), side_effect=bool(both_orders))
     reach = float(ndtri((1 + analysis.level) / 2)) * unclustered.standard_errors
@@ -46,16 +44,12 @@ def rate_by_bradley_terry(
         aspect="preference",
         method="bradley-terry",
         generators=generators,
-        estimates=fit.estimates(level=analysis.level),
-        replicates=fit.rating_replicates,
+        influence=fit.rater_influence(),
         naive=(fit.ratings - reach, fit.ratings + reach),
         answers=fit.answers,
         images=_count_images(votes, generators),
-        within=True,
         ties=TIE_RULE,
-        se=fit.standard_errors,
         prior_used=fit.prior_used,
-        prior_share=fit.prior_share,
     )
 
 

@@ -7,14 +7,14 @@ import polars as pl
 from scipy.special import ndtri
 
 from beholder.rank.ratings import ALL_IMAGES, GeneratorRatings
-from beholder.stats.intervals.bootstrap import clustered_ratio, rater_weights, ratio_of_sums
+from beholder.stats.intervals.clustered_t import ratio_influence
 from beholder.study.study import Analysis
 
 METHOD = "published-mean"
 
 
 def rate_by_published_labels(
-    published: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    published: pl.DataFrame, images: pl.DataFrame, analysis: Analysis
 ) -> Iterator[tuple[str, GeneratorRatings]]:
     """Rate by the mean of the published labels of a generator's images, aspect by aspect, overall and by style.
 
@@ -30,7 +30,7 @@ def rate_by_published_labels(
     )
     for slice_name, part in _slices(labelled):
         for (aspect,), labels in sorted(part.partition_by("aspect", as_dict=True).items()):
-            yield slice_name, _rate(str(aspect), labels, analysis, rng)
+            yield slice_name, _rate(str(aspect), labels, analysis)
 
 
 def _slices(labelled: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -41,7 +41,7 @@ def _slices(labelled: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
         yield f"{style} (style)" if style == ALL_IMAGES else style, labelled.filter(pl.col("style") == style)
 
 
-def _rate(aspect: str, labels: pl.DataFrame, analysis: Analysis, rng: np.random.Generator) -> GeneratorRatings:
+def _rate(aspect: str, labels: pl.DataFrame, analysis: Analysis) -> GeneratorRatings:
     generators = sorted(labels["generator"].unique())
     units = labels["unit"].unique().sort().to_list()
     cells = labels.group_by("unit", "generator").agg(total=pl.col("value").sum(), count=pl.len())
@@ -50,7 +50,6 @@ def _rate(aspect: str, labels: pl.DataFrame, analysis: Analysis, rng: np.random.
     totals, counts = np.zeros((len(units), len(generators))), np.zeros((len(units), len(generators)))
     totals[row, column] = cells["total"].to_numpy()
     counts[row, column] = cells["count"].to_numpy()
-    weights = rater_weights(np.zeros(len(units), dtype=np.int64), analysis.draws, rng)
     by_generator = (
         labels.group_by("generator")
         .agg(
@@ -70,11 +69,9 @@ def _rate(aspect: str, labels: pl.DataFrame, analysis: Analysis, rng: np.random.
         aspect=aspect,
         method=METHOD,
         generators=tuple(generators),
-        estimates=clustered_ratio(totals, counts, weights, level=analysis.level),
-        replicates=ratio_of_sums(totals, counts, weights),
+        influence=ratio_influence(totals, counts),
         naive=(mean - reach, mean + reach),
         answers=by_generator["answers"].to_numpy(),
         images=by_generator["images"].to_numpy(),
-        within=True,
         rater_counts=by_generator["raters"].to_numpy(),
     )

@@ -12,12 +12,11 @@ from beholder.rank.preference import never_compared, rate_by_bradley_terry
 from beholder.rank.ratings import GeneratorRatings
 from beholder.stats.comparisons.plackett_luce import ABSENT, TIE_RULE, plackett_luce
 from beholder.stats.comparisons.win_graph import comparison_components
-from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.study.study import Analysis
 
 
 def rate_by_plackett_luce(
-    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis
 ) -> Iterator[GeneratorRatings]:
     """Rate in natural-log odds around 0, by Plackett–Luce.
 
@@ -36,14 +35,13 @@ def rate_by_plackett_luce(
     if len(generators) < 2:
         return
     if _repeats(placed, "ranking") or _repeats(placed, "generator"):
-        yield from rate_by_bradley_terry(judgements, images, analysis, rng)
+        yield from rate_by_bradley_terry(judgements, images, analysis)
         return
     who, rows = _arrays(placed, generators)
     groups = comparison_components(_neighbours(rows), len(generators))
     if len(groups) > 1:
         raise never_compared(groups, generators)
-    weights = rater_weights(np.zeros(int(who.max()) + 1, dtype=np.int64), analysis.draws, rng)
-    fit = plackett_luce(who, rows, items=len(generators), weights=weights)
+    fit = plackett_luce(who, rows, items=len(generators))
     # each ranking as if it were another rater's
     unclustered = plackett_luce(np.arange(len(rows)), rows, items=len(generators))
     reach = float(ndtri((1 + analysis.level) / 2)) * unclustered.standard_errors
@@ -52,16 +50,12 @@ def rate_by_plackett_luce(
         aspect="preference",
         method="plackett-luce",
         generators=generators,
-        estimates=fit.estimates(level=analysis.level),
-        replicates=fit.rating_replicates,
+        influence=fit.rater_influence(),
         naive=(fit.ratings - reach, fit.ratings + reach),
         answers=fit.answers,
         images=image_counts["images"].cast(pl.Int64).to_numpy(),
-        within=True,
         ties=TIE_RULE,
-        se=fit.standard_errors,
         prior_used=fit.prior_used,
-        prior_share=fit.prior_share,
     )
 
 

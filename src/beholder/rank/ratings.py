@@ -5,13 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from beholder.stats.estimate import Estimates
+from beholder.stats.intervals.clustered_t import RaterInfluence, clustered_t, standard_errors
 from beholder.stats.significance.separation import Separation, separate
-
-POWER = 0.8
-"""Power for which the number of further raters is computed."""
 
 ALL_IMAGES = "all"
 """Name of the slice that is not limited to one style."""
@@ -21,29 +18,27 @@ Row = dict[str, object]
 
 @dataclass(frozen=True, eq=False)
 class GeneratorRatings:
-    """Ratings of all generators by one method, with the joint replicates behind their confidence intervals."""
+    """Ratings of all generators by one method, with what each rater contributes to them."""
 
     aspect: str
     method: str
     generators: tuple[str, ...]
-    estimates: Estimates
-    replicates: NDArray[np.float64]  # (replicates, generators)
+    influence: RaterInfluence
+    """The ratings, and how far each rater (or what else is a random sample, such as each prompt) moves them."""
     naive: tuple[NDArray[np.float64], NDArray[np.float64]]
     """The confidence interval if all answers were independent: (low, high), each (generators,)."""
     answers: NDArray[np.int64]  # (generators,)
     images: NDArray[np.int64]  # (generators,)
-    within: bool
-    """Whether the same raters judged all generators."""
     ties: str | None = None
     rater_counts: NDArray[np.int64] | None = None  # (generators,)
-    """Raters behind each rating where the bootstrap resamples something else, such as prompts."""
-    se: NDArray[np.float64] | None = None  # (generators,)
-    """Standard errors over raters; without any, those of the replicates."""
+    """Raters behind each rating where not raters but, for example, prompts are the sample."""
     higher_is_better: bool = True
     prior_used: bool | None = None
-    """Of strengths fitted to votes: whether they needed pseudo-votes to be finite …"""
-    prior_share: float | None = None
-    """… and the proportion of the replicates that did."""
+    """Of strengths fitted to votes: whether they needed pseudo-votes to be finite."""
+
+    def estimates(self, level: float = 0.95) -> Estimates:
+        """Return the ratings with their confidence intervals."""
+        return clustered_t(self.influence, level=level)
 
 
 def table_rows(
@@ -58,15 +53,8 @@ def table_rows(
 
     ``everyone`` are the ratings with no rater excluded by screening, where they are known.
     """
-    separation = separate(
-        rated.estimates.value,
-        rated.replicates,
-        rated.estimates.raters,
-        within=rated.within,
-        level=level,
-        higher_is_better=rated.higher_is_better,
-    )
-    errors = _standard_errors(rated)
+    separation = separate(rated.influence, level=level, higher_is_better=rated.higher_is_better)
+    estimates, errors = rated.estimates(level), standard_errors(rated.influence)
     common: Row = {"question": question, "aspect": rated.aspect, "method": rated.method, "slice": slice_name}
     ratings = [
         common
@@ -85,32 +73,20 @@ def table_rows(
             "answers": int(rated.answers[cell]),
             "images": int(rated.images[cell]),
             "raters": estimate.raters if rated.rater_counts is None else int(rated.rater_counts[cell]),
-            "draws": len(rated.replicates),
             "prior_used": rated.prior_used,
-            "prior_share": rated.prior_share,
         }
-        | _unscreened(generator, everyone)
-        for cell, (generator, estimate) in enumerate(zip(rated.generators, rated.estimates, strict=True))
+        | _unscreened(generator, everyone, level)
+        for cell, (generator, estimate) in enumerate(zip(rated.generators, estimates, strict=True))
     ]
-    separations = [common | _separation(rated, separation, pair, level) for pair in range(len(separation.first))]
+    separations = [common | _separation(rated, separation, pair) for pair in range(len(separation.first))]
     return ratings, separations
 
 
-def _standard_errors(rated: GeneratorRatings) -> NDArray[np.float64]:
-    """Return standard errors (generators,): as given, or those of the replicates widened by √(n/(n − 1))."""
-    if rated.se is not None:
-        return rated.se
-    n = rated.estimates.raters
-    defined = np.isfinite(rated.replicates).all(axis=0) & (n >= 2)
-    spread = np.std(np.where(defined, rated.replicates, 0.0), axis=0, ddof=1)
-    return np.where(defined, spread * np.sqrt(n / np.maximum(n - 1, 1)), np.nan)
-
-
-def _unscreened(generator: str, everyone: GeneratorRatings | None) -> Row:
+def _unscreened(generator: str, everyone: GeneratorRatings | None, level: float) -> Row:
     """Return the columns of the rating with no rater excluded."""
     if everyone is None or generator not in everyone.generators:
         return {}
-    estimate = everyone.estimates[everyone.generators.index(generator)]
+    estimate = everyone.estimates(level)[everyone.generators.index(generator)]
     return {
         "rating_all": _number_or_none(estimate.value),
         "low_all": _number_or_none(estimate.low),
@@ -119,7 +95,7 @@ def _unscreened(generator: str, everyone: GeneratorRatings | None) -> Row:
     }
 
 
-def _separation(rated: GeneratorRatings, separation: Separation, pair: int, level: float) -> Row:
+def _separation(rated: GeneratorRatings, separation: Separation, pair: int) -> Row:
     """Return the row of one pair, the higher rated first."""
     higher, lower = int(separation.first[pair]), int(separation.second[pair])
     difference, low, high = (
@@ -127,43 +103,20 @@ def _separation(rated: GeneratorRatings, separation: Separation, pair: int, leve
     )
     if difference < 0:
         higher, lower, difference, low, high = lower, higher, -difference, -high, -low
-    rater_counts = rated.estimates.raters
-    now = int(
-        min(rater_counts[higher], rater_counts[lower])
-        if rated.within
-        else rater_counts[higher] + rater_counts[lower]
-    )
-    separated = bool(separation.separated[pair])
+    more_raters = float(separation.more_raters[pair])
     return {
         "generator": rated.generators[higher],
         "other": rated.generators[lower],
         "difference": difference,
         "low": _number_or_none(low),
         "high": _number_or_none(high),
+        "se": _number_or_none(float(separation.standard_error[pair])),
+        "degrees": _number_or_none(float(separation.degrees[pair])),
         "p": _number_or_none(float(separation.p_value[pair])),
-        "p_adjusted": _number_or_none(float(separation.p_holm[pair])),
-        "separated": separated,
-        "more_raters": None
-        if separated or rated.rater_counts is not None
-        else more_raters(float(separation.p_value[pair]), now, len(separation.first), level),
+        "p_adjusted": _number_or_none(float(separation.p_adjusted[pair])),
+        "separated": bool(separation.separated[pair]),
+        "more_raters": None if math.isnan(more_raters) or rated.rater_counts is not None else int(more_raters),
     }
-
-
-def more_raters(p: float, now: int, pairs: int, level: float) -> int | None:
-    """Return the raters to add so that a difference as large as the observed one is significant with power .8.
-
-    The standard error falls with √n, so with z the score of the observed p-value,
-
-        n = now · ((z₁₋α/₂ + z_power) / z)²,    α = (1 − level) / pairs,
-
-    which allows for all pairs being compared (Bonferroni). ``None`` where no difference was observed.
-    """
-    if math.isnan(p) or p >= 1:
-        return None
-    observed_z = float(-ndtri(p / 2))
-    needed_z = float(ndtri(1 - (1 - level) / pairs / 2) + ndtri(POWER))
-    needed = now * (needed_z / observed_z) ** 2 if observed_z > 0 else math.inf
-    return max(math.ceil(needed) - now, 0) if needed < 1e9 else None
 
 
 def _number_or_none(value: float) -> float | None:

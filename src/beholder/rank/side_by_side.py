@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 import polars as pl
 
 from beholder.rank.cells import rate_values
@@ -15,7 +14,7 @@ TIE_RULE = "about the same counts as 0, between −1 and 1"
 
 
 def rate_by_mean_preference(
-    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis
 ) -> Iterator[GeneratorRatings]:
     """Rate by Bradley–Terry with *about the same* as a tie, and by the mean preference over rivals (−2 to 2)."""
     votes = generator_votes(judgements, images)
@@ -27,7 +26,5 @@ def rate_by_mean_preference(
             votes.select("rater", image="other", value=0.0 - pl.col("value"), generator="second"),
         ]
     )
-    yield from rate_by_bradley_terry(judgements, images, analysis, rng)
-    yield rate_values(
-        both, aspect="preference", method="mean-preference", analysis=analysis, rng=rng, ties=TIE_RULE
-    )
+    yield from rate_by_bradley_terry(judgements, images, analysis)
+    yield rate_values(both, aspect="preference", method="mean-preference", analysis=analysis, ties=TIE_RULE)

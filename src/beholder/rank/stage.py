@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from beholder.errors import StageError, StatisticsError
 from beholder.formats.imported import UNKNOWN
 from beholder.judgements.coding import PAIRED
+from beholder.judgements.inclusion import SETTING as INCLUDE_EXCLUDED
+from beholder.judgements.inclusion import includes_excluded
 from beholder.judgements.rankings import RANK as RANK_KIND
 from beholder.judgements.rankings import RANKING
 from beholder.rank.comparisons import comparison_rows
@@ -20,11 +21,15 @@ from beholder.rank.ratings import ALL_IMAGES, GeneratorRatings, Row, table_rows
 from beholder.study.kinds.catalogue import kind_of
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Plain
 from beholder.tables.stages import RANK, STAGES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, perform
 
 STAGE = STAGES["rank"]
+
+NAMED = 10
+"""Excluded raters named where nothing can be rated; the rest are counted."""
 
 NAMELESS = (
     "Nothing is ranked: the data does not say which generator made which image. If you know, fill the column "
@@ -36,7 +41,9 @@ NAMELESS = (
 def run(folder: Path, *, force: bool = False) -> Outcome:
     """Rate the generators by every question, overall and by style, and say which differ significantly."""
     study, store = load_study(folder), Store(folder)
-    settings = study.analysis.model_dump(mode="json")
+    settings: dict[str, Plain] = study.analysis.model_dump(mode="json")
+    if includes_excluded(store):
+        settings[INCLUDE_EXCLUDED] = True
     work = Work(RANK, settings, study.seed)
     outcome = perform(store, work, lambda tables: _rank(tables, study), force=force)
     return replace(outcome, note=NAMELESS) if _nameless(store.read("images")) else outcome
@@ -89,17 +96,14 @@ def _from_judgements(
     method = METHODS[kind_of(question).traits.rated_by]
     everyone = method.prepare(question, judgements, store)
     used = everyone.filter("used")
-    for slice_number, (slice_name, part) in enumerate(_slices(used, images, sliced=method.sliced)):
-        rng = np.random.default_rng([study.seed, number, slice_number])
+    for slice_name, part in _slices(used, images, sliced=method.sliced):
         try:
-            by_method = list(method.rate(part, images, analysis, rng))
+            by_method = list(method.rate(part, images, analysis))
         except StatisticsError as error:
             if slice_name != ALL_IMAGES:
                 continue  # too few answers of this style; all images together have their ratings
             raise StageError(f"question '{question.name}': {error}") from error
-        unscreened = (
-            _unscreened(study, number, method, everyone, images, by_method) if slice_name == ALL_IMAGES else {}
-        )
+        unscreened = _unscreened(study, method, everyone, images, by_method) if slice_name == ALL_IMAGES else {}
         for rated in by_method:
             key = (rated.aspect, rated.method)
             rows.add(question.name, slice_name, rated, analysis.level, everyone=unscreened.get(key))
@@ -109,7 +113,6 @@ def _from_judgements(
 
 def _unscreened(
     study: Study,
-    number: int,
     method: Method,
     everyone: pl.DataFrame,
     images: pl.DataFrame,
@@ -117,9 +120,8 @@ def _unscreened(
 ) -> dict[tuple[str, str], GeneratorRatings]:
     """Return the ratings with no rater excluded, by aspect and method; the same ones where none was."""
     if not everyone["used"].all():
-        rng = np.random.default_rng([study.seed, number, 0])
         try:
-            by_method = list(method.rate(everyone, images, study.analysis, rng))
+            by_method = list(method.rate(everyone, images, study.analysis))
         except StatisticsError:
             return {}
     return {(rated.aspect, rated.method): rated for rated in by_method}
@@ -130,13 +132,12 @@ def _without_answers(store: Store, study: Study, number: int) -> Iterator[tuple[
     of_question, images = pl.col("question") == study.questions[number].name, store.read("images")
     published = store.read_or_empty("published").filter(of_question)
     totals = store.read_or_empty("totals").filter(of_question)
-    rng = np.random.default_rng([study.seed, number])
     if not totals.is_empty():
         used = store.read("raters").filter(of_question & pl.col("used")).select("rater")
         part = totals.join(used, on="rater", how="semi", maintain_order="left")
-        for rated in rate_by_counted_errors(part, published, images, study.analysis, rng):
+        for rated in rate_by_counted_errors(part, published, images, study.analysis):
             yield ALL_IMAGES, rated
-    yield from rate_by_published_labels(published, images, study.analysis, rng)
+    yield from rate_by_published_labels(published, images, study.analysis)
 
 
 def _slices(judgements: pl.DataFrame, images: pl.DataFrame, *, sliced: bool) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -168,9 +169,14 @@ def _nameless(images: pl.DataFrame) -> bool:
 
 
 def _nothing_to_rank(store: Store) -> StageError:
+    """Say why nothing can be rated: whose answers are excluded, and for what reasons."""
     raters = store.read("raters")
-    used = raters["used"].sum()
-    return StageError(
-        f"{store.folder}: no generator can be rated. Of {raters.height} raters, the answers of {used} are used"
-        + (f"; {store.path('raters')} has the reasons against the others." if used < raters.height else ".")
-    )
+    excluded = raters.filter(~pl.col("used"))
+    rows = excluded.select("question", "rater", pl.col("reasons").list.join("; ")).iter_rows()
+    lines = [f"  - {question}: {rater}: {reasons or 'no answers'}" for question, rater, reasons in rows]
+    more = [f"  … and {len(lines) - NAMED:,} more"] if len(lines) > NAMED else []
+    answered = not excluded.filter(pl.col("answers") > 0).is_empty()
+    advice = ["With `beholder run FOLDER --include-excluded` their answers count, and the results are marked."]
+    used = raters.height - excluded.height
+    head = f"no generator can be rated: screening leaves the answers of {used} of {raters.height} raters"
+    return StageError("\n".join([head, *lines[:NAMED], *more, *(advice if answered else [])]))

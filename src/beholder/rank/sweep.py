@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 import polars as pl
 
 from beholder.rank.cells import rate_values
@@ -11,7 +10,7 @@ from beholder.study.study import Analysis
 
 
 def rate_by_pass_rate(
-    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis, rng: np.random.Generator
+    judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis
 ) -> Iterator[GeneratorRatings]:
     """Rate by 1 less the mean credit that a generator's images have from presses (see ``judgements/credits``).
 
@@ -25,4 +24,4 @@ def rate_by_pass_rate(
         .filter(~pl.col("real"))
     )
     if not judged.is_empty():
-        yield rate_values(judged, aspect="realism", method="pass-rate", analysis=analysis, rng=rng)
+        yield rate_values(judged, aspect="realism", method="pass-rate", analysis=analysis, proportions=True)

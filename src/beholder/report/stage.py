@@ -4,10 +4,13 @@ import time
 from html.parser import HTMLParser
 from pathlib import Path
 
+from beholder.report.charts.still import StillDrawer
 from beholder.report.sections.rich_models import prediction_files
+from beholder.report.site.images_page import IMAGES_PAGE, render_images_page
 from beholder.report.site.page import compose, render
 from beholder.report.site.theme import in_daylight
 from beholder.report.tables.inputs import READ_TRUTH, read_inputs
+from beholder.report.tables.single_images import build_single_images
 from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.provenance import Provenance, file_hash
@@ -27,22 +30,26 @@ HEAD = 1 << 16
 
 
 def run(folder: Path, *, force: bool = False) -> Outcome:
-    """Write ``report.html`` and a drawing of each chart, unless they were made from the same tables."""
+    """Write ``report.html``, ``images.html`` and a drawing of each chart, unless made from the same tables."""
     began = time.monotonic()
     study = load_study(folder)
     record = provenance_of(Store(folder), Work(REPORT, {}, study.seed, _files(folder)))
     if not force and records(_recorded(folder), record, REPORT):
         return Outcome("report", skipped=True)
-    page = compose(study, read_inputs(folder), folder)
-    stills = {chart.name: chart.svg() for chart in page.charts}
+    with StillDrawer() as drawer:
+        page = compose(study, read_inputs(folder), folder)
+        drawer.begin([chart.spec for chart in page.charts])
+        images = render_images_page(study, build_single_images(study, folder, page.marks), page.marks, PAGE)
+        stills = dict(zip((chart.name for chart in page.charts), drawer.drawings(), strict=True))
     _write_stills(folder / STILLS, stills)
     html = render(page, record.to_json(), stills)
-    with write_atomically(folder / PAGE) as file:
-        file.write(html.encode())
+    for name, text in ((IMAGES_PAGE, images), (PAGE, html)):
+        with write_atomically(folder / name) as file:
+            file.write(text.encode())
     return Outcome(
         "report",
         skipped=False,
-        rows={"page": 1, "charts": len(stills)},
+        rows={"pages": 2, "charts": len(stills)},
         seconds=time.monotonic() - began,
     )
 
@@ -58,7 +65,7 @@ def _files(folder: Path) -> dict[str, str]:
 def _recorded(folder: Path) -> Provenance | None:
     """The provenance record in the head of the existing page; ``None`` where there is none."""
     path = folder / PAGE
-    if not path.is_file() or not (folder / STILLS).is_dir():
+    if not (path.is_file() and (folder / IMAGES_PAGE).is_file() and (folder / STILLS).is_dir()):
         return None
     with path.open(encoding="utf-8", errors="replace") as file:
         reader = _MetaReader()

@@ -197,5 +197,4 @@ def _row(question: str, aspect: str, method: str, generator: str, rating: float)
         "answers": 0,
         "images": 0,
         "raters": 0,
-        "draws": 0,
     }

@@ -143,6 +143,6 @@ def draw_raters(number: int, bad: int, rng: np.random.Generator) -> tuple[Simula
     habits = [*bad_habits, *good_habits]
     order: NDArray[np.int64] = rng.permutation(number)
     return tuple(
-        with_habit(draw_honest_rater(f"person-{place:04d}", rng), habits[int(which)])
+        with_habit(draw_honest_rater(f"rater-{place:04d}", rng), habits[int(which)])
         for place, which in enumerate(order)
     )

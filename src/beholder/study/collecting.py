@@ -4,25 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from beholder.study.question import Settings
+from beholder.study.question import Language, Settings, Words
 from beholder.study.redirecting import checked_redirect
 
-CONSENT = {
-    "en": (
-        "You are asked to look at images and to answer simple questions about them. Some images may have been "
-        "made by a computer. Your answers, the time they take, and properties of your screen are stored under a "
-        "pseudonym and used for research. You may stop at any time, and ask for your answers to be deleted."
-    ),
-    "de": (
-        "Wir bitten Sie, Bilder anzusehen und einfache Fragen dazu zu beantworten. Manche Bilder können von einem "
-        "Computer erzeugt worden sein. Ihre Antworten, die Zeit dafür und Eigenschaften Ihres Bildschirms werden "
-        "unter einem Pseudonym gespeichert und für die Forschung verwendet. Sie können jederzeit aufhören und "
-        "verlangen, dass Ihre Antworten gelöscht werden."
-    ),
-}
-"""The plain consent text, where the study has none of its own."""
-
-Language = Literal["en", "de"]
 Platform = Literal["prolific", "mturk", "panel"]
 
 
@@ -37,6 +21,13 @@ class Codes(Settings):
     returned: str = ""
 
 
+class ConsentSection(Settings):
+    """A section of your own in the consent, after the consent text."""
+
+    title: dict[Language, Words] = Field(min_length=1)
+    text: dict[Language, Words] = Field(min_length=1)
+
+
 class Collecting(Settings):
     """How the server admits and serves raters."""
 
@@ -44,6 +35,9 @@ class Collecting(Settings):
     consent_version: str = "1"
     consent: dict[Language, str] = Field(
         default_factory=dict, description="the consent text by language; left out: a plain one"
+    )
+    consent_sections: tuple[ConsentSection, ...] = Field(
+        (), description="your own sections after the consent text: one section `[[collect.consent_sections]]` each"
     )
     minutes: float = Field(
         0.0, ge=0, description="how long it takes, as raters are told; 0: computed from the trials"
@@ -87,6 +81,11 @@ class Collecting(Settings):
         0, ge=0, le=4096, description="longest side of served images; 0: that of the smallest image"
     )
     image_quality: int = Field(92, ge=50, le=100)
+    break_minutes: float = Field(
+        5.0,
+        ge=0,
+        description="offer a break after about so many minutes, also within a block; 0: only between blocks",
+    )
     debrief: bool = Field(True, description="ask at the end about the task itself")
 
     @model_validator(mode="after")

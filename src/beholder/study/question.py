@@ -1,14 +1,30 @@
 """A question as the study file states it: what is asked, of how many raters, and whose answers count."""
 
-from typing import Annotated
+from pathlib import PurePosixPath
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic.main import IncEx
 
 Share = Annotated[float, Field(ge=0, le=1)]
 """From 0 to 1."""
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
 Words = Annotated[str, Field(min_length=1)]
+Language = Literal["en", "de"]
+
+WORDING: dict[str, IncEx | bool] = {
+    "text": True,
+    "protocol": True,
+    "instructions": True,
+    "examples": True,
+    "labels": True,
+    "aspects": {"__all__": {"labels"}},
+}
+"""Settings of a question that change what raters read, and neither the trials nor the meaning of an answer.
+
+They may change while a study runs: what is drawn and computed does not depend on them.
+"""
 
 
 class Settings(BaseModel):
@@ -81,6 +97,26 @@ class Screening(Settings):
     bt500: bool = Field(False, description="the rejection rule of ITU-R BT.500")
 
 
+def _checked_file(name: str) -> str:
+    """Return the name of a file within the study folder; else raise."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\\" in name:
+        raise ValueError("a file of the study folder, by its path from there, such as examples/good.png")
+    return name
+
+
+class Example(Settings):
+    """An image on the page of instructions that shows what to look for."""
+
+    image: Annotated[str, Field(min_length=1), AfterValidator(_checked_file)] = Field(
+        description="an image file of the study folder; best not one that is judged"
+    )
+    verdict: Literal["good", "bad", "neither"] = Field(
+        "neither", description="whether it is marked as a good or as a bad example"
+    )
+    caption: dict[Language, str] = Field(default_factory=dict, description="what it is an example of, by language")
+
+
 class Question(Settings):
     """What all kinds have in common; each kind adds its own settings."""
 
@@ -88,6 +124,19 @@ class Question(Settings):
     kind: str
     protocol: str | None = None
     text: Words
+    instructions: dict[Language, str] = Field(
+        default_factory=dict,
+        description="your own instructions by language, in place of the built-in steps; blank lines separate "
+        "paragraphs, `- ` starts a list item, `# ` a heading",
+    )
+    examples: tuple[Example, ...] = Field(
+        (),
+        max_length=12,
+        description="example images for the instructions: one section `[[questions.examples]]` each",
+    )
+    labels: dict[str, Words] = Field(
+        default_factory=dict, description="your own words for the choices, such as `left` or `generated`"
+    )
     design: Design = Design()
     screening: Screening = Screening()
 
@@ -99,3 +148,6 @@ class Aspect(Settings):
     text: Words
     low: str = "bad"
     high: str = "excellent"
+    labels: tuple[Words, ...] = Field(
+        (), description="a word for each point of the scale, from low to high; left out: words at the ends only"
+    )

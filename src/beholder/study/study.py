@@ -4,7 +4,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tomlkit
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
@@ -12,19 +12,27 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_
 from beholder.errors import StudyError
 from beholder.study.collecting import Collecting
 from beholder.study.faults import faults_of
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.question import Settings, Slug
 
 FILE_NAME = "study.toml"
+
+ADDED_SECTIONS = ("instructions", "examples", "labels", "consent_sections")
+"""Sections that a study file has only where someone wrote them."""
 
 
 class Pay(Settings):
     """What a rater is paid, and the hourly wage that it is compared with."""
 
     currency: str = "USD"
-    base: float = Field(1.0, ge=0, description="for a complete session")
+    base: float | None = Field(
+        None, ge=0, description="for a complete session; left out: its expected time at minimum_hourly"
+    )
     per_right: float = Field(0.0, ge=0, description="bonus for each correct answer")
-    minimum_hourly: float = Field(12.0, ge=0, description="the wage that pay is compared with")
+    minimum_hourly: float = Field(
+        12.0, ge=0, description="the least wage; the server refuses to start where pay is less"
+    )
+    accept_low: bool = Field(False, description="pay less than minimum_hourly all the same")
 
 
 class ImageSettings(Settings):
@@ -68,6 +76,20 @@ class Study(Settings):
             raise ValueError(f"each question needs a name of its own; used more than once: {', '.join(twice)}")
         return self
 
+    @model_validator(mode="after")
+    def _labelled(self) -> "Study":
+        faults = []
+        for question in self.questions:
+            options = kind_of(question).options(question)
+            unknown = [choice for choice in question.labels if choice not in options]
+            offers = f"its choices are {', '.join(options)}" if options else f"a {question.kind} has no choices"
+            faults += [
+                f"labels of '{question.name}': there is no choice '{choice}'; {offers}" for choice in unknown
+            ]
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
     def question(self, name: str) -> AnyQuestion:
         """Return the question of that name."""
         return {question.name: question for question in self.questions}[name]
@@ -97,9 +119,24 @@ def dump_study(study: Study) -> str:
     document.add(
         tomlkit.comment("A beholder study. Settings are explained in docs/study.md; check with: beholder design")
     )
-    for key, value in study.model_dump(mode="json", exclude_none=True).items():
+    for key, value in _without_empty(study.model_dump(mode="json", exclude_none=True)).items():
         document.add(key, value)
     return tomlkit.dumps(document)
+
+
+def _without_empty(settings: dict[str, Any]) -> dict[str, Any]:
+    """Leave out sections that are empty: whoever adds one would find it there already."""
+    filled: dict[str, Any] = {}
+    for key, value in settings.items():
+        if key in ADDED_SECTIONS and not value:
+            continue
+        if isinstance(value, dict):
+            filled[key] = _without_empty(value)
+        elif isinstance(value, list):
+            filled[key] = [_without_empty(part) if isinstance(part, dict) else part for part in value]
+        else:
+            filled[key] = value
+    return filled
 
 
 def question_of(settings: Mapping[str, object]) -> AnyQuestion:

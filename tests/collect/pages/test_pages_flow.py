@@ -78,11 +78,79 @@ def test_report_skips_the_trial(open_page: Open, mock: Mock) -> None:
     ready(page)
     page.get_by_role("button", name="Report").click()
     assert page.locator("dialog").get_by_text("3 paid skips are left, this one included").is_visible()
+    assert page.locator("dialog input:checked").count() == 0  # nobody is said to be disturbed
+    page.get_by_label("It disturbs me").check()
     page.get_by_label("Anything to add").fill("grim")
     page.locator("dialog").get_by_role("button", name="Report and skip").click()
     page.wait_for_selector("text=2 of 3")
     body = {"trial": f"{mock.visit.name}-0", "attempt": 1, "reason": "disturbing", "comment": "grim"}
     assert mock.visit.posts == [("/api/skip", body | {"end": False})]
+
+
+def test_the_buttons_of_a_dialog_are_equally_wide_on_a_phone(open_page: Open) -> None:
+    page = open_page(kind="realism", from_="trial", phone=True)
+    ready(page)
+    page.get_by_role("button", name="Report").click()
+    boxes = [button.bounding_box() for button in page.locator("dialog .button").all()]
+    assert len({(box["x"], box["width"]) for box in boxes if box}) == 1
+
+
+def test_the_last_questions_may_be_left_out(open_page: Open, mock: Mock) -> None:
+    page = open_page(kind="pair", from_="debrief")
+    page.get_by_role("button", name="Finish").click()
+    page.wait_for_selector("text=C7F3K9QX")
+    assert mock.visit.posts == [("/api/debrief", {"clear": None, "fair": None, "comment": ""})]
+
+
+def test_a_break_is_offered_once_and_needs_no_server(open_page: Open, mock: Mock) -> None:
+    page = open_page(kind="pair", from_="trial", offer=1)
+    ready(page)
+    page.keyboard.press("f")
+    page.wait_for_selector("text=A short break?")
+    assert page.get_by_text("1 of 3 are done.").is_visible()
+    page.get_by_role("button", name="Go on").click()
+    ready(page)
+    page.keyboard.press("f")
+    page.wait_for_selector("text=3 of 3")
+    assert paths(mock) == ["/api/answer", "/api/answer"]
+
+
+def test_own_instructions_examples_and_labels(open_page: Open) -> None:
+    page = open_page(
+        kind="pair",
+        from_="instructions",
+        own="%23 Look%0A%0Aclosely",
+        examples="good bad neither",
+        left="The first",
+    )
+    assert page.get_by_role("heading", name="Look", exact=True).is_visible()
+    assert page.get_by_text("Choose the one that you find better.").count() == 0
+    figures = page.locator("figure")
+    assert [line.inner_text() for line in figures.locator("strong").all()] == [
+        *("✓ Good example", "✗ Bad example", "Example 3"),
+    ]
+    page.wait_for_function(
+        "[...document.querySelectorAll('figure img')].every((image) => image.naturalWidth === 64)"
+    )
+    assert page.locator(".keys").get_by_text("The first").is_visible()
+    page.get_by_role("button", name="Start").click()
+    ready(page)
+    assert page.locator(".answer").first.inner_text().startswith("The first")
+
+
+def test_only_a_study_with_attention_checks_speaks_of_them(open_page: Open) -> None:
+    page = open_page(kind="pair", from_="instructions")
+    assert page.get_by_text("Work at your own pace.").is_visible()
+    assert page.get_by_text("trick").count() == 0
+    assert page.get_by_text("asks for a certain answer").count() == 0
+    page = open_page(kind="pair", from_="instructions", attention=1)
+    assert page.get_by_text("asks for a certain answer").is_visible()
+
+
+def test_every_point_of_a_scale_can_have_a_word(open_page: Open) -> None:
+    page = open_page(kind="rating", from_="trial", words="bad poor fair good excellent")
+    assert page.locator(".scale__labels span").all_inner_texts() == ["bad", "poor", "fair", "good", "excellent"]
+    assert page.get_by_label("3, fair").count() == 1
 
 
 @pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])

@@ -14,7 +14,7 @@ from tests.collect.conftest import Serve, Served
 from beholder.cli.main import main
 from beholder.collect.exchange.export import collected_tables, export
 from beholder.collect.researcher.exports import write_export
-from beholder.formats.catalogue import FORMATS
+from beholder.formats.catalogue import WRITABLE
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.realism import RealismQuestion
@@ -151,6 +151,21 @@ def test_comments_are_shown_with_skips(serve: Serve) -> None:
     ]
 
 
+def test_comments_are_counted_that_say_something(serve: Serve) -> None:
+    served = serve(PAIR)
+    for comment in ("", "fine"):
+        visitor = served.visitor().begin("/q/pair").walk("debrief")
+        visitor.post("debrief", clear=4, fair=None, comment=comment)
+    client = sign_in(served)
+    assert ask(client, "overview")["comments"] == 1
+    assert len(ask(client, "comments")["rows"]) == 2  # both rated the task
+
+
+def test_formats_are_offered_that_the_study_can_be_written_in(serve: Serve) -> None:
+    client = sign_in(serve(PAIR))
+    assert ask(client, "overview")["formats"] == ["parquet", "csv", "hpd", "pickapic", "jspsych", "datasets"]
+
+
 def test_results_say_what_can_be_said(serve: Serve) -> None:
     """A question that has no answers, or no method yet, says why; it does not stand in the way of the others."""
     served = serve(PAIR.model_copy(update={"screening": Screening()}), ORDER)
@@ -223,7 +238,7 @@ def test_the_command_says_what_it_needs(serve: Serve, capsys: pytest.CaptureFixt
     assert "--format and --out are needed" in capsys.readouterr().err
     assert main(["export"]) == 0
     listed = capsys.readouterr().out
-    assert all(name in listed for name in FORMATS)
+    assert all(name in listed for name in WRITABLE)
     out = str(served.folder / "x")
     assert main(["export", str(served.folder), "--format", "richhf", "--out", out]) == 2
     assert "no question of kind rich-feedback" in capsys.readouterr().err

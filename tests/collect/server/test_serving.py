@@ -172,6 +172,13 @@ def test_a_port_in_use_is_said_before_any_link() -> None:
             listen("127.0.0.1", port)
 
 
+@pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid"])
+def test_a_host_that_is_not_of_this_machine_is_said_to_be_the_fault(host: str) -> None:
+    with pytest.raises(StageError, match=r"--host must be an address or a name of this machine") as raised:
+        listen(host, 0)
+    assert "--port" not in str(raised.value)
+
+
 def test_links_lead_to_where_it_listens() -> None:
     with listen("127.0.0.1", 0) as any_port:
         port = any_port.getsockname()[1]

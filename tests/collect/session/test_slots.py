@@ -36,7 +36,7 @@ def valid_answers(served: Served) -> Counter[str]:
 
 
 def test_a_place_without_a_sign_of_life_goes_to_the_next(serve: Serve) -> None:
-    served = serve(RealismQuestion(name="q", design=Design(raters=1, trials=6)), collect=LEASE)
+    served = serve(RealismQuestion(name="q", design=Design(raters=1, trials=6)), collect=LEASE, pay={"base": 1.0})
     gone = served.visitor().begin()
     gone.answer()
     gone.answer()
@@ -75,7 +75,7 @@ def test_who_comes_back_before_anyone_else_goes_on(serve: Serve) -> None:
 
 
 def test_who_answered_everything_and_left_is_complete(serve: Serve) -> None:
-    served = serve(RealismQuestion(name="q", design=Design(raters=1, trials=4)), collect=LEASE)
+    served = serve(RealismQuestion(name="q", design=Design(raters=1, trials=4)), collect=LEASE, pay={"base": 1.0})
     visitor = served.visitor().begin().walk("debrief")
     served.move_clock(LATER)
     assert served.visitor().enter().json()["detail"]["code"] == "full"  # nothing is left to do

@@ -73,12 +73,15 @@ def test_where_nothing_was_examined_nothing_is_said(tmp_path: Path, labels: list
 
 
 def test_a_model_that_doubts_is_named(tmp_path: Path) -> None:
-    frame = TABLES["labels"].frame([label("a", 0.9), label("b", 0.8)])
-    who = pl.Series("doubted_by", ["raters, tower/out-of-fold", "raters"])
-    images = TABLES["images"].frame([image("a"), image("b")])
+    frame = TABLES["labels"].frame([label("a", 0.9), label("b", 0.8), label("c", 0.7)])
+    who = pl.Series("doubted_by", ["raters, tower/out-of-fold", "raters", "tower/out-of-fold"])
+    images = TABLES["images"].frame([image("a"), image("b"), image("c")])
     errors = find_label_errors(
         "q", frame.with_columns(who), images, {"p": "two red cats"}, tmp_path, DEFAULT_BACKGROUND
     )
     assert errors is not None
-    assert errors.worst[0].rests_on.endswith("; 8 answers; doubted by raters, tower/out-of-fold")
-    assert errors.worst[1].rests_on.endswith("; 8 answers")
+    assert [error.doubt for error in errors.worst] == [
+        "90 %; doubted by tower/out-of-fold, too",
+        "80 %",
+        "70 % according to tower/out-of-fold",
+    ]

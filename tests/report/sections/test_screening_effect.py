@@ -11,7 +11,7 @@ from beholder.tables.catalogue import TABLES
 def board_of(method: str, *rows: tuple[str, float, float, int]) -> Board:
     """A board from generator, rating, the rating with everyone, and the raters then; 10 are used."""
     common: dict[str, object] = {"question": "q", "aspect": "realism", "method": method, "slice": "all"}
-    common |= {"level": 0.95, "draws": 1, "answers": 9, "images": 9, "raters": 10, "rank_low": 1, "rank_high": 2}
+    common |= {"level": 0.95, "answers": 9, "images": 9, "raters": 10, "rank_low": 1, "rank_high": 2}
     frame = TABLES["ratings"].frame(
         [
             common
@@ -45,7 +45,7 @@ def test_nothing_is_said_where_nobody_was_excluded_or_nothing_is_known() -> None
 
 def test_the_chart_has_both_sides() -> None:
     chart = screening_chart(board_of("error-rate", ("a", 0.5, 0.48, 12)), "screening")
-    (rows,) = chart.spec["datasets"].values()
+    rows = chart.spec["data"]["values"]
     assert [(row["raters"], row["rating"], row["number"]) for row in rows] == [
         ("all", 48.0, 12),
         ("used", 50.0, 10),

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from beholder.report.sections.summary import write_findings
 from beholder.report.tables.leaderboard import Board
@@ -48,16 +49,13 @@ def test_measures_that_differ_and_a_pair_left_open(make_board: MakeBoard) -> Non
     assert findings(realism, quality) == (
         "a ranks first by realism; b ranks first by quality.",
         "All 3 pairs of generators differ significantly by quality, and 2 of 3 by realism.",
-        "By realism, b and c are not significantly different: about 36 more raters would probably separate them.",
+        "By realism, b and c: not enough evidence to separate them yet; about 36 more raters.",
     )
 
 
 def test_one_more_rater_is_singular(make_board: MakeBoard) -> None:
     board = make_board(THREE, ranks={"b": (2, 3), "c": (2, 3)}, undecided={("b", "c"): 1})
-    assert (
-        findings(board)[-1]
-        == "b and c are not significantly different: about 1 more rater would probably separate them."
-    )
+    assert findings(board)[-1] == "b and c: not enough evidence to separate them yet; about 1 more rater."
 
 
 def test_an_undecided_first_place_and_raters_beyond_number(make_board: MakeBoard) -> None:
@@ -66,8 +64,8 @@ def test_an_undecided_first_place_and_raters_beyond_number(make_board: MakeBoard
     assert findings(board) == (
         "First place is undecided between a and b.",
         "1 of 3 pairs of generators differs significantly.",
-        "a and b are not significantly different: separating them would take more than 1,000 more raters; "
-        "b and c are not significantly different: no difference was observed between them.",
+        "a and b: not enough evidence to separate them yet; more than 1,000 more raters. "
+        "b and c: not enough evidence to separate them yet; the observed difference is zero.",
     )
 
 
@@ -79,8 +77,8 @@ def test_many_open_pairs_are_counted(make_board: MakeBoard) -> None:
     assert findings(board) == (
         "First place is undecided between four generators.",
         "None of the 6 pairs of generators differ significantly.",
-        "6 pairs are not significantly different; the closest to a decision are a and b: "
-        "about 10 more raters would probably separate them.",
+        "There is not enough evidence to separate 6 pairs yet; the closest to it are a and b: "
+        "about 10 more raters.",
     )
 
 
@@ -89,9 +87,41 @@ def test_two_generators(make_board: MakeBoard) -> None:
     separated = make_board(two)
     close = make_board(two, aspect="quality", ranks={"a": (1, 2), "b": (1, 2)}, undecided={("a", "b"): 5})
     assert findings(separated)[1] == "The two generators differ significantly."
-    assert findings(close)[1] == "The two generators are not significantly different."
-    assert (
-        findings(separated, close)[1] == "The two generators differ significantly by realism, but not by quality."
+    assert findings(close) == (
+        "First place is undecided between a and b.",
+        "a and b: not enough evidence to separate them yet; about 5 more raters.",
+    )
+    assert findings(separated, close)[1:] == (
+        "The two generators differ significantly by realism.",
+        "By quality, a and b: not enough evidence to separate them yet; about 5 more raters.",
+    )
+
+
+def test_an_undecided_first_place_is_listed_by_estimate(make_board: MakeBoard) -> None:
+    board = make_board({"a": 0.4, "b": 0.5}, ranks={"a": (1, 2), "b": (1, 2)}, undecided={("b", "a"): 5})
+    assert findings(board)[0] == "First place is undecided between b and a."
+
+
+def with_raters(board: Board, raters: int, **pair: float | None) -> Board:
+    rows = tuple(replace(row, raters=raters) for row in board.rows)
+    return replace(board, rows=rows, pairs=tuple(replace(each, **pair) for each in board.pairs))  # type: ignore[arg-type]
+
+
+def test_few_raters_are_too_few_for_a_verdict(make_board: MakeBoard) -> None:
+    board = make_board({"a": 0.5, "b": 0.4})
+    assert findings(with_raters(board, 7))[0] == (
+        "With 7 raters the study is too small for a verdict, which takes 8: what follows may change with the next "
+        "rater."
+    )
+    assert findings(with_raters(board, 8))[0] == "a ranks first."
+
+
+def test_below_five_raters_there_is_no_verdict_at_all(make_board: MakeBoard) -> None:
+    board = make_board({"a": 0.5, "b": 0.4}, ranks={"a": (1, 2), "b": (1, 2)}, undecided={("a", "b"): None})
+    assert findings(with_raters(board, 3, low=None, high=None, p_adjusted=None)) == (
+        "With 3 raters the study is too small for confidence intervals, which take 5, and for a verdict, "
+        "which takes 8: only estimates and counts are given.",
+        "First place is undecided between a and b.",
     )
 
 

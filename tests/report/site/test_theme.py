@@ -1,10 +1,13 @@
 import re
 from collections.abc import Mapping
+from itertools import combinations
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from beholder.report.site.templating import TEMPLATES
-from beholder.report.site.theme import DARK, LIGHT, PALETTE, chart_config, colours, in_daylight
+from beholder.report.site.theme import DARK, LIGHT, PALETTE, chart_config, in_daylight
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 
@@ -65,9 +68,39 @@ def test_every_variable_of_the_stylesheet_is_known() -> None:
     assert set(re.findall(r"var\(--([a-z0-9]+)\)", css)) <= {*LIGHT, "sans", "serif"}
 
 
-def test_generators_have_colours_of_their_own_or_one_together() -> None:
-    assert len(set(colours(["a", "b", "c"]).values())) == 3
-    assert len(set(colours([str(n) for n in range(20)]).values())) == 1
+COLOUR_BLINDNESS = {
+    "none": np.eye(3),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritanopia": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+}
+"""How linear RGB appears (Machado, Oliveira and Fernandes, 2009, severity 1)."""
+
+TO_LMS = np.array([[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074], [0.0883, 0.2817, 0.6300]])
+TO_LAB = np.array([[0.2105, 0.7936, -0.0041], [1.9780, -2.4286, 0.4506], [0.0259, 0.7828, -0.8087]])
+JUST_NOTICEABLE = 0.02
+"""Of the distance in OKLab."""
+
+
+def perceived(colour: str, blindness: str) -> NDArray[np.float64]:
+    """The colour in OKLab as a reader with this colour blindness sees it."""
+    channels = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    seen_by_cones = TO_LMS @ np.clip(COLOUR_BLINDNESS[blindness] @ linear, 0, 1)
+    return np.asarray(TO_LAB @ np.cbrt(seen_by_cones), np.float64)
+
+
+@THEMES
+@pytest.mark.parametrize("blindness", COLOUR_BLINDNESS)
+def test_the_colours_of_generators_differ_for_every_reader(theme: Mapping[str, str], blindness: str) -> None:
+    colours = [perceived(theme[name], blindness) for name in PALETTE]
+    assert min(float(np.linalg.norm(a - b)) for a, b in combinations(colours, 2)) > 5 * JUST_NOTICEABLE
 
 
 def test_a_drawing_that_stands_alone_has_no_variables() -> None:

@@ -50,7 +50,7 @@ def test_the_higher_rated_is_named_first_and_outcomes_turn_with_it(make_board: M
     assert pair.better == pytest.approx(0.65)
     chart = comparisons_chart(board, compared, "votes")
     assert chart.alt == "Proportions of votes by preference: b better than a in 65 %."
-    (rows_drawn,) = chart.spec["datasets"].values()
+    rows_drawn = chart.spec["data"]["values"]
     assert [(row["start"], row["end"]) for row in rows_drawn][:2] == [(0.0, 40.0), (40.0, 65.0)]
 
 

@@ -38,7 +38,7 @@ def test_the_chart_has_a_dot_for_each_known_error(make_board: MakeBoard) -> None
     both = build_errors(three(make_board))
     assert both is not None
     chart = errors_chart(both, "errors")
-    (rows,) = chart.spec["datasets"].values()
+    rows = chart.spec["data"]["values"]
     assert [(row["generator"], row["kind"], row["error"]) for row in rows] == [
         ("b", "generated", 50.0),
         ("a", "generated", 20.0),

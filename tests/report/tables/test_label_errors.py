@@ -27,7 +27,7 @@ def errors(model: str, **doubts: tuple[float, str | None]) -> pl.DataFrame:
     )
 
 
-def test_the_largest_doubt_counts_and_everyone_who_suggests_is_named() -> None:
+def test_raters_come_before_models_and_everyone_who_suggests_is_named() -> None:
     before = labels(
         a=(0.05, None), b=(0.9, "generated"), c=(0.7, "generated"), d=(None, None), e=(None, None), f=(None, None)
     )
@@ -38,12 +38,12 @@ def test_the_largest_doubt_counts_and_everyone_who_suggests_is_named() -> None:
         ]
     )
     rows = {row["image"]: row for row in with_model_doubts(before, both).to_dicts()}
-    assert (rows["a"]["doubt"], rows["a"]["doubted_by"]) == (0.1, None)
+    assert (rows["a"]["doubt"], rows["a"]["doubted_by"]) == (0.05, None)
     assert (rows["b"]["doubt"], rows["b"]["doubted_by"]) == (0.9, "raters")  # the model believes it
-    assert (rows["c"]["doubt"], rows["c"]["doubted_by"]) == (0.9, "raters, tower/out-of-fold")
+    assert (rows["c"]["doubt"], rows["c"]["doubted_by"]) == (0.7, "raters, tower/out-of-fold")
     assert (rows["d"]["doubt"], rows["d"]["suggested"]) == (pytest.approx(0.8), "generated")
     assert rows["d"]["doubted_by"] == "arch/out-of-fold, tower/out-of-fold"
-    assert (rows["e"]["doubt"], rows["e"]["suggested"], rows["e"]["doubted_by"]) == (0.3, None, None)
+    assert (rows["e"]["doubt"], rows["e"]["suggested"], rows["e"]["doubted_by"]) == (None, None, None)
     assert rows["f"]["doubt"] is None
 
 

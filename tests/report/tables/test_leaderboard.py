@@ -35,7 +35,7 @@ def test_ground_truth_and_whether_confidence_intervals_contain_it(make_board: Ma
 
 def test_headlines_leave_out_slices_and_secondary_measures() -> None:
     common: dict[str, object] = {"question": "q", "aspect": "realism", "generator": "a", "rating": 0.5}
-    common |= {"rank_low": 1, "rank_high": 1, "answers": 1, "images": 1, "raters": 1, "draws": 0, "level": 0.95}
+    common |= {"rank_low": 1, "rank_high": 1, "answers": 1, "images": 1, "raters": 1, "level": 0.95}
     methods = [("fake-error-rate", "all"), ("error-rate", "photo"), ("error-rate", "all")]
     rows = [common | {"method": method, "slice": style} for method, style in methods]
     every = build_boards(TABLES["ratings"].frame(rows), TABLES["separations"].empty())

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from tests.report.conftest import RECORD
 
-from beholder.report.charts.chart import Spec
 from beholder.report.charts.learning import loss_chart, measure_chart
+from beholder.report.charts.still import Spec
 from beholder.report.stage import PAGE, STILLS, run
 from beholder.report.tables.learning import build_training_runs
 from beholder.tables.catalogue import TABLES
@@ -65,5 +65,5 @@ def test_on_the_page_only_where_something_was_trained(make_study: MakeStudy, tra
 
 
 def _values(spec: Spec) -> list[dict[str, object]]:
-    (values,) = spec["datasets"].values()
+    values = spec["data"]["values"]
     return list(values)

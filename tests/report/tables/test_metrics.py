@@ -76,7 +76,7 @@ def test_scores_of_images_the_strongest_first(part: MetricsPart) -> None:
 def test_the_chart(part: MetricsPart) -> None:
     chart = metrics_chart(part, "m")
     assert chart is not None
-    (rows,) = chart.spec["datasets"].values()
+    rows = chart.spec["data"]["values"]
     assert [(row["metric"], row["rho"], row["standing"]) for row in rows] == [
         ("frechet (dinov2)", 0.9, "trusted"),
         ("sharpness", 0.2, "unknown"),

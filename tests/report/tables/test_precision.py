@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from beholder.report.charts.precision import precision_chart
+from beholder.report.site.generator_marks import generator_marks
 from beholder.report.tables.leaderboard import Board
 from beholder.report.tables.precision import Precision, Width, build_precision
 
@@ -54,7 +55,7 @@ def test_the_chart_says_both_ends(make_board: MakeBoard) -> None:
     board = make_board({"a": 0.5})
     precision = build_precision(board)
     assert precision is not None
-    chart = precision_chart(board, precision, {"a": "#000000"}, "precision")
+    chart = precision_chart(board, precision, generator_marks(["a"]), "precision")
     assert chart.alt == (
         "Width of the confidence intervals by realism against the number of raters: "
         "10 with 10 raters per generator, about 5 with 40."

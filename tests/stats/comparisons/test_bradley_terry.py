@@ -84,10 +84,10 @@ def test_side_effect_by_hand() -> None:
 
 
 def test_pseudo_votes_by_hand() -> None:
-    # 0 always beats 1: with 0.1 vote shared equally the odds are (20 + .05)/.05 = 401
+    # 0 always beats 1: with one vote shared equally the odds are (20 + .5)/.5 = 41
     fit = bradley_terry([[0, 1]], [[20, 0, 0]], items=2)
     assert fit.prior_used
-    assert fit.ratings[0] - fit.ratings[1] == pytest.approx(math.log(401))
+    assert fit.ratings[0] - fit.ratings[1] == pytest.approx(math.log(41))
 
 
 def test_without_ties_against_choix_and_evalica() -> None:
@@ -230,7 +230,7 @@ def test_winning_and_tying_without_a_loss_needs_the_prior() -> None:
     # with e^δ = 3 P₁/(5 e^{d/2}) the likelihood grows with d for ever, though ties connect the graph
     fit = bradley_terry([[0, 1]], [[5, 0, 3]], items=2)
     assert fit.prior_used
-    third = 0.1 / 3  # pseudo-votes for each outcome: e^d = p₁/p₂, e^δ = p₃/√(p₁p₂)
+    third = 1 / 3  # pseudo-votes for each outcome: e^d = p₁/p₂, e^δ = p₃/√(p₁p₂)
     assert fit.ratings[0] - fit.ratings[1] == pytest.approx(math.log((5 + third) / third))
     assert fit.tie == pytest.approx(math.log((3 + third) / math.sqrt((5 + third) * third)))
 
@@ -240,14 +240,14 @@ def test_a_side_that_decides_all_needs_the_prior() -> None:
     fit = bradley_terry([[0, 1], [1, 0]], [[9, 0, 0], [9, 0, 0]], items=2, side_effect=True)
     assert fit.prior_used
     assert fit.ratings == pytest.approx([0, 0], abs=1e-8)
-    # each order has half of 0.1 pseudo-vote: (9 + .025)/.025 = 361
-    assert fit.side == pytest.approx(math.log(361))
+    # each order has half of one pseudo-vote: (9 + .25)/.25 = 37
+    assert fit.side == pytest.approx(math.log(37))
 
 
 def test_nothing_but_ties_needs_the_prior() -> None:
     fit = bradley_terry([[0, 1]], [[0, 0, 9]], items=2)
     assert fit.prior_used
-    assert fit.tie == pytest.approx(math.log((9 + 0.1 / 3) / (0.1 / 3)))
+    assert fit.tie == pytest.approx(math.log((9 + 1 / 3) / (1 / 3)))
 
 
 def test_separate_groups_are_named() -> None:

@@ -106,7 +106,7 @@ def test_all_ties_are_equal_and_finite() -> None:
 def test_unbeaten_needs_the_prior() -> None:
     fit = thurstone([[0, 1]], [[20, 0, 0]], items=2)
     assert fit.prior_used
-    assert fit.win_probability(0, 1) == pytest.approx(20.05 / 20.1)
+    assert fit.win_probability(0, 1) == pytest.approx(20.5 / 21)
 
 
 def test_one_rater_has_ratings_but_no_errors() -> None:

@@ -4,117 +4,111 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from beholder.errors import StatisticsError
-from beholder.stats.intervals.bootstrap import rater_weights, ratio_of_sums
+from beholder.stats.comparisons.bradley_terry import bradley_terry
+from beholder.stats.intervals.clustered_t import ratio_influence
 from beholder.stats.significance.separation import separate
 
 
 def test_by_hand() -> None:
-    # differences of the replicates of cells 0, 1, 2 from 5, 4, 1: (1 1 −1), (−1 −1 1), (1 −1 1), (−1 1 −1).
-    # differences 0−1: 0 0 2 −2, variance 8/3 (unbiased over 4); 0−2: 2 −2 0 0, 8/3; 1−2: 2 −2 −2 2, 16/3;
-    # widened by 10/9 for ten raters each: SE² = 80/27, 80/27, 160/27
-    replicates = np.array([[6, 5, 0], [4, 3, 2], [6, 3, 2], [4, 5, 0]], float)
-    separation = separate([5, 4, 1], replicates, 10, within=False)
-    error = np.sqrt(np.array([8 / 3, 8 / 3, 16 / 3]) * 10 / 9)
-    np.testing.assert_allclose(separation.difference, [1, 4, 3])
-    np.testing.assert_allclose(separation.p_value, 2 * stats.t.sf(np.array([1, 4, 3]) / error, 18))
-    # p = .568, .032, .235: Holm 3 · .032 = .096, so nothing is separated at 95 %, one pair at 90 %
-    assert not separation.separated.any()
-    looser = separate([5, 4, 1], replicates, 10, within=False, level=0.9)
-    assert looser.separated.tolist() == [False, True, False]
-    # cell 0 beats cell 2 only: ranks 1–2, 1–3, 2–3
-    assert looser.rank_low.tolist() == [1, 1, 2]
-    assert looser.rank_high.tolist() == [2, 3, 3]
-    lower = separate([5, 4, 1], replicates, 10, within=False, level=0.9, higher_is_better=False)
-    assert lower.rank_low.tolist() == [2, 1, 1]
-    assert lower.rank_high.tolist() == [3, 3, 2]
+    # differences of five raters 5, 3, 2, 6, 4: mean 4, s² = 2.5, SE = √.5, t = 5.657 with 4 degrees, p = .0048
+    scores = np.array([[9, 4], [8, 5], [7, 5], [9, 3], [7, 3]], float)
+    pair = separate(ratio_influence(scores, np.ones((5, 2))))
+    assert pair.difference[0] == pytest.approx(4)
+    assert pair.standard_error[0] == pytest.approx(np.sqrt(0.5))
+    assert (pair.low[0], pair.high[0]) == (
+        pytest.approx(4 - 2.776445 * 0.70711, abs=1e-4),
+        pytest.approx(5.9632, abs=1e-4),
+    )
+    assert pair.p_value[0] == pair.p_adjusted[0] == pytest.approx(2 * stats.t.sf(4 / np.sqrt(0.5), 4))
+    assert pair.separated.tolist() == [True]
+    assert (pair.rank_low.tolist(), pair.rank_high.tolist()) == ([1, 2], [1, 2])
+    lower = separate(ratio_influence(scores, np.ones((5, 2))), higher_is_better=False)
+    assert lower.rank_low.tolist() == [2, 1]
 
 
-def test_between_raters_against_scipys_t_test() -> None:
-    rng = np.random.default_rng(0)
-    scores = np.stack([rng.normal(0.40, 0.1, 25), rng.normal(0.46, 0.1, 25)])
-    strata = np.repeat([0, 1], 25)
-    above, below = np.zeros((2, 50, 2))
-    above[np.arange(50), strata] = scores.ravel()
-    below[np.arange(50), strata] = 1
-    replicates = ratio_of_sums(above, below, rater_weights(strata, 40_000, rng))
-    separation = separate(scores.mean(axis=1), replicates, 25, within=False)
-    theirs = stats.ttest_ind(*scores)
-    assert stats.t.isf(separation.p_value[0] / 2, 48) == pytest.approx(abs(theirs.statistic), rel=0.02)
-    interval = theirs.confidence_interval()
-    assert separation.low[0] == pytest.approx(interval.low, abs=0.05 * (interval.high - interval.low))
-    assert separation.high[0] == pytest.approx(interval.high, abs=0.05 * (interval.high - interval.low))
+def test_five_raters_with_most_votes_for_one_generator() -> None:
+    # 60 votes, 50 of them (83 %) for the first: an interval that excludes 0 and the verdict go together
+    wins = np.array([11, 12, 9, 10, 8])
+    counts = np.stack([wins, 12 - wins, 0 * wins], axis=1)[:, None, :].astype(float)
+    pair = separate(bradley_terry([[0, 1]], counts, items=2).rater_influence())
+    # d = ln 5; on the scale of proportions s/√5 of 11/12, 1, 9/12, 10/12, 8/12 is .05893, over p(1 − p) = .13889
+    assert pair.difference[0] == pytest.approx(np.log(5))
+    assert pair.standard_error[0] == pytest.approx(0.058926 / 0.138889, rel=1e-4)
+    assert pair.low[0] == pytest.approx(np.log(5) - 2.776445 * 0.424264, abs=1e-3)
+    assert pair.separated[0] == (pair.low[0] > 0) == (pair.p_adjusted[0] < 0.05)
 
 
-def test_within_raters_against_scipys_paired_t_test() -> None:
-    rng = np.random.default_rng(1)
-    habit = rng.normal(0, 0.2, 20)
-    scores = np.stack([0.40 + habit, 0.43 + habit + rng.normal(0, 0.04, 20)], axis=1)
-    weights = rater_weights(np.zeros(20, np.int64), 40_000, rng)
-    replicates = ratio_of_sums(scores, np.ones_like(scores), weights)
-    separation = separate(scores.mean(axis=0), replicates, 20, within=True)
-    theirs = stats.ttest_rel(scores[:, 0], scores[:, 1])
-    assert stats.t.isf(separation.p_value[0] / 2, 19) == pytest.approx(abs(theirs.statistic), rel=0.02)
-    interval = theirs.confidence_interval()
-    assert separation.low[0] == pytest.approx(interval.low, abs=0.07 * (interval.high - interval.low))
+def test_votes_that_all_agree_are_separated_with_an_interval() -> None:
+    # 5 raters · 12 votes for the first; half a pseudo-vote each: d = ln(60.5/.5) = 4.796, SE² = 1/(61 p (1 − p))
+    counts = np.tile([12.0, 0.0, 0.0], (5, 1))[:, None, :]
+    pair = separate(bradley_terry([[0, 1]], counts, items=2).rater_influence())
+    p = 60.5 / 61
+    assert pair.difference[0] == pytest.approx(np.log(121))
+    assert pair.standard_error[0] == pytest.approx(1 / np.sqrt(61 * p * (1 - p)), rel=1e-6)
+    assert pair.separated[0]
+    assert 0 < pair.low[0] < pair.high[0] < np.inf
 
 
-@given(st.integers(2, 7), st.integers(0, 2**32 - 1))
-@settings(max_examples=25, deadline=None)
-def test_laws(cells: int, seed: int) -> None:
+@given(st.integers(2, 6), st.integers(5, 30), st.booleans(), st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_laws(cells: int, raters: int, within: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    values = rng.normal(0, 3, cells)
-    replicates = values + rng.normal(size=(300, cells))
-    raters = rng.integers(5, 30, cells)
-    separation = separate(values, replicates, raters, within=False)
-    assert len(separation.first) == cells * (cells - 1) // 2
-    assert np.all(separation.p_holm >= separation.p_value)
-    assert np.all((separation.low <= separation.difference + 1) & (separation.high >= separation.difference - 1))
-    rank = 1 + np.argsort(np.argsort(-values))
-    assert np.all((separation.rank_low <= rank) & (rank <= separation.rank_high))
+    if within:
+        answers = rng.integers(1, 20, (raters, cells)).astype(float)
+    else:
+        answers = np.repeat(np.eye(cells), raters, axis=0)
+    middle = rng.normal(0, 0.5, cells)
+    sums = answers * (middle + rng.normal(size=answers.shape))
+    pairs = separate(ratio_influence(sums, answers))
+    assert np.all(pairs.low <= pairs.difference)
+    assert np.all(pairs.difference <= pairs.high)
+    np.testing.assert_array_equal(pairs.separated, (pairs.low > 0) | (pairs.high < 0))
+    np.testing.assert_array_equal(pairs.separated, pairs.p_adjusted < 0.05)
+    np.testing.assert_array_equal(np.isnan(pairs.more_raters), pairs.separated)
+    assert np.all(pairs.more_raters[~pairs.separated] >= 1)
+    rank = 1 + np.argsort(np.argsort(-(sums.sum(axis=0) / answers.sum(axis=0))))
+    assert np.all((pairs.rank_low <= rank) & (rank <= pairs.rank_high))
 
     order = rng.permutation(cells)
-    again = separate(values[order], replicates[:, order], raters[order], within=False)
-    np.testing.assert_array_equal(again.rank_low, separation.rank_low[order])
-    np.testing.assert_array_equal(again.rank_high, separation.rank_high[order])
-    moved = separate(10 + 2 * values, 10 + 2 * replicates, raters, within=False)
-    np.testing.assert_allclose(moved.p_value, separation.p_value, atol=1e-9)
-    turned = separate(-values, -replicates, raters, within=False, higher_is_better=False)
-    np.testing.assert_array_equal(turned.rank_low, separation.rank_low)
-    # within raters has fewer degrees of freedom, so never a smaller p for the same draws
-    assert np.all(separate(values, replicates, raters, within=True).p_value >= separation.p_value - 1e-12)
+    again = separate(ratio_influence(sums[:, order], answers[:, order]))
+    np.testing.assert_array_equal(again.rank_low, pairs.rank_low[order])
+    moved = separate(ratio_influence(7 * answers + 2 * sums, answers))
+    np.testing.assert_allclose(moved.p_adjusted, pairs.p_adjusted, atol=1e-6)
+    np.testing.assert_allclose(moved.low, 2 * pairs.low, atol=1e-6)
+    turned = separate(ratio_influence(-sums, answers), higher_is_better=False)
+    np.testing.assert_array_equal(turned.rank_low, pairs.rank_low)
 
 
-def test_far_apart_cells_have_one_rank_each() -> None:
-    values = np.array([0.1, 0.5, 0.9])
-    replicates = values + np.random.default_rng(2).normal(0, 0.01, (500, 3))
-    separation = separate(values, replicates, [20, 20, 20], within=False)
-    assert separation.separated.all()
-    assert separation.rank_low.tolist() == separation.rank_high.tolist() == [3, 2, 1]
+def test_the_raters_still_needed_separate_the_pair_in_four_of_five_studies() -> None:
+    rng = np.random.default_rng(8)
+    scores = rng.normal(0, 1, (10, 2))
+    scores[:, 0] += 0.6 - (scores[:, 0] - scores[:, 1]).mean()  # a difference of .6, not significant
+    pair = separate(ratio_influence(scores, np.ones((10, 2))))
+    assert not pair.separated[0]
+    more, spread = int(pair.more_raters[0]), pair.standard_error[0] * np.sqrt(10)
+    gaps = rng.normal(0.6, spread, (4000, 10 + more))
+    t = gaps.mean(axis=1) / gaps.std(axis=1, ddof=1) * np.sqrt(10 + more)
+    power = np.mean(t > stats.t.ppf(0.975, 9 + more))
+    assert power == pytest.approx(0.8, abs=0.03)
 
 
-def test_undefined_cells_are_not_separated() -> None:
-    values = np.array([0.1, 0.5, 0.9])
-    replicates = values + np.random.default_rng(3).normal(0, 0.01, (500, 3))
-    replicates[:100, 1] = np.nan
-    separation = separate(values, replicates, [20, 20, 1], within=False)
-    assert not separation.separated.any()
-    assert np.isnan(separation.p_value).all()
-    assert np.isnan(separation.low).all()
-    assert separation.rank_low.tolist() == [1, 1, 1]
-    assert separation.rank_high.tolist() == [3, 3, 3]
+def test_too_few_raters_leave_everything_open() -> None:
+    scores = np.array([[9, 4, 1], [8, 5, 1], [7, 5, 0], [9, 3, 2]], float)
+    pairs = separate(ratio_influence(scores, np.ones((4, 3))))
+    assert not pairs.separated.any()
+    assert np.isnan([pairs.low, pairs.high, pairs.p_value, pairs.p_adjusted, pairs.more_raters]).all()
+    assert np.isfinite(pairs.difference).all()
+    assert (pairs.rank_low.tolist(), pairs.rank_high.tolist()) == ([1, 1, 1], [3, 3, 3])
+    assert separate(ratio_influence(scores, np.ones((4, 3))), fewest=2).separated.any()
 
 
 def test_cells_without_any_spread() -> None:
-    same = separate([0.5, 0.5], np.full((50, 2), 0.5), 10, within=True)
-    assert same.p_value[0] == 1
-    apart = separate([0.5, 0.6], np.tile([0.5, 0.6], (50, 1)), 10, within=True)
-    assert apart.p_value[0] < 1e-100
-    assert apart.separated[0]
+    same = separate(ratio_influence(np.full((10, 2), 0.5), np.ones((10, 2))))
+    assert (same.p_value[0], same.separated[0]) == (1, False)
+    apart = separate(ratio_influence(np.tile([0.5, 0.6], (10, 1)), np.ones((10, 2))))
+    assert (apart.p_value[0], apart.separated[0]) == (0, True)
 
 
-def test_nonsense_is_refused() -> None:
-    with pytest.raises(StatisticsError, match="at least two replicates"):
-        separate([1.0, 2.0], [[1.0, 2.0]], 10, within=True)
-    with pytest.raises(StatisticsError, match="raters must be"):
-        separate([1.0, 2.0], np.zeros((5, 2)), [1, 2, 3], within=True)
+def test_one_cell_has_nothing_to_be_compared_with() -> None:
+    alone = separate(ratio_influence(np.random.default_rng(0).random((6, 1)), np.ones((6, 1))))
+    assert (len(alone.first), alone.rank_low.tolist(), alone.rank_high.tolist()) == (0, [1], [1])

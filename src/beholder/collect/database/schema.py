@@ -34,6 +34,9 @@ FILE_NAME = "collect.sqlite"
 DATABASE = "BEHOLDER_DATABASE"
 """Environment variable that holds the URL of the database, for processes of the server."""
 
+REHEARSAL = "rehearsal"
+"""Control value that marks the database of a rehearsal: which simulated raters have played it, as JSON."""
+
 metadata = MetaData()
 
 secrets = Table(

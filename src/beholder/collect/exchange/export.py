@@ -30,9 +30,13 @@ from beholder.errors import UserError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.study import load_study, question_of
 from beholder.tables.catalogue import TABLES
+from beholder.tables.rehearsals import is_rehearsed, move_tables_away
 from beholder.tables.stages import COLLECT
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, provenance_of
+
+NOBODY, REAL, PLAYED, SIMULATED = "nobody", "real raters", "a played rehearsal", "simulated raters"
+"""Whose answers the tables of a study hold."""
 
 
 def export(folder: Path, url: str) -> Outcome:
@@ -45,9 +49,27 @@ def export(folder: Path, url: str) -> Outcome:
             complete_finished_sessions(connection, study, now=clock_in(connection).now())
         database.engine.dispose()
     frames = collected_tables(url)
+    held = _held_by(store)
+    if held == REAL and frames["sessions"].height and frames["sessions"]["simulated"].all():
+        note = "The tables hold answers of real raters, and keep them: this rehearsal is only in its own database"
+        return Outcome("collect", skipped=True, note=note)
+    if held in (PLAYED, SIMULATED) and not frames["sessions"].height:
+        note = "Nobody has taken part yet: the tables keep the simulated answers of a rehearsal"
+        return Outcome("collect", skipped=True, note=note)
+    room = move_tables_away(store, COLLECT.outputs) if held == SIMULATED else None
     record = provenance_of(store, Work(COLLECT, {"server": True}, study.seed))
     store.within(COLLECT).write(frames, record)
-    return Outcome("collect", skipped=False, rows={name: frames[name].height for name in COLLECT.outputs})
+    rows = {name: frames[name].height for name in COLLECT.outputs}
+    note = "" if room is None else f"The simulated answers that the tables held were moved to {room}"
+    return Outcome("collect", skipped=False, rows=rows, note=note)
+
+
+def _held_by(store: Store) -> str:
+    """Return whose answers the tables hold; those of a played rehearsal are in its database, too."""
+    if not is_rehearsed(store) or not store.read("sessions").height:
+        return REAL if store.has("sessions") and store.read("sessions").height else NOBODY
+    record = store.provenance("sessions")
+    return PLAYED if record is not None and record.settings.get("server") else SIMULATED
 
 
 def collected_tables(url: str) -> dict[str, pl.DataFrame]:

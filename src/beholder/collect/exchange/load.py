@@ -27,7 +27,6 @@ from beholder.collect.database.schema import (
     trials,
 )
 from beholder.collect.database.unavailable import usable_database
-from beholder.collect.researcher.slots import end_rehearsal
 from beholder.errors import StageError, UserError
 from beholder.study.study import Study, load_study
 from beholder.tables.store import Store
@@ -71,7 +70,6 @@ def _store_trials(connection: Connection, store: Store) -> None:
     before = connection.scalar(select(control.c.value).where(control.c.name == LOADED))
     if before == f"{store.hash('images')} {store.hash('trials')}":
         return
-    end_rehearsal(connection)
     if connection.scalar(select(func.count()).select_from(responses)):
         if before is None or before.split()[0] != store.hash("images") or not append_trials(connection, store):
             raise StageError(

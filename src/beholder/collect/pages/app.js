@@ -28,7 +28,7 @@ const LANGUAGES = ["en", "de"];
  * @property {(state: any) => void} go leave the step for another state
  * @property {() => Promise<any>} refresh ask the server where we stand
  * @property {(error: any) => void} explain say why the server refused, if there are words for it
- * @property {{rolling: boolean}} flow whether timed trials follow each other without a stop
+ * @property {{rolling: boolean, rested: string}} flow whether timed trials follow each other without a stop, and before which trial a break was offered
  */
 
 class App {
@@ -40,7 +40,7 @@ class App {
     this.images = new Images((waiting) => this.notice.preparing(waiting));
     this.clock = new FrameClock();
     this.texts = new Texts("", {});
-    this.flow = { rolling: false };
+    this.flow = { rolling: false, rested: "" };
     this.jump = deferred();
   }
 

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,10 +17,10 @@ from beholder.collect.database.schema import DATABASE
 from beholder.collect.exchange.export import collected_tables
 from beholder.collect.researcher.child_processes import report_failure
 from beholder.errors import StageError, UserError
-from beholder.formats.catalogue import FORMATS
-from beholder.formats.format import Tables, Written
+from beholder.formats.catalogue import WRITABLE
+from beholder.formats.format import Written
 from beholder.formats.formulas import formula_notes
-from beholder.study.study import Study, load_study
+from beholder.study.study import load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
 from beholder.tables.room import room_on_disk
@@ -33,40 +34,40 @@ LATER = made_from(*COLLECT.outputs)
 """Tables derived from the answers; used only together with the answers of the folder."""
 
 
-def write_export(folder: Path, url: str | None, name: str, out: Path) -> Written:
+def write_export(folder: Path, url: str | None, name: str, out: Path, *, licence: str | None = None) -> Written:
     """Write one format into a folder, or into one file if ``out`` ends in ``.zip``.
 
-    With a database, the answers are those that it holds now; without one, those of the tables on the disk.
+    With a database, the answers are those that it holds now; without one, those of the tables on the disk. Only
+    the format ``datasets`` states a licence.
     """
-    if name not in FORMATS:
-        raise StageError(f"there is no format '{name}'; known: {', '.join(FORMATS)}")
+    if name not in WRITABLE:
+        raise StageError(f"there is no format '{name}'; known: {', '.join(WRITABLE)}")
     study, tables = load_study(folder), _tables(folder, url)
+
+    def write(target: Path) -> Written:
+        written = WRITABLE[name].write_study(study, tables, target, source=folder, licence=licence)
+        return Written(written.files, (*written.notes, *formula_notes(written.files)))
+
     with room_on_disk(out):
         if out.suffix != ".zip":
-            return _into_folder(name, study, tables, out)
+            return _into_folder(write, out)
         with TemporaryDirectory(prefix="beholder-export-") as temporary:
-            written = _written(name, study, tables, Path(temporary))
+            written = write(Path(temporary))
             _zip(Path(temporary), written, out)
         return Written((out,), written.notes)
 
 
-def _into_folder(name: str, study: Study, tables: Tables, out: Path) -> Written:
+def _into_folder(write: Callable[[Path], Written], out: Path) -> Written:
     """Write all files beside the folder and then move them into it, so that a full disk leaves none behind."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as temporary:
-        written = _written(name, study, tables, Path(temporary))
+        written = write(Path(temporary))
         files = [out / path.relative_to(temporary) for path in written.files]
         for source, target in zip(written.files, files, strict=True):
             target.parent.mkdir(parents=True, exist_ok=True)
             source.replace(target)
         out.mkdir(exist_ok=True)
     return Written(tuple(files), written.notes)
-
-
-def _written(name: str, study: Study, tables: Tables, folder: Path) -> Written:
-    """Write the files of a format, with a note if a spreadsheet would run a cell as a formula."""
-    written = FORMATS[name].write(study, tables, folder)
-    return Written(written.files, (*written.notes, *formula_notes(written.files)))
 
 
 def _tables(folder: Path, url: str | None) -> dict[str, pl.DataFrame]:

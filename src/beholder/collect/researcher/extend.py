@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from sqlalchemy import select
 
 from beholder.collect.database.clock import clock_in
-from beholder.collect.database.schema import DATABASE, Database, control
+from beholder.collect.database.schema import DATABASE, REHEARSAL, Database, control
 from beholder.collect.database.unavailable import usable_database
 from beholder.collect.exchange.load import LOADED, append_trials
 from beholder.collect.researcher.actions import log_action
@@ -56,6 +56,7 @@ def extend(folder: Path, url: str, name: str, count: int, *, reason: str, who: s
     study, store = load_study(folder), Store(folder)
     if name not in {question.name for question in study.questions}:
         raise StageError(f"{folder} has no question '{name}'")
+    _refuse_rehearsal(url)
     before = store.hash("trials")
     trials = store.read("trials")
     first = _next_slot(trials, name)
@@ -74,6 +75,15 @@ def extend(folder: Path, url: str, name: str, count: int, *, reason: str, who: s
         log_action(connection, "extend", reason, now=clock_in(connection).now(), who=who, **asdict(extension))
     database.engine.dispose()
     return extension
+
+
+def _refuse_rehearsal(url: str) -> None:
+    database = Database(url)
+    with database.reading() as connection:
+        is_rehearsal = connection.scalar(select(control.c.value).where(control.c.name == REHEARSAL)) is not None
+    database.engine.dispose()
+    if is_rehearsal:
+        raise StageError("this is a rehearsal: slots are added on the page of the study itself")
 
 
 def _next_slot(trials: pl.DataFrame, name: str) -> int:

@@ -34,9 +34,11 @@ def overview(
             "level": study.analysis.level,
         },
         "now": now,
+        "rehearsal": catalogue.is_rehearsal,
         "paused": is_paused(connection),
         "raters": _rater_counts(connection),
-        "comments": connection.scalar(select(func.count()).select_from(comments)),
+        "comments": _comment_count(connection),
+        "entry": {"open": study.collect.open_link, "platforms": list(study.collect.platforms or ())},
         "questions": [
             {
                 "question": name,
@@ -152,6 +154,12 @@ def _rater_counts(connection: Connection) -> JsonObject:
         ).select_from(persons)
     ).one()
     return {"total": row.total, "excluded": row.excluded, "simulated": row.simulated}
+
+
+def _comment_count(connection: Connection) -> int:
+    """Count the comments that say something, on the task and on skipped images."""
+    texts = (comments.c.text, skips.c.comment)
+    return sum(connection.scalar(select(func.count()).where(text != "")) or 0 for text in texts)
 
 
 def _log(connection: Connection) -> list[JsonObject]:

@@ -22,6 +22,7 @@ from beholder.collect.server.error_replies import handle_errors
 from beholder.collect.server.service import Service
 from beholder.collect.session.identity import hash_of
 from beholder.errors import RefusedError
+from beholder.study.study import Study
 
 COOKIE = "beholder_preview"
 KEPT_SECONDS = 2 * 3600
@@ -29,8 +30,11 @@ TICKET = re.compile(r"^[0-9a-f]{32}$")
 ALIVE_AT_ONCE = 8
 
 
-def open_preview(database: Database, question: str, *, key: str) -> str:
-    """Create a temporary database with the first slot of a question; return the ticket that names it."""
+def open_preview(database: Database, study: Study, question: str, *, key: str) -> str:
+    """Create a temporary database with the first slot of a question; return the ticket that names it.
+
+    What the question says is taken from the study as it is given, so that a changed study file shows at once.
+    """
     _delete_expired(key)
     ticket = randomness.token_hex(16)
     copy = Database(_url(key, ticket))
@@ -39,6 +43,11 @@ def open_preview(database: Database, question: str, *, key: str) -> str:
         if source.scalar(select(questions.c.question).where(questions.c.question == question)) is None:
             raise RefusedError(404, "no-such-question", f"there is no question '{question}'")
         _copy(source, target, question)
+        for current in study.questions:
+            settings = current.model_dump(mode="json")
+            target.execute(
+                questions.update().where(questions.c.question == current.name).values(settings=settings)
+            )
         names = ("person", "token", "researcher")
         target.execute(insert(secrets), [{"name": n, "value": randomness.token_urlsafe(32)} for n in names])
         target.execute(insert(invitations).values(invitation_hash=hash_of(ticket), note="preview", at=time.time()))

@@ -99,7 +99,14 @@ def rater_rows(
 
     def conduct_in(session: Row[Any]) -> SessionConduct:
         name = session.session
-        return conduct(session.begun, answers.get(name, []), skipped.get(name, []), claims=claims.get(name, 0))
+        answering = kind_of(catalogue.questions[session.question]).traits.answering
+        return conduct(
+            session.begun,
+            answers.get(name, []),
+            skipped.get(name, []),
+            claims=claims.get(name, 0),
+            answering=answering if session.simulated else None,
+        )
 
     return total, [_row(catalogue, study, row, conduct_in(row)) for row in page]
 
@@ -128,11 +135,18 @@ def comment_rows(connection: Connection) -> list[JsonObject]:
 
 
 def conduct(
-    begun: float | None, answers: Sequence[Row[Any]], skipped: Sequence[Row[Any]], *, claims: int
+    begun: float | None,
+    answers: Sequence[Row[Any]],
+    skipped: Sequence[Row[Any]],
+    *,
+    claims: int,
+    answering: float | None = None,
 ) -> SessionConduct:
     """Compute the conduct of one session from its answers and skips, by the same rules as in consolidation.
 
     Active time is Σ min(gap, 60 s) over the gaps from the start to the first answer and from answer to answer.
+    Simulated raters do not wait: their gaps are their simulated response times divided by ``answering``, the
+    proportion of a trial that passes between the images and the answer.
     """
     valid = [row for row in answers if row.valid]
     counts = tally(
@@ -141,6 +155,9 @@ def conduct(
     )
     conduct_so_far = conduct_of(counts)
     moments = sorted([*([] if begun is None else [begun]), *(row.answered for row in answers)])
+    gaps = [after - before for before, after in pairwise(moments)]
+    if answering is not None:
+        gaps = [row.seconds / answering for row in answers]
     return SessionConduct(
         answers=len(valid),
         spoiled=len(answers) - len(valid),
@@ -153,7 +170,7 @@ def conduct(
         attention_share=proportion(counts.attention),
         attention_failures=conduct_so_far.attention_failures,
         qualification_share=conduct_so_far.qualification_share,
-        active_seconds=sum(min(after - before, LONGEST_GAP) for before, after in pairwise(moments)),
+        active_seconds=sum(min(gap, LONGEST_GAP) for gap in gaps),
     )
 
 

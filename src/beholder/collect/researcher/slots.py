@@ -1,16 +1,14 @@
-"""State of the slots after answers stop counting or count again, and after a rehearsal."""
+"""State of the slots after answers stop counting or count again, and who may not take them."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, func, not_, select, update
 
 from beholder.collect.database.schema import (
+    FILE_NAME,
     Database,
-    comments,
-    events,
-    identities,
     persons,
-    replacements,
     responses,
     sessions,
     skips,
@@ -19,6 +17,7 @@ from beholder.collect.database.schema import (
 )
 from beholder.collect.session.catalogue import OPENING_ROLES
 from beholder.collect.session.leases import COUNTS
+from beholder.errors import StageError
 
 NOT_COUNTED = (*OPENING_ROLES, "repeat")
 """Roles that do not keep a slot open: a repeat is asked only together with its original."""
@@ -43,23 +42,21 @@ def settle_slots(connection: Connection) -> SettledSlots:
     return SettledSlots(opened.rowcount, closed.rowcount)
 
 
-def clear_rehearsal(url: str) -> None:
-    """Delete the simulated raters of a rehearsal, unless a real rater has taken part."""
+def refuse_simulated_raters(folder: Path, url: str) -> None:
+    """Refuse to serve a study whose database holds simulated raters alone: earlier versions rehearsed in it."""
     database = Database(url)
-    with database.writing() as connection:
-        end_rehearsal(connection)
+    with database.reading() as connection:
+        counts = {
+            is_simulated: connection.scalar(select(func.count()).where(persons.c.simulated.is_(is_simulated)))
+            for is_simulated in (True, False)
+        }
     database.engine.dispose()
-
-
-def end_rehearsal(connection: Connection) -> None:
-    """Delete all raters if all are simulated: they must not hold slots, nor prevent changes of the trials."""
-    simulated = connection.scalar(select(func.count()).where(persons.c.simulated.is_(True)))
-    real = connection.scalar(select(func.count()).where(persons.c.simulated.is_(False)))
-    if real or not simulated:
-        return
-    for table in (replacements, responses, skips, comments, events, sessions, identities, persons):
-        connection.execute(table.delete())
-    connection.execute(slots.update().values(session=None, lease_until=0.0, done=False))
+    if counts[True] and not counts[False]:
+        raise StageError(
+            f"the database of {folder} holds {counts[True]} simulated raters of a rehearsal and nobody else; they "
+            "would take slots of the study. Nothing was changed. Move the database away (by default "
+            f"{folder / FILE_NAME} and the files beside it), and start again."
+        )
 
 
 def _has_unsettled_trial() -> ColumnElement[bool]:

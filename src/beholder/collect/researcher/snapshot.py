@@ -40,12 +40,17 @@ def write_study(folder: Path, study: Study) -> None:
 def run_stage(stage: str, folder: Path) -> None:
     """Run another stage in a child process: stages communicate through tables, never through calls."""
     done = subprocess.run(
-        [sys.executable, "-m", "beholder", stage, str(folder), "--force"],
+        [sys.executable, "-m", "beholder", stage, str(folder), "--force", "--quiet"],
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode == 2:
-        raise StageError(done.stderr.strip().removeprefix("error: ").replace(f"{folder}: ", ""))
+        raise StageError(_without_folder(done.stderr.strip().removeprefix("error: "), folder))
     if done.returncode:
         raise RuntimeError(f"beholder {stage} failed:\n{done.stderr}")
+
+
+def _without_folder(message: str, folder: Path) -> str:
+    """Return a message that does not name the copy: its folder is gone when the message is read."""
+    return message.replace(f"{folder}: ", "").replace(f"{folder}/", "").replace(str(folder), "the study")

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Cookie, Header, Path, Response
 from beholder.collect.routes.rater import Serving
 from beholder.collect.server.service import COOKIE
 from beholder.collect.server.threads import ImageRoute
+from beholder.collect.session.examples import example_content
 from beholder.collect.session.trial_view import fetchable_images
 from beholder.errors import RefusedError
 from beholder.images.display import MEDIA_TYPE
@@ -18,6 +19,7 @@ HEADERS = {"Cache-Control": "private, max-age=3600, immutable", "Accept-Ranges":
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 router = APIRouter(prefix="/api/image", tags=["rater"], route_class=ImageRoute)
+examples = APIRouter(prefix="/api/example", tags=["rater"], route_class=ImageRoute)
 
 
 @router.head("/{token}", response_class=Response, include_in_schema=False)
@@ -41,6 +43,20 @@ def get_image(
     return _partial(content, part)
 
 
+@examples.get("/{number}", response_class=Response)
+def get_example(
+    number: Annotated[int, Path(ge=0, le=99)],
+    service: Serving,
+    beholder: Annotated[str | None, Cookie(alias=COOKIE)] = None,
+) -> Response:
+    """Return an example image of the instructions of the session's question."""
+    with service.database.reading() as connection:
+        session = service.session(connection, beholder, locked=False)
+    question = service.catalogue.questions[session.question]
+    content = example_content(service.folder, service.study, question, number)
+    return Response(content, media_type=MEDIA_TYPE, headers={"Cache-Control": "private, no-cache"})
+
+
 def _partial(content: bytes, part: str) -> Response:
     """Return one range of bytes; for several ranges or a malformed one the full image, as RFC 9110 allows."""
     match = RANGE.fullmatch(part.strip())
@@ -57,3 +73,6 @@ def _partial(content: bytes, part: str) -> Response:
         return Response(status_code=416, headers={"Content-Range": f"bytes */{size}", "Accept-Ranges": "bytes"})
     about = {"Content-Range": f"bytes {start}-{stop - 1}/{size}"}
     return Response(content[start:stop], status_code=206, media_type=MEDIA_TYPE, headers=HEADERS | about)
+
+
+router.routes.extend(examples.routes)

@@ -1,7 +1,5 @@
 """The raters' page and its texts, which hold no data of the study, and the health checks."""
 
-import json
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,10 +11,9 @@ from beholder.collect.server.error_replies import AGAIN
 from beholder.collect.server.readiness import Readiness
 from beholder.collect.server.static_files import PageFiles, page_file
 from beholder.collect.server.threads import FILES
-from beholder.errors import RefusedError
+from beholder.collect.session.texts import texts
 
-HERE = Path(__file__).parent.parent
-PAGES, TEXTS = HERE / "pages", HERE / "texts"
+PAGES = Path(__file__).parent.parent / "pages"
 
 router = APIRouter(tags=["pages"])
 
@@ -57,13 +54,3 @@ async def get_ready(request: Request) -> Response:
     message = "; ".join(f"{part}: {fault}" for part, fault in faults.items())
     detail = {"code": "not-ready", "message": message, "faults": faults}
     return JSONResponse({"detail": detail}, status_code=503, headers=AGAIN)
-
-
-@cache
-def texts(language: str) -> dict[str, Any]:
-    """Load the texts of a language; refuse an unknown one."""
-    path = TEXTS / f"{language}.json"
-    if not path.is_file():
-        raise RefusedError(404, "no-such-language", f"there are no texts in '{language}'")
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content

@@ -72,11 +72,12 @@ def post_consent(body: messages.Consent, service: Serving, beholder: SessionCook
     """Agree to the consent text as it stands, or decline."""
     with service.database.writing() as connection:
         session = service.session(connection, beholder)
-        _require(service.progress(connection, session).step, "consent")
+        progress = service.progress(connection, session)
+        _require(progress.step, "consent")
         collect = service.study.collect
         if body.language not in collect.languages:
             raise RefusedError(422, "no-such-language", f"the study has no texts in '{body.language}'")
-        text = consent_text(service.study, body.language)
+        text = consent_text(service.study, progress.question, body.language)
         if (body.hash, body.version) != (consent_hash(text), collect.consent_version):
             raise RefusedError(409, "other-text", "the consent text has changed; please read it again")
         now = service.now()

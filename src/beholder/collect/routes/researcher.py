@@ -13,6 +13,7 @@ from beholder.collect.database.schema import persons, responses, sessions
 from beholder.collect.researcher import access, actions, requests
 from beholder.collect.researcher.access import Login
 from beholder.collect.researcher.child_processes import CachedOutcome, run_module
+from beholder.collect.researcher.downloads import formats_for
 from beholder.collect.researcher.overview import overview, warnings
 from beholder.collect.researcher.raters import comment_rows, rater_rows
 from beholder.collect.researcher.sign_in_link import is_local_request
@@ -20,8 +21,21 @@ from beholder.collect.routes.rater import Serving
 from beholder.collect.session import messages
 from beholder.errors import RefusedError
 
-FORMATS = ("parquet", "csv", "layer6", "hpd", "imagereward", "pickapic", "agiqa", "aigciqa", "richhf", "jspsych")
-"""The names of ``formats/catalogue.py``; a test compares the two, as the server does not load that module."""
+FORMATS = (
+    "parquet",
+    "csv",
+    "layer6",
+    "hpd",
+    "imagereward",
+    "pickapic",
+    "agiqa",
+    "aigciqa",
+    "richhf",
+    "jspsych",
+    "datasets",
+)
+"""Those of ``formats/catalogue.py`` that can be written; a test compares the two, as the server does not
+load that module."""
 
 NO_STORE = {"Cache-Control": "no-store"}
 
@@ -67,7 +81,7 @@ def get_overview(service: Serving, login: SignedIn) -> JsonObject:
     with service.database.reading() as connection:
         summary = overview(connection, service.catalogue, service.study, service.images, now=service.now())
     you = {"name": login.name, "role": login.role, "may_change": login.may_change}
-    return summary | {"you": you, "csrf": login.csrf, "formats": list(FORMATS)}
+    return summary | {"you": you, "csrf": login.csrf, "formats": formats_for(service.study, FORMATS)}
 
 
 @router.post("/sign-out", dependencies=[Depends(from_own_page)])

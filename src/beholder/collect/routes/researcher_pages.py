@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Cookie, Request, Response
 from fastapi import Path as PathParameter
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from beholder.collect.researcher.forward import SESSION_COOKIE, ForwardedResponse
 from beholder.collect.researcher.preview import COOKIE as PREVIEW_COOKIE
@@ -18,7 +18,9 @@ from beholder.collect.routes.rater import Serving
 from beholder.collect.routes.researcher import SignedIn
 from beholder.collect.routes.researcher import router as interface
 from beholder.collect.routes.signing_in import HEADERS, PAGE_PATH
-from beholder.errors import RefusedError
+from beholder.collect.session.examples import require_examples
+from beholder.errors import RefusedError, StudyError
+from beholder.study.study import FILE_NAME, load_study
 
 router = APIRouter(tags=["researcher"])
 router.routes.extend(interface.routes)
@@ -32,9 +34,14 @@ def get_preview(
     service: Serving,
     login: SignedIn,  # noqa: ARG001 - must be signed in
 ) -> Response:
-    """Open the preview of a question, from the beginning; its answers are not kept."""
+    """Open the preview of a question as the study file has it now; its answers are not kept."""
     key = service.catalogue.secret("token")
-    ticket = open_preview(service.database, question, key=key)
+    try:
+        study = load_study(service.folder)
+        require_examples(service.folder, study)
+    except StudyError as error:
+        return PlainTextResponse(str(error), status_code=409, headers=HEADERS)
+    ticket = open_preview(service.database, study, question, key=key)
     page = (PAGES / "index.html").read_text(encoding="utf-8")
     head = (PAGES / "researcher" / "preview-head.html").read_text(encoding="utf-8")
     response = HTMLResponse(page.replace("<head>", f"<head>\n{head}", 1), headers=HEADERS)
@@ -43,6 +50,12 @@ def get_preview(
     response.set_cookie(PREVIEW_COOKIE, ticket, httponly=True, samesite="strict", secure=secure, path=path)
     response.delete_cookie(SESSION_COOKIE, path=path)
     return response
+
+
+@router.get(PAGE_PATH + "/preview-version", include_in_schema=False)
+def get_preview_version(service: Serving, login: SignedIn) -> dict[str, str]:  # noqa: ARG001 - must be signed in
+    """Return a number that changes with the study file, so that a preview knows when it is out of date."""
+    return {"version": str((service.folder / FILE_NAME).stat().st_mtime_ns)}
 
 
 @router.api_route(PAGE_PATH + "/preview/api/{rest:path}", methods=["GET", "POST"], include_in_schema=False)

@@ -1,5 +1,6 @@
 """Start the server: fill the database, print the links, serve until interrupted."""
 
+import errno
 import gc
 import os
 import signal
@@ -116,12 +117,20 @@ def listen(host: str, port: int) -> socket.socket:
         listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
-        raise StageError(
-            f"cannot listen on port {port} of {host}: {error.strerror or error}. Choose another with --port, "
-            "or 0 for any that is free"
-        ) from error
+        raise StageError(f"cannot listen on port {port} of {host}: {_why_not(error)}") from error
     listening.set_inheritable(True)
     return listening
+
+
+def _why_not(error: OSError) -> str:
+    """Say why a socket could not be opened, and which option to change: the host or the port."""
+    reason = error.strerror or str(error)
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return (
+            f"{reason}. --host must be an address or a name of this machine, such as 127.0.0.1, or 0.0.0.0 for "
+            "all its addresses"
+        )
+    return f"{reason}. Choose another with --port, or 0 for any that is free"
 
 
 def address_of(listening: socket.socket) -> str:
@@ -137,15 +146,21 @@ def address_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(folder: Path, url: str, *, host: str, port: int, processes: int, say: Say) -> None:
-    """Serve until interrupted; several processes share one PostgreSQL database."""
+def serve(
+    folder: Path, url: str, *, host: str, port: int, processes: int, say: Say, rehearsal: bool = False
+) -> None:
+    """Serve until interrupted; several processes share one PostgreSQL database.
+
+    A rehearsal is served for the researcher only: it admits nobody.
+    """
     if processes > 1 and url.startswith("sqlite"):
         raise StageError("several processes need PostgreSQL: --database postgresql://…")
     listening = listen(host, port)
     start_clock(url)
     address = address_of(listening)
     link = researcher_address(folder, url, address)
-    say(f"raters:     {address}/\nresearcher: {link}\nStop with Ctrl-C; nothing is lost.")
+    raters = "nobody is admitted to a rehearsal" if rehearsal else f"{address}/"
+    say(f"raters:     {raters}\nresearcher: {link}\nStop with Ctrl-C; nothing is lost.")
     settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
     settings |= {"ws": "none", "lifespan": "off"}
     settings |= {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}

@@ -12,6 +12,7 @@ from beholder.collect.session.arrival import Proofs
 from beholder.collect.session.catalogue import Catalogue
 from beholder.collect.session.cookies import RATER_COOKIE as COOKIE
 from beholder.collect.session.cookies import token_of
+from beholder.collect.session.examples import require_examples
 from beholder.collect.session.identity import hash_of, identity_of
 from beholder.collect.session.leases import renew_lease
 from beholder.collect.session.progress import SessionProgress, change, progress_of, session_by
@@ -29,6 +30,7 @@ class Service:
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
         self.study: Study = load_study(folder)
+        require_examples(folder, self.study)
         self.proofs = Proofs(folder, self.study.collect)
         self.database = Database(url, SERVING)
         self.database.create()

@@ -45,6 +45,8 @@ def read_arrival(catalogue: Catalogue, study: Study, proofs: Proofs, message: En
         return None
     if _is_simulated(catalogue, message):
         return Arrival(PROLIFIC, message.parameters["PROLIFIC_PID"], message.parameters, proven=True)
+    if catalogue.is_rehearsal:
+        raise RefusedError(403, "rehearsal", "this is a rehearsal with simulated raters; nobody can take part")
     return arrival_of(message.parameters, argument if kind == "i" else None, study.collect, proofs)
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, func, select
 
-from beholder.collect.database.schema import Database, pictures, questions, secrets, trials
+from beholder.collect.database.schema import REHEARSAL, Database, control, pictures, questions, secrets, trials
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.study import question_of
 
@@ -15,7 +15,7 @@ SLOTS_KEPT = 2000
 BORROWED_KEPT = 20_000
 """Size of the cache of trials that a session has from another slot than its own."""
 
-HIDDEN_SETTINGS = {"design", "screening", "name", "kind", "protocol", "text", "much"}
+HIDDEN_SETTINGS = {"design", "screening", "name", "kind", "protocol", "text", "much", "instructions", "examples"}
 """Settings of a question that a page is never sent."""
 
 OPENING_ROLES = ("training", "qualification")
@@ -62,6 +62,7 @@ class Catalogue:
     def __init__(self, database: Database) -> None:
         self._database = database
         with database.reading() as connection:
+            self.is_rehearsal = bool(connection.scalar(select(func.count()).where(control.c.name == REHEARSAL)))
             self._secrets = {row.name: str(row.value) for row in connection.execute(select(secrets))}
             rows = connection.execute(select(questions).order_by(questions.c.ordinal)).all()
             self.questions: dict[str, AnyQuestion] = {row.question: question_of(row.settings) for row in rows}

@@ -13,6 +13,7 @@ from beholder.collect.session.progress import change
 from beholder.collect.session.prolific import TOKEN_PARAMETER
 from beholder.study.redirecting import PLACEHOLDER
 from beholder.study.study import Study
+from beholder.study.wages import base_pay
 
 MTURK_HOSTS = frozenset({"www.mturk.com", "workersandbox.mturk.com"})
 """The hosts to which MTurk assignments are submitted: the marketplace and its sandbox."""
@@ -51,7 +52,8 @@ def pay_of(connection: Connection, study: Study, session: Row[Any], status: str)
     )
     planned = len(session.plan or []) or 1
     proportion = min(float(session.place) / planned, 1.0)
-    return round(study.pay.base * proportion + study.pay.per_right * int(right or 0), 2)
+    base = base_pay(study, study.question(session.question))
+    return round(base * proportion + study.pay.per_right * int(right or 0), 2)
 
 
 def done_part(study: Study, session: Row[Any], identity: str, *, key: str) -> dict[str, Any]:

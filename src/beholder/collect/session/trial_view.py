@@ -4,11 +4,13 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from beholder.collect.session.breaks import offered_breaks
 from beholder.collect.session.catalogue import Catalogue, Trial
 from beholder.collect.session.completion import done_part
 from beholder.collect.session.consent import consent_part
 from beholder.collect.session.identity import opaque
 from beholder.collect.session.progress import SessionProgress, skips_left
+from beholder.collect.session.texts import text_in
 from beholder.images.display import display_size
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.study import Study
@@ -44,10 +46,11 @@ def state_of(
         timed = kind_of(question).traits.flashes
         return common | {"check": {"needs_timing": timed, "min_hz": study.collect.min_hz}}
     if progress.step == "instructions":
-        return common | {"instructions": _instructions(catalogue, question, len(session.plan or []))}
+        return common | {"instructions": _instructions(catalogue, question, session)}
     if progress.step == "trial":
         left = skips_left(catalogue, study, session)
-        return common | {"trial": _trial(catalogue, progress, side) | {"skips_left": left}}
+        extra = {"skips_left": left, "break_offered": _is_break_offered(catalogue, study, progress)}
+        return common | {"trial": _trial(catalogue, progress, side) | extra}
     if progress.step == "break" and progress.trial is not None:
         return common | {"break": {"block": progress.trial.block, "blocks": question.design.blocks}}
     if progress.step == "done":
@@ -81,7 +84,7 @@ def trial_token(key: str, session: str, trial: str) -> str:
     return opaque(key, "trial", session, trial)
 
 
-def _instructions(catalogue: Catalogue, question: AnyQuestion, planned: int) -> State:
+def _instructions(catalogue: Catalogue, question: AnyQuestion, session: Row[Any]) -> State:
     view = catalogue.question_views[question.name]
     ratio = None
     if getattr(question, "disclose_ratio", False):
@@ -91,8 +94,14 @@ def _instructions(catalogue: Catalogue, question: AnyQuestion, planned: int) -> 
         "text": question.text,
         "settings": view.settings,
         "options": view.options,
-        "trials": planned,
+        "trials": len(session.plan or []),
         "disclosed_ratio": ratio,
+        "own": text_in(session.language, question.instructions),
+        "examples": [
+            {"verdict": example.verdict, "caption": text_in(session.language, example.caption)}
+            for example in question.examples
+        ],
+        "attention": bool(question.design.attention_every),
     }
 
 
@@ -123,6 +132,14 @@ def _trial(catalogue: Catalogue, progress: SessionProgress, side: int) -> State:
         ],
         "phase": trial.role if trial.role in ("training", "qualification") else "test",
     }
+
+
+def _is_break_offered(catalogue: Catalogue, study: Study, progress: SessionProgress) -> bool:
+    """Whether the page offers a break before this trial; it is not told to the server whether it was taken."""
+    session = progress.session
+    blocks = [trial.block for trial in catalogue.planned(session.question, session.slot, session.plan or [])]
+    offers = offered_breaks(progress.question, blocks, study.collect.break_minutes)
+    return progress.attempt == 1 and progress.position in offers
 
 
 def gives_feedback(question: AnyQuestion, trial: Trial) -> bool:

@@ -11,6 +11,8 @@ from beholder.report.tables.raters import Agreement, RaterPool
 ALPHA = "krippendorff-alpha"
 """The statistic that the chart shows; others are in the table ``agreement``."""
 
+COLUMNS = {"what": "question", "raters": "raters", "value": "Krippendorff’s α", "low": "low", "high": "high"}
+
 
 def agreement_chart(pools: Sequence[RaterPool], name: str) -> Chart | None:
     """Two dots per aspect and their confidence intervals, before and after screening; ``None`` if undefined."""
@@ -52,12 +54,16 @@ def agreement_chart(pools: Sequence[RaterPool], name: str) -> Chart | None:
     )
     filled = base.transform_filter("datum.raters == 'used'").mark_point(size=80, filled=True, opacity=1)
     layers = [
-        *([bars.encode(x=low, x2="high:Q", y=y, yOffset=dodge, color=tint)] if has_values(rows, "low") else []),
+        *(
+            [bars.encode(x=low, x2=alt.X2("high:Q"), y=y, yOffset=dodge, color=tint)]
+            if has_values(rows, "low")
+            else []
+        ),
         hollow.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
         filled.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
     ]
     words = f"Inter-rater agreement before and after screening: {'; '.join(descriptions) or 'not defined'}."
-    return finish_chart(layers, rows, name, words, height=max(44 * len(order), 60))
+    return finish_chart(layers, rows, name, words, columns=COLUMNS, height=max(44 * len(order), 60))
 
 
 def _name(pool: RaterPool, agreement: Agreement) -> str:

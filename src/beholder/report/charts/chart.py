@@ -1,25 +1,15 @@
 """A chart: a Vega-Lite specification, its name, and what it shows in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import altair as alt
-import vl_convert
 
+from beholder.report.charts.still import Spec, draw_still
 from beholder.report.site.theme import chart_config
-
-Spec = dict[str, Any]
-"""A Vega-Lite specification as plain JSON."""
 
 Rows = list[dict[str, object]]
 """The data of a chart."""
-
-VEGA_LITE = "6.1"
-"""Version of the bundle and of the still drawings; what the charts use has not changed since 5.8."""
-
-STILL_WIDTH = 560
-"""Width of a stand-alone drawing; on the page a chart is as wide as its column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +23,21 @@ class Chart:
 
     def svg(self) -> str:
         """A still drawing, its colours being CSS variables."""
-        still = {**self.spec, "width": STILL_WIDTH}
-        return str(vl_convert.vegalite_to_svg(still, vl_version=VEGA_LITE))
+        return draw_still(self.spec)
 
 
-def finish_chart(layers: Sequence[alt.Chart], rows: Rows, name: str, alt_text: str, *, height: int) -> Chart:
-    """The layers over their common rows, as wide as their column, in the theme of the page."""
-    chart = alt.layer(*layers, data=inline(rows)).properties(width="container", height=height)
+def finish_chart(
+    layers: Sequence[alt.Chart], rows: Rows, name: str, alt_text: str, *, columns: Mapping[str, str], height: int
+) -> Chart:
+    """The layers over their common rows, as wide as their column, in the theme of the page.
+
+    ``columns`` are the fields that a reader copies as a table, with their heads.
+    """
+    chart = alt.layer(*layers, data=alt.NamedData("rows")).properties(width="container", height=height)
     spec: Spec = chart.to_dict(validate=False)
     spec.pop("$schema", None)
+    spec["data"] = {"values": rows}  # afterwards, because Altair would copy every row many times
+    spec["usermeta"] = {"columns": [[field, head] for field, head in columns.items()]}  # in order
     spec["description"] = alt_text
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     spec["config"] = chart_config()

@@ -12,6 +12,9 @@ from beholder.tables.schemas.rank import OUTCOMES
 FILLS = dict(zip(OUTCOMES, ("accent", "better", "line", "worse", "warn"), strict=True))
 """From much better to much worse."""
 
+COLUMNS = {"pair": "pair", "outcome": "outcome", "percent": "votes (%)", "low": "low (%)", "high": "high (%)"}
+COLUMNS |= {"votes": "votes", "raters": "raters"}
+
 ROW = 28
 WRITTEN = 0.08
 """Proportions from here on have room for their number."""
@@ -33,6 +36,9 @@ def comparisons_chart(board: Board, compared: Comparisons, name: str) -> Chart:
                     "label": f"{100 * rate.proportion:.0f}" if rate.proportion >= WRITTEN else "",
                     "ink": var("paper") if rate.outcome in ("much-better", "much-worse") else var("ink"),
                     "shown": percent(rate.proportion),
+                    "percent": round(100 * rate.proportion, 4),
+                    "low": None if rate.low is None else round(100 * rate.low, 4),
+                    "high": None if rate.high is None else round(100 * rate.high, 4),
                     "interval": "–"
                     if rate.low is None or rate.high is None
                     else f"{100 * rate.low:.0f} to {100 * rate.high:.0f} %",
@@ -64,7 +70,13 @@ def comparisons_chart(board: Board, compared: Comparisons, name: str) -> Chart:
     bars = (
         alt.Chart()
         .mark_bar()
-        .encode(x=alt.X("start:Q", scale=scale, title=title, axis=axis), x2="end:Q", y=y, color=tint, tooltip=tips)
+        .encode(
+            x=alt.X("start:Q", scale=scale, title=title, axis=axis),
+            x2=alt.X2("end:Q"),
+            y=y,
+            color=tint,
+            tooltip=tips,
+        )
     )
     numbers = (
         alt.Chart()
@@ -72,13 +84,18 @@ def comparisons_chart(board: Board, compared: Comparisons, name: str) -> Chart:
         .encode(
             x=alt.X("middle:Q", scale=scale, title=title, axis=axis),
             y=y,
-            text="label:N",
+            text=alt.Text("label:N"),
             color=alt.Color("ink:N", scale=None),
         )
     )
     half = alt.Chart().mark_rule(color=var("ink"), strokeDash=[3, 3], strokeWidth=1).encode(x=alt.datum(50))
     chart = finish_chart(
-        [bars, half, numbers], rows, name, _words(board, compared), height=max(ROW * len(order), 40)
+        [bars, half, numbers],
+        rows,
+        name,
+        _words(board, compared),
+        columns=COLUMNS,
+        height=max(ROW * len(order), 40),
     )
     chart.spec["resolve"] = {"scale": {"color": "independent"}}
     return chart

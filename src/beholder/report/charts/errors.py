@@ -10,6 +10,8 @@ from beholder.report.text.measures import MEASURES
 from beholder.report.text.words import count
 
 KINDS = ("generated", "real")
+COLUMNS = {"generator": "generator", "kind": "images", "error": "error rate (%)", "low": "low", "high": "high"}
+COLUMNS |= {"raters": "raters", "answers": "answers"}
 
 
 def errors_chart(errors: Errors, name: str) -> Chart:
@@ -57,12 +59,16 @@ def errors_chart(errors: Errors, name: str) -> Chart:
         size=50, fill=var("paper"), strokeWidth=1.8, opacity=1
     )
     layers = [
-        *([bars.encode(x=low, x2="high:Q", y=y, yOffset=dodge, color=tint)] if has_values(rows, "low") else []),
+        *(
+            [bars.encode(x=low, x2=alt.X2("high:Q"), y=y, yOffset=dodge, color=tint)]
+            if has_values(rows, "low")
+            else []
+        ),
         filled.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
         hollow.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
     ]
     height = max(len(order) * (CROWDED_ROW + 4 if crowded else ROW), 60)
-    return finish_chart(layers, rows, name, _words(errors, rows), height=height)
+    return finish_chart(layers, rows, name, _words(errors, rows), columns=COLUMNS, height=height)
 
 
 def _words(errors: Errors, rows: Rows) -> str:

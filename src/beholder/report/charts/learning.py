@@ -39,12 +39,13 @@ def _chart(rows: Rows, title: str, name: str, words: str) -> Chart:
     x = alt.X("step:Q", title="steps", axis=alt.Axis(format="~s", grid=False))
     y = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=5))
     colour = alt.Color("colour:N", scale=None)
+    columns = {"split": "examples", "fold": "fold", "step": "step", "value": title}
     tips = [
         alt.Tooltip("split:N", title="examples"),
         alt.Tooltip("fold:Q"),
         alt.Tooltip("step:Q", format=","),
         alt.Tooltip("value:Q", title=title, format=".4~g"),
     ]
-    lines = alt.Chart().mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour, detail="line:N")
+    lines = alt.Chart().mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour, detail=alt.Detail("line:N"))
     dots = alt.Chart().mark_point(size=18, filled=True).encode(x=x, y=y, color=colour, tooltip=tips)
-    return finish_chart([lines, dots], rows, name, words, height=180)
+    return finish_chart([lines, dots], rows, name, words, columns=columns, height=180)

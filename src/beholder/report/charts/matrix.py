@@ -11,6 +11,9 @@ from beholder.report.text.words import join_names
 ROOMY, CROWDED = 46, 22
 """Heights of a row: with the difference written in the cell, and with a mark alone."""
 
+COLUMNS = {"generator": "higher", "other": "lower", "shown": "difference", "interval": "confidence interval"}
+COLUMNS |= {"p": "adjusted p", "verdict": "verdict", "more": "more raters"}
+
 MANY = 12
 SHORT_NAME = 9
 ROOM = 50
@@ -63,7 +66,7 @@ def matrix_chart(board: Board, name: str) -> Chart:
         under = alt.ExprRef(f"{roomy} ? {below} : ''")
         layers.append(double.mark_text(text=under, dy=9, fontSize=11.5).encode(x=x, y=y))
     height = (len(order) - 1) * (CROWDED if many else ROOMY)
-    return finish_chart(layers, rows, name, _words(board), height=height)
+    return finish_chart(layers, rows, name, _words(board), columns=COLUMNS, height=height)
 
 
 def _cell(board: Board, pair: Pair) -> dict[str, object]:

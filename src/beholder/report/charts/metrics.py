@@ -14,6 +14,8 @@ WORDS = {
 }
 """What a standing is called in the key."""
 
+COLUMNS = {"metric": "metric", "rho": "rank correlation", "low": "low", "high": "high", "standing": "standing"}
+
 TINTS = {"trusted": "accent", "alongside": "better", "unknown": "soft", "against": "warn"}
 
 
@@ -46,9 +48,8 @@ def metrics_chart(part: MetricsPart, name: str) -> Chart | None:
     if has_values(rows, "low"):
         bars = base.transform_filter("datum.low != null").mark_rule(strokeWidth=3, opacity=0.5, strokeCap="round")
         low = alt.X("low:Q", scale=scale, title=title)
-        layers.append(bars.encode(x=low, x2="high:Q", y=y, color=tint))
+        layers.append(bars.encode(x=low, x2=alt.X2("high:Q"), y=y, color=tint))
     layers.append(base.mark_point(size=70, filled=True, opacity=1).encode(x=x, y=y, color=tint, tooltip=tips))
     descriptions = "; ".join(f"{m.name} {format_correlation(m.rho)}, {WORDS[m.standing]}" for m in metrics)
-    return finish_chart(
-        layers, rows, name, f"Agreement of metrics with raters: {descriptions}.", height=max(24 * len(order), 60)
-    )
+    words = f"Agreement of metrics with raters: {descriptions}."
+    return finish_chart(layers, rows, name, words, columns=COLUMNS, height=max(24 * len(order), 60))

@@ -1,14 +1,17 @@
 """How the width of confidence intervals falls with the number of raters."""
 
+from collections.abc import Mapping
+
 import altair as alt
 
 from beholder.report.charts.chart import Chart, Rows, finish_chart, inline
+from beholder.report.site.generator_marks import SHAPE, Mark
 from beholder.report.site.theme import var
 from beholder.report.tables.leaderboard import Board
 from beholder.report.tables.precision import Precision
 
 
-def precision_chart(board: Board, precision: Precision, colour: dict[str, str], name: str) -> Chart:
+def precision_chart(board: Board, precision: Precision, marks: Mapping[str, Mark], name: str) -> Chart:
     """One dot per generator at its present width; the median by 1/√n as a line, narrowest to widest as a band."""
     factor = board.measure.factor
     curve: Rows = [
@@ -20,7 +23,7 @@ def precision_chart(board: Board, precision: Precision, colour: dict[str, str], 
             "generator": present.generator,
             "raters": present.raters,
             "width": round(present.width * factor, 6),
-            "colour": colour[present.generator],
+            **marks[present.generator].fields(),
         }
         for present in precision.now
     ]
@@ -37,7 +40,7 @@ def precision_chart(board: Board, precision: Precision, colour: dict[str, str], 
     y = alt.Y("width:Q", title=title, scale=scale, axis=axis)
     base = alt.Chart(inline(curve))
     band = base.mark_area(color=var("tint"), opacity=0.22).encode(
-        x=x, y=alt.Y("low:Q", title=title, scale=scale, axis=axis), y2="high:Q"
+        x=x, y=alt.Y("low:Q", title=title, scale=scale, axis=axis), y2=alt.Y2("high:Q")
     )
     line = base.mark_line(color=var("accent"), strokeWidth=1.8).encode(x=x, y=y)
     tips = [
@@ -48,9 +51,10 @@ def precision_chart(board: Board, precision: Precision, colour: dict[str, str], 
     dots = (
         alt.Chart()
         .mark_point(size=70, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
-        .encode(x=x, y=y, fill=alt.Color("colour:N", scale=None), tooltip=tips)
+        .encode(x=x, y=y, fill=alt.Color("colour:N", scale=None), shape=SHAPE, tooltip=tips)
     )
-    return finish_chart([band, line, dots], rows, name, _words(board, precision), height=200)
+    columns = {"generator": "generator", "raters": "raters", "width": title}
+    return finish_chart([band, line, dots], rows, name, _words(board, precision), columns=columns, height=200)
 
 
 def _words(board: Board, precision: Precision) -> str:

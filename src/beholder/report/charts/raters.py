@@ -10,15 +10,6 @@ from beholder.study.question import Screening
 SHAPES = ("cross", "triangle-up", "square", "diamond", "triangle-down")
 """Shapes of excluded raters, by the first rule that excluded them; rules beyond these share the last."""
 
-SHAPE_PATHS = {
-    "cross": "M4.5 1H7.5V4.5H11V7.5H7.5V11H4.5V7.5H1V4.5H4.5Z",
-    "triangle-up": "M6 1L11.5 11H.5Z",
-    "square": "M2 2H10V10H2Z",
-    "diamond": "M6 .5L10.5 6L6 11.5L1.5 6Z",
-    "triangle-down": "M6 11L11.5 1H.5Z",
-}
-"""The same shapes in the key of the chart, 12 pixels wide."""
-
 ACCURACY = "accuracy"
 
 
@@ -56,6 +47,7 @@ def raters_chart(pool: RaterPool, screening: Screening, name: str, agreement: st
     tips += [alt.Tooltip("seconds:Q", format=".2f"), alt.Tooltip("quality:Q", title=title, format=".2f")]
     if any(rater.habit for rater in pool.raters):
         tips.append(alt.Tooltip("habit:N", title="habit (known of simulated raters)"))
+    columns = {"rater": "rater", "seconds": "seconds", "quality": title, "verdict": "verdict", "reasons": "why"}
     layers = _limits(pool, screening, rows)
     if any(row["used"] for row in rows):
         used = alt.Chart().transform_filter("datum.used")
@@ -69,7 +61,7 @@ def raters_chart(pool: RaterPool, screening: Screening, name: str, agreement: st
             "rule:N", scale=alt.Scale(domain=[rule for rule, _ in rules], range=[s for _, s in rules]), legend=None
         )
         layers.append(marks.encode(x=x, y=y, shape=shape, tooltip=tips))
-    return finish_chart(layers, rows, name, _words(pool), height=230)
+    return finish_chart(layers, rows, name, _words(pool), columns=columns, height=230)
 
 
 def exclusion_shapes(pool: RaterPool) -> list[tuple[str, str]]:
@@ -88,13 +80,13 @@ def _limits(pool: RaterPool, screening: Screening, rows: Rows) -> list[alt.Chart
         return lines
     if screening.min_seconds:
         limit = alt.Chart(inline([{"seconds": screening.min_seconds}]))
-        lines.append(limit.mark_rule(color=var("soft"), strokeDash=[3, 3]).encode(x="seconds:Q"))
+        lines.append(limit.mark_rule(color=var("soft"), strokeDash=[3, 3]).encode(x=alt.X("seconds:Q")))
     if screening.min_correlation is not None and not pool.by_accuracy:
         limit = alt.Chart(inline([{"quality": screening.min_correlation}]))
-        lines.append(limit.mark_rule(color=var("soft"), strokeDash=[3, 3]).encode(y="quality:Q"))
+        lines.append(limit.mark_rule(color=var("soft"), strokeDash=[3, 3]).encode(y=alt.Y("quality:Q")))
     if pool.by_accuracy:
         guessing = alt.Chart(inline([{"quality": 0.5}]))
-        lines.append(guessing.mark_rule(color=var("line"), strokeWidth=1.5).encode(y="quality:Q"))
+        lines.append(guessing.mark_rule(color=var("line"), strokeWidth=1.5).encode(y=alt.Y("quality:Q")))
     return lines
 
 

@@ -1,11 +1,12 @@
 """Ratings of a board with their confidence intervals, over raters and naive."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import altair as alt
 
 from beholder.report.charts.chart import Chart, finish_chart, has_values, inline
+from beholder.report.site.generator_marks import SHAPE, Mark
 from beholder.report.site.theme import var
 from beholder.report.tables.leaderboard import Board, Standing
 from beholder.report.text.words import count
@@ -31,7 +32,7 @@ class Slim:
     order: Sequence[str]
 
 
-def ratings_chart(board: Board, colour: dict[str, str], name: str, *, slim: Slim | None = None) -> Chart:
+def ratings_chart(board: Board, marks: Mapping[str, Mark], name: str, *, slim: Slim | None = None) -> Chart:
     """One dot per generator; its confidence interval over raters thick, the naive one thin, ground truth hollow.
 
     One of several small charts is ``slim``: it omits what only the large chart shows.
@@ -44,32 +45,39 @@ def ratings_chart(board: Board, colour: dict[str, str], name: str, *, slim: Slim
     y = alt.Y("generator:N", sort=order, title=None, axis=alt.Axis(labelLimit=90 if slim else NAME_LIMIT))
     tint = alt.Color("colour:N", scale=None)
     base = alt.Chart()
-    rows = [_row(board, row, colour) for row in board.rows]
+    rows = [_row(board, row, marks) for row in board.rows]
     layers = _reference(board, scale, slim=bool(slim))
     if not slim and has_values(rows, "naive_low"):
         thin = base.transform_filter("datum.naive_low != null").mark_rule(
             strokeWidth=1.5, yOffset=7 if crowded else 11, color=var("soft")
         )
-        layers.append(thin.encode(x=_at("naive_low:Q", x), x2="naive_high:Q", y=y))
+        layers.append(thin.encode(x=_at("naive_low:Q", x), x2=alt.X2("naive_high:Q"), y=y))
     thick = base.transform_filter("datum.low != null").mark_rule(
         strokeWidth=4 if slim else 6, opacity=0.45, strokeCap="round"
     )
     if has_values(rows, "low"):
-        layers.append(thick.encode(x=_at("low:Q", x), x2="high:Q", y=y, color=tint))
+        layers.append(thick.encode(x=_at("low:Q", x), x2=alt.X2("high:Q"), y=y, color=tint))
     dots = base.mark_point(size=45 if slim else 95, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
-    layers.append(dots.encode(x=x, y=y, fill=tint, tooltip=_tooltip(board)))
+    layers.append(dots.encode(x=x, y=y, fill=tint, shape=SHAPE, tooltip=_tooltip(board)))
     if board.has_truth:
         diamond = base.transform_filter("datum.truth != null").mark_point(
             shape="diamond", size=150, filled=False, color=var("ink"), strokeWidth=1.4
         )
         layers.append(diamond.encode(x=_at("truth:Q", x), y=y))
     height = max(len(order) * (CROWDED_ROW if crowded else ROW), 40)
-    return finish_chart(layers, rows, name, _words(board), height=height)
+    return finish_chart(layers, rows, name, _words(board), columns=_columns(board), height=height)
 
 
 def _title(board: Board) -> str:
     measure = board.measure
     return f"{measure.name} ({measure.unit})" if measure.unit else measure.name
+
+
+def _columns(board: Board) -> dict[str, str]:
+    columns = {"generator": "generator", "rank": "rank", "rating": _title(board), "low": "low", "high": "high"}
+    columns |= {"naive_low": "naive low", "naive_high": "naive high"}
+    columns |= {"truth": "ground truth"} if board.has_truth else {}
+    return columns | {"raters": "raters", "answers": "answers"}
 
 
 def _axis(board: Board, *, slim: bool) -> alt.Axis:
@@ -87,7 +95,7 @@ def _at(field: str, like: alt.X) -> alt.X:
     return other
 
 
-def _row(board: Board, row: Standing, colour: dict[str, str]) -> dict[str, object]:
+def _row(board: Board, row: Standing, marks: Mapping[str, Mark]) -> dict[str, object]:
     measure = board.measure
     factor = measure.factor
 
@@ -102,7 +110,7 @@ def _row(board: Board, row: Standing, colour: dict[str, str]) -> dict[str, objec
         "naive_low": scaled(row.naive_low),
         "naive_high": scaled(row.naive_high),
         "truth": scaled(row.true_rating),
-        "colour": colour[row.generator],
+        **marks[row.generator].fields(),
         "rank": row.rank,
         "shown": measure.with_unit(measure.show(row.rating)),
         "interval": measure.with_unit(measure.show_interval(row.low, row.high)),
@@ -123,7 +131,7 @@ def _reference(board: Board, scale: alt.Scale, *, slim: bool) -> list[alt.Chart]
     if slim:
         return [line]
     word = place.mark_text(color=var("soft"), baseline="bottom", dy=-4, fontStyle="italic", fontSize=12)
-    return [line, word.encode(x=x, y=alt.value(0), text="word:N")]
+    return [line, word.encode(x=x, y=alt.value(0), text=alt.Text("word:N"))]
 
 
 def _tooltip(board: Board) -> list[alt.Tooltip]:

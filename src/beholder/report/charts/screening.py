@@ -56,14 +56,17 @@ def screening_chart(board: Board, name: str) -> Chart:
     filled = base.transform_filter(f"datum.raters == '{AFTER}'").mark_point(size=45, filled=True, opacity=1)
     layers = [
         *(
-            [bars.encode(x=low_end, x2="high:Q", y=y, yOffset=dodge, color=tint)]
+            [bars.encode(x=low_end, x2=alt.X2("high:Q"), y=y, yOffset=dodge, color=tint)]
             if has_values(rows, "low")
             else []
         ),
         hollow.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
         filled.encode(x=x, y=y, yOffset=dodge, color=tint, tooltip=tips),
     ]
-    return finish_chart(layers, rows, name, _words(board), height=max(len(order) * (CROWDED_ROW + 6), 60))
+    columns = {"generator": "generator", "raters": "whose answers", "rating": title, "low": "low", "high": "high"}
+    columns["number"] = "raters"
+    height = max(len(order) * (CROWDED_ROW + 6), 60)
+    return finish_chart(layers, rows, name, _words(board), columns=columns, height=height)
 
 
 def _words(board: Board) -> str:

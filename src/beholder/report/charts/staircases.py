@@ -1,9 +1,12 @@
 """Traces of staircases, and the modal exposure of each rater."""
 
+from collections.abc import Mapping
+
 import altair as alt
 
 from beholder.report.charts.chart import Chart, Rows, finish_chart, has_values, inline
 from beholder.report.charts.ratings import NAME_LIMIT, ROW
+from beholder.report.site.generator_marks import SHAPE, UNRANKED, Mark
 from beholder.report.site.theme import var
 from beholder.report.tables.staircases import Staircases, Traces
 from beholder.report.text.words import count_raters
@@ -29,13 +32,14 @@ def traces_chart(traces: Traces, colour: str, limits: tuple[float, float], name:
         alt.Chart()
         .transform_flatten(["trial", "ms"])
         .mark_line(strokeWidth=1, opacity=0.4, interpolate="step-after", color=var("soft"))
-        .encode(x=x, y=y, detail="block:N")
+        .encode(x=x, y=y, detail=alt.Detail("block:N"))
     )
     thick = alt.Chart(inline(median)).mark_line(strokeWidth=2.4, color=colour).encode(x=x, y=y)
-    return finish_chart([thin, thick], rows, name, _trace_words(traces), height=150)
+    columns = {"block": "block", "trial": "trial", "ms": "exposure (ms)"}
+    return finish_chart([thin, thick], rows, name, _trace_words(traces), columns=columns, height=150)
 
 
-def exposures_chart(staircases: Staircases, order: list[str], colour: dict[str, str], name: str) -> Chart:
+def exposures_chart(staircases: Staircases, order: list[str], marks: Mapping[str, Mark], name: str) -> Chart:
     """One tick per rater at their mean modal exposure; the mean of raters used with its confidence interval."""
     raters: Rows = [
         {
@@ -53,7 +57,7 @@ def exposures_chart(staircases: Staircases, order: list[str], colour: dict[str, 
             "ms": row.modal.value,
             "low": row.modal.low,
             "high": row.modal.high,
-            "colour": colour.get(row.generator, var("accent")),
+            **marks.get(row.generator, UNRANKED).fields(),
             "raters": row.raters,
         }
         for row in staircases.generators
@@ -81,16 +85,24 @@ def exposures_chart(staircases: Staircases, order: list[str], colour: dict[str, 
         alt.Chart()
         .transform_filter("datum.low != null")
         .mark_rule(strokeWidth=6, opacity=0.45, strokeCap="round")
-        .encode(x=alt.X("low:Q", title=title, scale=scale, axis=axis), x2="high:Q", y=y, color=tint)
+        .encode(x=alt.X("low:Q", title=title, scale=scale, axis=axis), x2=alt.X2("high:Q"), y=y, color=tint)
     )
     means = (
         alt.Chart()
         .mark_point(size=95, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
-        .encode(x=x, y=y, fill=tint, tooltip=[alt.Tooltip("generator:N"), alt.Tooltip("ms:Q", format=".0f")])
+        .encode(
+            x=x,
+            y=y,
+            fill=tint,
+            shape=SHAPE,
+            tooltip=[alt.Tooltip("generator:N"), alt.Tooltip("ms:Q", format=".0f")],
+        )
     )
     layers = [ticks, *([excluded] if any(not exposure.used for exposure in staircases.raters) else [])]
     layers += [*([bars] if has_values(rows, "low") else []), means]
-    return finish_chart(layers, rows, name, _exposure_words(staircases), height=max(len(rows) * ROW, 60))
+    columns = {"generator": "generator", "ms": title, "low": "low", "high": "high", "raters": "raters"}
+    height = max(len(rows) * ROW, 60)
+    return finish_chart(layers, rows, name, _exposure_words(staircases), columns=columns, height=height)
 
 
 def _trace_words(traces: Traces) -> str:

@@ -98,15 +98,18 @@ def _label_error(
         pictures=tuple(_picture(about[name], prompt, folder, background) for name in names),
         choice=_choice_words(row["choice"]),
         suggested=_choice_words(row["suggested"]),
-        doubt=percent(row["doubt"]),
-        rests_on=f"{percent(row['value'])} {meaning}{interval}; {count(row['answers'], 'answer')}{_by(row)}",
+        doubt=f"{percent(row['doubt'])}{_by_models(row)}",
+        rests_on=f"{percent(row['value'])} {meaning}{interval}; {count(row['answers'], 'answer')}",
     )
 
 
-def _by(row: Record) -> str:
-    """Which sources doubt it, where that is not only the raters' own answers."""
-    who = row.get("doubted_by")
-    return f"; doubted by {who}" if who and who != RATERS else ""
+def _by_models(row: Record) -> str:
+    """Which models doubt it, whether or not the raters' own answers do."""
+    doubted_by = row.get("doubted_by")
+    if not doubted_by or doubted_by == RATERS:
+        return ""
+    models = doubted_by.removeprefix(f"{RATERS}, ")
+    return f" according to {models}" if models == doubted_by else f"; doubted by {models}, too"
 
 
 def _choice_words(choice: str | None) -> str:

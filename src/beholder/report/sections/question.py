@@ -1,6 +1,6 @@
 """One question of the page: its boards, their charts and examples, or why there are none."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from beholder.report.charts.staircases import exposures_chart, traces_chart
 from beholder.report.sections.examples import GeneratorExamples, select_examples
 from beholder.report.sections.heatmaps import Heatmaps, build_heatmaps
 from beholder.report.sections.label_errors import LabelErrors, find_label_errors
-from beholder.report.site.theme import var
+from beholder.report.site.generator_marks import UNRANKED, Mark
 from beholder.report.tables.comparisons import Comparisons, build_comparisons
 from beholder.report.tables.errors import Errors, build_errors
 from beholder.report.tables.hits import HitRate, build_hits
@@ -86,7 +86,7 @@ def build_question_part(
     every: Sequence[Board],
     leading: Sequence[Board],
     tables: Inputs,
-    colour: dict[str, str],
+    marks: Mapping[str, Mark],
     folder: Path,
     background: str,
 ) -> QuestionPart:
@@ -103,12 +103,11 @@ def build_question_part(
         question=question,
         pool=pool,
         boards=tuple(
-            _board_part(question, board, stems[board.key], own, tables, colour, folder, background)
-            for board in led
+            _board_part(question, board, stems[board.key], own, tables, marks, folder, background) for board in led
         ),
         secondary=secondary,
         errors=(errors, errors_chart(errors, f"{question.name}-errors")) if errors else None,
-        staircases=_staircases(question, pool, led, secondary, tables, colour),
+        staircases=_staircases(question, pool, led, secondary, tables, marks),
         heatmaps=None
         if marked is None
         else build_heatmaps(
@@ -125,7 +124,7 @@ def _staircases(
     led: Sequence[Board],
     secondary: Sequence[Board],
     tables: Inputs,
-    colour: dict[str, str],
+    marks: Mapping[str, Mark],
 ) -> tuple[Staircases, Chart, tuple[Chart, ...]] | None:
     """Staircases of a timed question, and their charts."""
     adaptive = kind_of(question).adaptive(question)
@@ -138,11 +137,11 @@ def _staircases(
         return None
     limits = (float(adaptive.shortest_ms), float(adaptive.longest_ms))
     traces = tuple(
-        traces_chart(own, colour.get(own.generator, var("accent")), limits, f"{question.name}-traces-{number}")
+        traces_chart(own, marks.get(own.generator, UNRANKED).colour, limits, f"{question.name}-traces-{number}")
         for number, own in enumerate(staircases.traces)
     )
     names = [row.generator for row in staircases.generators]
-    return staircases, exposures_chart(staircases, names, colour, f"{question.name}-exposures"), traces
+    return staircases, exposures_chart(staircases, names, marks, f"{question.name}-exposures"), traces
 
 
 def _why_no_boards(pool: RaterPool, tables: Inputs) -> str:
@@ -169,7 +168,7 @@ def _board_part(
     stem: str,
     own: Iterable[Board],
     tables: Inputs,
-    colour: dict[str, str],
+    marks: Mapping[str, Mark],
     folder: Path,
     background: str,
 ) -> BoardPart:
@@ -180,7 +179,7 @@ def _board_part(
     ]
     domain, order = _domain(sliced), [row.generator for row in board.rows]
     slices = tuple(
-        (other, ratings_chart(other, colour, f"{stem}-slice-{number}", slim=Slim(domain, order)))
+        (other, ratings_chart(other, marks, f"{stem}-slice-{number}", slim=Slim(domain, order)))
         for number, other in enumerate(sliced)
     )
     prompts = dict(tables.prompts.select("prompt", "text").iter_rows())
@@ -190,9 +189,9 @@ def _board_part(
     return BoardPart(
         board=board,
         wording=kind_of(question).wording(question, board.aspect),
-        ratings=ratings_chart(board, colour, f"{stem}-ratings"),
+        ratings=ratings_chart(board, marks, f"{stem}-ratings"),
         matrix=matrix_chart(board, f"{stem}-pairs") if board.pairs else None,
-        precision=(precision, precision_chart(board, precision, colour, f"{stem}-precision"))
+        precision=(precision, precision_chart(board, precision, marks, f"{stem}-precision"))
         if precision
         else None,
         comparisons=(comparisons, comparisons_chart(board, comparisons, f"{stem}-votes")) if comparisons else None,

@@ -6,6 +6,8 @@ from itertools import groupby
 from beholder.report.tables.leaderboard import ALL_IMAGES, Board, Pair
 from beholder.report.tables.raters import RaterPool
 from beholder.report.text.words import all_of, count_raters, end_sentence, join_names, percent, spell_out
+from beholder.stats.intervals.clustered_t import FEWEST_RATERS
+from beholder.stats.significance.separation import VERDICT_RATERS
 
 MANY_RATERS = 1000
 """From here on the raters still needed are too many for their number to matter."""
@@ -24,9 +26,32 @@ def write_findings(
     rated = [board for board in leading if board.rows]
     lines = ["No generator has been rated yet"]
     if rated:
-        lines = [*_first(rated), *_separated(rated), *_undecided(rated), *_fooled(every)]
+        tested = [board for board in rated if not board.untested]
+        lines = [*_too_small(rated), *_first(rated), *_separated(tested), *_undecided(tested), *_fooled(every)]
     lines += [*_excluded(pools), *_covered(rated)]
     return tuple(end_sentence(line) for line in lines)
+
+
+def _too_small(boards: Sequence[Board]) -> list[str]:
+    """That there are too few raters for a verdict, and what is missing."""
+    lines = []
+    for board in boards:
+        if len(board.rows) < 2 or board.measure.resampled != "raters" or board.fewest_raters >= VERDICT_RATERS:
+            continue
+        where = f" by {_names([board], boards)}" if len(boards) > 1 else ""
+        number = count_raters(board.fewest_raters)
+        if board.untested:
+            lines.append(
+                f"With {number} the study is too small for confidence intervals, which take "
+                f"{FEWEST_RATERS}, and for a verdict, which takes {VERDICT_RATERS}{where}: only estimates and "
+                "counts are given"
+            )
+        else:
+            lines.append(
+                f"With {number} the study is too small for a verdict{where}, which takes "
+                f"{VERDICT_RATERS}: what follows may change with the next rater"
+            )
+    return list(dict.fromkeys(lines))
 
 
 def _first(boards: Sequence[Board]) -> list[str]:
@@ -66,7 +91,7 @@ def _separated(boards: Sequence[Board]) -> list[str]:
     if not compared:
         return []
     if all(len(board.pairs) == 1 for board in compared):
-        return [_two_generators(compared)]
+        return _two_generators(compared)
 
     def tally(board: Board) -> tuple[int, int]:
         return len(board.pairs) - len(board.undecided), len(board.pairs)
@@ -83,16 +108,13 @@ def _separated(boards: Sequence[Board]) -> list[str]:
     return [_capitalised(f"{', '.join(clauses[:-1])}, and {clauses[-1]}")]
 
 
-def _two_generators(boards: Sequence[Board]) -> str:
-    """The same where there are only two generators."""
+def _two_generators(boards: Sequence[Board]) -> list[str]:
+    """The same where there are only two generators; nothing where they differ by no measure, which comes next."""
     yes, no = [b for b in boards if not b.undecided], [b for b in boards if b.undecided]
     if yes and no:
-        return f"The two generators differ significantly by {_names(yes, boards)}, but not by {_names(no, boards)}"
-    if no:
-        where = " by any measure" if len(no) > 1 else ""
-        return f"The two generators are not significantly different{where}"
+        return [f"The two generators differ significantly by {_names(yes, boards)}"]
     where = f" by {all_of(len(yes), 'measure')}" if len(yes) > 1 else ""
-    return f"The two generators differ significantly{where}"
+    return [f"The two generators differ significantly{where}"] if yes else []
 
 
 def _of_pairs(separated: int, total: int) -> str:
@@ -112,27 +134,28 @@ def _undecided(boards: Sequence[Board]) -> list[str]:
         where = f"By {_names([board], boards)}, " if len(boards) > 1 else ""
         if len(pairs) > NAMED:
             closest = pairs[0]
-            lines.append(
-                f"{where}{len(pairs):,} pairs are not significantly different; the closest to a decision are "
-                f"{closest.generator} and {closest.other}: {_needed(closest, board)}"
+            line = (
+                f"{where}there is not enough evidence to separate {len(pairs):,} pairs yet; the closest to it are "
             )
+            line += f"{closest.generator} and {closest.other}: {_needed(closest, board)}"
+            lines.append(_capitalised(line))
             continue
         clauses = [
-            f"{pair.generator} and {pair.other} are not significantly different: {_needed(pair, board)}"
+            f"{pair.generator} and {pair.other}: not enough evidence to separate them yet; {_needed(pair, board)}"
             for pair in pairs
         ]
-        lines.append(where + "; ".join(clauses))
+        lines.append(where + ". ".join(clauses))
     return lines
 
 
 def _needed(pair: Pair, board: Board) -> str:
     if board.measure.resampled != "raters":
-        return f"separating them would take more {board.measure.resampled}"
+        return f"it takes more {board.measure.resampled}"
     if pair.more_raters is None:
-        return "no difference was observed between them"
+        return "the observed difference is zero"
     if pair.more_raters >= MANY_RATERS:
-        return f"separating them would take more than {MANY_RATERS:,} more raters"
-    return f"about {count_raters(pair.more_raters).replace(' ', ' more ', 1)} would probably separate them"
+        return f"more than {MANY_RATERS:,} more raters"
+    return f"about {count_raters(pair.more_raters).replace(' ', ' more ', 1)}"
 
 
 def _fooled(every: Sequence[Board]) -> list[str]:
@@ -154,6 +177,11 @@ def _excluded(pools: Sequence[RaterPool]) -> list[str]:
     answered = [pool for pool in pools if pool.raters]
     if not answered:
         return []
+    if any(pool.included for pool in answered):
+        clauses = [
+            f"{pool.included:,} of {count_raters(len(pool.raters))} for {pool.question}" for pool in answered
+        ]
+        return [f"Screening excludes {join_names(clauses)}, and their answers are included all the same"]
     if not any(pool.excluded for pool in answered):
         return ["No rater was excluded"]
     if len(answered) == 1:

@@ -1,25 +1,27 @@
 """The page: its content, composed from the tables and rendered by the templates."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from altair.utils.schemapi import debug_mode
 
+from beholder.judgements.inclusion import includes_excluded
 from beholder.report.charts.agreement import agreement_chart
 from beholder.report.charts.chart import Chart
 from beholder.report.charts.learning import loss_chart, measure_chart
 from beholder.report.charts.metrics import TINTS as METRIC_TINTS
 from beholder.report.charts.metrics import WORDS as METRIC_WORDS
 from beholder.report.charts.metrics import metrics_chart
-from beholder.report.charts.raters import SHAPE_PATHS, exclusion_shapes, raters_chart
+from beholder.report.charts.raters import exclusion_shapes, raters_chart
 from beholder.report.charts.screening import screening_chart
 from beholder.report.sections.question import QuestionPart, build_question_part
 from beholder.report.sections.rich_models import RichModel, build_rich_models
 from beholder.report.sections.screening_effect import describe_screening_effect
 from beholder.report.sections.summary import write_findings
+from beholder.report.site.generator_marks import SHAPE_PATHS, UNRANKED, Mark, generator_marks
+from beholder.report.site.images_page import IMAGES_PAGE
 from beholder.report.site.templating import template_environment
-from beholder.report.site.theme import PALETTE, colours
 from beholder.report.site.vega import vega_bundle
 from beholder.report.tables.accuracy import accuracies
 from beholder.report.tables.basis import Basis, build_basis
@@ -32,6 +34,7 @@ from beholder.report.tables.learning import TrainingRun, build_training_runs
 from beholder.report.tables.metrics import MetricsPart, build_metrics_parts, format_correlation, format_estimate
 from beholder.report.tables.raters import RaterPool, build_pools, collection_dates
 from beholder.report.text.agreement_names import name_statistic
+from beholder.stats.intervals.clustered_t import FEWEST_RATERS
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.study import Study
@@ -49,6 +52,8 @@ class Page:
     simulated: bool
     invented: bool
     """Whether the image qualities that the simulated raters saw were drawn at random too."""
+    includes_excluded: bool
+    """Whether the answers of raters count whom screening excludes."""
     facts: tuple[Fact, ...]
     findings: tuple[str, ...]
     glance: Glance | None
@@ -62,14 +67,15 @@ class Page:
     screening: tuple[tuple[Board, str, Chart], ...]
     """Boards that screening changed, with a sentence and a chart."""
     basis: Basis
-    colour: dict[str, str]
+    marks: dict[str, Mark]
+    """How each generator is marked, in the order of the first leaderboard."""
     level: float
-    replicates: int
-
-    @property
-    def coloured(self) -> bool:
-        """Whether each generator has a colour of its own."""
-        return len(self.colour) <= len(PALETTE)
+    fewest_raters: int
+    """Fewer raters have no confidence interval."""
+    units: Mapping[str, tuple[str, ...]]
+    """What confidence intervals generalise over: raters or prompts -> the boards that it applies to."""
+    single_images: str
+    """File name of the page of single images."""
 
     @property
     def charts(self) -> tuple[Chart, ...]:
@@ -88,7 +94,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
     every = build_boards(tables.ratings, tables.separations, true_ratings)
     leading = _in_order(study, select_headlines(every))
     generators = list(dict.fromkeys(row.generator for board in leading for row in board.rows))
-    colour = colours(generators)
+    marks = generator_marks(generators)
     aspects = {question.name: KINDS[question.kind].aspects(question) for question in study.questions}
     accuracy = accuracies(tables.judged, tables.totals)
     pools = build_pools(aspects, tables.sessions, tables.raters, tables.agreement, true_raters, accuracy)
@@ -101,7 +107,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
                 every,
                 leading,
                 tables,
-                colour,
+                marks,
                 folder,
                 study.images.background,
             )
@@ -119,6 +125,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         study=study,
         simulated=tables.simulated,
         invented=tables.simulated and not tables.synthetic,
+        includes_excluded=includes_excluded(Store(folder)),
         facts=build_facts(
             tables.sessions, tables.raters, tables.images, generators, collection_dates(tables.sessions)
         ),
@@ -133,9 +140,11 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         agreement=agreement,
         screening=screening,
         basis=build_basis(Store(folder), study),
-        colour=colour,
+        marks=marks,
         level=study.analysis.level,
-        replicates=study.analysis.draws,
+        fewest_raters=FEWEST_RATERS,
+        units=_units(leading),
+        single_images=IMAGES_PAGE,
     )
 
 
@@ -146,6 +155,7 @@ def render(page: Page, provenance: str, stills: dict[str, str]) -> str:
     environment.globals |= {"exclusion_shapes": exclusion_shapes, "name_statistic": name_statistic}
     environment.globals |= {
         "shape_paths": SHAPE_PATHS,
+        "unranked": UNRANKED,
         "estimate": format_estimate,
         "correlation": format_correlation,
     }
@@ -156,6 +166,12 @@ def render(page: Page, provenance: str, stills: dict[str, str]) -> str:
         stills=stills,
         vega=vega_bundle(),
     )
+
+
+def _units(leading: Sequence[Board]) -> dict[str, tuple[str, ...]]:
+    """Raters where nothing has been rated yet, for that is what will be resampled."""
+    units = dict.fromkeys(board.measure.resampled for board in leading) or ("raters",)
+    return {unit: tuple(board.name for board in leading if board.measure.resampled == unit) for unit in units}
 
 
 def _in_order(study: Study, leading: Sequence[Board]) -> tuple[Board, ...]:

@@ -25,5 +25,6 @@ def template_environment() -> jinja2.Environment:
         "join_names": join_names,
         "percent": percent,
     }
+    environment.filters["dictionary"] = dict
     environment.globals |= {"light": LIGHT, "dark": DARK, "sans": SANS, "serif": SERIF}
     return environment

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import vl_convert
 
-from beholder.report.charts.chart import VEGA_LITE
+from beholder.report.charts.still import VEGA_LITE
 from beholder.tables.atomic import write_atomically
 
 

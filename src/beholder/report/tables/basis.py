@@ -68,7 +68,10 @@ def _settings(study: Study) -> tuple[tuple[str, tuple[Setting, ...]], ...]:
     of_study += _flat(study.analysis.model_dump(mode="json"))
     groups = [("The whole study", tuple(of_study))]
     for question in study.questions:
-        rest = question.model_dump(mode="json", exclude={"name", "text", "design", "screening", "aspects"})
+        rest = question.model_dump(
+            mode="json",
+            exclude={"name", "text", "instructions", "examples", "labels", "design", "screening", "aspects"},
+        )
         parts = [rest, question.design.model_dump(mode="json"), question.screening.model_dump(mode="json")]
         groups.append((question.name, tuple(setting for part in parts for setting in _flat(part))))
     return tuple(groups)

@@ -13,22 +13,30 @@ LABEL = ["question", "aspect", "method", "image", "other"]
 def with_model_doubts(labels: pl.DataFrame, label_errors: pl.DataFrame) -> pl.DataFrame:
     """The labels with the doubts of trained models added to those from the raters' own answers.
 
-    ``doubt`` becomes the largest of all, ``suggested`` stays the raters' where they have one, and ``doubted_by``
-    names every source that suggests another label.
+    ``doubted_by`` names every source that suggests another label. ``doubt`` and ``suggested`` stay the raters'
+    where they suggest one: theirs is a calibrated probability, a model's is not. Otherwise they are those of the
+    model with the largest doubt that suggests one.
     """
-    doubted = labels.with_columns(doubted_by=pl.when(pl.col("suggested").is_not_null()).then(pl.lit(RATERS)))
+    by_raters = pl.col("suggested").is_not_null()
+    doubted = labels.with_columns(
+        doubted_by=pl.when(by_raters).then(pl.lit(RATERS)), _by_raters=by_raters, _largest=pl.lit(0.0)
+    )
     for (model,), errors in sorted(label_errors.partition_by("model", as_dict=True).items()):
-        own = errors.select(*LABEL, _doubt="doubt", _suggested="suggested")
-        named = pl.when(pl.col("_suggested").is_not_null()).then(pl.lit(f"{model}{OUT_OF_FOLD}"))
+        own = errors.filter(pl.col("suggested").is_not_null()).select(
+            *LABEL, _doubt="doubt", _suggested="suggested", _model=pl.lit(f"{model}{OUT_OF_FOLD}")
+        )
+        larger = ~pl.col("_by_raters") & (pl.col("_doubt") > pl.col("_largest"))
         doubted = (
             doubted.join(own, on=LABEL, how="left", nulls_equal=True, maintain_order="left")
             .with_columns(
-                doubt=pl.max_horizontal("doubt", "_doubt"),
-                suggested=pl.coalesce("suggested", "_suggested"),
-                doubted_by=pl.when(pl.col("doubted_by").is_not_null() & named.is_not_null())
-                .then(pl.concat_str("doubted_by", named, separator=", "))
-                .otherwise(pl.coalesce("doubted_by", named)),
+                doubt=pl.when(larger).then("_doubt").otherwise("doubt"),
+                suggested=pl.when(larger).then("_suggested").otherwise("suggested"),
+                _largest=pl.when(larger).then("_doubt").otherwise("_largest"),
+                doubted_by=pl.concat_list("doubted_by", "_model")
+                .list.drop_nulls()
+                .list.join(", ")
+                .replace("", None),
             )
-            .drop("_doubt", "_suggested")
+            .drop("_doubt", "_suggested", "_model")
         )
-    return doubted
+    return doubted.drop("_by_raters", "_largest")

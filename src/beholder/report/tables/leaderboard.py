@@ -97,8 +97,6 @@ class Board:
     method: str
     slice: str
     level: float
-    replicates: int
-    """Bootstrap replicates behind its confidence intervals."""
     ties: str | None
     rows: tuple[Standing, ...]
     pairs: tuple[Pair, ...]
@@ -140,6 +138,16 @@ class Board:
         return tuple(row.generator for row in self.rows if row.rank_low == 1)
 
     @property
+    def fewest_raters(self) -> int:
+        """How many raters judged the generator that the fewest judged."""
+        return min((row.raters for row in self.rows), default=0)
+
+    @property
+    def untested(self) -> bool:
+        """Whether no pair has a confidence interval, as with fewer than five raters."""
+        return bool(self.pairs) and all(pair.low is None for pair in self.pairs)
+
+    @property
     def undecided(self) -> tuple[Pair, ...]:
         """The pairs that are not significantly different, the one that needs the fewest more raters first."""
         open_pairs = [pair for pair in self.pairs if not pair.separated]
@@ -164,7 +172,6 @@ def build_boards(
         Board(
             *key,
             level=records[0]["level"],
-            replicates=records[0]["draws"],
             ties=next((record["ties"] for record in records if record["ties"] is not None), None),
             rows=tuple(
                 sorted(

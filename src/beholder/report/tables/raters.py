@@ -107,6 +107,11 @@ class RaterPool:
         return len(self.raters) - len(self.used)
 
     @property
+    def included(self) -> int:
+        """How many raters are used although screening excludes them."""
+        return sum(bool(rater.reasons) for rater in self.used)
+
+    @property
     def answers(self) -> int:
         """Answers of the raters used."""
         return sum(rater.answers for rater in self.used)

@@ -28,7 +28,7 @@ class Measure:
     headline: bool = True
     """Whether it is the main measure of its question; otherwise it is in a second table."""
     resampled: str = "raters"
-    """What the bootstrap replicates behind the confidence interval resample."""
+    """The random sample that the confidence interval generalises from."""
     naive: str = "answers independent"
     """What the naive confidence interval, drawn thin, assumes."""
     derived: str = ""

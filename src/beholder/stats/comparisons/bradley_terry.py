@@ -108,8 +108,8 @@ def bradley_terry(
 
     The maximum is finite only if each item can be reached from each other along "beat or tied with". Where it
     is not, or the fit shows that the maximum is at infinity for another reason, every compared pair gets a
-    pseudo-vote of 0.1, shared equally by the outcomes of the model (win, loss, and tie where ties are fitted):
-    ``prior_used`` and ``prior_share`` say so.
+    pseudo-vote, shared equally by the outcomes of the model (win, loss, and tie where ties are fitted):
+    ``prior_used`` and ``prior_share`` say so. Of two items without ties this is Firth's penalty.
     Items that were never compared, even through others, cannot be rated together: that is an error.
     """
     order, votes, by_rater = checked_votes(pairs, counts, items)
@@ -138,6 +138,7 @@ def bradley_terry(
         side_replicates=None if side is None else replicates[:, side],
         covariance=spread[:items, :items],
         covariance_kind=SANDWICH if by_rater else MODEL,
+        model_covariance=inverse[:items, :items],
         influence=pull[:, :items],
         answers_by_rater=load if by_rater else load[:0],
         answers=np.rint(load.sum(axis=0)).astype(np.int64),

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from beholder.errors import StatisticsError
 
-PSEUDO_VOTE = 0.1  # shared by the outcomes of each compared pair, where a finite maximum needs it
+PSEUDO_VOTE = 1.0  # shared by the outcomes of each compared pair, where a finite maximum needs it
 
 
 @dataclass(frozen=True, eq=False)

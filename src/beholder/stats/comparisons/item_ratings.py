@@ -9,6 +9,7 @@ from beholder.errors import StatisticsError
 from beholder.stats.estimate import Estimates
 from beholder.stats.intervals.bootstrap import effective_raters, method_name
 from beholder.stats.intervals.bootstrap_intervals import Rule, bca_interval, percentile_interval
+from beholder.stats.intervals.clustered_t import RaterInfluence
 
 SANDWICH, MODEL = "sandwich over raters", "model"  # kinds of covariance
 
@@ -21,6 +22,7 @@ class ItemRatings:
     rating_replicates: NDArray[np.float64]  # (replicates, items)
     covariance: NDArray[np.float64]  # (items, items) of the ratings
     covariance_kind: str  # "sandwich over raters", or "model" where only totals were given
+    model_covariance: NDArray[np.float64]  # (items, items) as if all votes were independent
     influence: NDArray[np.float64]  # (raters, items) how far each rater's votes move each rating
     answers_by_rater: NDArray[np.float64]  # (raters, items) votes in which the item took part
     answers: NDArray[np.int64]  # (items,) votes in which the item took part
@@ -38,6 +40,25 @@ class ItemRatings:
     def standard_errors(self) -> NDArray[np.float64]:
         """Standard errors of the ratings (items,) from ``covariance``: a check on the bootstrap."""
         return np.sqrt(np.diag(self.covariance))
+
+    def rater_influence(self) -> RaterInfluence:
+        """Return the ratings with each rater's influence on them, for t intervals and tests over raters.
+
+        Where pseudo-votes keep the ratings finite, raters hardly vary (all of them agree), though the ratings are
+        uncertain: no variance is then below the one that takes votes, pseudo-votes included, as independent.
+
+        Returns:
+            What :func:`beholder.stats.significance.separation.separate` needs.
+        """
+        if len(self.influence) == 0:
+            raise StatisticsError("the influence of raters needs their votes; this fit was made from totals")
+        return RaterInfluence(
+            self.ratings,
+            self.influence,
+            self.answers_by_rater,
+            floor=self.model_covariance,
+            floor_when_still=not self.prior_used,
+        )
 
     def estimates(self, *, level: float = 0.95, rule: Rule = "bca", expand: bool = True) -> Estimates:
         """Return the ratings with their bootstrap confidence intervals."""

@@ -57,7 +57,7 @@ def plackett_luce(
     order open with ``placed``.
 
     The maximum is finite only if each item can be reached from each other along "put before". Where it cannot,
-    every two items that met in a ranking get a pseudo-vote of 0.1, half for each, as in Bradley–Terry:
+    every two items that met in a ranking get a pseudo-vote, half for each, as in Bradley–Terry:
     ``prior_used`` and ``prior_share`` say so. Items that never met, even through others, cannot be rated together:
     that is an error.
     """
@@ -84,6 +84,7 @@ def plackett_luce(
         rating_replicates=replicates,
         covariance=sandwich(pull),
         covariance_kind=SANDWICH,
+        model_covariance=inverse,
         influence=pull,
         answers_by_rater=choices.load,
         answers=np.rint(choices.load.sum(axis=0)).astype(np.int64),

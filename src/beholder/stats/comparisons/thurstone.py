@@ -50,7 +50,7 @@ def thurstone(
     """Fit Case V to votes, and again to each bootstrap replicate of raters.
 
     Everything given is as for :func:`beholder.stats.comparisons.bradley_terry.bradley_terry`, and so is what is
-    done where the maximum is not finite: every compared pair then gets a pseudo-vote of 0.1, half for each side.
+    done where the maximum is not finite: every compared pair then gets a pseudo-vote, half for each side.
     """
     order, votes, by_rater = checked_votes(pairs, counts, items)
     if weights is not None and not by_rater:
@@ -80,6 +80,7 @@ def thurstone(
         rating_replicates=replicates,
         covariance=sandwich(pull) if by_rater else inverse,
         covariance_kind=SANDWICH if by_rater else MODEL,
+        model_covariance=inverse,
         influence=pull,
         answers_by_rater=load if by_rater else load[:0],
         answers=np.rint(load.sum(axis=0)).astype(np.int64),

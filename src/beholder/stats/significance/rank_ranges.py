@@ -15,7 +15,7 @@ def rank_ranges(
 
     ``first`` and ``second`` (pairs,) are cells, ``advantage`` says by how much the first is better, ``separated``
     whether the pair is significantly different. If no pair is separated falsely, every true rank lies in its
-    range; so where the separations allow for all pairs (Holm), all ranges hold together at their level.
+    range; so where the separations allow for all pairs, all ranges hold together at their level.
     """
     left, right = np.asarray(first, np.int64), np.asarray(second, np.int64)
     lead, significant = np.asarray(advantage, np.float64), np.asarray(separated, np.bool_)

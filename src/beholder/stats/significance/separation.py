@@ -1,15 +1,27 @@
-"""Which pairs of cells (such as generators) differ significantly, and the rank range that leaves for each cell."""
+"""Which pairs of cells (such as generators) differ significantly, and the rank range that leaves for each cell.
+
+The verdict and the confidence interval of a difference have one source: two cells are separated exactly where the
+simultaneous interval of their difference excludes 0.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special
 
-from beholder.errors import StatisticsError
-from beholder.stats.intervals.bootstrap_intervals import UNDEFINED_LIMIT, expanded_tail, quantiles
-from beholder.stats.significance.holm import holm
+from beholder.stats.intervals.clustered_t import FEWEST_RATERS, RaterInfluence, pair_errors
 from beholder.stats.significance.rank_ranges import rank_ranges
+from beholder.stats.significance.simultaneous import adjusted_p, critical_t
+
+VERDICT_RATERS = 8
+"""With fewer raters a study is too small for a verdict: what it separates depends on one or two of them."""
+
+POWER = 0.8
+"""The chance of separating two cells for which :attr:`Separation.more_raters` is computed."""
+
+_LIMIT = 1e9  # raters; beyond this a number means nothing
+_ROUNDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,130 +31,133 @@ class Separation:
     first: NDArray[np.int64]  # (pairs,) cell index
     second: NDArray[np.int64]  # (pairs,) cell index, above ``first``
     difference: NDArray[np.float64]  # (pairs,) first − second
-    low: NDArray[np.float64]  # (pairs,) confidence interval of this one difference, not adjusted for the others
+    standard_error: NDArray[np.float64]  # (pairs,) over raters
+    degrees: NDArray[np.float64]  # (pairs,) of freedom
+    low: NDArray[np.float64]  # (pairs,) simultaneous interval: all of them hold together at ``level``
     high: NDArray[np.float64]  # (pairs,)
-    p_value: NDArray[np.float64]  # (pairs,) two-sided
-    p_holm: NDArray[np.float64]  # (pairs,) adjusted for all pairs
-    separated: NDArray[np.bool_]  # (pairs,) p_holm ≤ 1 − level
+    p_value: NDArray[np.float64]  # (pairs,) two-sided, of this pair alone
+    p_adjusted: NDArray[np.float64]  # (pairs,) adjusted for all pairs
+    separated: NDArray[np.bool_]  # (pairs,) whether the interval excludes 0
+    more_raters: NDArray[np.float64]  # (pairs,) to add until a difference as large is separated; nan where it is
     rank_low: NDArray[np.int64]  # (cells,) best rank the data allow; 1 is best
     rank_high: NDArray[np.int64]  # (cells,) worst rank the data allow
     level: float
-    within: bool
     higher_is_better: bool
 
 
 def separate(
-    values: ArrayLike,
-    replicates: ArrayLike,
-    raters: ArrayLike,
+    cells: RaterInfluence,
     *,
-    within: bool,
     level: float = 0.95,
     higher_is_better: bool = True,
+    fewest: int = FEWEST_RATERS,
 ) -> Separation:
-    """Compare every pair of cells, from point estimates and joint bootstrap replicates.
+    """Compare every pair of cells by a t test over raters, with simultaneous confidence intervals.
 
-    ``values`` (cells,) are the estimates, ``replicates`` (replicates, cells) their joint replicates.
+        difference ± c · SE,    p = 2 P(t_ν > |difference| / SE),
 
-    ``raters`` is the number of raters behind each cell (cells,), or one number for all. ``within`` says that the
-    same raters judged all cells; the replicates must then come from the same weights, so that differences keep the
-    raters' habits out. Otherwise raters are independent between cells (strata of the bootstrap).
+    with SE and the degrees of freedom ν of :func:`beholder.stats.intervals.clustered_t.pair_errors`: raters that
+    judged both cells are compared with themselves. c allows for all pairs
+    (:func:`beholder.stats.significance.simultaneous.critical_t`), so that the chance of any false separation is
+    1 − level. Ranks are those of :func:`beholder.stats.significance.rank_ranges.rank_ranges`, and hold together.
 
-    t = difference / SE, where SE is the standard deviation of the replicated differences, each cell's standard
-    deviation widened by √(n/(n−1)), as the bootstrap's variance is (n−1)/n of the unbiased one. Degrees of freedom
-    are nₐ + n_b − 2 between raters and min(nₐ, n_b) − 1 within. The confidence interval is the expanded percentile
-    one (:func:`beholder.stats.intervals.bootstrap_intervals.percentile_interval`) with the same SE and degrees of
-    freedom.
+    The standard error falls with √n, so a difference as large as the present one is separated with power .8 by
 
-    Ranks are those of :func:`beholder.stats.significance.rank_ranges.rank_ranges`; all of them hold together at
-    ``level``. A pair with more than 5 % undefined replicates, or a cell of fewer than two raters, has nan and is
-    not separated.
+        n = now · ((c + z_power) · SE / difference)²
+
+    raters, c and the degrees of freedom being those of n raters.
+
+    Args:
+        cells: The ratings, and how far each rater moves each.
+        level: The level of all intervals together.
+        higher_is_better: Whether rank 1 has the highest rating.
+        fewest: A pair with a cell of fewer raters has no interval (nan) and is not separated.
+
+    Returns:
+        All pairs, and the range of ranks of every cell.
+
+    Example:
+        >>> from beholder.stats.intervals.clustered_t import ratio_influence
+        >>> scores = np.array([[0.9, 0.4], [0.8, 0.5], [0.7, 0.5], [0.9, 0.3], [0.7, 0.3]])
+        >>> pair = separate(ratio_influence(scores, np.ones((5, 2))))  # differences .5, .3, .2, .6, .4
+        >>> print(f"{pair.difference[0]:.2f} [{pair.low[0]:.3f}, {pair.high[0]:.3f}]", pair.separated[0])
+        0.40 [0.204, 0.596] True
     """
-    point, samples, n = _checked(values, replicates, raters)
-    first, second = np.triu_indices(len(point), k=1)  # (pairs,)
-    difference = point[first] - point[second]
-    degrees = np.minimum(n[first], n[second]) - 1 if within else n[first] + n[second] - 2
-    alone = (n[first] < 2) | (n[second] < 2)
-    degrees = np.maximum(degrees, 1)
-
-    low, high, error = _intervals(samples, n, first, second, degrees, level)
-    unknown = alone | np.isnan(low) | np.isnan(difference)
+    count = len(cells.values)
+    first, second = np.triu_indices(count, k=1)  # (pairs,)
+    difference = cells.values[first] - cells.values[second]
+    error, degrees = pair_errors(cells, first, second)
+    few = np.minimum(cells.raters[first], cells.raters[second]) < fewest
+    error = np.where(few | np.isnan(difference), np.nan, error)
+    still = (error == 0) & (np.abs(difference) <= 1e-12)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where((error == 0) & (difference == 0), 0.0, np.abs(difference) / error)
-    p_value = np.where(unknown, np.nan, 2 * special.stdtr(degrees, -t))
-    p_holm = holm(p_value)
-    separated = p_holm <= 1 - level  # nan compares as False
+        t = np.where(still, 0.0, np.abs(difference) / error)
+    p_value = 2 * special.stdtr(degrees, -t)
+    reach = critical_t(level, count, degrees) * error if count > 1 else error
+    low, high = difference - reach, difference + reach
+    separated = ~still & ((low > 0) | (high < 0))  # nan compares as False
     advantage = difference if higher_is_better else -difference
-    rank_low, rank_high = rank_ranges(first, second, advantage, separated, len(point))
+    rank_low, rank_high = rank_ranges(first, second, advantage, separated, count)
     return Separation(
         first=first.astype(np.int64),
         second=second.astype(np.int64),
         difference=difference,
-        low=np.where(unknown, np.nan, low),
-        high=np.where(unknown, np.nan, high),
+        standard_error=error,
+        degrees=degrees,
+        low=low,
+        high=high,
         p_value=p_value,
-        p_holm=p_holm,
+        p_adjusted=_adjusted(p_value, separated, count, degrees, level),
         separated=separated,
+        more_raters=_more_raters(cells, first, second, difference, error, degrees, separated, level),
         rank_low=rank_low,
         rank_high=rank_high,
         level=level,
-        within=within,
         higher_is_better=higher_is_better,
     )
 
 
-def _checked(
-    values: ArrayLike, replicates: ArrayLike, raters: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    point, samples = np.asarray(values, np.float64), np.asarray(replicates, np.float64)
-    if point.ndim != 1 or samples.ndim != 2 or samples.shape[1:] != point.shape or len(samples) < 2:
-        raise StatisticsError(
-            "separation needs values (cells,) and at least two replicates (replicates, cells); found "
-            f"{point.shape} and {samples.shape}"
-        )
-    count = np.asarray(raters, np.float64)
-    if count.shape not in ((), point.shape):
-        raise StatisticsError(f"raters must be one number or {point.shape}; found shape {count.shape}")
-    return point, samples, np.broadcast_to(count, point.shape)
-
-
-def _intervals(
-    samples: NDArray[np.float64],
-    n: NDArray[np.float64],
-    first: NDArray[np.intp],
-    second: NDArray[np.intp],
+def _adjusted(
+    p_value: NDArray[np.float64],
+    separated: NDArray[np.bool_],
+    count: int,
     degrees: NDArray[np.float64],
     level: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return low, high and the widened standard error of each difference (pairs,), in blocks of pairs."""
-    usable = np.where(np.isfinite(samples), samples, np.nan)
-    mean = _column_means(usable)
-    widened = (usable - mean) * np.sqrt(np.maximum(n, 2) / np.maximum(n - 1, 1))  # (replicates, cells)
-    low, high, error = (np.empty(len(first)) for _ in range(3))
-    step = max(1, 4_000_000 // len(samples))
-    for begin in range(0, len(first), step):
-        part = slice(begin, begin + step)
-        a, b = first[part], second[part]
-        drawn = usable[:, a] - usable[:, b]  # (replicates, block)
-        error[part] = _column_sd(widened[:, a] - widened[:, b])
-        plain = _column_sd(drawn)
-        inflation = np.where(plain > 0, error[part] / np.where(plain > 0, plain, 1.0), 1.0)
-        tail = expanded_tail(level, degrees[part], inflation)
-        low[part], high[part] = quantiles(drawn, tail), quantiles(drawn, 1 - tail)
-    return low, high, error
+) -> NDArray[np.float64]:
+    """Return adjusted p-values (pairs,), which rounding does not put on the wrong side of 1 − level."""
+    if len(p_value) == 0:
+        return p_value
+    alpha, adjusted = 1 - level, adjusted_p(p_value, count, degrees)
+    return np.where(separated, np.minimum(adjusted, np.nextafter(alpha, 0)), np.maximum(adjusted, alpha))
 
 
-def _column_means(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of the defined replicates of each column; nan where too many are undefined."""
-    defined = ~np.isnan(samples)
-    count = defined.sum(axis=0)
-    enough = (count >= (1 - UNDEFINED_LIMIT) * len(samples)) & (count > 1)
-    total = np.where(defined, samples, 0.0).sum(axis=0)
-    return np.where(enough, total / np.maximum(count, 1), np.nan)
+def _more_raters(
+    cells: RaterInfluence,
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    difference: NDArray[np.float64],
+    error: NDArray[np.float64],
+    degrees: NDArray[np.float64],
+    separated: NDArray[np.bool_],
+    level: float,
+) -> NDArray[np.float64]:
+    """Return the raters to add (pairs,); nan where separated, without a difference, or where a billion is too few.
 
-
-def _column_sd(samples: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard deviation of the defined replicates of each column, by the unbiased variance."""
-    squares = (samples - _column_means(samples)) ** 2
-    count = np.maximum((~np.isnan(samples)).sum(axis=0), 2)
-    return np.asarray(np.sqrt(_column_means(squares) * count / (count - 1)), np.float64)
+    n stands on both sides of its equation; a few rounds settle it, as c changes little.
+    """
+    more = np.full(len(first), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = error / np.abs(difference)
+    pairs = np.flatnonzero(~separated & np.isfinite(ratio) & (ratio > 0) & (ratio < _LIMIT))
+    if len(pairs) == 0:
+        return more
+    judged = (cells.answers > 0).astype(np.float64)
+    both = judged.T @ judged  # (cells, cells) raters of each two cells
+    a, b = first[pairs], second[pairs]
+    now = cells.raters[a] + cells.raters[b] - both[a, b]
+    needed = now.astype(np.float64)
+    for _ in range(_ROUNDS):
+        reach = critical_t(level, len(cells.values), np.round(degrees[pairs] * needed / now, 1))
+        needed = np.clip(now * ((reach + special.ndtri(POWER)) * ratio[pairs]) ** 2, now, _LIMIT)
+    more[pairs] = np.where(needed < _LIMIT, np.maximum(np.ceil(needed) - now, 1.0), np.nan)
+    return more

@@ -45,6 +45,14 @@ def range_quantile(level: float, k: int, degrees: ArrayLike) -> NDArray[np.float
     return np.asarray(guess, np.float64)
 
 
+def normal_range_cdf(q: ArrayLike, k: int) -> NDArray[np.float64]:
+    """Return P(range of k standard normal means ≤ q) for each q (n,): endlessly many degrees of freedom."""
+    reach = np.atleast_1d(np.asarray(q, np.float64))
+    gap = special.ndtr(_Z) - special.ndtr(_Z - reach[:, None])  # (n, z)
+    density = np.exp(-0.5 * _Z**2) / np.sqrt(2 * np.pi) * (_Z[1] - _Z[0]) * k
+    return np.asarray(np.clip(gap ** (k - 1) @ density, 0.0, 1.0), np.float64)
+
+
 def _cdf(q: NDArray[np.float64], k: int, degrees: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
     """Return the double integral (n,)."""
     scale = 1 / np.sqrt(2 * degrees)

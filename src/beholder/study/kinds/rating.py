@@ -32,6 +32,9 @@ class ScaleQuestion(Question):
             raise ValueError(f"aspects must be at least one, each named once; found: {', '.join(names) or 'none'}")
         if self.points == 1:
             raise ValueError("points must be 0 (continuous) or at least 2: a scale of one point asks nothing")
+        wrong = [a.name for a in self.aspects if a.labels and len(a.labels) != self.points]
+        if wrong:
+            raise ValueError(f"labels of {', '.join(wrong)}: one for each of the {self.points} points is expected")
         return self
 
     def scale(self) -> tuple[float, float]:

@@ -48,7 +48,7 @@ LABEL_ERRORS = Table(
         Column("model", TEXT, "The model."),
         Column("question", TEXT, "Name of the question."),
         Column("aspect", TEXT, "What was judged."),
-        Column("method", TEXT, "How the label was made: share or preference."),
+        Column("method", TEXT, "How the label was made: preference."),
         Column("image", TEXT, "The image."),
         Column("other", TEXT, "The image it was compared with.", nullable=True),
         Column("doubt", NUMBER, "1 − the predicted probability of the hard label.", low=0, high=1),

@@ -6,9 +6,11 @@ import { onKeys } from "/static/keys.js";
 /** Up to so many points there is a button each; a longer or continuous scale is a slider. */
 const MOST_BUTTONS = 10;
 
+/** @typedef {{name: string, text: string, low: string, high: string, labels?: string[]}} Aspect */
+
 export class Scales {
   /**
-   * @param {{aspects: {name: string, text: string, low: string, high: string}[], points: number}} settings
+   * @param {{aspects: Aspect[], points: number}} settings
    * @param {import("../steps/trial.js").TrialTools} tools
    * @param {() => void} onChange
    */
@@ -70,7 +72,7 @@ export class Scales {
     this.groups.forEach((group, position) => { group.dataset.current = String(position === this.current); });
   }
 
-  /** @param {{name: string, text: string, low: string, high: string}} aspect @param {number} position */
+  /** @param {Aspect} aspect @param {number} position */
   #buttons(aspect, position) {
     const { points } = this.settings;
     const inputs = Array.from({ length: points }, (_, index) => h("label", { class: "scale__point" },
@@ -81,7 +83,7 @@ export class Scales {
     return this.#group(aspect, position, h("div", { class: "scale__points", vars: { "--points": points } }, inputs));
   }
 
-  /** @param {{name: string, text: string, low: string, high: string}} aspect @param {number} position */
+  /** @param {Aspect} aspect @param {number} position */
   #slider(aspect, position) {
     const { points } = this.settings;
     const [min, max, step] = points ? [1, points, 1] : [0, 100, 0.1];
@@ -99,7 +101,7 @@ export class Scales {
     return this.#group(aspect, position, h("div", { class: "scale__slide" }, slider, value));
   }
 
-  /** @param {{text: string, low: string, high: string}} aspect @param {number} position @param {HTMLElement} control */
+  /** @param {Aspect} aspect @param {number} position @param {HTMLElement} control */
   #group(aspect, position, control) {
     return h("fieldset", {
       class: "scale", disabled: true,
@@ -108,13 +110,20 @@ export class Scales {
         this.#mark();
       },
     },
-    h("legend", {}, aspect.text), control,
-    h("div", { class: "scale__ends", "aria-hidden": "true" }, h("span", {}, aspect.low), h("span", {}, aspect.high)));
+    h("legend", {}, aspect.text), control, words(aspect, this.settings.points));
   }
 }
 
-/** A point's name with the word at its end. @param {{low: string, high: string}} aspect @param {number} point @param {number} points */
+/** The words below a scale: one for each point, or those at its ends. @param {Aspect} aspect @param {number} points */
+function words({ low, high, labels }, points) {
+  const every = labels?.length ? labels : null;
+  return h("div", { class: every ? "scale__labels" : "scale__ends", "aria-hidden": "true", vars: { "--points": points } },
+    (every ?? [low, high]).map((word) => h("span", {}, word)));
+}
+
+/** A point's name with its word. @param {Aspect} aspect @param {number} point @param {number} points */
 function anchored(aspect, point, points) {
+  if (aspect.labels?.length) return `${point}, ${aspect.labels[point - 1]}`;
   if (point === 1) return `${point}, ${aspect.low}`;
   return point === points ? `${point}, ${aspect.high}` : String(point);
 }

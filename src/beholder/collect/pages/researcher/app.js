@@ -74,9 +74,11 @@ async function act(action, options = { redraw: true }) {
 function drawHead() {
   document.title = `${study.study.title} · beholder`;
   text("title", study.study.title);
-  const status = text("status", study.paused ? "Paused" : "Running");
-  status.dataset.paused = String(study.paused);
-  document.getElementById("control")?.replaceChildren(...(study.you.may_change
+  const status = text("status", study.rehearsal ? "Rehearsal" : study.paused ? "Paused" : "Running");
+  status.dataset.paused = String(study.paused || study.rehearsal);
+  const rehearsal = /** @type {HTMLElement} */ (document.getElementById("rehearsal"));
+  rehearsal.hidden = !study.rehearsal;
+  document.getElementById("control")?.replaceChildren(...(study.you.may_change && !study.rehearsal
     ? [h("button", { type: "button", class: "button", onclick: turn }, study.paused ? "Resume" : "Pause")] : []), account());
   document.getElementById("tabs")?.replaceChildren(...Object.entries(PARTS).map(([key, part]) =>
     h("li", {}, h("a", { href: `#${key}`, "aria-current": key === current() ? "page" : null }, part.name))));

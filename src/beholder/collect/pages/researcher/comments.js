@@ -11,13 +11,14 @@ export async function comments(study) {
     const scores = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
     return scores.length ? `${(scores.reduce((a, b) => a + b, 0) / scores.length).toFixed(1)} of 5 (${scores.length})` : "–";
   };
+  const written = rows.filter((row) => row.text || row.skipped);
   return [h("section", { class: "card", "aria-label": `Comments on ${study.study.title}` },
     h("dl", { class: "facts" },
       h("div", {}, h("dt", {}, "Task was clear, on average"), h("dd", {}, rated("clear"))),
       h("div", {}, h("dt", {}, "Pay was fair, on average"), h("dd", {}, rated("fair")))),
-    rows.length
-      ? h("ul", { class: "list" }, rows.map(entry))
-      : h("p", { class: "quiet" }, "Nobody has said anything yet."))];
+    written.length
+      ? h("ul", { class: "list" }, written.map(entry))
+      : h("p", { class: "quiet" }, "Nobody has written anything yet."))];
 }
 
 /** @param {import("./types").Comment} row */

@@ -11,14 +11,18 @@ const ABOUT = {
   csv: "our tables as text",
   layer6: "realism, by rater and by image",
   hpd: "pairs and rankings, HPD v2",
+  pickapic: "one row per vote, Pick-a-Pic",
+  agiqa: "mean opinion scores, AGIQA-3K",
+  aigciqa: "mean opinion scores, AIGCIQA2023",
   imagereward: "one consensus ranking per prompt",
   richhf: "rich feedback, TFRecord",
   jspsych: "every answer as a trial, JSON",
+  datasets: "with images, for Hugging Face",
 };
 
 /** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 export async function data(study, tools) {
-  return [invitations(study, tools), exports(study), log(study)];
+  return [...(study.rehearsal ? [] : [invitations(study, tools)]), exports(study), log(study)];
 }
 
 /** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
@@ -27,12 +31,19 @@ function invitations(study, tools) {
   const container = h("div", {});
   return h("section", { class: "card" },
     h("h2", {}, "Links for raters"),
-    h("p", {}, "Anyone may enter by ", h("code", {}, open), " if the study is open; a single question has the link ",
+    h("p", {}, entry(study.entry), " ", h("code", {}, open), "; a single question has the link ",
       h("code", {}, `${open}q/${study.questions[0].question}`), "."),
     h("div", { class: "buttons" },
       copyButton(open, "Copy link", "Copied"),
       study.you.may_change && h("button", { type: "button", class: "button", onclick: () => invite(container, tools) }, "Make invitations…")),
     container);
+}
+
+/** Who may enter by the plain link. @param {{open: boolean, platforms: string[]}} entry */
+function entry({ open, platforms }) {
+  if (open) return "Anyone who has it may enter by the link";
+  const invited = "The study is closed: raters need a personal invitation";
+  return platforms.length ? `${invited}, or come from ${platforms.join(" or ")} by` : `${invited}; without one, nobody may enter by`;
 }
 
 /** @param {HTMLElement} container @param {import("./app.js").Tools} tools */

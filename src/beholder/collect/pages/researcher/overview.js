@@ -9,7 +9,7 @@ import { count, plural } from "/static/researcher/words.js";
 export async function overview(study, tools) {
   return [
     totals(study), ...unshown(study.images.broken),
-    ...study.questions.map((question) => card(question, study.you, tools)),
+    ...study.questions.map((question) => card(question, study, tools)),
   ];
 }
 
@@ -51,8 +51,8 @@ function fact(name, value, more) {
   return h("div", {}, h("dt", {}, name), h("dd", {}, count(value), more ? h("small", {}, ` ${more}`) : null));
 }
 
-/** @param {import("./types").Question} question @param {{may_change: boolean}} you @param {import("./app.js").Tools} tools */
-function card(question, you, tools) {
+/** @param {import("./types").Question} question @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
+function card(question, study, tools) {
   const heading = `question-${question.question}`;
   const statuses = Object.entries(question.sessions);
   return h("section", { class: "card", "aria-labelledby": heading },
@@ -63,7 +63,7 @@ function card(question, you, tools) {
       h("div", { class: "buttons" },
         h("a", { class: "button button--small", href: `/researcher/preview/${question.question}`, target: "_blank",
           rel: "noopener" }, "Preview"),
-        you.may_change && h("button", { class: "button button--small", type: "button",
+        study.you.may_change && !study.rehearsal && h("button", { class: "button button--small", type: "button",
           onclick: () => extend(question, tools) }, "Add slots…"))),
     slotBar(question.slots),
     h("dl", { class: "facts" },

@@ -34,6 +34,20 @@
     close() {}
   };
 
+  /** Say so when the study file has changed since this preview was opened. @param {HTMLElement} words */
+  async function watch(words) {
+    const version = async () => (await (await send("/researcher/preview-version")).json()).version;
+    const opened = await version();
+    const timer = setInterval(async () => {
+      if (document.hidden || (await version().catch(() => opened)) === opened) return;
+      clearInterval(timer);
+      const again = document.createElement("a");
+      again.href = location.href;
+      again.textContent = "Show it";
+      words.replaceChildren("study.toml has changed. ", again);
+    }, 2000);
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
     const banner = document.createElement("aside");
     banner.className = "preview-banner";
@@ -45,5 +59,6 @@
     back.textContent = "Back to the study";
     banner.append(words, back);
     document.body.prepend(banner);
+    watch(words);
   });
 })();

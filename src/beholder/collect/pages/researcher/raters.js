@@ -68,7 +68,7 @@ function line(row, study, tools, heads) {
   ];
   return h("tr", { class: row.excluded ? "out" : null },
     h("td", { class: "lead" }, h("div", {},
-      h("span", { class: "mono" }, row.rater), h("div", { class: "quiet small" }, `${row.question} · ${row.platform}${row.simulated ? " · simulated" : ""} · ${moment(row.started)}`),
+      h("span", { class: "mono" }, row.rater), h("div", { class: "quiet small" }, `${row.question} · ${row.platform}${row.simulated && row.platform !== "simulated" ? " · simulated" : ""} · ${moment(row.started)}`),
       row.code && h("div", { class: "quiet small" }, "code ", h("span", { class: "mono" }, row.code)),
       row.flags.length || row.excluded || row.other_device ? h("div", { class: "chips" },
         row.other_device && h("span", { class: "chip" }, "unproven id on another device"),

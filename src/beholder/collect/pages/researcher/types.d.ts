@@ -23,6 +23,8 @@ export interface Study {
   you: { name: string; role: string; may_change: boolean };
   now: number;
   paused: boolean;
+  rehearsal: boolean;
+  entry: { open: boolean; platforms: string[] };
   raters: { total: number; excluded: number; simulated: number };
   comments: number;
   questions: Question[];

@@ -23,6 +23,29 @@ export function breakTime(container, state, tools) {
   return clicked(go, () => tools.api.post("/api/break"));
 }
 
+/**
+ * A rest within a part: offered once before a trial, and over when the rater goes on.
+ * @param {HTMLElement} container
+ * @param {any} state
+ * @param {import("../app.js").Tools} tools
+ * @returns {Promise<void>}
+ */
+export async function offerBreak(container, state, tools) {
+  if (tools.flow.rested === state.trial.trial) return;
+  const { t } = tools;
+  const { done, total } = state.progress;
+  tools.flow.rolling = false;
+  tools.flow.rested = state.trial.trial;
+  const go = primaryButton(t("break.go"), () => {});
+  showPage(
+    container, { ...state, step: "break" }, tools,
+    { title: t("break.offer.title"), lead: t("break.offer.lead", { done, total }) },
+    [h("p", {}, t("break.text")), resumeCard(tools)],
+    [go],
+  );
+  await clicked(go, async () => {});
+}
+
 /** How many parts are behind, as a row of dots. @param {number} block @param {number} blocks */
 function parts(block, blocks) {
   return h("div", { class: "parts", "aria-hidden": "true" },

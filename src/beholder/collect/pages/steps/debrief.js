@@ -12,13 +12,12 @@ const POINTS = [1, 2, 3, 4, 5];
  */
 export function debrief(container, state, tools) {
   const { t } = tools;
-  const send = h("button", { type: "button", class: "button button--primary", disabled: true }, t("debrief.send"));
+  const send = h("button", { type: "button", class: "button button--primary" }, t("debrief.send"));
   const comment = h("textarea", { id: "comment", rows: 4, maxlength: 2000 });
   const form = h("form", { class: "card form" },
     scale("clear", t("debrief.clear"), t("debrief.clear.low"), t("debrief.clear.high")),
     scale("fair", t("debrief.fair"), t("debrief.fair.low"), t("debrief.fair.high")),
     h("label", { for: "comment", class: "form__label" }, t("debrief.comment")), comment);
-  form.addEventListener("change", () => { send.disabled = !chosen(form, "clear") || !chosen(form, "fair"); });
   form.addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault());
   showPage(container, state, tools, { title: t("debrief.title"), lead: t("debrief.lead") }, [form], [send]);
   return clicked(send, () => tools.api.post("/api/debrief", {
@@ -45,7 +44,8 @@ function anchored(point, low, high) {
   return point === POINTS.length ? `${point}, ${high}` : String(point);
 }
 
-/** @param {HTMLFormElement} form @param {string} name */
+/** The point that was chosen, if any: nobody has to answer. @param {HTMLFormElement} form @param {string} name */
 function chosen(form, name) {
-  return Number(new FormData(form).get(name) ?? 0);
+  const value = new FormData(form).get(name);
+  return value === null ? null : Number(value);
 }

@@ -18,7 +18,8 @@ const SPOILED_MS = 2200;
 export async function tellFeedback(feedback, task, work, tools) {
   const { t, texts } = tools;
   const name = `choice.${feedback.expected}`;
-  const expected = texts.has(name) ? t(name) : feedback.expected;
+  const own = task.settings.labels?.[feedback.expected];
+  const expected = texts.has(name) || own ? t(name) : feedback.expected;
   const text = t(feedback.right ? "feedback.right" : "feedback.wrong", { expected });
   const unhurried = task.phase === "training" && !KINDS[task.kind].hurried;
   await tell(work, feedback.right ? "good" : "bad", text, unhurried ? Infinity : SHORT_MS, tools);

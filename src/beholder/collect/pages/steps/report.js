@@ -8,9 +8,9 @@ const REASONS = ["disturbing", "broken", "other"];
 /**
  * @param {any} trial
  * @param {import("../app.js").Tools} tools
- * @param {string} [likely] the reason that is chosen at first
+ * @param {string} [likely] the reason that is chosen at first; left out: none
  */
-export function reportDialog(trial, tools, likely = REASONS[0]) {
+export function reportDialog(trial, tools, likely = "") {
   const { t } = tools;
   const end = trial.skips_left === 0;
   const comment = h("textarea", { id: "report-comment", rows: 2, maxlength: 1000 });
@@ -25,7 +25,7 @@ export function reportDialog(trial, tools, likely = REASONS[0]) {
     confirm: t(end ? "report.confirm.end" : "report.confirm"),
     serious: end,
     act: async () => {
-      const reason = fieldset.querySelector("input:checked").value;
+      const reason = fieldset.querySelector("input:checked")?.value ?? "other";
       const body = { trial: trial.trial, attempt: trial.attempt, reason, comment: comment.value.trim(), end };
       tools.go(await tools.api.post("/api/skip", body));
     },

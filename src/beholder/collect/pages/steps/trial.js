@@ -3,7 +3,9 @@
 import { h, show } from "/static/dom.js";
 import { BrokenImage } from "/static/images.js";
 import { KINDS } from "/static/kinds/catalogue.js";
+import { withLabels } from "/static/own_words.js";
 import { attentionText } from "/static/steps/attention.js";
+import { offerBreak } from "/static/steps/break.js";
 import { tellFeedback, tellSpoiled } from "/static/steps/feedback.js";
 import { withdrawButton } from "/static/steps/page.js";
 import { reportDialog } from "/static/steps/report.js";
@@ -27,10 +29,12 @@ import { reportDialog } from "/static/steps/report.js";
 /**
  * @param {HTMLElement} container
  * @param {any} state
- * @param {import("../app.js").Tools} tools
+ * @param {import("../app.js").Tools} stepTools
  */
-export async function trial(container, state, tools) {
+export async function trial(container, state, stepTools) {
   const task = state.trial;
+  if (task.break_offered) await offerBreak(container, state, stepTools);
+  const tools = { ...stepTools, t: withLabels(stepTools.t, task.settings.labels) };
   const tokens = task.images.map((/** @type {{token: string}} */ image) => image.token);
   tools.images.keepOnly([...tokens, ...task.prefetch]);
   const work = h("div", { class: `work work--${task.kind}` });

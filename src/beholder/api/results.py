@@ -1,0 +1,98 @@
+"""The results of a study: leaderboards, inter-rater agreement, and whom screening excluded, with the reasons."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from beholder.judgements.inclusion import includes_excluded
+from beholder.report.tables.leaderboard import Board, build_boards, select_headlines
+from beholder.report.tables.raters import Agreement, RaterPool, RaterSummary, build_pools
+from beholder.study.kinds.catalogue import KINDS
+from beholder.study.study import load_study
+from beholder.tables.store import TRUTH_ROOM, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the tables of a study say so far."""
+
+    boards: tuple[Board, ...]
+    """All leaderboards, by every measure and slice."""
+    pools: tuple[RaterPool, ...]
+    """The raters of each question."""
+    includes_excluded: bool
+    """Whether the answers of raters count whom screening excludes."""
+
+    @property
+    def headlines(self) -> tuple[Board, ...]:
+        """The leaderboards of all images by the main measure of each question."""
+        return select_headlines(self.boards)
+
+
+def load_results(folder: Path) -> Results:
+    """Return the results of a study; tables that are absent count as empty.
+
+    Ground truth is shown only where all raters are simulated. Ratings are left out where the judgements have
+    changed since.
+    """
+    study, store = load_study(folder), Store(folder)
+    sessions = store.read_or_empty("sessions")
+    simulated = bool(sessions["simulated"].all())
+    truth = Store(folder, TRUTH_ROOM).read_or_empty("ratings") if simulated else None
+    boards: tuple[Board, ...] = ()
+    if _is_current(store):
+        boards = build_boards(store.read_or_empty("ratings"), store.read_or_empty("separations"), truth)
+    aspects = {question.name: KINDS[question.kind].aspects(question) for question in study.questions}
+    pools = build_pools(aspects, sessions, store.read_or_empty("raters"), store.read_or_empty("agreement"))
+    return Results(boards, pools, includes_excluded(store))
+
+
+def excluded_raters(pool: RaterPool) -> tuple[RaterSummary, ...]:
+    """Return the raters whom screening excludes, also where their answers are included all the same."""
+    return tuple(rater for rater in pool.raters if rater.reasons or not rater.used)
+
+
+def plain_results(results: Results) -> dict[str, object]:
+    """Return the numbers as JSON can hold them."""
+    return {
+        "include_excluded": results.includes_excluded,
+        "leaderboards": [asdict(board) for board in results.boards],
+        "agreement": [
+            {"question": pool.question, **_plain_agreement(agreement)}
+            for pool in results.pools
+            for agreement in pool.agreements
+        ],
+        "raters": [
+            {
+                "question": pool.question,
+                "took_part": pool.took_part,
+                "used": len(pool.used),
+                "excluded": [
+                    {"rater": rater.name, "used": rater.used, "reasons": list(rater.reasons)}
+                    for rater in excluded_raters(pool)
+                ],
+            }
+            for pool in results.pools
+        ],
+    }
+
+
+def _is_current(store: Store) -> bool:
+    """Say whether the ratings were made from the judgements as they are now."""
+    record = store.provenance("ratings")
+    return record is None or record.inputs.get("judgements") in (None, store.hash("judgements"))
+
+
+def _plain_agreement(agreement: Agreement) -> dict[str, object]:
+    value, low, high = agreement.after
+    before, before_low, before_high = agreement.before
+    return {
+        "aspect": agreement.aspect,
+        "statistic": agreement.statistic,
+        "value": value,
+        "low": low,
+        "high": high,
+        "before_screening": {"value": before, "low": before_low, "high": before_high},
+        "answers": agreement.answers,
+        "items": agreement.items,
+        "raters": agreement.raters,
+    }

@@ -1,0 +1,244 @@
+"""Every image with all that is known of it: votes, marks, skips, labels and scores, as compact rows for a page."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from urllib.parse import quote
+
+import polars as pl
+
+from beholder.formats.imported import UNKNOWN
+from beholder.judgements.coding import PAIRED
+from beholder.study.kinds.catalogue import kind_of
+from beholder.study.study import Study
+from beholder.tables.stages import REPORT
+from beholder.tables.store import Store
+
+LABELS = {"share": "called generated", "mean": "mean", "published-mean": "mean", "credit": "credit from presses"}
+"""Methods of labels that are shown of an image, with what the number is."""
+
+DIGITS = 4
+"""Significant digits of a number, to keep the page small."""
+
+Row = list[object]
+"""Numbers and texts in an order that the page knows."""
+
+
+@dataclass(slots=True)
+class ImageRecord:
+    """One image; indices point into the lists of :class:`SingleImages`."""
+
+    id: str
+    file: str | None
+    """Address relative to the page; ``None`` where there is no file."""
+    generator: int
+    real: bool
+    prompt: int | None
+    style: str | None
+    labels: list[Row] = field(default_factory=list)
+    """Aspect, what the number is, value, ends of its confidence interval, answers."""
+    votes: list[Row] = field(default_factory=list)
+    """Aspect, rater, value, the other image of the pair or ``None``, whether it is used."""
+    marks: list[Row] = field(default_factory=list)
+    """Aspect, rater, x and y of a point; or aspect, rater, word."""
+    skips: list[Row] = field(default_factory=list)
+    """Rater, reason."""
+    scores: list[Row] = field(default_factory=list)
+    """Scorer, score."""
+    disagreement: float | None = None
+    """Mean over aspects; 0 where raters agree, 1 where they are evenly divided over the ends of the scale."""
+
+
+@dataclass(slots=True)
+class Names:
+    """Names in the order of their first use, so that a row holds a number in place of a name."""
+
+    order: dict[str, int] = field(default_factory=dict)
+
+    def index(self, name: str) -> int:
+        """The number of a name."""
+        return self.order.setdefault(name, len(self.order))
+
+
+@dataclass(slots=True)
+class SingleImages:
+    """All images of a study, and the names that their rows refer to."""
+
+    generators: list[str]
+    prompts: list[str]
+    raters: list[str]
+    scorers: list[str]
+    aspects: list[Row]
+    """Question, aspect, kind of value, lowest and highest value."""
+    images: list[ImageRecord]
+
+    def plain(self) -> dict[str, object]:
+        """As JSON has it, an image being a list of its fields in order."""
+        names = [own.name for own in fields(ImageRecord)]
+        rest = {own.name: getattr(self, own.name) for own in fields(self) if own.name != "images"}
+        return rest | {"images": [[getattr(image, name) for name in names] for image in self.images]}
+
+
+def build_single_images(study: Study, folder: Path, generators: Iterable[str]) -> SingleImages:
+    """The images that raters were to judge, in the order of the table; ``generators`` are listed first."""
+    store = Store(folder).within(REPORT)
+    images = store.read("images").filter(~pl.col("gold"))
+    texts = dict(store.read_or_empty("prompts").select("prompt", "text").iter_rows())
+    makers, prompts, raters, scorers = Names(), Names(), Names(), Names()
+    for generator in generators:
+        makers.index(generator)
+    records = {
+        row["image"]: ImageRecord(
+            id=row["image"],
+            file=_address(row["path"]) if row["sha256"] != UNKNOWN else None,
+            generator=makers.index(row["generator"]),
+            real=row["real"],
+            prompt=prompts.index(texts[row["prompt"]]) if row["prompt"] in texts else None,
+            style=row["style"],
+        )
+        for row in images.iter_rows(named=True)
+    }
+    place = {image: number for number, image in enumerate(records)}
+    judgements = store.read_or_empty("judgements")
+    aspects = _add_votes(records, judgements, place, raters, study)
+    _add_marks(records, store, raters, aspects)
+    _add_skips(records, store, raters)
+    _add_labels(records, store.read_or_empty("labels"), aspects)
+    for scorer, aspect, image, score in (
+        store.read_or_empty("scores").select("scorer", "aspect", "image", "score").iter_rows()
+    ):
+        if image in records:
+            records[image].scores.append([scorers.index(f"{scorer}: {aspect}"), _short(score)])
+    return SingleImages(
+        generators=list(makers.order),
+        prompts=list(prompts.order),
+        raters=list(raters.order),
+        scorers=list(scorers.order),
+        aspects=[list(aspect) for aspect in aspects.rows],
+        images=list(records.values()),
+    )
+
+
+@dataclass(slots=True)
+class _Aspects:
+    """Aspects of questions by number, with the kind of their values and the ends of their scale."""
+
+    study: Study
+    numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    rows: list[tuple[str, str, str, float, float]] = field(default_factory=list)
+
+    def index(self, question: str, aspect: str, value_kind: str = "") -> int:
+        """The number of an aspect; its kind is that of its first use."""
+        key = (question, aspect)
+        if key not in self.numbers:
+            self.numbers[key] = len(self.rows)
+            own = next((q for q in self.study.questions if q.name == question), None)
+            scale = kind_of(own).scale(own) if own is not None else None
+            low, high = (0.0, 1.0) if scale is None else scale.ends
+            self.rows.append((question, aspect, value_kind, low, high))
+        return self.numbers[key]
+
+
+def _address(path: str) -> str:
+    return Path(path).as_uri() if Path(path).is_absolute() else quote(path)
+
+
+def _add_votes(
+    records: Mapping[str, ImageRecord],
+    judgements: pl.DataFrame,
+    place: Mapping[str, int],
+    raters: Names,
+    study: Study,
+) -> _Aspects:
+    """Add every judgement to its image; one of a pair also to the other image, the other way round."""
+    aspects = _Aspects(study)
+    used: dict[tuple[str, int], list[tuple[float, int | None]]] = defaultdict(list)
+    columns = ("question", "aspect", "value_kind", "rater", "image", "other", "value", "used")
+    for question, aspect, value_kind, rater, image, other, value, counts in judgements.select(columns).iter_rows():
+        number, who = aspects.index(question, aspect, value_kind), raters.index(rater)
+        sides = [(image, other, value)]
+        if value_kind in PAIRED:
+            sides.append((other, image, -value))
+        for own, rival, own_value in sides:
+            if own not in records:
+                continue
+            against = place.get(rival) if rival is not None else None
+            records[own].votes.append([number, who, _short(own_value), against, int(counts)])
+            if counts:
+                used[own, number].append((own_value, against))
+    shares: dict[str, list[float]] = defaultdict(list)
+    for (image, number), answers in used.items():
+        share = _disagreement(answers, *aspects.rows[number][2:])
+        if share is not None:
+            shares[image].append(share)
+    for image, of_aspects in shares.items():
+        records[image].disagreement = round(sum(of_aspects) / len(of_aspects), 3)
+    return aspects
+
+
+def _disagreement(
+    answers: list[tuple[float, int | None]], value_kind: str, low: float, high: float
+) -> float | None:
+    """Of one aspect of an image; ``None`` where no two raters judged the same."""
+    if value_kind in PAIRED:
+        by_rival: dict[int | None, list[float]] = defaultdict(list)
+        for value, rival in answers:
+            by_rival[rival].append(0.5 if value == 0 else float(value > 0))
+        groups = [group for group in by_rival.values() if len(group) > 1]
+        total = sum(len(group) for group in groups)
+        return sum(len(group) * _divided(group, 0.0, 1.0) for group in groups) / total if total else None
+    values = [value for value, _ in answers]
+    if value_kind == "rank":
+        low, high = min(values), max(values)
+    return _divided(values, low, high) if len(values) > 1 else None
+
+
+def _divided(values: list[float], low: float, high: float) -> float:
+    """The standard deviation of values, 1 where one half is at either end of the scale."""
+    if high <= low:
+        return 0.0
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / len(values)
+    return float(min(2 * variance**0.5 / (high - low), 1.0))
+
+
+def _add_marks(records: Mapping[str, ImageRecord], store: Store, raters: Names, aspects: _Aspects) -> None:
+    """Add points and words; a word has no image of its own, but its trial has one."""
+    marks = store.read_or_empty("marks").filter(pl.col("kind") != "press")
+    if marks.is_empty():
+        return
+    who = store.read("sessions").select("session", "rater", "question")
+    of_trial = store.read("trials").select("trial", _image=pl.col("images").list.first())
+    joined = marks.join(who, on="session").join(of_trial, on="trial")
+    columns = ("question", "aspect", "rater", "kind", pl.coalesce("image", "_image"), "x", "y", "word")
+    for question, aspect, rater, kind, image, x, y, word in joined.select(columns).iter_rows():
+        if image not in records:
+            continue
+        row: Row = [aspects.index(question, aspect), raters.index(rater)]
+        records[image].marks.append([*row, _short(x), _short(y)] if kind == "point" else [*row, word])
+
+
+def _add_skips(records: Mapping[str, ImageRecord], store: Store, raters: Names) -> None:
+    skips = store.read_or_empty("skips")
+    if skips.is_empty():
+        return
+    by_image = skips.join(store.read("trials").select("trial", "images"), on="trial").explode("images")
+    for rater, reason, image in by_image.select("rater", "reason", "images").iter_rows():
+        if image in records:
+            records[image].skips.append([raters.index(rater), reason])
+
+
+def _add_labels(records: Mapping[str, ImageRecord], labels: pl.DataFrame, aspects: _Aspects) -> None:
+    own = labels.filter(
+        pl.col("method").is_in(list(LABELS)) & pl.col("word").is_null() & pl.col("other").is_null()
+    )
+    columns = ("question", "aspect", "method", "image", "value", "low", "high", "answers")
+    for question, aspect, method, image, value, low, high, answers in own.select(columns).iter_rows():
+        if image in records:
+            row: Row = [aspects.index(question, aspect), LABELS[method]]
+            records[image].labels.append([*row, _short(value), _short(low), _short(high), answers])
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.{DIGITS}g}")
