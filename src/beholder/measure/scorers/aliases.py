@@ -8,8 +8,8 @@ SCORER_ALIASES: dict[str, str] = {"clipscore": "clip-score", "hpsv2": "hps-v2", 
 
 def resolve_scorers(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the scorers that names stand for, and a line for each alias."""
-    given = list(dict.fromkeys(names))
-    scorers = tuple(SCORER_ALIASES.get(name.lower(), name) for name in given)
+    distinct = list(dict.fromkeys(names))
+    scorers = tuple(SCORER_ALIASES.get(name.lower(), name) for name in distinct)
     return scorers, tuple(
-        f"{name}: {scorer}" for name, scorer in zip(given, scorers, strict=True) if name != scorer
+        f"{name}: {scorer}" for name, scorer in zip(distinct, scorers, strict=True) if name != scorer
     )

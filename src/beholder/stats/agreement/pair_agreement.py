@@ -128,14 +128,14 @@ class _Two:
     def sums(self, weights: Numbers) -> PairSums:
         drawn = np.minimum(weights, 1.0)  # z
         together = np.stack([np.einsum("rd,rd->d", matrix @ drawn, drawn) for matrix in self.second])
-        whole = self.judged_by @ drawn - together  # (categories, replicates) weight of the items
+        presence = self.judged_by @ drawn - together  # (categories, replicates) weight of the items
         fraction = weights[self.differing[0]]
         both = weights[self.differing[1]]
         both += fraction
         fraction /= np.maximum(both, 1.0, out=both)
         agreement = np.einsum("rd,rd->d", self.credits @ drawn, drawn)
         return PairSums(
-            agreement, together.sum(axis=0), whole + np.asarray(self.moves @ fraction), whole.sum(axis=0)
+            agreement, together.sum(axis=0), presence + np.asarray(self.moves @ fraction), presence.sum(axis=0)
         )
 
 
