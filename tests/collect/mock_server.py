@@ -121,7 +121,7 @@ class Mock:
             ratio = 0.5 if "realism" in question.kind else None
             state["instructions"] = {
                 **_asked(question), "trials": visit.trials, "disclosed_ratio": ratio,
-                "own": visit.wishes.get("own", ""), "attention": "attention" in visit.wishes,
+                "own": visit.wishes.get("own", ""), "has_checks": "attention" in visit.wishes,
                 "examples": [{"verdict": word, "caption": f"it is {word}"}
                              for word in visit.wishes.get("examples", "").split()],
             }  # fmt: skip

@@ -34,6 +34,8 @@ MEASURED = (
 """What differs from run to run: durations, rates and sizes."""
 TRAINING = frozenset({"learn", "score", "measure", "evaluate", "explain"})
 """Commands of networks, whose figures differ between processors."""
+PROGRESS = re.compile(r"^\S.*: [\d,]+ of [\d,]+(, about .* left)?$")
+"""What is printed every ten seconds off a terminal."""
 FIGURE = re.compile(r"-?\d*\.\d+")
 
 
@@ -98,7 +100,8 @@ def run(step: Step, folder: Path) -> list[str]:
     if done.returncode:
         message = f"exit code {done.returncode} of: {step.typed}\n{done.stdout}"
         raise AssertionError(message)
-    return [line.rstrip() for line in done.stdout.strip("\n").splitlines()]
+    lines = [line.rstrip() for line in done.stdout.strip("\n").splitlines()]
+    return [line for line in lines if not PROGRESS.match(line)]
 
 
 def agrees(step: Step, printed: list[str]) -> bool:

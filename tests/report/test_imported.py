@@ -57,8 +57,8 @@ def test_the_table_of_layer_6_has_means_and_standard_errors(layer6: str) -> None
 
 def test_raters_are_said_to_be_resampled_where_they_were(layer6: str) -> None:
     notes = re.sub(r"\s+", " ", layer6[layer6.index("How to read the numbers</h2>") :])
-    assert "bootstrap replicates that resample raters" in notes
-    assert "resample prompts" not in notes
+    assert "t intervals over raters" in notes
+    assert "intervals over prompts" not in notes
 
 
 def test_raters_are_placed_by_accuracy_and_mean_time(layer6: str) -> None:
@@ -85,8 +85,8 @@ def test_published_means_have_no_raters_to_extrapolate_from(tmp_path: Path) -> N
     html = page_of(tmp_path / "study")
     assert "The confidence interval over prompts is" in html
     notes = re.sub(r"\s+", " ", html[html.index("How to read the numbers</h2>") :])
-    assert "bootstrap replicates that resample prompts" in notes
-    assert "resample raters" not in notes
+    assert "t intervals over prompts" in notes
+    assert "intervals over raters" not in notes
     assert "Width of the confidence interval against the number of raters" not in html
     assert "by speed, and by accuracy" not in html
 

@@ -68,7 +68,7 @@ def learn(
     missing = [package for package in NEEDED if find_spec(package) is None]
     if missing:
         raise UserError(f'learning needs {", ".join(missing)}: pip install "beholder[models]"')
-    if recipe.data.labels != "rich":
+    if recipe.data.labels != "rich" and not trackers:
         read_labelled_images(Store(folder).within(TRAIN), recipe.data)  # faults before torch is imported
     from beholder.learn.job import as_json as figure_as_json
     from beholder.learn.stage import run

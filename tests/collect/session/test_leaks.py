@@ -37,6 +37,7 @@ TRIAL = {
     "prefetch",
     "phase",
     "skips_left",
+    "break_offered",
 }
 
 QUESTIONS: dict[str, AnyQuestion] = {

@@ -107,7 +107,8 @@ def test_what_someone_agreed_to_is_kept(serve: Serve) -> None:
     visitor = served.visitor()
     visitor.enter(language="de")
     consent = visitor.state["consent"]
-    assert (consent["text"], consent["version"], consent["language"]) == (texts["de"], "7b", "de")
+    assert (consent["version"], consent["language"]) == ("7b", "de")
+    assert consent["text"].startswith(f"{texts['de']}\n\n# ")  # the terms follow
     good = {"agreed": True, "hash": consent["hash"], "version": "7b", "language": "de"}
     for wrong in ({"hash": "0" * 64}, {"version": "7"}, {"language": "en"}):
         refused = visitor.post("consent", **(good | wrong))
@@ -118,7 +119,7 @@ def test_what_someone_agreed_to_is_kept(serve: Serve) -> None:
     ((digest, version, language, consented),) = served.rows(
         "select consent_hash, consent_version, language, consented from sessions"
     )
-    assert digest == hashlib.sha256(texts["de"].encode()).hexdigest()
+    assert digest == hashlib.sha256(consent["text"].encode()).hexdigest()
     assert (version, language) == ("7b", "de")
     assert consented > 0
     assert collected_tables(served.url)["sessions"]["consent"].to_list() == [digest]
@@ -373,6 +374,8 @@ def test_pages_of_the_scales_are_told_their_ends(serve: Serve) -> None:
     question = RatingQuestion(name="q", design=Design(raters=1, trials=2))
     visitor = serve(question, PairQuestion(name="p", design=Design(raters=1, trials=2))).visitor()
     visitor.begin("/q/q")
-    aspect = {"name": "quality", "text": "Quality", "low": "bad", "high": "excellent"}
-    assert visitor.trial["settings"] == {"aspects": [aspect], "points": 5}
+    settings = visitor.trial["settings"]
+    (aspect,) = settings["aspects"]
+    assert (aspect["name"], aspect["low"], aspect["high"]) == ("quality", "bad", "excellent")
+    assert settings["points"] == 5
     assert visitor.trial["prompt"].startswith("a red cube")

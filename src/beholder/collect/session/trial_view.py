@@ -101,7 +101,7 @@ def _instructions(catalogue: Catalogue, question: AnyQuestion, session: Row[Any]
             {"verdict": example.verdict, "caption": text_in(session.language, example.caption)}
             for example in question.examples
         ],
-        "attention": bool(question.design.attention_every),
+        "has_checks": bool(question.design.attention_every),
     }
 
 

@@ -28,7 +28,7 @@ export function instructions(container, state, tools) {
       task.examples?.length > 0 && exampleCard(task.examples, tools),
       keyTable(task, withLabels(t, task.settings.labels)),
       h("p", { class: "note" }, t("instructions.note", { trials: task.trials }),
-        task.attention && ` ${t("instructions.attention")}`),
+        task.has_checks && ` ${t("instructions.attention")}`),
     ],
     [go],
   );
