@@ -50,7 +50,7 @@ def test_instructions_and_captions_come_in_the_language_of_the_rater(own_study: 
     task = at_instructions(own_study).state["instructions"]
     assert task["own"] == "# Look\n\n- closely"
     assert task["examples"] == [{"verdict": "good", "caption": "sharp"}]
-    assert task["attention"] is True
+    assert task["has_checks"] is True
     assert task["settings"]["labels"] == {"left": "the first", "right": "the second"}
     german = at_instructions(own_study, "de").state["instructions"]
     assert german["own"] == "Genau hinsehen"
