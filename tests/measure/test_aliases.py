@@ -1,5 +1,7 @@
 """Names of the field: what each stands for, and what happens to names that stand for nothing here."""
 
+from pathlib import Path
+
 import pytest
 
 from beholder.errors import unknown_name
@@ -17,6 +19,12 @@ def test_every_alias_stands_for_what_there_is() -> None:
         assert all(name in alias.recipe for name in (*alias.distances, alias.encoder or "", alias.logits or ""))
     assert set(SCORER_ALIASES.values()) <= set(SCORERS)
     assert not {*ALIASES, *NOT_OFFERED} & set(DISTANCES)
+
+
+def test_every_alias_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs/measure.md").read_text(encoding="utf-8")
+    section = page.partition("### Names of the field")[2].partition("###")[0]
+    assert [name for name in (*ALIASES, *SCORER_ALIASES, *NOT_OFFERED) if f"`{name}`" not in section] == ["fls"]
 
 
 def test_each_name_brings_its_encoder() -> None:

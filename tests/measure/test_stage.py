@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from beholder.errors import ImageError, UserError
+from beholder.errors import ImageError, TableError, UserError
 from beholder.measure.correlations import generator_rows
 from beholder.measure.joined import AgreementSettings
 from beholder.measure.metric_values import of_scores
@@ -115,6 +115,16 @@ def test_without_real_images_one_line_names_what_is_left_out(
     assert line == "the study has no real images, so these are left out: frechet, kernel"
     assert set(store.read("distances")["distance"]) == {"vendi"}
     assert parts == {"images", "distances", "comparisons with raters"}
+
+
+def test_a_table_that_cannot_be_read_is_found_before_any_image_is(
+    study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Store(study).path("ratings")
+    pl.read_parquet(path).with_columns(colour=pl.lit("red")).write_parquet(path)
+    monkeypatch.setattr("beholder.measure.stage.score", lambda *_, **__: pytest.fail("images were scored"))
+    with pytest.raises(TableError, match="column 'colour' is not known"):
+        run(study, measuring=QUICK)
 
 
 def test_nothing_is_encoded_that_no_distance_needs(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:

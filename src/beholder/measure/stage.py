@@ -53,6 +53,8 @@ def run(
     """
     study, store, settings = load_study(folder), Store(folder), measuring or MeasureSettings()
     settings.check()
+    for name in ("labels", "ratings", "predictions"):
+        store.read_or_empty(name)  # a table that cannot be read is found before images are scored, not after
     figures = _figures(store, settings)
     images = perform(
         store,
