@@ -54,7 +54,7 @@ def test_every_command_shows_its_help() -> None:
 def test_what_needs_an_extra_says_which(sources: Path, tmp_path: Path) -> None:
     study, image = str(tmp_path / "s"), str(sources / "a" / "0.png")
     generated = ["--generated", f"a={sources / 'a'}", "--generated", f"b={sources / 'b'}"]
-    (made, *ran) = without_extras(
+    (created, *ran) = without_extras(
         [
             ["new", "hpd-pairs", study, *generated, "--real", str(sources / "real")],
             ["learn", study, "--recipe", "tiny-two-tower"],
@@ -66,7 +66,7 @@ def test_what_needs_an_extra_says_which(sources: Path, tmp_path: Path) -> None:
             ["researchers", study, "--database", "postgresql://nobody@localhost/none"],
         ]
     )
-    assert made[0] == 0, made
+    assert created[0] == 0, created
     for number, (code, out, err) in enumerate(ran):
         extra = "models" if number < len(ran) - 1 else "scale"
         assert (code, out) == (2, ""), err

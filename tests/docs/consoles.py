@@ -45,7 +45,7 @@ class Step:
 
     command: list[str]
     typed: str
-    shown: list[str]
+    page_output: list[str]
 
 
 def prepare(folder: Path) -> None:
@@ -112,7 +112,7 @@ def agrees(step: Step, printed: list[str]) -> bool:
     by_network = step.typed.split()[1] in TRAINING
     pattern = "".join(
         r"(?:[^\n]*\n)*?" if line.strip() == ELIDED else re.escape(_masked(line, by_network=by_network)) + "\n"
-        for line in step.shown
+        for line in step.page_output
     )
     return (
         re.fullmatch(pattern, "".join(f"{_masked(line, by_network=by_network)}\n" for line in printed)) is not None
@@ -138,7 +138,7 @@ def rewrite(path: Path) -> None:
             written = []
             for step in _steps_of("console", block["body"]):
                 printed = run(step, Path(name))
-                lines = step.shown if step.shown and agrees(step, printed) else printed
+                lines = step.page_output if step.page_output and agrees(step, printed) else printed
                 written.append("\n".join([f"$ {step.typed}", *lines]) + "\n")
             page = page.replace(block["body"], "\n".join(written), 1)
     path.write_text(page, encoding="utf-8")

@@ -16,7 +16,7 @@ def test_the_commands_of_the_readme_print_what_it_shows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "shown", "printed", "expected"),
+    ("typed", "page_output", "printed", "expected"),
     [
         ("beholder rank", ["rank: 3 ratings in 0.1 s"], ["rank: 3 ratings in 12.5 s"], True),
         ("beholder rank", ["rank: 3 ratings in 0.1 s"], ["rank: 4 ratings in 0.1 s"], False),
@@ -28,6 +28,6 @@ def test_the_commands_of_the_readme_print_what_it_shows(tmp_path: Path) -> None:
     ],
 )
 def test_only_durations_and_elided_lines_may_differ(
-    typed: str, shown: list[str], printed: list[str], expected: bool
+    typed: str, page_output: list[str], printed: list[str], expected: bool
 ) -> None:
-    assert agrees(Step([], typed, shown), printed) is expected
+    assert agrees(Step([], typed, page_output), printed) is expected

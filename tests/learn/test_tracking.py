@@ -15,11 +15,12 @@ from tests.learn.test_stage import recipe
 
 from beholder.cli.main import main
 from beholder.errors import UserError
-from beholder.learn import tracking
+from beholder.learn import trackers
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run
 from beholder.learn.state import Point
-from beholder.learn.tracking import Tracking, installed_trackers, logged_settings
+from beholder.learn.trackers import installed_trackers
+from beholder.learn.tracking import Tracking, logged_settings
 from beholder.learn.train import TrainingSummary, train
 
 __all__ = ["paired_study"]
@@ -93,7 +94,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeTracker]:
         monkeypatch.setitem(accelerate_tracking.LOGGER_TYPE_TO_CLASS, name, FakeTracker)
     available = [LoggerType.WANDB, LoggerType.MLFLOW]
     monkeypatch.setattr(accelerate_tracking, "get_available_trackers", lambda: available)
-    monkeypatch.setattr(tracking, "find_spec", lambda name: object() if name in ("wandb", "mlflow") else None)
+    monkeypatch.setattr(trackers, "find_spec", lambda name: object() if name in ("wandb", "mlflow") else None)
     return FakeTracker
 
 
@@ -148,7 +149,7 @@ def test_what_is_no_number_is_not_logged(fake: type[FakeTracker]) -> None:
 def test_missing_packages_are_named_before_any_work(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tracking, "find_spec", lambda name: object() if name == "tensorboard" else None)
+    monkeypatch.setattr(trackers, "find_spec", lambda name: object() if name == "tensorboard" else None)
     options = [
         "--recipe",
         "tiny-two-tower",
@@ -165,7 +166,7 @@ def test_missing_packages_are_named_before_any_work(
         in capsys.readouterr().err
     )
     assert installed_trackers(("all",)) == ("tensorboard",)
-    monkeypatch.setattr(tracking, "find_spec", lambda _: None)
+    monkeypatch.setattr(trackers, "find_spec", lambda _: None)
     with pytest.raises(UserError, match="none of tensorboard, wandb, mlflow is installed"):
         installed_trackers(("all",))
 

@@ -13,6 +13,7 @@ from beholder.errors import UserError
 from beholder.learn.card import figure_table
 from beholder.learn.examples import read_labelled_images
 from beholder.learn.recipe import TRACKERS, load_recipe, shipped_recipes
+from beholder.learn.trackers import installed_trackers
 from beholder.tables.stages import TRAIN
 from beholder.tables.store import Store
 
@@ -68,7 +69,8 @@ def learn(
     missing = [package for package in NEEDED if find_spec(package) is None]
     if missing:
         raise UserError(f'learning needs {", ".join(missing)}: pip install "beholder[models]"')
-    if recipe.data.labels != "rich" and not trackers:
+    installed_trackers(recipe.training.trackers)
+    if recipe.data.labels != "rich":
         read_labelled_images(Store(folder).within(TRAIN), recipe.data)  # faults before torch is imported
     from beholder.learn.job import as_json as figure_as_json
     from beholder.learn.stage import run

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import yaml
 
+from beholder import __version__
 from beholder.formats.format import Tables
 from beholder.study.study import Study
 
@@ -119,7 +120,7 @@ def _text(study: Study, tables: Tables, configurations: Sequence[Configuration])
 def _collected(study: Study, tables: Tables) -> str:
     sessions = tables["sessions"]
     raters, simulated = sessions["rater"].n_unique(), sessions.filter("simulated")["rater"].n_unique()
-    asked = "\n".join(f"- {question.name} ({question.kind}): {question.text}" for question in study.questions)
+    questions = "\n".join(f"- {question.name} ({question.kind}): {question.text}" for question in study.questions)
     if simulated == raters and raters:
         people = f"All {raters:,} raters are simulated: **these are not judgements of people.**"
     elif simulated:
@@ -128,4 +129,4 @@ def _collected(study: Study, tables: Tables) -> str:
         people = f"{raters:,} raters took part; they are numbered, and nothing else about them is here."
     else:
         people = "The labels are as published; single answers are not known."
-    return f"{people}\n\n{asked}\n\nWritten by [beholder](https://pypi.org/project/beholder/)."
+    return f"{people}\n\n{questions}\n\nWritten by beholder {__version__}."

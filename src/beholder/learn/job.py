@@ -20,7 +20,8 @@ from beholder.learn.recipe import Recipe
 from beholder.learn.splits import Item, Split, split
 from beholder.learn.state import FILE_NAME as STATE
 from beholder.learn.state import Curve, Point, drop_state
-from beholder.learn.tracking import Tracking, installed_trackers, logged_settings
+from beholder.learn.trackers import installed_trackers
+from beholder.learn.tracking import Tracking, logged_settings
 from beholder.learn.train import BatchT, Loader, Progress, Validate, is_main_process, train
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.trainable import Trainable

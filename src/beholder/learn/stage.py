@@ -25,7 +25,7 @@ from beholder.learn.predict import calibrate, predict_images, validate
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.stage import learn_rich
 from beholder.learn.splits import Role, Split
-from beholder.learn.tracking import installed_trackers
+from beholder.learn.trackers import installed_trackers
 from beholder.learn.train import Progress, is_main_process, process_count
 from beholder.models.architectures import IMAGE_ALONE, architecture
 from beholder.models.trainable import Batch, Trainable

@@ -6,23 +6,19 @@ step. TensorBoard's files are in ``logs`` next to the checkpoint; the others rea
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from accelerate import Accelerator
 from accelerate.utils import ProjectConfiguration
 
-from beholder.errors import UserError
-from beholder.learn.recipe import TRACKERS, Training
+from beholder.learn.recipe import Training
 from beholder.learn.state import Point
 
 LOGS = "logs"
-ALL = "all"
-"""Stands for the trackers that are installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +61,6 @@ class Tracking:
 
 
 UNTRACKED = Tracking()
-
-
-def installed_trackers(names: Sequence[str]) -> tuple[str, ...]:
-    """Check that the packages of these trackers are installed; ``all`` stands for those that are.
-
-    Raises:
-        UserError: With the packages that are missing.
-    """
-    installed = tuple(name for name in TRACKERS if find_spec(name) is not None)
-    if ALL in names:
-        if not installed:
-            raise UserError(f"tracker 'all': none of {', '.join(TRACKERS)} is installed: pip install tensorboard")
-        return installed
-    missing = [name for name in dict.fromkeys(names) if name not in installed]
-    if missing:
-        listed = " and ".join(missing)
-        raise UserError(
-            f"logging to {listed} needs the package{'s' if len(missing) > 1 else ''} of that name: "
-            f"pip install {' '.join(missing)}"
-        )
-    return tuple(dict.fromkeys(names))
 
 
 def logged_settings(recipe: str, training: Training) -> dict[str, str | int | float]:

@@ -147,8 +147,8 @@ def pair_errors(
     if cells.floor is not None:
         least = np.diag(cells.floor)
         floor = least[first] + least[second] - 2 * cells.floor[first, second]
-    known = np.minimum(cells.raters[first], cells.raters[second]) >= 2
-    error = np.where(known, np.sqrt(_floored(variance, floor, cells)), np.nan)
+    has_error = np.minimum(cells.raters[first], cells.raters[second]) >= 2
+    error = np.where(has_error, np.sqrt(_floored(variance, floor, cells)), np.nan)
     return error, _degrees(cells.answers, first, second)
 
 

@@ -94,9 +94,9 @@ def _curve(level: float, cells: int) -> tuple[NDArray[np.float64], NDArray[np.fl
     alpha, pairs = 1 - level, cells * (cells - 1) / 2
     log_p = np.linspace(np.log(alpha / pairs), np.log(alpha), _KNOTS)
     joint, bound = _extremes(np.exp(log_p), cells)
-    kept = np.arange(_KNOTS) <= np.count_nonzero(joint <= alpha)  # the last has a weight just below 0
-    weights = (alpha - joint[kept]) / (bound[kept] - joint[kept])
-    return weights[::-1], log_p[kept][::-1]
+    usable = np.arange(_KNOTS) <= np.count_nonzero(joint <= alpha)  # the last has a weight just below 0
+    weights = (alpha - joint[usable]) / (bound[usable] - joint[usable])
+    return weights[::-1], log_p[usable][::-1]
 
 
 def _family(p: NDArray[np.float64], cells: int, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
