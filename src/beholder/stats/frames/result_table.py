@@ -255,11 +255,7 @@ class ResultTable:
         }
         counts = {noun: count for noun, count in nouns.items() if count is not None}
         parts = [self.method if self.level is None else f"{100 * self.level:g} % CI: {self.method}"]
-        parts += [
-            f"{count:,} {noun if count == 1 else noun + 's'}"
-            for noun, count in counts.items()
-            if count is not None
-        ]
+        parts += [f"{count:,} {noun if count == 1 else noun + 's'}" for noun, count in counts.items()]
         parts += [] if self.seed is None else [f"seed {self.seed}"]
         return [" · ".join(parts), *([f"ties: {self.ties}"] if self.ties else []), *self.notes]
 
