@@ -235,7 +235,7 @@ class ResultTable:
 
     def _interval_of(self, name: str) -> tuple[str, str] | None:
         stem = name.removesuffix(f"_{LOW}")
-        if name in (LOW, self._plotted):
+        if name in (LOW, self._plotted, "se"):
             return LOW, HIGH
         return f"{stem}_{LOW}", f"{stem}_{HIGH}"
 
