@@ -63,7 +63,7 @@ def bradley_terry(
         dune       +0.08  [−0.11, +0.26]  0.09  1–3       20      298
         cirrus     −0.12  [−0.34, +0.10]  0.10  2–4       20      295
         aurora     −0.57  [−0.89, −0.26]  0.15  3–4       20      298
-        95 % CI: t over raters · 20 raters · 4 items · 600 answers
+        95 % CI: t over raters · 20 raters · 600 answers
         ties: Davidson's model: a tie has a probability of its own
         >>> ratings.pairs().to_frame().filter("separated").select("item", "other").rows()
         [('ember', 'aurora'), ('ember', 'cirrus'), ('dune', 'aurora')]

@@ -39,11 +39,14 @@ def plackett_luce(
 
     Example:
         >>> orders = {"a": "xyz", "b": "xzy", "c": "yxz", "d": "xyz", "e": "zxy", "f": "xyz"}
-        >>> rows = [(rater, rater, item, order.index(item) + 1) for rater, order in orders.items() for item in order]
-        >>> columns = dict(zip(("rater", "ranking", "item", "rank"), zip(*rows)))
-        >>> ratings = plackett_luce(columns)
+        >>> columns = {
+        ...     "rater": [rater for rater in orders for _ in range(3)],
+        ...     "item": [item for order in orders.values() for item in order],
+        ...     "rank": [1, 2, 3] * 6,
+        ... }
+        >>> ratings = plackett_luce(columns, ranking="rater")  # one ranking by each rater
         >>> ratings.to_frame()["item"].to_list(), ratings["estimate"].round(2).tolist()
-        (['x', 'y', 'z'], [0.97, -0.22, -0.75])
+        (['x', 'y', 'z'], [1.13, -0.22, -0.92])
     """
     columns = read_columns(
         rankings,

@@ -151,7 +151,6 @@ def ratings_table(
         method="t over answers, taken as independent" if independent else METHOD,
         level=level,
         raters=None if independent else rater_count,
-        items=len(names),
         answers=total,
         ties=ties,
         notes=(*notes, *caution),

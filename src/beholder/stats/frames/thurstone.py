@@ -42,7 +42,7 @@ def thurstone(
     Example:
         >>> from beholder.stats.frames.examples import example_votes
         >>> thurstone(example_votes(), tie="tie")["estimate"].round(2).tolist()
-        [0.34, 0.04, -0.07, -0.32]
+        [0.33, 0.04, -0.06, -0.31]
     """
     named = read_votes(
         votes, winner=winner, loser=loser, tie=tie, first=first, second=second, outcome=outcome, rater=rater
