@@ -84,6 +84,7 @@ class Ratings(ResultTable):
             ties=self.ties,
             notes=self.notes,
             reference=0.0,
+            signed=True,
             unit=f"difference in {self.unit or self.title}",
             backend=self.backend,
         )
@@ -155,6 +156,7 @@ def ratings_table(
         ties=ties,
         notes=(*notes, *caution),
         reference=reference,
+        signed=reference == 0,
         unit=unit,
         backend=backend,
         names=tuple(names),
