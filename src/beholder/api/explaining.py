@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from beholder.api.scoring import Images, Prompts, prompts_of, sources_of
+from beholder.api.inputs import Images, Prompts, prompts_of, sources_of
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.sources import ImageSource
 from beholder.measure.rich.explain import Explanations, Progress

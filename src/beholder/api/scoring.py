@@ -7,25 +7,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from PIL import Image
 
+from beholder.api.inputs import Images, Prompts, prompts_of, sources_of
 from beholder.errors import UserError
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
-from beholder.images.decode import flatten
 from beholder.images.reading import BrokenImage
-from beholder.images.sources import ArrayImage, ImageSource, find_images
+from beholder.images.sources import ImageSource
 from beholder.measure.meaning import Choices, Meaning, choices_of, meaning, read_choices
 from beholder.measure.score import Progress, Scores
 from beholder.measure.score import score as score_all
 from beholder.measure.scorers.catalogue import load_scorer, recipe_of
 from beholder.measure.scorers.scorer import Differentiable, Scorer
 from beholder.stats.prediction.calibration import Calibration
-
-Images = str | Path | Image.Image | NDArray[np.uint8] | Sequence[str | Path | Image.Image | NDArray[np.uint8]]
-"""Paths (files, folders, globs, manifests, tar files, arrays on disk), images in memory, or several of these."""
-
-Prompts = str | Sequence[str] | Mapping[str, str] | None
-"""One for all images; one for each, in order; by the name of the image; or none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,38 +132,6 @@ def _scored(scorer: Scorer, scores: Scores, reference_scores: Scores | None, cho
         else meaning(values, reference_scores.values[scorer.name], scorer, calibration)
     )
     return Scored(scorer.name, scorer.identity, scores.names, values, read, calibration, scores.broken)
-
-
-def sources_of(images: Images, background: str = DEFAULT_BACKGROUND) -> list[ImageSource]:
-    """Return the sources of files and folders and of images in memory, which are called ``image 1`` and so on."""
-    several = images if isinstance(images, Sequence) and not isinstance(images, str) else [images]
-    sources: list[ImageSource] = []
-    paths: list[str | Path] = []
-    for image in several:
-        if isinstance(image, str | Path):
-            paths.append(image)
-            continue
-        sources += find_images(*paths) if paths else []
-        paths = []
-        pixels = image if isinstance(image, np.ndarray) else np.asarray(flatten(image, background))
-        sources.append(ArrayImage(f"image {len(sources) + 1}", pixels))
-    return sources + (find_images(*paths) if paths or not several else [])
-
-
-def prompts_of(prompts: Prompts, pictures: Sequence[ImageSource]) -> list[str | None]:
-    """Return the prompt of each picture."""
-    if prompts is None or isinstance(prompts, str):
-        return [prompts] * len(pictures)
-    if isinstance(prompts, Mapping):
-        texts = [prompts.get(picture.name, prompts.get(Path(picture.name).name)) for picture in pictures]
-        missing = [picture.name for picture, text in zip(pictures, texts, strict=True) if text is None]
-        if missing:
-            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-            raise UserError(f"no prompt for {', '.join(missing[:5])}{more}")
-        return texts
-    if len(prompts) != len(pictures):
-        raise UserError(f"{len(prompts)} prompts for {len(pictures)} images; give one for all, or one for each")
-    return list(prompts)
 
 
 def _loaded(scorer: str, weights: Mapping[str, str] | str | Path | None, device: str | None) -> Scorer:
