@@ -83,6 +83,10 @@ class StatisticsError(UserError):
     """Numbers from which the requested statistic is not defined."""
 
 
+class FrameError(FaultsError):
+    """A data frame that lacks columns, or whose columns do not hold what a statistic needs."""
+
+
 class RefusedError(BeholderError):
     """A request to the study server that is not taken: a code for the page, a sentence for the log."""
 
