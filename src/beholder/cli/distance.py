@@ -1,13 +1,12 @@
 """``beholder distance``: how far sets of generated images are from real ones, without a study."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from beholder.api.distances import USUAL, SetDistance, choose_distances, compare_sets
+from beholder.api.compare_sets import USUAL, SetDistance, choose_distances, compare_sets
 from beholder.cli.options import background_option
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_report
@@ -55,7 +54,6 @@ def distance(
     Each set GENERATED is compared with REAL. Every figure has a 95 % confidence interval over the sampling
     of images. Compare only figures of one encoder and of equal numbers of images.
     """
-    logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
     chosen = choose_distances(
         metrics or USUAL,
         encoder=encoder,
@@ -78,6 +76,7 @@ def distance(
             seed=seed,
             skip_broken=skip_broken,
             progress=progress,
+            caution=lambda sentence: click.echo(f"note: {sentence}", err=True),
         )
     if as_json:
         show_json([_plain(row) for row in distances])

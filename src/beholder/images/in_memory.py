@@ -5,7 +5,7 @@ recognised by its methods.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,8 @@ class Tensor(Protocol):
 
 
 InMemory: TypeAlias = Image.Image | NDArray[np.generic] | Tensor
-"""One image or a batch of them: Pillow; an array (height, width[, channels]) or (images, height, width, channels); a
-tensor (channels, height, width) or (images, channels, height, width)."""
+"""One image or a batch of them: Pillow; an array (height, width[, channels]) or (images, height, width, channels);
+a tensor (channels, height, width) or (images, channels, height, width)."""
 
 
 def pixels_of(images: InMemory | Sequence[InMemory], background: str = DEFAULT_BACKGROUND) -> list[Pixels]:
@@ -57,7 +57,7 @@ def pixels_of(images: InMemory | Sequence[InMemory], background: str = DEFAULT_B
         >>> [pixels.shape for pixels in pixels_of(np.zeros((2, 8, 9, 3), np.uint8))]
         [(8, 9, 3), (8, 9, 3)]
     """
-    several: Iterable[InMemory] = images if isinstance(images, list | tuple) else [images]
+    several: Iterable[InMemory] = images if isinstance(images, list | tuple) else [cast("InMemory", images)]
     return [pixels for image in several for pixels in _pixels(image, background)]
 
 

@@ -1,15 +1,18 @@
 """What all metrics have in common: a state of arrays that grows, is merged, emptied, and computed from."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Generic, Self, TypeAlias, TypeVar
+from collections.abc import Mapping
+from typing import Generic, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beholder.errors import UserError
 
-State: TypeAlias = Mapping[str, NDArray[np.float32] | NDArray[np.float64]]
+Rows: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+"""One row per image."""
+
+State: TypeAlias = Mapping[str, Rows]
 """Arrays by name; their first axis counts images."""
 
 Figure = TypeVar("Figure")
@@ -27,9 +30,7 @@ class Metric(ABC, Generic[Figure]):
     """Of the arrays of the state."""
 
     def __init__(self) -> None:
-        self._batches: dict[str, list[NDArray[np.float32] | NDArray[np.float64]]] = {
-            name: [] for name in self.names
-        }
+        self._batches: dict[str, list[Rows]] = {name: [] for name in self.names}
 
     @abstractmethod
     def compute(self) -> Figure:
@@ -54,10 +55,10 @@ class Metric(ABC, Generic[Figure]):
             raise UserError(f"a state of {', '.join(self.names)} is expected; found: {', '.join(incoming_state)}")
         for name, rows in incoming_state.items():
             if len(rows):
-                self._append(name, np.asarray(rows))
+                self._append(name, rows)
 
     @property
-    def metric_state(self) -> dict[str, NDArray[np.float32] | NDArray[np.float64]]:
+    def metric_state(self) -> dict[str, Rows]:
         """All that was seen, as arrays, to be sent to another process and merged there."""
         return {name: self._rows(name) for name in self.names}
 
@@ -79,12 +80,12 @@ class Metric(ABC, Generic[Figure]):
         """Forget all images."""
         self.reset()
 
-    def _append(self, name: str, rows: NDArray[np.float32] | NDArray[np.float64]) -> None:
+    def _append(self, name: str, rows: Rows) -> None:
         width = next((batch.shape[1:] for batches in self._batches.values() for batch in batches), rows.shape[1:])
         if rows.shape[1:] != width:
             raise UserError(f"features of {rows.shape[1:]} after features of {width}: use one encoder")
         self._batches[name].append(rows)
 
-    def _rows(self, name: str) -> NDArray[np.float32] | NDArray[np.float64]:
-        batches: Sequence[NDArray[np.float32] | NDArray[np.float64]] = self._batches[name]
-        return np.concatenate(batches) if batches else np.empty((0, 0), np.float32)
+    def _rows(self, name: str) -> Rows:
+        batches = self._batches[name]
+        return cast("Rows", np.concatenate(batches)) if batches else np.empty((0, 0), np.float32)

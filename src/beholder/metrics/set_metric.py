@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from beholder.errors import UserError, unknown_name
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
@@ -13,7 +13,7 @@ from beholder.images.in_memory import InMemory, Tensor, pixels_of
 from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
 from beholder.measure.distances.result import Distance
 from beholder.measure.settings import OFFLINE
-from beholder.metrics.metric import Metric
+from beholder.metrics.metric import Metric, Rows
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encoder import Encoder
 
@@ -80,7 +80,7 @@ class TwoSetMetric(Metric[Figure]):
         """Both sets of features, as the distances take them."""
         return Sets(self._rows("real"), self._rows("generated"), seed=self.seed, level=self.level)
 
-    def _vectors(self, images: Batch | ArrayLike) -> NDArray[np.float32] | NDArray[np.float64]:
+    def _vectors(self, images: Batch | ArrayLike) -> Rows:
         if self.encoder is None:
             return _as_floats(images)
         if isinstance(self.encoder, Encoder):
@@ -148,6 +148,6 @@ class ImageSetMetric(TwoSetMetric[Distance]):
         return f"{self.metric}, {super().identity}"
 
 
-def _as_floats(vectors: object) -> NDArray[np.float32] | NDArray[np.float64]:
+def _as_floats(vectors: object) -> Rows:
     array = vectors.detach().cpu().numpy() if isinstance(vectors, Tensor) else np.asarray(vectors)
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
