@@ -35,6 +35,7 @@ RATINGS = ResultTable(
     seed=3,
     notes=("A note.",),
     reference=0.0,
+    signed=True,
 )
 
 

@@ -52,14 +52,15 @@ class ResultTable:
         replicates: Bootstrap replicates.
         seed: With which the result is reproduced.
         notes: What a reader must know.
-        reference: A number that means something by itself, such as 0 for no difference.
+        reference: A number that means something by itself, such as 0 for no difference; plots have a line there.
+        signed: Whether estimates above 0 are printed with a plus.
         unit: What the axis of a plot measures; the title by default.
         backend: The library that :meth:`to_frame` returns by default.
 
     Example:
         >>> rows = pl.DataFrame({"generator": ["ember", "dune"], "estimate": [0.54, -0.54],
         ...                      "low": [0.41, -0.66], "high": [0.66, -0.41], "raters": [16, 16]})
-        >>> ResultTable(title="ratings", rows=rows, method="t over raters", level=0.95, raters=16, reference=0.0)
+        >>> ResultTable(title="ratings", rows=rows, method="t over raters", level=0.95, raters=16, signed=True)
         ratings
         generator  estimate         95 % CI  raters
         ───────────────────────────────────────────
@@ -82,6 +83,7 @@ class ResultTable:
     seed: int | None = None
     notes: tuple[str, ...] = ()
     reference: float | None = None
+    signed: bool = False
     unit: str = ""
     backend: str = "polars"
 
@@ -235,12 +237,12 @@ class ResultTable:
 
     def _interval_of(self, name: str) -> tuple[str, str] | None:
         stem = name.removesuffix(f"_{LOW}")
-        if name in (LOW, self._plotted):
+        if name in (LOW, self._plotted, "se"):
             return LOW, HIGH
         return f"{stem}_{LOW}", f"{stem}_{HIGH}"
 
     def _signed(self, name: str) -> bool:
-        return self.reference == 0 and name in (self._plotted, LOW)
+        return self.signed and name in (self._plotted, LOW)
 
     def _interval_head(self, name: str) -> str:
         words = "CI" if self.level is None else f"{100 * self.level:g} % CI"

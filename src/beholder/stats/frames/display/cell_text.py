@@ -13,7 +13,9 @@ MOST_DECIMALS = 6
 
 
 def interval_decimals(lows: Sequence[float | None], highs: Sequence[float | None]) -> int:
-    """Return the decimals with which half the width of a typical interval has two significant digits.
+    """Return the decimals with which half the width of a typical interval has at least two significant digits.
+
+    Below 10 these are two decimals or more.
 
     Args:
         lows: The lower ends.
@@ -35,7 +37,8 @@ def interval_decimals(lows: Sequence[float | None], highs: Sequence[float | None
     )
     if not halves:
         return 3
-    return _within(1 - math.floor(math.log10(halves[len(halves) // 2])))
+    half = halves[len(halves) // 2]
+    return _within(max(1 - math.floor(math.log10(half)), 2 if half < 10 else 0))
 
 
 def plain_decimals(numbers: Sequence[float | None]) -> int:
