@@ -13,8 +13,10 @@ from beholder.api.scoring import score as score
 from beholder.api.studies import import_study as import_study
 from beholder.api.studies import new_study as new_study
 from beholder.api.studies import open_study as open_study
+from beholder.stats.frames.bradley_terry import bradley_terry as bradley_terry
 
 __version__: str
+__all__: list[str]
 
 LATE: dict[str, str]
 MODULES: tuple[str, ...]
