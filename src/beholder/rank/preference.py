@@ -7,8 +7,8 @@ import polars as pl
 from scipy.special import ndtri
 
 from beholder.errors import StatisticsError
+from beholder.judgements.generator_votes import generator_votes
 from beholder.rank.ratings import GeneratorRatings
-from beholder.rank.votes import generator_votes
 from beholder.stats.comparisons.bradley_terry import bradley_terry
 from beholder.stats.comparisons.vote_table import FIRST, OUTCOMES, SECOND, TIE, tally_votes
 from beholder.stats.comparisons.win_graph import comparison_components
