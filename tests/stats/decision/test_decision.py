@@ -13,7 +13,13 @@ MEASURES = arrays(np.float64, (5, 3), elements=st.integers(0, 6).map(float))
 
 def test_front_by_hand() -> None:
     # (2, 2) beats (1, 2); equal rows dominate neither; a missing measure is not on the front
-    assert pareto_front([[2, 2], [1, 2], [2, 2], [3, 0], [np.nan, 9]]).tolist() == [True, False, True, True, False]
+    assert pareto_front([[2.0, 2.0], [1.0, 2.0], [2.0, 2.0], [3.0, 0.0], [np.nan, 9.0]]).tolist() == [
+        True,
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 @given(MEASURES)
@@ -43,7 +49,7 @@ def test_two_measures_split_the_weights_where_the_lines_cross() -> None:
     z = standardise(measures)
     crossing = (z[2, 1] - z[0, 1]) / (z[2, 1] - z[0, 1] + z[0, 0] - z[2, 0])  # of the first and the last
     wins = winning_weights(measures, np.random.default_rng(0))
-    np.testing.assert_allclose(wins.share, [1 - crossing, 0, crossing], atol=0.015)
+    np.testing.assert_allclose(wins.proportion, [1 - crossing, 0, crossing], atol=0.015)
     assert wins.margin[1] < 0 < wins.margin[0]
     np.testing.assert_allclose(wins.best_weights[0], [1, 0], atol=1e-9)
 
@@ -55,7 +61,7 @@ def test_the_largest_lead_is_reached_by_its_weights(measures: np.ndarray) -> Non
         utility = standardise(measures) @ weights
         lead = utility[entry] - np.delete(utility, entry).max()
         assert lead == pytest.approx(wins.margin[entry], abs=1e-7)
-    assert wins.share.sum() == pytest.approx(1)
+    assert wins.proportion.sum() == pytest.approx(1)
 
 
 def test_faults_are_named() -> None:

@@ -31,8 +31,8 @@ def crossed(scores: np.ndarray) -> CrossedInfluence:
 
 
 def test_sums_of_squares_by_hand() -> None:
-    # raters × prompts [[1, 3], [2, 6]], mean 3: l = (−2, 0, −1, 3)/4. Over raters: sums −½ and ½, R = 2(¼ + ¼) = 1;
-    # over prompts: −¾ and ¾, P = 2(9/16 + 9/16) = 2.25; pairs: E = 4/3 (4 + 0 + 1 + 9)/16 = 7/6
+    # raters × prompts [[1, 3], [2, 6]], mean 3: l = (−2, 0, −1, 3)/4. Over raters: sums −½ and ½, R = 2(¼ + ¼) =
+    # 1; over prompts: −¾ and ¾, P = 2(9/16 + 9/16) = 2.25; pairs: E = 4/3 (4 + 0 + 1 + 9)/16 = 7/6
     errors = contrast_errors(crossed(np.array([[1.0, 3.0], [2.0, 6.0]])[..., None]), [[1.0]])
     assert errors.over_raters[0] == pytest.approx(1.0)
     assert errors.over_prompts[0] == pytest.approx(1.5)
@@ -57,7 +57,7 @@ def test_scores_of_a_program_have_the_t_interval_over_prompts() -> None:
     scores = np.random.default_rng(1).normal(size=40)
     estimate = crossed_t(crossed_means(None, np.arange(40), np.zeros(40, int), scores))[0]
     low, high = stats.t.interval(0.95, 39, scores.mean(), stats.sem(scores))
-    assert (estimate.low, estimate.high) == (pytest.approx(low), pytest.approx(high))
+    assert [estimate.low, estimate.high] == pytest.approx([low, high])
     assert (estimate.raters, estimate.items, estimate.method) == (0, 40, "t over prompts")
 
 

@@ -1,1 +1,1 @@
-"""Choosing among entries by several measures: Pareto fronts, utilities, and the weights for which each entry wins."""
+"""Choosing among entries by several measures: Pareto fronts, utilities, and for which weights each entry wins."""

@@ -9,8 +9,8 @@ from beholder.errors import StatisticsError
 def pareto_front(measures: ArrayLike) -> NDArray[np.bool_]:
     """Say which entries no other dominates.
 
-    An entry dominates another if it is at least as good in every measure and better in one. An entry with a missing
-    measure (nan) cannot be compared: it is not on the front and dominates nobody.
+    An entry dominates another if it is at least as good in every measure and better in one. An entry with a
+    missing measure (nan) cannot be compared: it is not on the front and dominates nobody.
 
     Args:
         measures: One row per entry, one column per measure, higher is better (entries, measures).
@@ -23,7 +23,7 @@ def pareto_front(measures: ArrayLike) -> NDArray[np.bool_]:
         [True, True, False, True]
     """
     table = _table(measures)
-    complete = ~np.isnan(table).any(axis=1)
+    complete = np.asarray(~np.isnan(table).any(axis=1), np.bool_)
     at_least = (table[:, None] >= table[None]).all(axis=2)  # (entries, entries) row at least as good as column
     better = (table[:, None] > table[None]).any(axis=2)
     dominated = (at_least & better & complete[:, None]).any(axis=0)

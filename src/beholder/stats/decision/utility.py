@@ -1,9 +1,9 @@
 """Utility: a weighted mean of several measures, and for which weights each entry wins.
 
 Measures are put on one scale first, (x − mean)/sd over the entries, so that a weight of ½ on each of two measures
-values one standard deviation of either equally. With weights w ≥ 0, Σ w = 1, the utility of entry i is uᵢ = Σ wₖ zᵢₖ.
-Entry i wins for the weights in a convex polytope (uᵢ ≥ uⱼ for all j); its share of all weights says how much the
-choice of weights matters, and a linear program says whether it can win at all, and where it wins most clearly.
+values one standard deviation of either equally. With weights w ≥ 0, Σ w = 1, the utility of entry i is uᵢ = Σ wₖ
+zᵢₖ. Entry i wins for the weights in a convex polytope (uᵢ ≥ uⱼ for all j); the proportion of all weights for which it wins says how much
+the choice of weights matters, and a linear program says whether it can win at all, and where it wins most clearly.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _SAMPLES = 20_000
 class WinningWeights:
     """For which weights each entry has the highest utility."""
 
-    share: NDArray[np.float64]  # (entries,) proportion of all weights for which the entry wins
+    proportion: NDArray[np.float64]  # (entries,) of all weights, those for which the entry wins
     margin: NDArray[np.float64]  # (entries,) the most it can lead by; below 0 where it never wins
     best_weights: NDArray[np.float64]  # (entries, measures) the weights with that lead
 
@@ -74,14 +74,14 @@ def winning_weights(measures: ArrayLike, rng: np.random.Generator) -> WinningWei
 
     Args:
         measures: Higher is better (entries, measures).
-        rng: For weights drawn evenly from the simplex, from which shares are counted (standard error ≤ .0036).
+        rng: For weights drawn evenly from the simplex, from which proportions are counted (standard error ≤ .0036).
 
     Returns:
-        Shares of the weights, the largest possible lead and where it is.
+        Proportions of the weights, the largest possible lead and where it is.
 
     Example:
         >>> wins = winning_weights([[2.0, 0.0], [0.0, 2.0], [0.5, 0.5]], np.random.default_rng(0))
-        >>> wins.share.round(1).tolist(), (wins.margin > 0).tolist()
+        >>> wins.proportion.round(1).tolist(), (wins.margin > 0).tolist()
         ([0.5, 0.5, 0.0], [True, True, False])
     """
     table = standardise(measures)
@@ -89,9 +89,11 @@ def winning_weights(measures: ArrayLike, rng: np.random.Generator) -> WinningWei
     weights = rng.dirichlet(np.ones(count), _SAMPLES)  # (samples, measures)
     scores = weights @ table.T  # (samples, entries)
     winner = scores == scores.max(axis=1, keepdims=True)
-    share = (winner / winner.sum(axis=1, keepdims=True)).mean(axis=0)
+    proportion = (winner / winner.sum(axis=1, keepdims=True)).mean(axis=0)
     leads = [_largest_lead(table, entry) for entry in range(entries)]
-    return WinningWeights(share, np.array([lead for lead, _ in leads]), np.stack([weight for _, weight in leads]))
+    return WinningWeights(
+        proportion, np.array([lead for lead, _ in leads]), np.stack([weight for _, weight in leads])
+    )
 
 
 def _largest_lead(table: NDArray[np.float64], entry: int) -> tuple[float, NDArray[np.float64]]:
@@ -107,4 +109,5 @@ def _largest_lead(table: NDArray[np.float64], entry: int) -> tuple[float, NDArra
         b_eq=[1.0],
         bounds=bounds,
     )
-    return float(solution.x[-1]), np.asarray(solution.x[:-1], np.float64)
+    best = np.asarray(solution.x, np.float64)
+    return float(best[-1]), best[:-1]

@@ -1,13 +1,14 @@
 """How precise a rating would be with other numbers of prompts and raters, from the variance components.
 
 With the variances between raters, between prompts and of what is neither, which
-:mod:`beholder.stats.intervals.crossed_t` estimates, a contrast of m′ raters, n′ prompts and N′ pairs has the variance
+:mod:`beholder.stats.intervals.crossed_t` estimates, a contrast of m′ raters, n′ prompts and N′ pairs has the
+variance
 
     V′ = σ²_r/m′ + σ²_p/n′ + σ²_e/N′.
 
 A crossed design has N′ = m′ n′; where every rater judged a part of the prompts only, the same part is assumed for
 the numbers asked about. The degrees of freedom behind V′ are Satterthwaite's, and so is the interval of V′ itself:
-ν V′/χ² with the quantiles of χ²_ν, ν the degrees of freedom of the data at hand.
+ν V′/χ² with the quantiles of χ²_ν, ν the degrees of freedom of the available data.
 """
 
 from dataclasses import dataclass

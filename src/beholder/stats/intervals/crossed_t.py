@@ -9,16 +9,16 @@ the variance of the rating over new raters *and* new prompts is R + P − E (Cam
 is neither rater nor prompt is in R and in P, and is counted once. The same holds for every contrast of ratings, so
 entries that answer to the same prompts and raters are compared with pairing.
 
-Influences are centred, so E takes away more than what is counted twice: a fifth of the variance between prompts with
-five raters who all judged every prompt. The variances between raters, between prompts and of what is neither follow
-from the expectations of the three sums, where a proportion ρ = N/(mn) of all pairs occurs,
+Influences are centred, so E takes away more than what is counted twice: a fifth of the variance between prompts
+with five raters who all judged every prompt. The variances between raters, between prompts and of what is neither
+follow from the expectations of the three sums, where a proportion ρ = N/(mn) of all pairs occurs,
 
     N R = σ²_r N/m + σ²_p (1 − ρ) + σ²_e,    N P = σ²_p N/n + σ²_r (1 − ρ) + σ²_e,
     (N − 1) E = σ²_r (1 − 1/m) + σ²_p (1 − 1/n) + σ²_e (1 − 1/N),
 
 and the variance is V = R + P − (σ²_e + (1 − ρ)(σ²_r + σ²_p))/N: exact where everybody judged everything, and
-R + P − E where the crossing is thin. A variance that comes out below 0 is taken as 0, and V is at least R and P: then
-the rating is as uncertain as over the other sample alone.
+R + P − E where the crossing is thin. A variance that comes out below 0 is taken as 0, and V is at least R and P:
+then the rating is as uncertain as over the other sample alone.
 
 The degrees of freedom are Satterthwaite's for a crossed design,
 

@@ -39,7 +39,7 @@ def chance_best(
     rating, spread = np.asarray(values, np.float64), np.asarray(covariance, np.float64)
     if rating.ndim != 1 or spread.shape != (len(rating), len(rating)) or not degrees > 0:
         raise StatisticsError(
-            f"a chance to be best needs ratings (cells,), a covariance (cells, cells) and degrees of freedom above "
+            "a chance to be best needs ratings (cells,), a covariance (cells, cells) and degrees of freedom above "
             f"0; found {rating.shape}, {spread.shape} and {degrees}"
         )
     rated = np.isfinite(rating) & np.isfinite(np.diag(spread))

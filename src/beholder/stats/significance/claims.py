@@ -6,9 +6,10 @@ A claim says that a contrast θ (one rating less another, or one rating alone) l
     no worse than by m   θ = A − B,  τ = −m        (non-inferiority)
     good enough          θ = A,      τ = threshold (is it good enough to deploy?)
 
-It holds at level 1 − α where the lower one-sided confidence bound θ̂ − t_ν,1−α · SE lies above τ, which is where the
-p-value of the one-sided t test is below α. Several claims are adjusted together by Holm's method. Where the opposite
-bound θ̂ + t · SE lies below τ the claim is refuted; otherwise it is undecided, which is no evidence of the contrary.
+It holds at level 1 − α where the lower one-sided confidence bound θ̂ − t_ν,1−α · SE lies above τ, which is where
+the p-value of the one-sided t test is below α. Several claims are adjusted together by Holm's method. Where the
+opposite bound θ̂ + t · SE lies below τ the claim is refuted; otherwise it is undecided, which is no evidence of
+the contrary.
 """
 
 from dataclasses import dataclass

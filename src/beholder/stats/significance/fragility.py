@@ -1,9 +1,9 @@
 """How fragile a claim is: the fewest prompts (or raters) whose removal changes its verdict.
 
-Units are removed in the order in which they speak most for the claim, and after each removal everything is estimated
-again; the number needed is found by bisection, then checked one by one downwards. Finding the very smallest set would
-mean trying all of them; removing by influence comes close (Broderick, Giordano and Meager 2020, *An automatic
-finite-sample robustness metric*), so the number is an upper bound that is usually exact.
+Units are removed in the order in which they speak most for the claim, and after each removal everything is
+estimated again; the number needed is found by bisection, then checked one by one downwards. Finding the very
+smallest set would mean trying all of them; removing by influence comes close (Broderick, Giordano and Meager 2020,
+*An automatic finite-sample robustness metric*), so the number is an upper bound that is usually exact.
 """
 
 from collections.abc import Callable

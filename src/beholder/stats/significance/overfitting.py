@@ -5,8 +5,8 @@ entries on that prompt, and what is tested is whether this lead is smaller on th
 
     gap = mean over old prompts of (xᵢ − mean of others) − the same over fresh prompts,
 
-a one-sided Welch t test over prompts for each entry, adjusted over all entries by Holm's method (Recht et al. 2019,
-*Do ImageNet classifiers generalize to ImageNet?*, compare accuracies on both sets in this way).
+a one-sided Welch t test over prompts for each entry, adjusted over all entries by Holm's method (Recht et al.
+2019, *Do ImageNet classifiers generalize to ImageNet?*, compare accuracies on both sets in this way).
 """
 
 from dataclasses import dataclass

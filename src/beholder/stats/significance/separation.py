@@ -1,4 +1,4 @@
-"""Which pairs of cells (such as generators) differ significantly over raters, and how many more would separate them."""
+"""Which pairs of cells (such as generators) differ significantly over raters, and how many more would do."""
 
 from dataclasses import dataclass, fields
 
