@@ -2,8 +2,9 @@
 
 Measures are put on one scale first, (x − mean)/sd over the entries, so that a weight of ½ on each of two measures
 values one standard deviation of either equally. With weights w ≥ 0, Σ w = 1, the utility of entry i is uᵢ = Σ wₖ
-zᵢₖ. Entry i wins for the weights in a convex polytope (uᵢ ≥ uⱼ for all j); the proportion of all weights for which it wins says how much
-the choice of weights matters, and a linear program says whether it can win at all, and where it wins most clearly.
+zᵢₖ. Entry i wins for the weights in a convex polytope (uᵢ ≥ uⱼ for all j); the proportion of all weights for which
+it wins says how much the choice of weights matters, and a linear program says whether it can win at all, and where
+it wins most clearly.
 """
 
 from dataclasses import dataclass
@@ -74,7 +75,8 @@ def winning_weights(measures: ArrayLike, rng: np.random.Generator) -> WinningWei
 
     Args:
         measures: Higher is better (entries, measures).
-        rng: For weights drawn evenly from the simplex, from which proportions are counted (standard error ≤ .0036).
+        rng: For weights drawn evenly from the simplex, from which proportions are counted (standard error ≤
+        .0036).
 
     Returns:
         Proportions of the weights, the largest possible lead and where it is.
