@@ -54,7 +54,7 @@ def collect_measures(
 ) -> Iterator[Measure]:
     """Yield the measures by raters, then by scorers, then by models trained on the study's labels.
 
-    An image without a prompt is a prompt of its own. Real images, and those that only check raters, are no entries.
+    An image without a prompt is a prompt of its own. Real images, and those that check raters, are no entries.
     """
     entries = images.filter(~pl.col("gold") & ~pl.col("real")).select(
         "image", entry="generator", prompt=pl.coalesce("prompt", pl.lit("image ") + pl.col("image"))

@@ -39,7 +39,7 @@ def board(
     slices: bool,
     form: str | None,
 ) -> None:
-    """Compare the entries by every measure: raters, scorers, trained models and distances.
+    """Compare the generators by every measure, people and metrics alike.
 
     Reads the judgements, scores and distances of FOLDER and writes the tables `board`, `board_pairs`, `claims`,
     `utilities`, `board_agreement` and `curves`. Confidence intervals are over prompts and raters; entries are

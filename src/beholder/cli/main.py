@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "board": (
         "beholder.cli.board:board",
-        "Compare the entries by every measure: raters, scorers, trained models and distances.",
+        "Compare the generators by every measure, people and metrics alike.",
     ),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
