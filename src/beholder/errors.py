@@ -55,6 +55,10 @@ class LabelsError(FaultsError):
     """Labels from which nothing can be learned."""
 
 
+class PromptsError(FaultsError):
+    """Prompts, or a file of them, that cannot be read or used."""
+
+
 class ImageError(FaultsError):
     """Images that cannot be read or used."""
 
