@@ -87,6 +87,14 @@ class StatisticsError(UserError):
     """Numbers from which the requested statistic is not defined."""
 
 
+class WorkerError(UserError):
+    """A worker that cannot start, ended, did not reply in time, or replied with what the protocol does not allow."""
+
+
+class RefusalError(UserError):
+    """A generator that declines a prompt, by its own rules; the message is its reason."""
+
+
 class RefusedError(BeholderError):
     """A request to the study server that is not taken: a code for the page, a sentence for the log."""
 
