@@ -96,7 +96,7 @@ class FrameError(FaultsError):
 
 
 class WorkerError(UserError):
-    """A worker that cannot start, ended, did not reply in time, or replied with what the protocol does not allow."""
+    """A worker that cannot start, ended, did not reply in time, or replied what the protocol does not allow."""
 
 
 class RefusalError(UserError):
