@@ -23,7 +23,8 @@ def test_all_tables_in_the_order_of_the_loop() -> None:
             "metric_separations",
             "powered_ratings",
         ),
-        *("ratings", "separations", "comparisons", "changes"),
+        *("ratings", "separations", "comparisons"),
+        *("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "changes"),
     ]
 
 

@@ -110,9 +110,14 @@ MEASURE_AGREEMENT = Step(
 MEASURE_POWERED = Step(
     "measure", inputs=("images", "judgements", "scores", "predictions"), outputs=("powered_ratings",)
 )
+BOARD = Step(
+    "board",
+    inputs=("images", "judgements", "scores", "predictions", "distances"),
+    outputs=("board", "board_pairs", "claims", "utilities", "board_agreement", "curves"),
+)
 _BEFORE = (
     *(NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
-    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED),
+    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
 """It lists all tables that there are with their hashes, and writes a page."""
@@ -131,6 +136,7 @@ STAGES: dict[str, Stage] = _by_name(
             "compares metrics with the raters' judgements",
             (MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED),
         ),
+        Stage("board", "compares the entries by every measure and slice", (BOARD,)),
         Stage("report", "writes the report", (REPORT,)),
     )
 )

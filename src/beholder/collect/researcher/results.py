@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from beholder.collect.database.schema import DATABASE
+from beholder.collect.database.address import DATABASE
 from beholder.collect.researcher.anytime import anytime_boards
 from beholder.collect.researcher.child_processes import report_failure
 from beholder.collect.researcher.snapshot import run_stage, snapshot, write_study
