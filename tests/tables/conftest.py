@@ -123,6 +123,11 @@ def world() -> dict[str, pl.DataFrame]:
             | {"statistic": "kendall", "metric": "sharp", "other": "frechet", "other_encoder": "e"}
             | {"other_reference": "real", "difference": 0.5, "separated": False, "items": 2}
         ],
+        "powered_ratings": [
+            dict[str, object](question="q", aspect="preference", method="win-rate", metric="sharp", generator="a")
+            | {"rating": 0.5, "people_rating": 0.5, "tuning": 0.0, "level": 0.95, "answers": 2, "raters": 2}
+            | {"judged": 2, "unjudged": 2}
+        ],
         "ratings": [
             dict[str, object](
                 question="q", aspect="preference", method="bradley-terry", slice="all", generator="a"

@@ -21,6 +21,7 @@ def test_all_tables_in_the_order_of_the_loop() -> None:
             "distances",
             "correlations",
             "metric_separations",
+            "powered_ratings",
         ),
         *("ratings", "separations", "comparisons"),
         *("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "changes"),

@@ -87,10 +87,10 @@ def test_what_is_made_from_answers() -> None:
         *("raters", "judgements", "labels", "regions", "thresholds", "agreement"),
         *("ratings", "separations", "comparisons"),
         *("training", "predictions", "label_errors"),
-        *("correlations", "metric_separations"),
+        *("correlations", "metric_separations", "powered_ratings"),
         *BOARD.outputs,
     )
-    assert made_from("scores") == ("correlations", "metric_separations", *BOARD.outputs)
+    assert made_from("scores") == ("correlations", "metric_separations", "powered_ratings", *BOARD.outputs)
     assert made_from("label_errors") == made_from("features") == made_from() == ()
 
 

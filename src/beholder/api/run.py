@@ -11,6 +11,7 @@ from beholder.collect import stage as collect
 from beholder.consolidate import stage as consolidate
 from beholder.errors import UserError, unknown_name
 from beholder.learn.label_errors import find_label_errors
+from beholder.measure.powered.step import run_powered
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome
 
@@ -97,6 +98,8 @@ def steps(
         yield partial(find_label_errors, folder, force=force)
     if measured is not None:
         yield partial(_measure, folder, measured, force=force)
+    elif Store(folder).has("scores"):
+        yield partial(run_powered, folder, force=force)
     yield partial(load_stage("report").run, folder, force=force)
 
 

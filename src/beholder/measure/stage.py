@@ -15,6 +15,7 @@ from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distan
 from beholder.measure.distances.cautions import cautions
 from beholder.measure.joined import AgreementRows, AgreementSettings, finite_or_none
 from beholder.measure.pair_rows import pair_rows
+from beholder.measure.powered.step import run_powered
 from beholder.measure.score import Scores, score
 from beholder.measure.scorers.catalogue import SCORERS, load_scorer
 from beholder.measure.settings import MeasureSettings
@@ -53,7 +54,7 @@ def run(
     """
     study, store, settings = load_study(folder), Store(folder), measuring or MeasureSettings()
     settings.check()
-    for name in ("labels", "ratings", "predictions"):
+    for name in ("judgements", "labels", "ratings", "predictions"):
         store.read_or_empty(name)  # a table that cannot be read is found before images are scored, not after
     figures = _figures(store, settings)
     images = perform(
@@ -68,11 +69,12 @@ def run(
         lambda tables: _agreement(tables, figures, study, progress),
         force=force,
     )
+    parts = (images, agreement, run_powered(folder, force=force))
     return Outcome(
         stage="measure",
-        skipped=images.skipped and agreement.skipped,
-        rows={**images.rows, **agreement.rows},
-        seconds=images.seconds + agreement.seconds,
+        skipped=all(part.skipped for part in parts),
+        rows={name: height for part in parts for name, height in part.rows.items()},
+        seconds=sum(part.seconds for part in parts),
     )
 
 

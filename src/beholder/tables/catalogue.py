@@ -41,6 +41,7 @@ TABLES: dict[str, Table] = {
         measure.DISTANCES,
         measure.CORRELATIONS,
         measure.METRIC_SEPARATIONS,
+        measure.POWERED_RATINGS,
         rank.RATINGS,
         rank.SEPARATIONS,
         rank.COMPARISONS,

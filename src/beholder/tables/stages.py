@@ -107,6 +107,9 @@ MEASURE_AGREEMENT = Step(
     inputs=("images", "scores", "predictions", "distances", "labels", "ratings"),
     outputs=("correlations", "metric_separations"),
 )
+MEASURE_POWERED = Step(
+    "measure", inputs=("images", "judgements", "scores", "predictions"), outputs=("powered_ratings",)
+)
 BOARD = Step(
     "board",
     inputs=("images", "judgements", "scores", "predictions", "distances"),
@@ -114,7 +117,7 @@ BOARD = Step(
 )
 _BEFORE = (
     *(NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
-    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, BOARD),
+    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
 """It lists all tables that there are with their hashes, and writes a page."""
@@ -128,7 +131,11 @@ STAGES: dict[str, Stage] = _by_name(
         Stage("consolidate", "turns many answers into labels", (CONSOLIDATE,)),
         Stage("rank", "rates the generators by the raters' judgements", (RANK,)),
         Stage("learn", "trains models on the labels", (TRAIN, SECOND_LOOK)),
-        Stage("measure", "compares metrics with the raters' judgements", (MEASURE_IMAGES, MEASURE_AGREEMENT)),
+        Stage(
+            "measure",
+            "compares metrics with the raters' judgements",
+            (MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED),
+        ),
         Stage("board", "compares the entries by every measure and slice", (BOARD,)),
         Stage("report", "writes the report", (REPORT,)),
     )
