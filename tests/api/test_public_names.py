@@ -55,7 +55,7 @@ class TestTheList:
         for name, module in (("learn", "beholder.learn.recipe"), ("measure", "beholder.measure.settings")):
             importlib.import_module(module)
             package: Any = getattr(bh, name)
-            assert package is sys.modules[f"beholder.{name}"]
+            assert sys.modules[f"beholder.{name}"] is package
             assert package.__wrapped__ is FUNCTIONS[name]
             assert inspect.signature(package) == inspect.signature(FUNCTIONS[name])
         with pytest.raises(TypeError, match="recipe"):
