@@ -23,8 +23,6 @@ LATE = {
     "plan": "beholder.api.planning",
     "learn": "beholder.api.learning",
     "measure": "beholder.api.measuring",
-    # statistics on data frames
-    "bradley_terry": "beholder.stats.frames.bradley_terry",
     # images and models
     "distance": "beholder.api.distances",
     "score": "beholder.api.scoring",
