@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from beholder.errors import UserError
-
 if TYPE_CHECKING:
     from beholder.tables.work import Outcome
 
@@ -75,17 +73,12 @@ def consolidate(folder: Path, *, force: bool, quiet: bool, as_json: bool, includ
     `judgements`, `labels`, `regions`, `thresholds` and `agreement`. Then ranks the generators, unless --quiet, and
     prints the leaderboard, inter-rater agreement, and who was excluded and why.
     """
-    from beholder.consolidate.stage import run
-    from beholder.rank.stage import run as rank_generators
+    from beholder.api.run import consolidate_study
 
     logger.info("consolidate: starting in %s", folder)
-    outcomes = [run(folder, force=force, include_excluded=include_excluded)]
-    unranked = ""
-    if not quiet:
-        try:
-            outcomes.append(rank_generators(folder))
-        except UserError as error:
-            unranked = str(error)
+    outcomes, unranked = consolidate_study(
+        folder, force=force, include_excluded=include_excluded, ranked=not quiet
+    )
     _show(folder, outcomes, quiet=quiet, as_json=as_json)
     if unranked and not as_json:
         click.echo(f"\n{unranked}")
@@ -106,12 +99,10 @@ def rank(
     leaderboard, inter-rater agreement, and who was excluded and why. With --include-excluded the study is
     consolidated again first.
     """
-    from beholder.consolidate.stage import run as consolidate_answers
-    from beholder.rank.stage import run
+    from beholder.api.run import rank_study
 
     logger.info("rank: starting in %s", folder)
-    outcomes = [consolidate_answers(folder, include_excluded=True)] if include_excluded else []
-    outcomes.append(run(folder, force=force))
+    outcomes = rank_study(folder, force=force, include_excluded=include_excluded)
     _show(folder, outcomes, quiet=quiet or (form is not None and not as_json), as_json=as_json)
     if form and not as_json:
         _show_as_published(folder, form)
