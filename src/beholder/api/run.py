@@ -68,6 +68,25 @@ def run_study(
     return RunOutcome(tuple(outcomes), folder / PAGE)
 
 
+def consolidate_study(
+    folder: Path, *, force: bool = False, include_excluded: bool = False, ranked: bool = True
+) -> tuple[tuple[Outcome, ...], str]:
+    """Consolidate the answers and rank the generators; return what was done, and why nothing could be ranked."""
+    outcome = consolidate.run(folder, force=force, include_excluded=include_excluded)
+    if not ranked:
+        return (outcome,), ""
+    try:
+        return (outcome, load_stage("rank").run(folder)), ""
+    except UserError as error:
+        return (outcome,), str(error)
+
+
+def rank_study(folder: Path, *, force: bool = False, include_excluded: bool = False) -> tuple[Outcome, ...]:
+    """Rank the generators; with ``include_excluded`` the study is consolidated again first."""
+    before = (consolidate.run(folder, include_excluded=True),) if include_excluded else ()
+    return (*before, load_stage("rank").run(folder, force=force))
+
+
 @contextmanager
 def _silent(_: str) -> Iterator[Callable[[str, int, int], None]]:
     yield lambda _part, _done, _all: None

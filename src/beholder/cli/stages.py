@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from beholder.errors import UserError
-
 if TYPE_CHECKING:
     from beholder.report.tables.powered import PoweredBoard
     from beholder.tables.work import Outcome
@@ -76,17 +74,12 @@ def consolidate(folder: Path, *, force: bool, quiet: bool, as_json: bool, includ
     `judgements`, `labels`, `regions`, `thresholds` and `agreement`. Then ranks the generators, unless --quiet, and
     prints the leaderboard, inter-rater agreement, and who was excluded and why.
     """
-    from beholder.consolidate.stage import run
-    from beholder.rank.stage import run as rank_generators
+    from beholder.api.run import consolidate_study
 
     logger.info("consolidate: starting in %s", folder)
-    outcomes = [run(folder, force=force, include_excluded=include_excluded)]
-    unranked = ""
-    if not quiet:
-        try:
-            outcomes.append(rank_generators(folder))
-        except UserError as error:
-            unranked = str(error)
+    outcomes, unranked = consolidate_study(
+        folder, force=force, include_excluded=include_excluded, ranked=not quiet
+    )
     _show(folder, outcomes, quiet=quiet, as_json=as_json)
     if unranked and not as_json:
         click.echo(f"\n{unranked}")
@@ -121,16 +114,14 @@ def rank(
     consolidated again first. With --scores, ratings by raters and scores together follow, and the table
     `powered_ratings` is brought up to date; scores come from `beholder measure`.
     """
-    from beholder.consolidate.stage import run as consolidate_answers
-    from beholder.rank.stage import run
+    from beholder.api.run import rank_study
 
     logger.info("rank: starting in %s", folder)
     if scorer is not None:
         from beholder.api.powered import check_scores
 
         check_scores(folder, scorer)
-    outcomes = [consolidate_answers(folder, include_excluded=True)] if include_excluded else []
-    outcomes.append(run(folder, force=force))
+    outcomes = rank_study(folder, force=force, include_excluded=include_excluded)
     boards: Sequence[PoweredBoard] = ()
     if scorer is not None:
         from beholder.api.powered import rate_with_scores
