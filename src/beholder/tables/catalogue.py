@@ -1,11 +1,31 @@
 """All tables, in the order of the loop: each after those that it refers to."""
 
 from beholder.tables.schema import Table
-from beholder.tables.schemas import collect, consolidate, design, imported, improve, learn, measure, new, rank
+from beholder.tables.schemas import (
+    collect,
+    consolidate,
+    curate,
+    design,
+    imported,
+    improve,
+    learn,
+    measure,
+    new,
+    rank,
+)
 
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
+        curate.PROMPT_SETS,
+        curate.PROMPT_OVERLAPS,
+        curate.PROMPT_CANDIDATES,
+        curate.PROMPT_EDITS,
+        curate.PROMPT_FINDINGS,
+        curate.PROMPT_PAIRS,
+        curate.CURATED_PROMPTS,
+        curate.PROMPT_TAGS,
+        curate.PROMPT_COVERAGE,
         new.PROMPTS,
         new.IMAGES,
         design.TRIALS,
