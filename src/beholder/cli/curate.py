@@ -42,7 +42,7 @@ class NamedPath(click.ParamType[tuple[str, str, Path]]):
     "--prompts",
     "files",
     multiple=True,
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Your own prompts: CSV, TSV, JSON, JSON lines, or text. Repeat for each.",
 )
@@ -228,9 +228,6 @@ def _print_summary(summary: "CurationSummary") -> None:
             click.echo(f"{what}: {', '.join(f'{count:,} {kind}' for kind, count in counts.items())}")
     click.echo()
     show_table(
-        ("tag", "labels covered", "of", "prompts chosen", "of"),
-        [
-            (row.family, f"{row.covered:,}", f"{row.labels:,}", f"{row.chosen:,}", f"{row.available:,}")
-            for row in summary.coverage
-        ],
+        ("tag", "labels covered", "of", "prompts with it"),
+        [(row.family, f"{row.covered:,}", f"{row.labels:,}", f"{row.prompts:,}") for row in summary.coverage],
     )

@@ -10,13 +10,12 @@ from beholder.tables.store import Store
 
 @dataclass(frozen=True, slots=True)
 class FamilyCoverage:
-    """Of a family of labels, such as colours: how many there are, and how many chosen prompts have one."""
+    """Of a family of labels, such as colours: how many there are, are covered, and chosen prompts with one."""
 
     family: str
     labels: int
     covered: int
-    available: int
-    chosen: int
+    prompts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +43,10 @@ def summarise(store: Store) -> CurationSummary:
     families = (
         store.read("prompt_coverage")
         .group_by("family", maintain_order=True)
-        .agg(
-            labels=pl.len(),
-            covered=(pl.col("chosen") > 0).sum(),
-            available=pl.col("available").sum(),
-            chosen=pl.col("chosen").sum(),
-        )
+        .agg(labels=pl.len(), covered=(pl.col("chosen") > 0).sum())
     )
+    tagged = store.read("prompt_tags").group_by("tag").agg(pl.col("prompt").n_unique())
+    prompts = dict(tagged.iter_rows()) | {"category": store.read("curated_prompts").height}
     return CurationSummary(
         sets=store.read("prompt_sets").to_dicts(),
         overlaps=store.read("prompt_overlaps").to_dicts(),
@@ -59,7 +55,10 @@ def summarise(store: Store) -> CurationSummary:
         pairs=_counts(store.read("prompt_pairs")["relation"]),
         cuts=_counts(store.read("prompt_edits")["rule"]),
         findings=_counts(store.read("prompt_findings")["check"]),
-        coverage=[FamilyCoverage(**row) for row in families.iter_rows(named=True)],
+        coverage=[
+            FamilyCoverage(family, labels, covered, prompts.get(family, 0))
+            for family, labels, covered in families.iter_rows()
+        ],
     )
 
 
