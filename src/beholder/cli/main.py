@@ -17,6 +17,7 @@ from beholder.tables.full import is_full
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("beholder.cli.demo:demo", "Run the loop on a synthetic world, and compare with its ground truth."),
     "plan": ("beholder.cli.plan:plan", "Simulate a study to see how many raters it needs, at what cost."),
+    "curate": ("beholder.cli.curate:curate", "Choose prompts from prompt sets, cleaned and tagged."),
     "new": ("beholder.cli.new:new", "Make a study from a protocol and your images."),
     "import": ("beholder.cli.import_study:import_study", "Make a study from published data."),
     "design": ("beholder.cli.stages:design", "Draw the trials: which rater is shown what."),

@@ -5,6 +5,7 @@ from beholder.tables.schemas import (
     board,
     collect,
     consolidate,
+    curate,
     design,
     imported,
     improve,
@@ -17,6 +18,15 @@ from beholder.tables.schemas import (
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
+        curate.PROMPT_SETS,
+        curate.PROMPT_OVERLAPS,
+        curate.PROMPT_CANDIDATES,
+        curate.PROMPT_EDITS,
+        curate.PROMPT_FINDINGS,
+        curate.PROMPT_PAIRS,
+        curate.CURATED_PROMPTS,
+        curate.PROMPT_TAGS,
+        curate.PROMPT_COVERAGE,
         new.PROMPTS,
         new.IMAGES,
         design.TRIALS,

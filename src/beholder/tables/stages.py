@@ -66,6 +66,22 @@ def _by_name(stages: Iterable[Stage]) -> dict[str, Stage]:
     return {stage.name: stage for stage in stages}
 
 
+CURATE = Step(
+    "curate",
+    inputs=(),
+    outputs=(
+        *(
+            "prompt_sets",
+            "prompt_overlaps",
+            "prompt_candidates",
+            "prompt_edits",
+            "prompt_findings",
+            "prompt_pairs",
+        ),
+        *("curated_prompts", "prompt_tags", "prompt_coverage"),
+    ),
+    redo_on_upgrade=False,
+)
 NEW = Step("new", inputs=(), outputs=("prompts", "images"))
 IMPORT = Step("import", inputs=(), outputs=("totals", "published", "published_regions"))
 DESIGN = Step(
@@ -116,7 +132,7 @@ BOARD = Step(
     outputs=("board", "board_pairs", "claims", "utilities", "board_agreement", "curves"),
 )
 _BEFORE = (
-    *(NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
+    *(CURATE, NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
     *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
@@ -124,6 +140,7 @@ REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.o
 
 STAGES: dict[str, Stage] = _by_name(
     (
+        Stage("curate", "chooses prompts from prompt sets", (CURATE,)),
         Stage("new", "takes in images and prompts", (NEW,)),
         Stage("import", "imports published data", (IMPORT,), replaces=("new", "design", "collect")),
         Stage("design", "draws the trials", (DESIGN,)),
