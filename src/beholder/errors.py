@@ -84,7 +84,14 @@ class StatisticsError(UserError):
 
 
 class WorkerError(UserError):
-    """A worker that cannot start, ended, did not reply in time, or replied with what the protocol does not allow."""
+    """A worker, or another program or service that generates, which failed: the message says how.
+
+    ``fault`` is the kind of failure in a word, as the table ``generations`` has it.
+    """
+
+    def __init__(self, message: str, *, fault: str = "error") -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 class RefusalError(UserError):

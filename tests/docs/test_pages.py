@@ -2,11 +2,13 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from beholder.cli.main import COMMANDS
 from beholder.consolidate.labels import LABELLERS
+from beholder.generators.catalogue import GENERATORS
 from beholder.judgements.rules import RULES
 from beholder.learn.recipe import Data, Rich, Splitting, Training, shipped_recipes
 from beholder.measure.distances.catalogue import DISTANCES
@@ -24,6 +26,9 @@ from beholder.tables.describe import markdown
 from beholder.tables.schemas.collect import STATUSES
 from beholder.tables.schemas.consolidate import VALUE_KINDS
 from beholder.tables.schemas.design import ROLES
+from beholder.tables.schemas.generate import GENERATION_STATUSES
+from beholder.workers.bundled import BUNDLED
+from beholder.workers.identity import Task
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -45,6 +50,8 @@ NAMED: dict[str, tuple[str, ...]] = {
         *(*Data.model_fields, *Splitting.model_fields, *Rich.model_fields, *Training.model_fields),
         "training",
     ),
+    "generate.md": (*GENERATORS, *GENERATION_STATUSES, "generations", "generation_costs"),
+    "workers.md": (*BUNDLED, *get_args(Task)),
     "design.md": tuple(role for role in ROLES if role != "test"),
 }
 """A page -> the names it must explain."""

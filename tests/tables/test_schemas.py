@@ -8,6 +8,7 @@ from beholder.tables.schema import TYPE_NAMES, Column, Table
 
 def test_all_tables_in_the_order_of_the_loop() -> None:
     assert list(TABLES) == [
+        *("generations", "generation_costs"),
         *("prompts", "images", "trials", "sessions", "answers", "skips", "marks", "totals"),
         "published",
         "published_regions",

@@ -6,6 +6,7 @@ from typing import cast
 from beholder.tables.work import Runs
 
 VERBS: dict[str, str] = {
+    "generate": "beholder.generate.stage",
     "design": "beholder.design.stage",
     "collect": "beholder.collect.stage",
     "consolidate": "beholder.consolidate.stage",

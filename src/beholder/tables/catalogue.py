@@ -1,11 +1,24 @@
 """All tables, in the order of the loop: each after those that it refers to."""
 
 from beholder.tables.schema import Table
-from beholder.tables.schemas import collect, consolidate, design, imported, improve, learn, measure, new, rank
+from beholder.tables.schemas import (
+    collect,
+    consolidate,
+    design,
+    generate,
+    imported,
+    improve,
+    learn,
+    measure,
+    new,
+    rank,
+)
 
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
+        generate.GENERATIONS,
+        generate.GENERATION_COSTS,
         new.PROMPTS,
         new.IMAGES,
         design.TRIALS,

@@ -66,7 +66,9 @@ def _by_name(stages: Iterable[Stage]) -> dict[str, Stage]:
     return {stage.name: stage for stage in stages}
 
 
-NEW = Step("new", inputs=(), outputs=("prompts", "images"))
+GENERATE = Step("generate", inputs=(), outputs=("generations", "generation_costs"), redo_on_upgrade=False)
+NEW = Step("new", inputs=("generations",), outputs=("prompts", "images"))
+"""From folders, manifests and generations alike."""
 IMPORT = Step("import", inputs=(), outputs=("totals", "published", "published_regions"))
 DESIGN = Step(
     "design",
@@ -108,7 +110,7 @@ MEASURE_AGREEMENT = Step(
     outputs=("correlations", "metric_separations"),
 )
 _BEFORE = (
-    *(NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
+    *(GENERATE, NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
     *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
@@ -116,6 +118,7 @@ REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.o
 
 STAGES: dict[str, Stage] = _by_name(
     (
+        Stage("generate", "makes images from prompts", (GENERATE,)),
         Stage("new", "takes in images and prompts", (NEW,)),
         Stage("import", "imports published data", (IMPORT,), replaces=("new", "design", "collect")),
         Stage("design", "draws the trials", (DESIGN,)),
