@@ -17,6 +17,7 @@ def test_all_tables_in_the_order_of_the_loop() -> None:
             "prompt_pairs",
         ),
         *("curated_prompts", "prompt_tags", "prompt_coverage"),
+        *("generations", "generation_costs"),
         *("prompts", "images", "trials", "sessions", "answers", "skips", "marks", "totals"),
         "published",
         "published_regions",

@@ -82,7 +82,9 @@ CURATE = Step(
     ),
     redo_on_upgrade=False,
 )
-NEW = Step("new", inputs=(), outputs=("prompts", "images"))
+GENERATE = Step("generate", inputs=(), outputs=("generations", "generation_costs"), redo_on_upgrade=False)
+NEW = Step("new", inputs=("generations",), outputs=("prompts", "images"))
+"""From folders, manifests and generations alike."""
 IMPORT = Step("import", inputs=(), outputs=("totals", "published", "published_regions"))
 DESIGN = Step(
     "design",
@@ -132,7 +134,7 @@ BOARD = Step(
     outputs=("board", "board_pairs", "claims", "utilities", "board_agreement", "curves"),
 )
 _BEFORE = (
-    *(CURATE, NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
+    *(CURATE, GENERATE, NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
     *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
@@ -141,6 +143,7 @@ REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.o
 STAGES: dict[str, Stage] = _by_name(
     (
         Stage("curate", "chooses prompts from prompt sets", (CURATE,)),
+        Stage("generate", "makes images from prompts", (GENERATE,)),
         Stage("new", "takes in images and prompts", (NEW,)),
         Stage("import", "imports published data", (IMPORT,), replaces=("new", "design", "collect")),
         Stage("design", "draws the trials", (DESIGN,)),
