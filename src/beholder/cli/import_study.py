@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from beholder.cli.output import show_json
+from beholder.cli.progress import progress_report
 from beholder.formats.catalogue import FORMATS, READABLE
 from beholder.formats.folder import NOTES, require_new, write_folder
 
@@ -29,8 +30,9 @@ def import_study(form: str, source: Path, folder: Path, images: Path | None, *, 
     All faults of SOURCE are listed at once, and nothing is written.
     """
     require_new(folder)
-    imported = READABLE[form](source, images=images)
-    write_folder(imported, folder, form=form, source=source)
+    with progress_report("import"):
+        imported = READABLE[form](source, images=images)
+        write_folder(imported, folder, form=form, source=source)
     rows = {name: frame.height for name, frame in imported.tables.items() if frame.height}
     if as_json:
         differences = list(imported.differences)

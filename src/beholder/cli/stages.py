@@ -75,15 +75,18 @@ def consolidate(folder: Path, *, force: bool, quiet: bool, as_json: bool, includ
     `judgements`, `labels`, `regions`, `thresholds` and `agreement`. Then ranks the generators, unless --quiet, and
     prints the leaderboard, inter-rater agreement, and who was excluded and why.
     """
+    from beholder.cli.progress import progress_report
     from beholder.consolidate.stage import run
     from beholder.rank.stage import run as rank_generators
 
     logger.info("consolidate: starting in %s", folder)
-    outcomes = [run(folder, force=force, include_excluded=include_excluded)]
+    with progress_report("consolidate"):
+        outcomes = [run(folder, force=force, include_excluded=include_excluded)]
     unranked = ""
     if not quiet:
         try:
-            outcomes.append(rank_generators(folder))
+            with progress_report("rank"):
+                outcomes.append(rank_generators(folder))
         except UserError as error:
             unranked = str(error)
     _show(folder, outcomes, quiet=quiet, as_json=as_json)
@@ -106,12 +109,14 @@ def rank(
     leaderboard, inter-rater agreement, and who was excluded and why. With --include-excluded the study is
     consolidated again first.
     """
+    from beholder.cli.progress import progress_report
     from beholder.consolidate.stage import run as consolidate_answers
     from beholder.rank.stage import run
 
     logger.info("rank: starting in %s", folder)
-    outcomes = [consolidate_answers(folder, include_excluded=True)] if include_excluded else []
-    outcomes.append(run(folder, force=force))
+    with progress_report("rank"):
+        outcomes = [consolidate_answers(folder, include_excluded=True)] if include_excluded else []
+        outcomes.append(run(folder, force=force))
     _show(folder, outcomes, quiet=quiet or (form is not None and not as_json), as_json=as_json)
     if form and not as_json:
         _show_as_published(folder, form)
