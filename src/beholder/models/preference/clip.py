@@ -243,9 +243,9 @@ class FeedForward(nn.Module):
 
 def _draw(*layers: tuple[nn.Linear | nn.Conv2d | nn.Embedding, float]) -> None:
     """Normal weights of the given standard deviation, and biases of 0; nothing is drawn on the device ``meta``."""
-    for layer, deviation in layers:
+    for layer, std in layers:
         if layer.weight.is_meta:
             continue
-        nn.init.normal_(layer.weight, std=deviation)
+        nn.init.normal_(layer.weight, std=std)
         if not isinstance(layer, nn.Embedding) and layer.bias is not None:
             nn.init.zeros_(layer.bias)
