@@ -75,6 +75,10 @@ class StageError(UserError):
     """A stage cannot run now: an input is missing, or running it would destroy something."""
 
 
+class MissingTableError(StageError, AttributeError):
+    """A table that a study does not have yet; an ``AttributeError``, so that ``hasattr(study, …)`` works."""
+
+
 class NoRoomError(UserError):
     """The disk is full; nothing was written."""
 
@@ -87,8 +91,12 @@ class StatisticsError(UserError):
     """Numbers from which the requested statistic is not defined."""
 
 
+class FrameError(FaultsError):
+    """A data frame that lacks columns, or whose columns do not hold what a statistic needs."""
+
+
 class WorkerError(UserError):
-    """A worker that cannot start, ended, did not reply in time, or replied with what the protocol does not allow."""
+    """A worker that cannot start, ended, did not reply in time, or replied what the protocol does not allow."""
 
 
 class RefusalError(UserError):

@@ -2,6 +2,7 @@
 
 from beholder.tables.schema import Table
 from beholder.tables.schemas import (
+    board,
     collect,
     consolidate,
     curate,
@@ -53,6 +54,12 @@ TABLES: dict[str, Table] = {
         rank.RATINGS,
         rank.SEPARATIONS,
         rank.COMPARISONS,
+        board.BOARD,
+        board.BOARD_PAIRS,
+        board.CLAIMS,
+        board.UTILITIES,
+        board.BOARD_AGREEMENT,
+        board.CURVES,
         improve.CHANGES,
     )
 }
