@@ -70,7 +70,7 @@ def collect(
         if as_json:
             _print_counts(folder)
         return
-    folder = folder.resolve()
+    typed, folder = folder, folder.resolve()
     url = database_url(folder, database)
     with usable_database():
         ready = is_ready(folder, url)
@@ -83,6 +83,7 @@ def collect(
     refuse_simulated_raters(folder, url)
     serve(folder, url, host=host, port=port, processes=processes, say=say)
     say(run_child("beholder.collect.exchange.export", folder, url=url))
+    say(f"Next: beholder run {typed}")
     if as_json:
         _print_counts(folder)
 
@@ -157,6 +158,7 @@ def _rehearse(
             say(line)
         say(run_child("beholder.collect.exchange.export", folder, url=url))
     say(f"The rehearsal is kept in {typed / room.relative_to(folder)}. It takes no slots of the study.")
+    say(f"Next: beholder run {typed}")
     if serving:
         serve(
             folder,

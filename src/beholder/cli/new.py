@@ -32,6 +32,9 @@ NUMBERS: dict[str, tuple[int, str]] = {
 NONE_AT_ZERO = ("raters_per_item", "gold_every", "attention_every")
 """Settings that are left out where their option is 0."""
 
+REHEARSED = 20
+"""Simulated raters of the rehearsal that is proposed."""
+
 OPTION_NAMES = {"images": "images-per-trial"}
 """Options that are not called like the setting."""
 
@@ -160,7 +163,10 @@ def _print(new_study: NewStudy, folder: Path) -> None:
     for note in new_study.notes:
         click.echo(f"note: {note}")
     click.echo(
-        f"Next:\n  edit {folder / 'study.toml'} if the numbers do not suit you\n  beholder collect {folder}"
+        f"Next:\n"
+        f"  edit {folder / 'study.toml'} if the numbers do not suit you\n"
+        f"  rehearse with simulated raters: beholder run {folder} --simulate {REHEARSED}\n"
+        f"  ask people: beholder collect {folder}"
     )
 
 

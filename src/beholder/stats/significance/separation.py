@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from beholder.stats.intervals.clustered_t import FEWEST_RATERS, RaterInfluence, pair_errors
+from beholder.stats.intervals.clustered_t import FEWEST_RATERS, RaterInfluence, log_odds_limit, pair_errors
 from beholder.stats.significance.rank_ranges import rank_ranges
 from beholder.stats.significance.simultaneous import adjusted_p, critical_t
 
@@ -61,9 +61,17 @@ def separate(
     (:func:`beholder.stats.significance.simultaneous.critical_t`), so that the chance of any false separation is
     1 − level. Ranks are those of :func:`beholder.stats.significance.rank_ranges.rank_ranges`, and hold together.
 
+    Differences d of log-odds have a standard error that grows with |d|, which would make the test conservative.
+    They are tested on the scale of arcsin √p, p = 1/(1 + e^−d), on which it does not:
+
+        t = 2 cosh(d/2) · arctan(sinh(|d|/2)) / SE ≥ |d| / SE,
+
+    and the interval excludes 0 where that test does
+    (:func:`beholder.stats.intervals.clustered_t.log_odds_limit`).
+
     The standard error falls with √n, so a difference as large as the present one is separated with power .8 by
 
-        n = now · ((c + z_power) · SE / difference)²
+        n = now · ((c + z_power) / t)²
 
     raters, c and the degrees of freedom being those of n raters.
 
@@ -90,11 +98,15 @@ def separate(
     few = np.minimum(cells.raters[first], cells.raters[second]) < fewest
     error = np.where(few | np.isnan(difference), np.nan, error)
     still = (error == 0) & (np.abs(difference) <= 1e-12)
+    size = _arcsine_size(difference) if cells.log_odds else np.abs(difference)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(still, 0.0, np.abs(difference) / error)
+        t = np.where(still, 0.0, size / error)
     p_value = 2 * special.stdtr(degrees, -t)
     reach = critical_t(level, count, degrees) * error if count > 1 else error
     low, high = difference - reach, difference + reach
+    if cells.log_odds:
+        inner = log_odds_limit(difference, reach)
+        low, high = np.where(difference > 0, inner, low), np.where(difference < 0, inner, high)
     separated = ~still & ((low > 0) | (high < 0))  # nan compares as False
     advantage = difference if higher_is_better else -difference
     rank_low, rank_high = rank_ranges(first, second, advantage, separated, count)
@@ -109,12 +121,18 @@ def separate(
         p_value=p_value,
         p_adjusted=_adjusted(p_value, separated, count, degrees, level),
         separated=separated,
-        more_raters=_more_raters(cells, first, second, difference, error, degrees, separated, level),
+        more_raters=_more_raters(cells, first, second, t, degrees, separated, level),
         rank_low=rank_low,
         rank_high=rank_high,
         level=level,
         higher_is_better=higher_is_better,
     )
+
+
+def _arcsine_size(difference: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return |θ(d) − θ(0)| over θ′(d), θ = arcsin √(1/(1 + e^−d)): |d| for small d, and more for large."""
+    half = np.abs(difference) / 2
+    return np.asarray(2 * np.cosh(half) * np.arctan(np.sinh(half)), np.float64)
 
 
 def _adjusted(
@@ -135,8 +153,7 @@ def _more_raters(
     cells: RaterInfluence,
     first: NDArray[np.intp],
     second: NDArray[np.intp],
-    difference: NDArray[np.float64],
-    error: NDArray[np.float64],
+    t: NDArray[np.float64],
     degrees: NDArray[np.float64],
     separated: NDArray[np.bool_],
     level: float,
@@ -147,7 +164,7 @@ def _more_raters(
     """
     more = np.full(len(first), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = error / np.abs(difference)
+        ratio = 1 / t
     pairs = np.flatnonzero(~separated & np.isfinite(ratio) & (ratio > 0) & (ratio < _LIMIT))
     if len(pairs) == 0:
         return more
