@@ -12,6 +12,7 @@ import pytest
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from beholder.study.board import Board, Claim
 from beholder.study.collecting import Codes, Collecting, ConsentSection
 from beholder.study.generating import GENERATOR_KINDS, GeneratorSettings
 from beholder.study.kinds.catalogue import KINDS as ALL_KINDS
@@ -30,6 +31,8 @@ MODELS: dict[str, type[Settings]] = {
     "codes": Codes,
     "images": ImageSettings,
     "analysis": Analysis,
+    "board": Board,
+    "claim": Claim,
     "question": Question,
     "design": Design,
     "screening": Screening,
@@ -50,6 +53,7 @@ MEANINGS = {
     "Study.pay": "section `[pay]`",
     "Study.collect": "section `[collect]`",
     "Study.analysis": "section `[analysis]`",
+    "Study.board": "section `[board]`",
     "Study.generators": "one section `[[generators]]` for each program or service that makes images",
     "Study.questions": "one section `[[questions]]` for each question; at least one",
     "Pay.currency": "code of the currency",

@@ -16,6 +16,7 @@ from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distan
 from beholder.measure.distances.cautions import cautions
 from beholder.measure.joined import AgreementRows, AgreementSettings, finite_or_none
 from beholder.measure.pair_rows import pair_rows
+from beholder.measure.powered.step import run_powered
 from beholder.measure.score import Scores, score
 from beholder.measure.scorers.catalogue import SCORERS, load_scorer
 from beholder.measure.settings import MeasureSettings
@@ -55,7 +56,7 @@ def run(
     """
     study, store, settings = load_study(folder), Store(folder), measuring or MeasureSettings()
     settings.check()
-    for name in ("labels", "ratings", "predictions"):
+    for name in ("judgements", "labels", "ratings", "predictions"):
         store.read_or_empty(name)  # a table that cannot be read is found before images are scored, not after
     figures = _figures(store, settings)
     images = perform(
@@ -70,11 +71,12 @@ def run(
         lambda tables: _agreement(tables, figures, study, progress),
         force=force,
     )
+    parts = (images, agreement, run_powered(folder, force=force))
     return Outcome(
         stage="measure",
-        skipped=images.skipped and agreement.skipped,
-        rows={**images.rows, **agreement.rows},
-        seconds=images.seconds + agreement.seconds,
+        skipped=all(part.skipped for part in parts),
+        rows={name: height for part in parts for name, height in part.rows.items()},
+        seconds=sum(part.seconds for part in parts),
     )
 
 
@@ -142,7 +144,13 @@ def _score_rows(measures: Scores, settings: MeasureSettings) -> pl.DataFrame:
     rows: list[Row] = []
     for name in [*(name for name in settings.scorers if name not in settings.prompted), *settings.prompted]:
         rows += [
-            {"scorer": name, "aspect": SCORERS[name].aspect, "image": image, "score": float(value)}
+            {
+                "scorer": name,
+                "aspect": SCORERS[name].aspect,
+                "image": image,
+                "score": float(value),
+                "better": SCORERS[name].better,
+            }
             for image, value, prompted in zip(
                 measures.names, measures.values[name], measures.prompted, strict=True
             )
@@ -219,6 +227,7 @@ def _distance_rows(
                 cache.figures[key] = (distance.value, *ends)
             value, low, high = cache.figures[key]
             row: Row = {"distance": name, "encoder": features.encoder, "generator": generator}
+            row["better"] = DISTANCES[name].better
             row |= {"reference": REAL, "reference_images": len(real)} if needs_real else {"reference": NONE}
             row |= {"slice": opinions.ALL_STYLES, "value": value, "low": low, "high": high}
             rows.append(row | {"images": len(indices)})

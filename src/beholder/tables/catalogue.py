@@ -2,8 +2,10 @@
 
 from beholder.tables.schema import Table
 from beholder.tables.schemas import (
+    board,
     collect,
     consolidate,
+    curate,
     design,
     generate,
     imported,
@@ -17,6 +19,15 @@ from beholder.tables.schemas import (
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
+        curate.PROMPT_SETS,
+        curate.PROMPT_OVERLAPS,
+        curate.PROMPT_CANDIDATES,
+        curate.PROMPT_EDITS,
+        curate.PROMPT_FINDINGS,
+        curate.PROMPT_PAIRS,
+        curate.CURATED_PROMPTS,
+        curate.PROMPT_TAGS,
+        curate.PROMPT_COVERAGE,
         generate.GENERATIONS,
         generate.GENERATION_COSTS,
         new.PROMPTS,
@@ -43,9 +54,16 @@ TABLES: dict[str, Table] = {
         measure.DISTANCES,
         measure.CORRELATIONS,
         measure.METRIC_SEPARATIONS,
+        measure.POWERED_RATINGS,
         rank.RATINGS,
         rank.SEPARATIONS,
         rank.COMPARISONS,
+        board.BOARD,
+        board.BOARD_PAIRS,
+        board.CLAIMS,
+        board.UTILITIES,
+        board.BOARD_AGREEMENT,
+        board.CURVES,
         improve.CHANGES,
     )
 }
