@@ -227,6 +227,17 @@ def world() -> dict[str, pl.DataFrame]:
             {"measure": "sharpness", "people": "q", "kendall": 1.0, "entries": 2, "misordered": 0}
             | {"words": "sharpness has the entries in the same order as people"}
         ],
+        "board_marks": [
+            {
+                "check": "overfitting",
+                "measure": "q",
+                "entry": "alpha",
+                "estimate": 0.1,
+                "p": 0.4,
+                "p_adjusted": 0.8,
+            }
+            | {"raised": False, "words": "no evidence that alpha is overfitted to the public prompts"}
+        ],
         "curves": [
             {"measure": "q", "contrast": "value", "prompts": 30, "raters": 5, "half_width": 0.5}
             | {"low": 0.4, "high": 0.7, "now": True}

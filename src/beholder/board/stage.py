@@ -7,6 +7,7 @@ import polars as pl
 
 from beholder.board.agreement import agreement_rows
 from beholder.board.claims import claim_rows
+from beholder.board.marks import overfitting_rows
 from beholder.board.measures import Measure, collect_measures
 from beholder.board.precision_curves import curve_rows
 from beholder.board.rows import board_rows, described_rows, pair_rows
@@ -78,6 +79,12 @@ def _board(store: Store, study: Study) -> dict[str, pl.DataFrame]:
                 overall[measure.name] = standing
     board = TABLES["board"].frame(rows + distances)
     usable = {name: measure for name, measure in measures.items() if name in overall}
+    held_out = store.read_or_empty("curated_prompts")
+    marks = [
+        row
+        for measure in usable.values()
+        for row in overfitting_rows(measure, held_out, level=study.analysis.level)
+    ]
     curves = [row for name, s in overall.items() for row in curve_rows(name, s, level=study.analysis.level)]
     return {
         "board": board,
@@ -86,6 +93,7 @@ def _board(store: Store, study: Study) -> dict[str, pl.DataFrame]:
         "utilities": TABLES["utilities"].frame(utility_rows(board, study.board.weights, seed=study.seed)),
         "board_agreement": TABLES["board_agreement"].frame(agreement_rows(usable, overall)),
         "curves": TABLES["curves"].frame(curves),
+        "board_marks": TABLES["board_marks"].frame(marks),
     }
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TABLES = ("board", "board_pairs", "claims", "utilities", "board_agreement", "curves")
+TABLES = ("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "board_marks")
 
 
 @click.command()
@@ -67,6 +67,8 @@ def board(
     _print_claims(store.read("claims"))
     _print_agreement(store.read("board_agreement"))
     _print_utilities(store.read("utilities"))
+    for words in store.read("board_marks").filter("raised")["words"]:
+        click.echo(f"\nmark: {words}")
 
 
 def _check_names(store: "Store", measures: tuple[str, ...]) -> None:

@@ -64,6 +64,7 @@ TABLES: dict[str, Table] = {
         board.UTILITIES,
         board.BOARD_AGREEMENT,
         board.CURVES,
+        board.BOARD_MARKS,
         improve.CHANGES,
     )
 }

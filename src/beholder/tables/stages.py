@@ -130,8 +130,8 @@ MEASURE_POWERED = Step(
 )
 BOARD = Step(
     "board",
-    inputs=("images", "judgements", "scores", "predictions", "distances"),
-    outputs=("board", "board_pairs", "claims", "utilities", "board_agreement", "curves"),
+    inputs=("curated_prompts", "images", "judgements", "scores", "predictions", "distances"),
+    outputs=("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "board_marks"),
 )
 _BEFORE = (
     *(CURATE, GENERATE, NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),

@@ -140,3 +140,21 @@ CURVES = Table(
     ),
     key=("measure", "contrast", "prompts", "raters"),
 )
+
+BOARD_MARKS = Table(
+    name="board_marks",
+    about="One row per check of the board, measure and entry: is there something that a reader must know?",
+    stage="board",
+    columns=(
+        Column("check", TEXT, "What was checked.", allowed=("overfitting",)),
+        Column("measure", TEXT, "The measure."),
+        Column("entry", TEXT, "The generator."),
+        Column("estimate", NUMBER, "How large the effect is, on the scale of the measure."),
+        Column("bound", NUMBER, "Its lower one-sided confidence bound.", nullable=True),
+        Column("p", NUMBER, "One-sided p-value of this entry alone.", low=0, high=1),
+        Column("p_adjusted", NUMBER, "The same, Holm-adjusted over the entries.", low=0, high=1),
+        Column("raised", FLAG, "Whether the mark is raised."),
+        Column("words", TEXT, "What follows, in words."),
+    ),
+    key=("check", "measure", "entry"),
+)

@@ -1,0 +1,69 @@
+"""Marks on a board: checks of the board itself that an entry or a measure does not pass, each with its test."""
+
+import numpy as np
+import polars as pl
+
+from beholder.board.measures import Measure
+from beholder.stats.significance.overfitting import prompt_gap
+
+FEWEST_PROMPTS = 20
+"""Of the public and of the held-out prompts, below which entries are not tested for overfitting."""
+
+Row = dict[str, object]
+
+
+def overfitting_rows(measure: Measure, held_out: pl.DataFrame, *, level: float) -> list[Row]:
+    """Return one row of ``board_marks`` per entry: does it do better on the public prompts than on held-out ones?
+
+    Every entry's lead over the others is compared between both sets of prompts, so prompts that are harder for all
+    raise no mark.
+
+    Args:
+        measure: Scores by prompt; votes have no scores of single entries.
+        held_out: ``prompt`` and ``held_out`` of the curated prompts.
+        level: 1 − the chance of any false mark of this measure.
+
+    Returns:
+        The rows; none where a set has fewer than 20 prompts with all entries, or nothing is better.
+    """
+    if measure.votes or measure.better is None:
+        return []
+    sign = 1.0 if measure.better == "higher" else -1.0
+    by_prompt = (
+        measure.rows.group_by("prompt", "entry")
+        .agg(value=pl.col("value").mean() * sign)
+        .sort("entry")
+        .pivot(on="entry", index="prompt", values="value")
+        .drop_nulls()
+        .join(held_out.select("prompt", "held_out"), on="prompt")
+    )
+    entries = [name for name in by_prompt.columns if name not in ("prompt", "held_out")]
+    public, fresh = (
+        by_prompt.filter(pl.col("held_out") == part).select(entries).to_numpy().astype(np.float64)
+        for part in (False, True)
+    )
+    if len(entries) < 2 or min(len(public), len(fresh)) < FEWEST_PROMPTS:
+        return []
+    gaps = prompt_gap(public, fresh, level=level)
+    return [
+        {
+            "check": "overfitting",
+            "measure": measure.name,
+            "entry": entry,
+            "estimate": float(gaps.gap[k]),
+            "bound": float(gaps.low[k]),
+            "p": float(gaps.p_value[k]),
+            "p_adjusted": float(gaps.p_adjusted[k]),
+            "raised": bool(gaps.flagged[k]),
+            "words": _words(entry, float(gaps.standardised[k]), raised=bool(gaps.flagged[k])),
+        }
+        for k, entry in enumerate(entries)
+    ]
+
+
+def _words(entry: str, size: float, *, raised: bool) -> str:
+    if raised:
+        return (
+            f"{entry} leads by {size:.2f} standard deviations more on the public prompts than on the held-out ones"
+        )
+    return f"no evidence that {entry} is overfitted to the public prompts"
