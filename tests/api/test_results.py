@@ -34,7 +34,7 @@ class TestPlan:
 
 class TestMeasure:
     def test_it_is_the_commands(self, run: Run, painted_study: Callable[..., Path]) -> None:
-        folder = painted_study(RatingQuestion(name="quality", design=Design(raters=8, trials=20)), draws=100)
+        folder = painted_study(RatingQuestion(name="quality", design=Design(raters=8, trials=20)), draws=200)
         bh.open_study(folder).run(simulate=8)
         table = bh.measure(folder, metrics=["vendi"], scorers=["sharpness", "contrast"], encoder="pixel")
         arguments = ("--metric", "vendi", "--scorer", "sharpness", "--scorer", "contrast", "--encoder", "pixel")

@@ -32,9 +32,12 @@ def cells_of(path: Path) -> list[dict[str, Any]]:
 def run_cell(source: str, names: dict[str, Any]) -> object:
     """Run a cell; return its last expression, as a notebook would show it."""
     tree = ast.parse(source)
-    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "<cell>", "exec"), names)
-    return None if last is None else eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
+    last = tree.body[-1]
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, "<cell>", "exec"), names)
+        return None
+    exec(compile(ast.Module(tree.body[:-1], []), "<cell>", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
 
 
 def show(content: object) -> str:

@@ -2,12 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from beholder.cli.main import COMMANDS
 from beholder.consolidate.labels import LABELLERS
 from beholder.curate.settings import Checks, Choosing, Cleaning, Curation, Duplicates, SourceSet, Writing
+from beholder.generators.catalogue import GENERATORS
 from beholder.judgements.rules import RULES
 from beholder.learn.recipe import Data, Rich, Splitting, Training, shipped_recipes
 from beholder.measure.distances.catalogue import DISTANCES
@@ -32,6 +34,9 @@ from beholder.tables.schemas.consolidate import VALUE_KINDS
 from beholder.tables.schemas.curate import RELATIONS
 from beholder.tables.schemas.curate import STATUSES as CANDIDATE_STATUSES
 from beholder.tables.schemas.design import ROLES
+from beholder.tables.schemas.generate import GENERATION_STATUSES
+from beholder.workers.bundled import BUNDLED
+from beholder.workers.identity import Task
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -63,6 +68,8 @@ NAMED: dict[str, tuple[str, ...]] = {
         ),
         *(f"[{name}]" for name in Curation.model_fields if name not in ("seed", "sets")),
     ),
+    "generate.md": (*GENERATORS, *GENERATION_STATUSES, "generations", "generation_costs"),
+    "workers.md": (*BUNDLED, *get_args(Task)),
     "design.md": tuple(role for role in ROLES if role != "test"),
 }
 """A page -> the names it must explain."""

@@ -56,6 +56,18 @@ def world() -> dict[str, pl.DataFrame]:
             {"prompt": "p1", "tag": "animal", "label": "cat", "evidence": "cat", "start": 2, "end": 5},
         ],
         "prompt_coverage": [{"family": "animal", "label": "cat", "available": 1, "chosen": 1, "held_out": 0}],
+        "generations": [
+            {"generator": "alpha", "prompt": "p1", "sample": 0, "text": "a cat, photo", "sent": "a cat, photo!"}
+            | {"seed": 7, "width": 64, "height": 48, "status": "done", "path": "generations/alpha/p1-0.png"}
+            | {"sha256": "aa", "kind": "worker", "model": "painter", "weights": "cc", "settings": "{}"},
+            {"generator": "alpha", "prompt": "p2", "sample": 1, "text": "zwei Bälle 🎾", "sent": "zwei Bälle 🎾"}
+            | {"status": "refused", "fault": "refused", "reason": "not that", "kind": "http"},
+        ],
+        "generation_costs": [
+            {"generator": "alpha", "prompt": "p1", "sample": 0, "seconds": 1.5, "cpu_seconds": 1.25}
+            | {"energy_wh": 0.5, "energy_method": "codecarbon", "cost": 0.25, "currency": "EUR"},
+            {"generator": "alpha", "prompt": "p2", "sample": 1, "seconds": 0.0},
+        ],
         "prompts": [{"prompt": "p1", "text": "a cat, photo"}, {"prompt": "p2", "text": "zwei Bälle 🎾"}],
         "images": [
             {"image": "i1", "path": "images/1.png", "generator": "alpha", "real": False, "gold": False}
@@ -166,6 +178,11 @@ def world() -> dict[str, pl.DataFrame]:
             {"question": "q", "aspect": "preference", "method": "preference", "level": "image", "slice": "all"}
             | {"statistic": "kendall", "metric": "sharp", "other": "frechet", "other_encoder": "e"}
             | {"other_reference": "real", "difference": 0.5, "separated": False, "items": 2}
+        ],
+        "powered_ratings": [
+            dict[str, object](question="q", aspect="preference", method="win-rate", metric="sharp", generator="a")
+            | {"rating": 0.5, "people_rating": 0.5, "tuning": 0.0, "level": 0.95, "answers": 2, "raters": 2}
+            | {"judged": 2, "unjudged": 2}
         ],
         "ratings": [
             dict[str, object](

@@ -142,7 +142,7 @@ def distance(
         >>> bh.distance("pictures/real", "pictures/ember", metric="kernel", encoder="pixel")
         distances to pictures/real
         generated       metric      value              95 % CI  better  images  real
-        ──────────────────────────────────────────────────────────────────────────────────
+        ────────────────────────────────────────────────────────────────────────────
         pictures/ember  kernel  −0.009849  [−0.04401, 0.02431]  lower       20    20
         95 % CI: over the sampling of images · seed 0
         features: pixel@none
@@ -234,7 +234,11 @@ def _compare_features(
     """The distances of features that the caller computed."""
     named = resolve_distances(metrics, None, None, OWN_FEATURES)
     faults = list(named.faults)
-    faults += [f"{name}=…: the images are features already" for name in (encoder, logits) if name]
+    faults += [
+        f"{option}=…: the images are features already"
+        for option, name in (("encoder", encoder), ("logits", logits))
+        if name
+    ]
     faults += [
         f"{recipe}; over features of your own, ask for the distance itself"
         for recipe in named.recipes

@@ -7,6 +7,7 @@ from beholder.tables.work import Runs
 
 VERBS: dict[str, str] = {
     "curate": "beholder.curate.stage",
+    "generate": "beholder.generate.stage",
     "design": "beholder.design.stage",
     "collect": "beholder.collect.stage",
     "consolidate": "beholder.consolidate.stage",
