@@ -80,6 +80,8 @@ def test_faults(
     filled = [places.get(argument, argument.replace("=OWN", f"={tmp_path / 'empty'}")) for argument in arguments]
     assert main(filled) == 2
     assert message in capsys.readouterr().err
+    if "--write" not in arguments:
+        assert not (tmp_path / "study").exists()
 
 
 def test_the_list_of_sets(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from beholder.curate.stage import run as curate
 from beholder.errors import FaultsError, StageError
 from beholder.generate.plan import SEEDS, image_seed
 from beholder.generate.prompts import PromptEntry, load_prompts, read_prompts
@@ -65,3 +66,14 @@ def test_seeds_differ_between_images_and_do_not_depend_on_the_others() -> None:
     assert all(0 <= seed < SEEDS for seed in seeds)
     # by hand: int(hashlib.sha256(b"0 a 0").hexdigest()[:16], 16) % 2**31
     assert seeds[0] == 65025104
+
+
+def test_curated_prompts_come_with_their_categories(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text(
+        "prompt,category\na cat,cats\nA cat.,cats\na red car,cars\n", encoding="utf-8"
+    )
+    (tmp_path / "curate.toml").write_text('[[sets]]\nname = "own"\npath = "own.csv"\n', encoding="utf-8")
+    curate(tmp_path)
+    entries = load_prompts(None, tmp_path)
+    assert [(entry.text, entry.style) for entry in entries] == [("a cat", "cats"), ("a red car", "cars")]
+    assert entries[0].prompt == prompt_id("a cat")

@@ -141,6 +141,7 @@ def _write_settings(
     from pydantic import ValidationError
 
     from beholder.curate.settings import FILE_NAME, Curation, dump_curation
+    from beholder.curate.sources import read_sources
     from beholder.errors import PromptsError
     from beholder.prompts.cleaning.rules import RULES
     from beholder.study.faults import faults_of
@@ -167,6 +168,7 @@ def _write_settings(
         curation = Curation.model_validate(settings)
     except ValidationError as error:
         raise PromptsError("options", faults_of(error, Curation)) from error
+    read_sources(curation.sets, folder)  # a fault of theirs leaves no settings behind
     folder.mkdir(parents=True, exist_ok=True)
     with write_atomically(path) as file:
         file.write(dump_curation(curation).encode())

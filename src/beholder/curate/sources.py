@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +25,7 @@ def read_sources(sources: Sequence[SourceSet], folder: Path) -> list[PromptSet]:
     sets: list[PromptSet] = []
     faults: list[str] = []
     for source in sources:
-        path = folder / source.path
+        path = Path(os.path.normpath(folder / source.path))
         try:
             if source.name in PROMPT_SETS:
                 sets.append(read_set(source.name, path, source.part))

@@ -31,8 +31,8 @@ from beholder.tables.store import Store
 
 NONE_AT_ZERO = ("raters_per_item", "gold_every", "attention_every")
 """Numbers of the design that are left out where they are 0."""
-LEFT_BY_GENERATE = frozenset({"generations", "tables", "images"})
-"""What a folder may hold that is made a study of its own generations; the latter two by a run that was killed."""
+LEFT_BY_GENERATE = frozenset({"curate.toml", "generations", "tables", "images"})
+"""What a folder may hold that is made a study of its own generations; the last two by a run that was killed."""
 
 NAMED = 5
 """Images named for each fault; the rest are counted."""

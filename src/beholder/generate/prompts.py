@@ -27,15 +27,18 @@ class PromptEntry:
 
 
 def load_prompts(path: Path | None, folder: Path) -> list[PromptEntry]:
-    """Return the prompts of a file, or else those of the study in ``folder``, each text once."""
+    """Return the prompts of a file, else those of ``folder``, curated or of its study; each text once."""
     if path is not None:
         entries = read_prompts(path)
+    elif Store(folder).has("curated_prompts"):
+        curated = Store(folder).read("curated_prompts").select("prompt", "text", "category")
+        entries = [PromptEntry(prompt, text, category) for prompt, text, category in curated.iter_rows()]
     elif (Store(folder).path("prompts")).is_file():
         entries = _of_study(folder)
     else:
         raise StageError(
             f"{folder} has no prompts. Name a file of them: --prompts FILE (one per line, or CSV, JSON lines or "
-            "Parquet with a column 'prompt')"
+            "Parquet with a column 'prompt'), or choose some with: beholder curate"
         )
     return list({entry.prompt: entry for entry in entries}.values())
 
