@@ -55,6 +55,10 @@ class LabelsError(FaultsError):
     """Labels from which nothing can be learned."""
 
 
+class PromptsError(FaultsError):
+    """Prompts, or a file of them, that cannot be read or used."""
+
+
 class ImageError(FaultsError):
     """Images that cannot be read or used."""
 
@@ -71,6 +75,10 @@ class StageError(UserError):
     """A stage cannot run now: an input is missing, or running it would destroy something."""
 
 
+class MissingTableError(StageError, AttributeError):
+    """A table that a study does not have yet; an ``AttributeError``, so that ``hasattr(study, …)`` works."""
+
+
 class NoRoomError(UserError):
     """The disk is full; nothing was written."""
 
@@ -81,6 +89,25 @@ class StorageError(UserError):
 
 class StatisticsError(UserError):
     """Numbers from which the requested statistic is not defined."""
+
+
+class FrameError(FaultsError):
+    """A data frame that lacks columns, or whose columns do not hold what a statistic needs."""
+
+
+class WorkerError(UserError):
+    """A worker, or another program or service that generates, which failed: the message says how.
+
+    ``fault`` is the kind of failure in a word, as the table ``generations`` has it.
+    """
+
+    def __init__(self, message: str, *, fault: str = "error") -> None:
+        super().__init__(message)
+        self.fault = fault
+
+
+class RefusalError(UserError):
+    """A generator that declines a prompt, by its own rules; the message is its reason."""
 
 
 class RefusedError(BeholderError):

@@ -34,7 +34,7 @@ MEASURED = (
 """What differs from run to run: durations, rates and sizes."""
 TRAINING = frozenset({"learn", "score", "measure", "evaluate", "explain"})
 """Commands of networks, whose figures differ between processors."""
-PROGRESS = re.compile(r"^\S.*: [\d,]+ of [\d,]+(, about .* left)?$")
+PROGRESS = re.compile(r"^\S.*: ([\d,]+ of [\d,]+(, about .* left)?|[\d,]+ s so far)$")
 """What is printed every ten seconds off a terminal."""
 FIGURE = re.compile(r"-?\d*\.\d+")
 

@@ -6,12 +6,15 @@ from typing import cast
 from beholder.tables.work import Runs
 
 VERBS: dict[str, str] = {
+    "curate": "beholder.curate.stage",
+    "generate": "beholder.generate.stage",
     "design": "beholder.design.stage",
     "collect": "beholder.collect.stage",
     "consolidate": "beholder.consolidate.stage",
     "rank": "beholder.rank.stage",
     "learn": "beholder.learn.stage",
     "measure": "beholder.measure.stage",
+    "board": "beholder.board.stage",
     "report": "beholder.report.stage",
 }
 """Name, as in :data:`beholder.tables.stages.STAGES` -> the module. ``new`` and ``import`` make the folder."""

@@ -17,6 +17,8 @@ from beholder.tables.full import is_full
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("beholder.cli.demo:demo", "Run the loop on a synthetic world, and compare with its ground truth."),
     "plan": ("beholder.cli.plan:plan", "Simulate a study to see how many raters it needs, at what cost."),
+    "curate": ("beholder.cli.curate:curate", "Choose prompts from prompt sets, cleaned and tagged."),
+    "generate": ("beholder.cli.generate:generate", "Generate images from prompts, by any generator."),
     "new": ("beholder.cli.new:new", "Make a study from a protocol and your images."),
     "import": ("beholder.cli.import_study:import_study", "Make a study from published data."),
     "design": ("beholder.cli.stages:design", "Draw the trials: which rater is shown what."),
@@ -41,6 +43,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "beholder.cli.explain:explain_images",
         "Predict what is wrong with an image, and where, by a trained model.",
     ),
+    "board": (
+        "beholder.cli.board:board",
+        "Compare the generators by every measure, people and metrics alike.",
+    ),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
     "researchers": (
@@ -56,6 +62,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 EXTRAS: dict[str, tuple[str, ...]] = {
     "models": ("accelerate", "ftfy", "huggingface_hub", "safetensors", "tokenizers", "torch", "transformers"),
+    "improve": ("diffusers", "peft"),
+    "energy": ("codecarbon",),
     "scale": ("psycopg",),
 }
 """Extra of the package -> the modules that it installs."""

@@ -29,9 +29,6 @@ NUMBERS: dict[str, tuple[int, str]] = {
 }
 """Numbers of the design that can be chosen: the least, and what the option's help says."""
 
-NONE_AT_ZERO = ("raters_per_item", "gold_every", "attention_every")
-"""Settings that are left out where their option is 0."""
-
 REHEARSED = 20
 """Simulated raters of the rehearsal that is proposed."""
 
@@ -76,6 +73,14 @@ class NamedFolder(click.ParamType[tuple[str, Path]]):
 @click.option(
     "--manifest", type=click.Path(path_type=Path), metavar="FILE", help="A CSV or Parquet list of images."
 )
+@click.option(
+    "--from-generations",
+    "generations",
+    multiple=True,
+    type=FOLDER,
+    metavar="DIR",
+    help="A folder of `beholder generate`; FOLDER itself makes it a study.",
+)
 @click.option("--name", help="Name of the study. [default: from FOLDER]")
 @click.option("--title", help="Title that participants see. [default: from the name]")
 @click.option(
@@ -95,6 +100,7 @@ def new(
     real: tuple[Path, ...],
     gold: tuple[tuple[str, Path], ...],
     manifest: Path | None,
+    generations: tuple[Path, ...],
     name: str | None,
     title: str | None,
     seed: int,
@@ -109,7 +115,8 @@ def new(
 ) -> None:
     """Make a study from a protocol and your images.
 
-    PROTOCOL is one of `beholder protocols`, or several with commas between; FOLDER must be new or empty.
+    PROTOCOL is one of `beholder protocols`, or several with commas between; FOLDER must be new or empty, or hold
+    the generations that are named.
 
     Folders of images are searched with their subfolders. Prompts come from DIR/prompts.csv (columns file, prompt,
     style) or from a text file next to each image (cat.png, cat.txt). A manifest has the columns path and generator
@@ -129,15 +136,12 @@ def new(
             generated=generated,
             gold=gold,
             manifest=manifest,
+            generations=generations,
             name=name,
             title=title,
             seed=seed,
             copy=copy,
-            numbers={
-                name: None if number == 0 and name in NONE_AT_ZERO else number
-                for name, number in numbers.items()
-                if number is not None
-            },
+            numbers={name: number for name, number in numbers.items() if number is not None},
             pay=Pay(currency=currency, base=pay, minimum_hourly=wage, accept_low=accept_low_pay),
             progress=progress,
         )

@@ -1,11 +1,35 @@
 """All tables, in the order of the loop: each after those that it refers to."""
 
 from beholder.tables.schema import Table
-from beholder.tables.schemas import collect, consolidate, design, imported, improve, learn, measure, new, rank
+from beholder.tables.schemas import (
+    board,
+    collect,
+    consolidate,
+    curate,
+    design,
+    generate,
+    imported,
+    improve,
+    learn,
+    measure,
+    new,
+    rank,
+)
 
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
+        curate.PROMPT_SETS,
+        curate.PROMPT_OVERLAPS,
+        curate.PROMPT_CANDIDATES,
+        curate.PROMPT_EDITS,
+        curate.PROMPT_FINDINGS,
+        curate.PROMPT_PAIRS,
+        curate.CURATED_PROMPTS,
+        curate.PROMPT_TAGS,
+        curate.PROMPT_COVERAGE,
+        generate.GENERATIONS,
+        generate.GENERATION_COSTS,
         new.PROMPTS,
         new.IMAGES,
         design.TRIALS,
@@ -30,9 +54,16 @@ TABLES: dict[str, Table] = {
         measure.DISTANCES,
         measure.CORRELATIONS,
         measure.METRIC_SEPARATIONS,
+        measure.POWERED_RATINGS,
         rank.RATINGS,
         rank.SEPARATIONS,
         rank.COMPARISONS,
+        board.BOARD,
+        board.BOARD_PAIRS,
+        board.CLAIMS,
+        board.UTILITIES,
+        board.BOARD_AGREEMENT,
+        board.CURVES,
         improve.CHANGES,
     )
 }
