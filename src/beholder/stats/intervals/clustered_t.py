@@ -201,6 +201,25 @@ def clustered_t(cells: RaterInfluence, *, level: float = 0.95, fewest: int = FEW
     )
 
 
+def log_odds_size(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far log-odds d are from 0 on a scale of even variance, in units of d: |d| if small, else more.
+
+    That is |θ(d) − θ(0)| / θ′(d) = 2 cosh(d/2) · arctan(sinh(|d|/2)), with θ of :func:`log_odds_limit`.
+
+    Args:
+        log_odds: Differences in log-odds.
+
+    Returns:
+        The sizes: over the standard error of d they are the statistic of the test that d is 0.
+
+    Example:
+        >>> log_odds_size(np.array([0.1, -1.0, 3.0])).round(3).tolist()
+        [0.1, 1.083, 5.325]
+    """
+    half = np.abs(log_odds) / 2
+    return np.asarray(2 * np.cosh(half) * np.arctan(np.sinh(half)), np.float64)
+
+
 def log_odds_limit(log_odds: NDArray[np.float64], reach: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the limit towards 0 of an interval log_odds ± reach, with 0 tested on a scale of even variance.
 

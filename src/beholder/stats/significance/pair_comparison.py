@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from beholder.errors import StatisticsError
-from beholder.stats.intervals.clustered_t import log_odds_limit
+from beholder.stats.intervals.clustered_t import log_odds_limit, log_odds_size
 from beholder.stats.significance.rank_ranges import rank_ranges
 from beholder.stats.significance.simultaneous import adjusted_p, critical_t
 
@@ -26,7 +26,6 @@ class PairComparison:
     difference: NDArray[np.float64]  # (pairs,) first − second
     standard_error: NDArray[np.float64]  # (pairs,)
     degrees: NDArray[np.float64]  # (pairs,) of freedom
-    t: NDArray[np.float64]  # (pairs,) the statistic, at least 0
     low: NDArray[np.float64]  # (pairs,) simultaneous interval: all of them hold together at ``level``
     high: NDArray[np.float64]  # (pairs,)
     p_value: NDArray[np.float64]  # (pairs,) two-sided, of this pair alone
@@ -61,9 +60,8 @@ def compare_pairs(
         degrees: Degrees of freedom of each pair (pairs,).
         level: The level of all intervals together.
         higher_is_better: Whether rank 1 has the highest rating.
-        log_odds: Whether differences are log-odds. They are then tested on the scale of arcsin √p, on which their
-            standard error does not grow with them, and an interval excludes 0 where that test does
-            (:func:`beholder.stats.intervals.clustered_t.log_odds_limit`).
+        log_odds: Whether a difference is the log-odds of one cell against the other, and is tested on a scale of
+            even variance (:func:`beholder.stats.intervals.clustered_t.log_odds_limit`).
 
     Returns:
         All pairs, and the range of ranks of every cell.
@@ -85,7 +83,7 @@ def compare_pairs(
     difference = rating[first] - rating[second]
     error = np.where(np.isnan(difference), np.nan, error)
     still = (error == 0) & (np.abs(difference) <= 1e-12)
-    size = _arcsine_size(difference) if log_odds else np.abs(difference)
+    size = log_odds_size(difference) if log_odds else np.abs(difference)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(still, 0.0, size / error)
     p_value = 2 * special.stdtr(freedom, -t)
@@ -103,7 +101,6 @@ def compare_pairs(
         difference=difference,
         standard_error=error,
         degrees=freedom,
-        t=t,
         low=low,
         high=high,
         p_value=p_value,
@@ -114,12 +111,6 @@ def compare_pairs(
         level=level,
         higher_is_better=higher_is_better,
     )
-
-
-def _arcsine_size(difference: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return |θ(d) − θ(0)| over θ′(d), θ = arcsin √(1/(1 + e^−d)): |d| for small d, and more for large."""
-    half = np.abs(difference) / 2
-    return np.asarray(2 * np.cosh(half) * np.arctan(np.sinh(half)), np.float64)
 
 
 def _adjusted(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from beholder.stats.intervals.clustered_t import FEWEST_RATERS, RaterInfluence, pair_errors
+from beholder.stats.intervals.clustered_t import FEWEST_RATERS, RaterInfluence, log_odds_size, pair_errors
 from beholder.stats.significance.pair_comparison import PairComparison, compare_pairs
 from beholder.stats.significance.simultaneous import critical_t
 
@@ -111,7 +111,8 @@ def _more_raters(cells: RaterInfluence, pairs: PairComparison) -> NDArray[np.flo
     """
     more = np.full(len(pairs.first), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = 1 / pairs.t
+        size = log_odds_size(pairs.difference) if cells.log_odds else np.abs(pairs.difference)
+        ratio = pairs.standard_error / size  # 1/t
     open_pairs = np.flatnonzero(~pairs.separated & np.isfinite(ratio) & (ratio > 0) & (ratio < _LIMIT))
     if len(open_pairs) == 0:
         return more
