@@ -16,7 +16,7 @@ SOURCE = Path(beholder.__file__).parent
 UNBUILT = {"changes": "improve"}
 """Tables of stages that do not exist yet."""
 
-INTAKE = ("curate", "generate", "import")
+INTAKE = ("curate", "import")
 """Stages that read no table."""
 
 STEPS = [step for stage in STAGES.values() for step in stage.steps]

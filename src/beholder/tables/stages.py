@@ -82,7 +82,12 @@ CURATE = Step(
     ),
     redo_on_upgrade=False,
 )
-GENERATE = Step("generate", inputs=(), outputs=("generations", "generation_costs"), redo_on_upgrade=False)
+GENERATE = Step(
+    "generate",
+    inputs=("curated_prompts",),
+    outputs=("generations", "generation_costs"),
+    redo_on_upgrade=False,
+)
 NEW = Step("new", inputs=("generations",), outputs=("prompts", "images"))
 """From folders, manifests and generations alike."""
 IMPORT = Step("import", inputs=(), outputs=("totals", "published", "published_regions"))
