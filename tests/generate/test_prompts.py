@@ -1,63 +1,67 @@
-"""Prompts from files of every form, and from the table of a study."""
+"""Prompts from a file, from what was curated, and from the table of a study."""
 
 import json
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-from beholder.curate.stage import run as curate
-from beholder.errors import FaultsError, StageError
+from beholder.errors import PromptsError, StageError, TableError
 from beholder.generate.plan import SEEDS, image_seed
-from beholder.generate.prompts import PromptEntry, load_prompts, read_prompts
+from beholder.generate.prompts import PromptEntry, load_prompts
+from beholder.tables.catalogue import TABLES
 from beholder.tables.prompt_id import prompt_id
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import Store
 
 CAT, DOG = PromptEntry(prompt_id("a cat"), "a cat"), PromptEntry(prompt_id("a dog, “big”"), "a dog, “big”")
 
 
 def test_every_form_gives_the_same_prompts(tmp_path: Path) -> None:
-    texts = [CAT.text, DOG.text]
     (tmp_path / "a.txt").write_text("\ufeffa cat\n\n  a dog, “big”  \n")
     (tmp_path / "b.csv").write_text('id,prompt\n1,a cat\n2,"a dog, “big”"\n')
-    (tmp_path / "c.jsonl").write_text("".join(json.dumps({"caption": text}) + "\n" for text in texts))
-    (tmp_path / "d.jsonl").write_text("".join(json.dumps(text) + "\n" for text in texts))
-    pl.DataFrame({"prompt": ["x", "y"], "text": texts}).write_parquet(tmp_path / "e.parquet")  # a study's table
+    (tmp_path / "c.jsonl").write_text(
+        "".join(json.dumps({"prompt": text}) + "\n" for text in (CAT.text, DOG.text))
+    )
     for file in sorted(tmp_path.iterdir()):
-        assert read_prompts(file) == [CAT, DOG], file
+        assert load_prompts(file, tmp_path) == [CAT, DOG], file
 
 
 def test_styles_come_with_them_and_each_text_counts_once(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("prompt,category\na cat,photo\na dog,\na cat,photo\n")
-    assert [(entry.text, entry.style) for entry in load_prompts(file, tmp_path)] == [
-        ("a cat", "photo"),
-        ("a dog", None),
-    ]
+    entries = [(entry.text, entry.style) for entry in load_prompts(file, tmp_path)]
+    assert entries == [("a cat", "photo"), ("a dog", None)]
+    file.write_text("prompt,style\na cat,photo\na cat,sketch\n")
+    with pytest.raises(PromptsError, match="'a cat' has several categories"):
+        load_prompts(file, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.txt", "\n", "no prompts"),
-        ("a.csv", "prompt\na cat\n \n", "row 1: the prompt is blank"),
-        ("a.csv", "words\na cat\n", r"a column 'prompt' \(or 'text', 'caption'\) is expected; found: words"),
-        ("a.csv", "prompt,style\na cat,photo\na cat,sketch\n", "'a cat' has several styles"),
-        ("a.jsonl", "{", "cannot be read"),
-        ("a.jsonl", "[1]\n", "every line must be a text or an object"),
-        ("a.yaml", "", "'.yaml' is not read; expected one of .txt, .csv, .jsonl, .parquet"),
-    ],
-)
-def test_faults(tmp_path: Path, name: str, content: str, message: str) -> None:
-    (tmp_path / name).write_text(content)
-    with pytest.raises(FaultsError, match=message):
-        read_prompts(tmp_path / name)
-
-
-def test_nothing_to_read(tmp_path: Path) -> None:
-    with pytest.raises(StageError, match=r"has no prompts\. Name a file of them: --prompts FILE"):
+def test_a_file_comes_before_what_was_curated_and_that_before_the_study(tmp_path: Path) -> None:
+    with pytest.raises(StageError, match=r"has no prompts\. Name a file of them, --prompts FILE"):
         load_prompts(None, tmp_path)
-    with pytest.raises(FaultsError, match="cannot be read"):
-        read_prompts(tmp_path / "none.txt")
+    store, record = Store(tmp_path), Provenance("test", {}, 0, {})
+    image = {
+        "image": "i",
+        "path": "i.png",
+        "generator": "g",
+        "real": False,
+        "gold": False,
+        "width": 1,
+        "height": 1,
+    }
+    studied = {
+        "prompts": TABLES["prompts"].frame([{"prompt": "p", "text": "of the study"}]),
+        "images": TABLES["images"].frame([image | {"prompt": "p", "style": "photo", "sha256": "aa"}]),
+    }
+    store.write(studied, record)
+    assert load_prompts(None, tmp_path) == [PromptEntry("p", "of the study", "photo")]
+    curated = {"prompt": "q", "text": "curated", "category": "animals", "candidate": "c", "held_out": False}
+    frame = TABLES["curated_prompts"].frame([curated])
+    frame.write_parquet(store.path("curated_prompts"))  # without the candidate that it refers to
+    with pytest.raises(TableError, match="candidate refers to table"):
+        load_prompts(None, tmp_path)
+    (tmp_path / "a.txt").write_text("a cat\n")
+    assert load_prompts(tmp_path / "a.txt", tmp_path) == [CAT]
 
 
 def test_seeds_differ_between_images_and_do_not_depend_on_the_others() -> None:
@@ -66,14 +70,3 @@ def test_seeds_differ_between_images_and_do_not_depend_on_the_others() -> None:
     assert all(0 <= seed < SEEDS for seed in seeds)
     # by hand: int(hashlib.sha256(b"0 a 0").hexdigest()[:16], 16) % 2**31
     assert seeds[0] == 65025104
-
-
-def test_curated_prompts_come_with_their_categories(tmp_path: Path) -> None:
-    (tmp_path / "own.csv").write_text(
-        "prompt,category\na cat,cats\nA cat.,cats\na red car,cars\n", encoding="utf-8"
-    )
-    (tmp_path / "curate.toml").write_text('[[sets]]\nname = "own"\npath = "own.csv"\n', encoding="utf-8")
-    curate(tmp_path)
-    entries = load_prompts(None, tmp_path)
-    assert [(entry.text, entry.style) for entry in entries] == [("a cat", "cats"), ("a red car", "cars")]
-    assert entries[0].prompt == prompt_id("a cat")

@@ -41,7 +41,7 @@ class Size(click.ParamType[tuple[int, int]]):
     "--prompts",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="One prompt per line, or CSV, JSON lines or Parquet. [default: those of the study]",
+    help="One prompt per line, or CSV or JSON. [default: those curated in FOLDER, or of its study]",
 )
 @click.option(
     "--generator",

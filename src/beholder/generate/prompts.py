@@ -1,19 +1,15 @@
-"""Prompts to generate from: a file of the user's, or the table of a study."""
+"""Prompts to generate from: a file of the user's, the prompts that were curated, or those of a study's images."""
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from beholder.errors import FaultsError, StageError
+from beholder.errors import PromptsError, StageError
+from beholder.prompts.sets.own_file import read_own_file
 from beholder.tables.prompt_id import prompt_id
 from beholder.tables.store import Store
-
-TEXT_COLUMNS = ("prompt", "text", "caption")
-STYLE_COLUMNS = ("style", "category")
-SUFFIXES = (".txt", ".csv", ".jsonl", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,76 +23,37 @@ class PromptEntry:
 
 
 def load_prompts(path: Path | None, folder: Path) -> list[PromptEntry]:
-    """Return the prompts of a file, else those of ``folder``, curated or of its study; each text once."""
+    """Return the prompts of a file, or else those curated in ``folder``, or else those of its study's images.
+
+    A text that occurs several times counts once.
+    """
+    store = Store(folder)
     if path is not None:
-        entries = read_prompts(path)
-    elif Store(folder).has("curated_prompts"):
-        curated = Store(folder).read("curated_prompts").select("prompt", "text", "category")
-        entries = [PromptEntry(prompt, text, category) for prompt, text, category in curated.iter_rows()]
-    elif (Store(folder).path("prompts")).is_file():
-        entries = _of_study(folder)
+        entries = _of_file(path)
+    elif store.has("curated_prompts"):
+        rows = store.read("curated_prompts").select("prompt", "text", "category").iter_rows()
+        entries = [PromptEntry(*row) for row in rows]
+    elif store.has("prompts"):
+        entries = _of_study(store)
     else:
         raise StageError(
-            f"{folder} has no prompts. Name a file of them: --prompts FILE (one per line, or CSV, JSON lines or "
-            "Parquet with a column 'prompt'), or choose some with: beholder curate"
+            f"{folder} has no prompts. Name a file of them, --prompts FILE (one per line, or CSV or JSON with "
+            f"'prompt'), or choose some from published sets: beholder curate {folder} …"
         )
     return list({entry.prompt: entry for entry in entries}.values())
 
 
-def read_prompts(path: Path) -> list[PromptEntry]:
-    """Return the prompts of a text, CSV, JSON lines or Parquet file; an error lists every fault."""
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise FaultsError(str(path), [f"'{suffix}' is not read; expected one of {', '.join(SUFFIXES)}"])
-    try:
-        if suffix == ".txt":
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
-            frame = pl.DataFrame(
-                {"prompt": [line for line in lines if line.strip()]}, schema={"prompt": pl.String}
-            )
-        elif suffix == ".jsonl":
-            frame = _of_json_lines(path)
-        else:
-            frame = pl.read_csv(path, infer_schema=False) if suffix == ".csv" else pl.read_parquet(path)
-    except (OSError, UnicodeDecodeError, ValueError, pl.exceptions.PolarsError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise FaultsError(str(path), [f"cannot be read ({reason})"]) from error
-    return _of_frame(frame, str(path))
+def _of_file(path: Path) -> list[PromptEntry]:
+    prompts = read_own_file(path).prompts
+    styles = Counter(text for text, _ in {(prompt.text, prompt.category) for prompt in prompts})
+    clashes = [f"'{text}' has several categories" for text, count in styles.items() if count > 1]
+    if clashes:
+        raise PromptsError(str(path), clashes)
+    return [PromptEntry(prompt_id(prompt.text), prompt.text, prompt.category) for prompt in prompts]
 
 
-def _of_json_lines(path: Path) -> pl.DataFrame:
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    rows = [{"prompt": line} if isinstance(line, str) else line for line in lines]
-    if not all(isinstance(row, dict) for row in rows):
-        raise ValueError("every line must be a text or an object with the key 'prompt'")
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def _of_frame(frame: pl.DataFrame, subject: str) -> list[PromptEntry]:
-    text_column = next((name for name in ("text", *TEXT_COLUMNS) if _is_text(frame, name)), None)
-    if text_column is None:
-        columns = ", ".join(frame.columns) or "none"
-        raise FaultsError(subject, [f"a column 'prompt' (or 'text', 'caption') is expected; found: {columns}"])
-    style_column = next((name for name in STYLE_COLUMNS if name in frame.columns), None)
-    texts = [(text or "").strip() for text in frame[text_column]]
-    styles = frame[style_column].cast(pl.String).to_list() if style_column else [None] * len(texts)
-    faults = [f"row {number}: the prompt is blank" for number, text in enumerate(texts) if not text]
-    if not texts:
-        faults.append("no prompts")
-    clashes = Counter(text for text, _ in {(text, style) for text, style in zip(texts, styles, strict=True)})
-    faults += [f"'{text}' has several styles" for text, count in clashes.items() if count > 1 and text]
-    if faults:
-        raise FaultsError(subject, faults)
-    return [PromptEntry(prompt_id(text), text, style or None) for text, style in zip(texts, styles, strict=True)]
-
-
-def _is_text(frame: pl.DataFrame, name: str) -> bool:
-    return name in frame.columns and frame.schema[name] == pl.String
-
-
-def _of_study(folder: Path) -> list[PromptEntry]:
+def _of_study(store: Store) -> list[PromptEntry]:
     """Return the prompts of a study's images, with the styles of these."""
-    store = Store(folder)
     images = store.read_or_empty("images")
     styles = dict(images.filter(pl.col("prompt").is_not_null()).select("prompt", "style").iter_rows())
     return [
