@@ -1,18 +1,85 @@
-"""Human-grounded evaluation of generated images."""
+"""Human-grounded evaluation of generated images.
 
+Everything that is public is listed in :data:`LATE` and imported when it is first asked for: ``import beholder``
+loads nothing heavy, and the study server starts without torch. Types are in ``__init__.pyi``.
+"""
+
+import sys
+from collections.abc import Callable
+from difflib import get_close_matches
 from importlib import import_module
+from types import ModuleType
+from typing import cast
 
 __version__ = "0.1.0"
 
 LATE = {
+    # studies
+    "open_study": "beholder.api.studies",
+    "new_study": "beholder.api.studies",
+    "import_study": "beholder.api.studies",
+    "study_from_votes": "beholder.api.frame_studies",
+    "study_from_ratings": "beholder.api.frame_studies",
+    "plan": "beholder.api.planning",
+    "learn": "beholder.api.learning",
+    "measure": "beholder.api.measuring",
+    # images and models
+    "distance": "beholder.api.distances",
     "score": "beholder.api.scoring",
+    "load_scorer": "beholder.api.scoring",
     "differentiable_scores": "beholder.api.scoring",
     "explain": "beholder.api.explaining",
 }
-"""What is imported when it is first asked for: the study server starts without it."""
+"""Public name -> the module that has it."""
+
+MODULES = ("errors", "metrics")
+"""Public modules of the package."""
+
+__all__ = ["__version__", *MODULES, *LATE]  # noqa: PLE0604 - all of them are text
+
+
+class CallablePackage(ModuleType):
+    """A stage's package that can be called as the public function of its name: ``beholder.learn(study, …)``.
+
+    Python makes a package an attribute of its parent as soon as any of its modules is imported, and would so hide
+    the function.
+    """
+
+    def __call__(self, *arguments: object, **options: object) -> object:
+        """Call the public function."""
+        return self.__wrapped__(*arguments, **options)
+
+    @property
+    def __wrapped__(self) -> Callable[..., object]:
+        """The public function, whose signature ``help`` and notebooks show."""
+        return cast("Callable[..., object]", _load(self.__name__.rpartition(".")[2]))
+
+
+class _Root(ModuleType):
+    """This package, which makes packages callable that have the name of a public function."""
+
+    def __setattr__(self, name: str, attribute: object) -> None:
+        if name in LATE and isinstance(attribute, ModuleType):
+            attribute.__class__ = CallablePackage
+        super().__setattr__(name, attribute)
+
+
+sys.modules[__name__].__class__ = _Root
 
 
 def __getattr__(name: str) -> object:
     if name in LATE:
-        return getattr(import_module(LATE[name]), name)
-    raise AttributeError(f"module 'beholder' has no attribute '{name}'")
+        return _load(name)
+    if name in MODULES:
+        return import_module(f"beholder.{name}")
+    close = get_close_matches(name, [*LATE, *MODULES], n=1)
+    hint = f". Did you mean '{close[0]}'?" if close and not name.startswith("_") else ""
+    raise AttributeError(f"module 'beholder' has no attribute '{name}'{hint}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def _load(name: str) -> object:
+    return getattr(import_module(LATE[name]), name)

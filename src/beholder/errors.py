@@ -71,6 +71,10 @@ class StageError(UserError):
     """A stage cannot run now: an input is missing, or running it would destroy something."""
 
 
+class MissingTableError(StageError, AttributeError):
+    """A table that a study does not have yet; an ``AttributeError``, so that ``hasattr(study, …)`` works."""
+
+
 class NoRoomError(UserError):
     """The disk is full; nothing was written."""
 
@@ -81,6 +85,10 @@ class StorageError(UserError):
 
 class StatisticsError(UserError):
     """Numbers from which the requested statistic is not defined."""
+
+
+class FrameError(FaultsError):
+    """A data frame that lacks columns, or whose columns do not hold what a statistic needs."""
 
 
 class RefusedError(BeholderError):

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from beholder.api.scoring import Images, Prompts, prompts_of, sources_of
+from beholder.api.inputs import Images, Prompts, prompts_of, sources_of
+from beholder.api.study_folder import StudyFolder, folder_of
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.sources import ImageSource
 from beholder.measure.rich.explain import Explanations, Progress
@@ -22,7 +23,7 @@ def explain(
     images: Images,
     prompts: Prompts = None,
     model: Models,
-    study: str | Path | None = None,
+    study: str | Path | StudyFolder | None = None,
     device: str | None = None,
     background: str | None = None,
     skip_broken: bool = False,
@@ -31,11 +32,28 @@ def explain(
 ) -> Explanations:
     """Predict rich feedback on images: scores with confidence intervals, heatmaps, and misaligned keywords.
 
-    With a ``study``, the feedback of its raters is added, and prompts may be left out: those of the study are
-    used. Images that are missing or broken stop the run, all listed, unless ``skip_broken``. Transparent images
-    are flattened on the ``background`` (#rrggbb); left out, on that of the study, else on middle grey.
+    Args:
+        images: Files, folders, globs, manifests, tar files, arrays, images in memory, or several of these.
+        prompts: One for all images; one for each, in order; or by the name of the image. Left out with a study,
+            which has them.
+        model: Folders of trained models of rich feedback, or loaded ones; the outputs of several are averaged.
+        study: Whose raters judged some of the images: their feedback is added.
+        device: Where networks run: cpu, cuda, mps; the fastest by default.
+        background: What transparent images are flattened on, as #rrggbb; that of the study by default.
+        skip_broken: Leave broken images out, instead of an error that lists them.
+        workers: Threads that decode images; all cores by default.
+        progress: Called with the number of images done, and of all images.
+
+    Returns:
+        The feedback on each image, of the model and of raters; its table has one row per image and aspect.
+
+    Example:
+        >>> import beholder as bh
+        >>> explanations = bh.explain(images="pictures/ember/000.png", prompts="a red circle", model="rich-model")
+        >>> explanations.to_frame().columns
+        ['image', 'by', 'aspect', 'score', 'low', 'high', 'misaligned']
     """
-    study_folder = None if study is None else Path(study)
+    study_folder = None if study is None else folder_of(study)
     background = background_of(study_folder, background)
     several = [model] if isinstance(model, str | Path | Member) else list(model)
     loaded = load_members([Path(entry) for entry in several if not isinstance(entry, Member)], device)

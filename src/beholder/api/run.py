@@ -1,21 +1,75 @@
 """The loop: all stages of a study that have something to do, one after the other."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from beholder.api.stages import load_stage
 from beholder.collect import stage as collect
 from beholder.consolidate import stage as consolidate
+from beholder.errors import UserError, unknown_name
 from beholder.learn.label_errors import find_label_errors
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome
 
 Step = Callable[[], Outcome]
 
+PAGE = "report.html"
+
 Bar = Callable[[str], AbstractContextManager[Callable[[str, int, int], None]]]
 """Opens a progress report with a label: within it, a function to be called with (part, done, all)."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RunOutcome:
+    """What each stage did, in order, and the page that shows it."""
+
+    stages: tuple[Outcome, ...]
+    report: Path
+
+    def __getitem__(self, stage: str) -> Outcome:
+        """What a stage did."""
+        by_name = {outcome.stage: outcome for outcome in self.stages}
+        if stage not in by_name:
+            raise UserError(unknown_name("stage", stage, by_name))
+        return by_name[stage]
+
+    def __repr__(self) -> str:
+        return "\n".join([*map(str, self.stages), f"report: {self.report}"])
+
+
+def run_study(
+    folder: Path,
+    *,
+    raters: int | None = None,
+    bad: int = 0,
+    measure: bool = False,
+    force: bool = False,
+    include_excluded: bool = False,
+    bar: Bar | None = None,
+    after: Callable[[Outcome], None] | None = None,
+) -> RunOutcome:
+    """Run the stages that have something to do, from design to report.
+
+    ``bar`` opens the progress report of metrics, where they are to be computed (``measure``); ``after`` is called
+    with what each stage did.
+    """
+    measured = (bar or _silent) if measure else None
+    outcomes: list[Outcome] = []
+    for step in steps(
+        folder, raters=raters, bad=bad, measured=measured, force=force, include_excluded=include_excluded
+    ):
+        outcomes.append(step())
+        if after:
+            after(outcomes[-1])
+    return RunOutcome(tuple(outcomes), folder / PAGE)
+
+
+@contextmanager
+def _silent(_: str) -> Iterator[Callable[[str, int, int], None]]:
+    yield lambda _part, _done, _all: None
 
 
 def steps(

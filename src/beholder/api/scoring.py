@@ -3,34 +3,33 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from PIL import Image
 
+from beholder.api.inputs import Images, Prompts, prompts_of, sources_of
 from beholder.errors import UserError
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
-from beholder.images.decode import flatten
 from beholder.images.reading import BrokenImage
-from beholder.images.sources import ArrayImage, ImageSource, find_images
+from beholder.images.sources import ImageSource
 from beholder.measure.meaning import Choices, Meaning, choices_of, meaning, read_choices
 from beholder.measure.score import Progress, Scores
 from beholder.measure.score import score as score_all
-from beholder.measure.scorers.catalogue import load_scorer, recipe_of
+from beholder.measure.scorers.catalogue import load_scorer as load_named
+from beholder.measure.scorers.catalogue import recipe_of
 from beholder.measure.scorers.scorer import Differentiable, Scorer
+from beholder.stats.frames.result_table import ResultTable, frame_of
 from beholder.stats.prediction.calibration import Calibration
 
-Images = str | Path | Image.Image | NDArray[np.uint8] | Sequence[str | Path | Image.Image | NDArray[np.uint8]]
-"""Paths (files, folders, globs, manifests, tar files, arrays on disk), images in memory, or several of these."""
-
-Prompts = str | Sequence[str] | Mapping[str, str] | None
-"""One for all images; one for each, in order; by the name of the image; or none."""
+if TYPE_CHECKING:
+    import altair as alt
 
 
-@dataclass(frozen=True, eq=False)
-class Scored:
-    """Scores of images by one scorer, in the order of the names, with their calibration."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Scored(ResultTable):
+    """Scores of images by one scorer, in the order of the names, with their calibration: one row per image."""
 
     name: str
     """Of the scorer."""
@@ -45,12 +44,30 @@ class Scored:
     broken: tuple[BrokenImage, ...]
     """What was skipped; always empty unless that was asked for."""
 
+    def plot(self, *, width: int = 420) -> "alt.LayerChart":
+        """Return a histogram of the scores.
+
+        Args:
+            width: Pixels of the plot.
+
+        Returns:
+            An Altair chart; ``chart.save("figure.pdf")`` writes it (also .svg, .png, .html).
+        """
+        # Altair takes a second to load, and only plots need it.
+        import altair as alt  # noqa: PLC0415
+
+        scores = alt.Chart(alt.InlineData(values=[{"score": float(score)} for score in self.scores]))
+        bars = scores.mark_bar(color="#2563eb").encode(
+            x=alt.X("score:Q", bin=alt.Bin(maxbins=30), title=self.name), y=alt.Y("count():Q", title="images")
+        )
+        return alt.layer(bars).properties(width=width, height=180)
+
 
 def score(
     *,
     images: Images,
     prompts: Prompts = None,
-    scorer: str | Scorer,
+    scorer: str | Path | Scorer,
     weights: Mapping[str, str] | str | Path | None = None,
     reference: Images | None = None,
     reference_prompts: Prompts = None,
@@ -61,16 +78,37 @@ def score(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Scored:
-    """Score images by a scorer: its name, the folder of a trained model, or one that was loaded.
+    """Score images by a scorer.
 
-    ``weights`` is a folder, file or hub name for the scorer's network, or several by name. With ``reference``
-    images, scores come with their percentile among them and the probability to be preferred over one of them; with
-    ``choices`` of raters (columns ``first``, ``second``, ``share``, maybe ``answers``; names of the images scored)
-    that probability is calibrated. Images that are missing or broken stop the run, all listed, unless
-    ``skip_broken``. Transparent images are flattened on the ``background`` (#rrggbb).
+    Args:
+        images: Files, folders, globs, manifests, tar files, arrays, images in memory, or several of these.
+        prompts: One for all images; one for each, in order; or by the name of the image.
+        scorer: Its name, the folder of a trained model, or one that was loaded.
+        weights: A folder, file or hub name for the scorer's network, or several by name.
+        reference: Images with whose scores the others are compared: percentile, and probability to be preferred.
+        reference_prompts: Of the reference images; those of the images by default.
+        choices: Of raters, by which that probability is calibrated: a frame or file with the columns ``first``,
+            ``second`` (names of the images scored), ``share``, maybe ``answers``.
+        device: Where networks run: cpu, cuda, mps; the fastest by default.
+        background: What transparent images are flattened on, as #rrggbb.
+        skip_broken: Leave broken images out, instead of an error that lists them.
+        workers: Threads that decode and score; all cores by default.
+        progress: Called with the number of images done, and of all images.
+
+    Returns:
+        One row per image: its score and, with a reference, percentile and probability to be preferred.
+
+    Example:
+        >>> import beholder as bh
+        >>> scored = bh.score(images="pictures/ember", scorer="sharpness")
+        >>> scored.scores.shape
+        (20,)
+        >>> scored.to_frame().columns
+        ['image', 'sharpness']
     """
+    scorer = str(scorer) if isinstance(scorer, Path) else scorer
     background = checked_background(background)
-    loaded = scorer if isinstance(scorer, Scorer) else _loaded(scorer, weights, device)
+    loaded = scorer if isinstance(scorer, Scorer) else load_scorer(scorer, weights=weights, device=device)
     pictures = sources_of(images, background)
     texts = prompts_of(prompts, pictures)
     reference_sources: list[ImageSource] = []
@@ -138,55 +176,81 @@ def _scored(scorer: Scorer, scores: Scores, reference_scores: Scores | None, cho
         if reference_scores is None
         else meaning(values, reference_scores.values[scorer.name], scorer, calibration)
     )
-    return Scored(scorer.name, scorer.identity, scores.names, values, read, calibration, scores.broken)
+    columns: dict[str, object] = {"image": list(scores.names), scorer.name: values}
+    if read is not None:
+        columns["percentile"] = read.percentile
+    if read is not None and read.chance is not None:
+        columns["preferred"] = read.chance
+    notes = (f"{len(scores.broken)} broken images were skipped",) if scores.broken else ()
+    return Scored(
+        title=f"scores by {scorer.name}",
+        rows=frame_of(columns),
+        method=scorer.identity,
+        items=len(scores.names),
+        notes=notes,
+        name=scorer.name,
+        scorer=scorer.identity,
+        names=scores.names,
+        scores=values,
+        meaning=read,
+        calibration=calibration,
+        broken=scores.broken,
+    )
 
 
-def sources_of(images: Images, background: str = DEFAULT_BACKGROUND) -> list[ImageSource]:
-    """Return the sources of files and folders and of images in memory, which are called ``image 1`` and so on."""
-    several = images if isinstance(images, Sequence) and not isinstance(images, str) else [images]
-    sources: list[ImageSource] = []
-    paths: list[str | Path] = []
-    for image in several:
-        if isinstance(image, str | Path):
-            paths.append(image)
-            continue
-        sources += find_images(*paths) if paths else []
-        paths = []
-        pixels = image if isinstance(image, np.ndarray) else np.asarray(flatten(image, background))
-        sources.append(ArrayImage(f"image {len(sources) + 1}", pixels))
-    return sources + (find_images(*paths) if paths or not several else [])
+def load_scorer(
+    name: str | Path, *, weights: Mapping[str, str] | str | Path | None = None, device: str | None = None
+) -> Scorer:
+    """Load a scorer, to be called again and again: as ``scorer(images=…, prompts=…)``, or as a reward.
 
+    Args:
+        name: Of the scorer, such as ``pickscore``, or the folder of a trained model.
+        weights: A folder, file or hub name for its network, or several by name.
+        device: Where it runs: cpu, cuda, mps; the fastest by default.
 
-def prompts_of(prompts: Prompts, pictures: Sequence[ImageSource]) -> list[str | None]:
-    """Return the prompt of each picture."""
-    if prompts is None or isinstance(prompts, str):
-        return [prompts] * len(pictures)
-    if isinstance(prompts, Mapping):
-        texts = [prompts.get(picture.name, prompts.get(Path(picture.name).name)) for picture in pictures]
-        missing = [picture.name for picture, text in zip(pictures, texts, strict=True) if text is None]
-        if missing:
-            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-            raise UserError(f"no prompt for {', '.join(missing[:5])}{more}")
-        return texts
-    if len(prompts) != len(pictures):
-        raise UserError(f"{len(prompts)} prompts for {len(pictures)} images; give one for all, or one for each")
-    return list(prompts)
+    Returns:
+        The scorer: called with images in memory and their prompts it returns scores, (images,); its method
+        ``reward`` returns scores with gradients, where the network has them.
 
-
-def _loaded(scorer: str, weights: Mapping[str, str] | str | Path | None, device: str | None) -> Scorer:
+    Example:
+        >>> import beholder as bh
+        >>> from PIL import Image
+        >>> brightness = bh.load_scorer("brightness")
+        >>> brightness(images=[Image.new("RGB", (8, 8), "white"), Image.new("RGB", (8, 8))]).round(6).tolist()
+        [1.0, 0.0]
+    """
+    scorer = str(name)
     if weights is None or isinstance(weights, Mapping):
-        return load_scorer(scorer, weights, device)
+        return load_named(scorer, weights, device)
     networks = recipe_of(scorer).networks
     if not networks:
         raise UserError(f"scorer '{scorer}' has no weights; leave '{weights}' out")
-    return load_scorer(scorer, {networks[0]: str(weights)}, device)
+    return load_named(scorer, {networks[0]: str(weights)}, device)
 
 
 def differentiable_scores(
-    *, scorer: str, weights: Mapping[str, str] | str | Path | None = None, device: str | None = None
+    *, scorer: str | Path, weights: Mapping[str, str] | str | Path | None = None, device: str | None = None
 ) -> Differentiable:
-    """Return a function from images (n, 3, height, width) in 0 to 1 and prompts to scores with gradients."""
-    differentiable = _loaded(scorer, weights, device).differentiable
+    """Return a reward function: from images and prompts to scores with gradients.
+
+    Args:
+        scorer: Its name, such as ``pickscore``, or the folder of a trained model.
+        weights: A folder, file or hub name for its network, or several by name.
+        device: Where it runs: cpu, cuda, mps; the fastest by default.
+
+    Returns:
+        A function from a tensor of images (n, 3, height, width) in 0 to 1 and a list of n prompts to scores (n,).
+
+    Example:
+        >>> import beholder as bh
+        >>> import torch
+        >>> reward = bh.differentiable_scores(scorer="my-study/models/tiny-two-tower")
+        >>> images = torch.rand(2, 3, 64, 64, requires_grad=True)
+        >>> reward(images, ["a red circle", "two squares"]).sum().backward()
+        >>> images.grad.shape
+        torch.Size([2, 3, 64, 64])
+    """
+    differentiable = load_scorer(scorer, weights=weights, device=device).differentiable
     if differentiable is None:
         raise UserError(f"scorer '{scorer}' has no gradients; preference models do, such as hps-v2")
     return differentiable

@@ -8,7 +8,7 @@ import click
 
 from beholder.api.demo import BAD_RATERS, RATERS, check_recovery, prepare_demo
 from beholder.api.results import load_results, plain_results
-from beholder.api.run import steps
+from beholder.api.run import run_study
 from beholder.cli.output import show_json
 from beholder.cli.progress import progress_bar
 from beholder.cli.results import print_results
@@ -37,19 +37,19 @@ def demo(folder: Path, seed: int, port: int, *, as_json: bool, serving: bool) ->
     if images is not None and not as_json:
         counts = ", ".join(f"{count} {generator}" for generator, count in images.items())
         click.echo(f"new: {sum(images.values())} images ({counts})")
-    outcomes = []
-    for step in steps(folder, raters=RATERS, bad=BAD_RATERS):
-        outcomes.append(step())
-        if not as_json:
-            click.echo(str(outcomes[-1]))
-    page = folder / "report.html"
+    outcome = run_study(
+        folder,
+        raters=RATERS,
+        bad=BAD_RATERS,
+        after=None if as_json else lambda stage: click.echo(str(stage)),
+    )
     if as_json:
-        content = {"stages": [asdict(outcome) for outcome in outcomes], "report": str(page)}
+        content = {"stages": [asdict(stage) for stage in outcome.stages], "report": str(outcome.report)}
         show_json(content | plain_results(load_results(folder)) | {"recovery": asdict(check_recovery(folder))})
         return
     print_results(folder)
     print_verdict(folder)
-    click.echo(f"\n{time.monotonic() - started:.0f} s. Open {page}")
+    click.echo(f"\n{time.monotonic() - started:.0f} s. Open {outcome.report}")
     if serving:
         _serve(folder.resolve(), port)
 

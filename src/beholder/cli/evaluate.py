@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from beholder.cli.learn import NEEDED
+from beholder.api.learning import NEEDED
 from beholder.cli.output import show_json, show_table
 from beholder.errors import UserError
 from beholder.learn.card import format_interval, format_number

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
+from beholder.api.studies import import_folder
 from beholder.cli.output import show_json
 from beholder.formats.catalogue import FORMATS, READABLE
-from beholder.formats.folder import NOTES, require_new, write_folder
+from beholder.formats.folder import NOTES
 
 
 @click.command(
@@ -28,9 +29,7 @@ def import_study(form: str, source: Path, folder: Path, images: Path | None, *, 
     report. What the data lacks and what is inconsistent in it is printed and written to import.md there.
     All faults of SOURCE are listed at once, and nothing is written.
     """
-    require_new(folder)
-    imported = READABLE[form](source, images=images)
-    write_folder(imported, folder, form=form, source=source)
+    imported = import_folder(form, source, folder, images=images)
     rows = {name: frame.height for name, frame in imported.tables.items() if frame.height}
     if as_json:
         differences = list(imported.differences)

@@ -1,23 +1,15 @@
 """``beholder learn``: train a model on a study's labels, and evaluate it."""
 
-import json
 import logging
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
+from beholder.api.learning import split_changes, train_model
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
-from beholder.errors import UserError
 from beholder.learn.card import figure_table
-from beholder.learn.examples import read_labelled_images
 from beholder.learn.recipe import TRACKERS, load_recipe, shipped_recipes
-from beholder.learn.trackers import installed_trackers
-from beholder.tables.stages import TRAIN
-from beholder.tables.store import Store
-
-NEEDED = ("accelerate", "safetensors", "torch", "transformers")
 
 
 @click.command(epilog=f"Recipes: {', '.join(shipped_recipes())}.")
@@ -63,22 +55,13 @@ def learn(
     were held out. Writes models/NAME with its card, and the tables `training`, `predictions` (of held-out
     images) and `label_errors`. Several devices: accelerate launch -m beholder learn ….
     """
-    all_changes = [*changes, *([f"split.by={by}"] if by else []), *([f"split.folds={folds}"] if folds else [])]
-    all_changes += [f"training.trackers={json.dumps(trackers)}"] if trackers else []
-    recipe = load_recipe(recipe_name, all_changes)
-    missing = [package for package in NEEDED if find_spec(package) is None]
-    if missing:
-        raise UserError(f'learning needs {", ".join(missing)}: pip install "beholder[models]"')
-    installed_trackers(recipe.training.trackers)
-    if recipe.data.labels != "rich":
-        read_labelled_images(Store(folder).within(TRAIN), recipe.data)  # faults before torch is imported
-    from beholder.learn.job import as_json as figure_as_json
-    from beholder.learn.stage import run
-
+    recipe = load_recipe(recipe_name, [*changes, *split_changes(by, folds, trackers)])
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
     with progress_bar("steps") as progress:
-        outcome = run(folder, recipe, name=name, force=force, resume=resume, progress=progress)
+        outcome = train_model(folder, recipe, name=name, force=force, resume=resume, progress=progress)
     if as_json:
+        from beholder.learn.job import as_json as figure_as_json  # late: it needs torch
+
         figures = [figure_as_json(figure) for figure in outcome.figures]
         show_json({"skipped": outcome.skipped, "model": str(outcome.folder), "figures": figures})
         return

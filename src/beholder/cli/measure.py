@@ -6,26 +6,15 @@ from pathlib import Path
 
 import click
 
+from beholder.api.measuring import measure_settings, measure_study
 from beholder.cli.output import show_json
 from beholder.cli.progress import progress_report
 from beholder.cli.weights import named_weights
-from beholder.errors import UserError
-from beholder.measure.distances.aliases import ALIASES, resolve_distances
+from beholder.measure.distances.aliases import ALIASES
 from beholder.measure.distances.catalogue import DISTANCES
-from beholder.measure.scorers.aliases import resolve_scorers
-from beholder.measure.scorers.catalogue import DEFAULT, SCORERS
-from beholder.measure.settings import OFFLINE, SIMPLE, MeasureSettings
-from beholder.measure.stage import run
+from beholder.measure.scorers.catalogue import SCORERS
+from beholder.measure.settings import OFFLINE
 from beholder.models.encoders.catalogue import ENCODERS
-from beholder.report.text.metric_verdict import verdicts
-from beholder.tables.store import Store
-
-NO_LEARNED_SCORER = (
-    "No learned scorer was among these: the published ones need weights that no package brings. Train one on this "
-    "study, on bundled features and without a network: beholder learn {folder} --recipe metric-transformer (for "
-    "ratings); or give weights: --scorer pickscore --weights pickscore=FOLDER."
-)
-"""Why the default scorers are pixel statistics, and what to do about it."""
 
 
 @click.command(
@@ -71,36 +60,22 @@ def measure(
     trust for this study.
     """
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
-    named = resolve_distances(distances or SIMPLE, encoder, None, OFFLINE)
-    faults = list(named.faults)
-    if len(named.by_encoder) > 1:
-        faults.append(f"distances of one study need one encoder; these need {', '.join(named.by_encoder)}")
-    if faults:
-        raise UserError("\n".join(faults))
-    ((chosen_encoder, chosen_distances),) = named.by_encoder.items()
-    chosen_scorers, scorer_recipes = resolve_scorers(scorers or DEFAULT)
-    for recipe in (*named.recipes, *scorer_recipes):
-        click.echo(recipe, err=True)
-    settings = MeasureSettings(
-        encoder=chosen_encoder,
+    settings, recipes = measure_settings(
+        distances,
+        scorers,
+        encoder=encoder,
         encoder_weights=encoder_weights,
-        distances=chosen_distances,
-        scorers=chosen_scorers,
         weights=named_weights(weights),
         published=published,
         skip_broken=skip_broken,
     )
+    for recipe in recipes:
+        click.echo(recipe, err=True)
     with progress_report("measure") as progress:
-        outcome = run(folder, force=force, measuring=settings, progress=progress)
-    store = Store(folder)
-    metric_verdicts = verdicts(store.read("correlations"), store.read("metric_separations"))
+        measured = measure_study(folder, settings, learned_expected=not scorers, force=force, progress=progress)
     if as_json:
-        show_json(asdict(outcome) | {"verdicts": [asdict(verdict) for verdict in metric_verdicts]})
+        show_json(asdict(measured.outcome) | {"verdicts": [asdict(verdict) for verdict in measured.verdicts]})
         return
-    click.echo(str(outcome))
-    for verdict in metric_verdicts:
-        click.echo(f"\n{verdict}")
-    if not metric_verdicts:
-        click.echo(f"No ratings to compare metrics with yet: beholder rank {folder}")
-    if not scorers and store.read_or_empty("predictions").is_empty():
-        click.echo(f"\n{NO_LEARNED_SCORER.format(folder=folder)}")
+    click.echo(str(measured.outcome))
+    for paragraph in (*measured.verdicts, *measured.notes):
+        click.echo(f"\n{paragraph}")

@@ -29,9 +29,6 @@ NUMBERS: dict[str, tuple[int, str]] = {
 }
 """Numbers of the design that can be chosen: the least, and what the option's help says."""
 
-NONE_AT_ZERO = ("raters_per_item", "gold_every", "attention_every")
-"""Settings that are left out where their option is 0."""
-
 OPTION_NAMES = {"images": "images-per-trial"}
 """Options that are not called like the setting."""
 
@@ -130,11 +127,7 @@ def new(
             title=title,
             seed=seed,
             copy=copy,
-            numbers={
-                name: None if number == 0 and name in NONE_AT_ZERO else number
-                for name, number in numbers.items()
-                if number is not None
-            },
+            numbers={name: number for name, number in numbers.items() if number is not None},
             pay=Pay(currency=currency, base=pay, minimum_hourly=wage, accept_low=accept_low_pay),
             progress=progress,
         )

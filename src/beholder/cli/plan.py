@@ -3,18 +3,12 @@
 from dataclasses import asdict
 
 import click
-import numpy as np
 
+from beholder.api.planning import RATERS, Power, formula_sentence
+from beholder.api.planning import plan as simulate_power
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
-from beholder.design.plan import POWER_MODELS, ClosedForm, Plan, PowerAt, closed_form, power_curve
-from beholder.errors import StudyError
-from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.protocols.catalogue import PROTOCOLS
-from beholder.study.study import Pay
-
-DIFFERENCE = 0.05
-"""The difference to be detected where neither the command nor the kind's power model has one."""
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
@@ -40,7 +34,7 @@ class Numbers(click.ParamType[tuple[int, ...]]):
     "--difference", type=float, help="To be detected: a proportion, or points of the scale. [default: .05 or .2]"
 )
 @click.option("--generators", type=click.IntRange(min=2), default=2, show_default=True, help="All are compared.")
-@click.option("--raters", "sizes", type=Numbers(), default="10,20,30,60,100,200", show_default=True)
+@click.option("--raters", "sizes", type=Numbers(), default=",".join(map(str, RATERS)), show_default=True)
 @click.option("--trials", type=click.IntRange(min=1), help="Trials per rater. [default: the protocol's]")
 @click.option("--images", type=click.IntRange(min=2), default=100, show_default=True, help="Of each generator.")
 @click.option(
@@ -80,55 +74,34 @@ def plan(
     analysed as the ratings are. Power is the proportion of them with a significant difference, at a level
     corrected for all pairs of generators. With --rater-share 0 the answers are independent.
     """
-    _require_wage(wage, accepted=accept_low_pay)
-    question = _question(protocol, trials)
-    study_plan = Plan(
-        question,
-        _default_difference(question) if difference is None else difference,
-        generators=generators,
-        images=images,
-        rater_share=rater_share,
-        image_share=image_share,
-        baseline=baseline,
-        hourly_wage=wage,
-    )
-    formula = closed_form(study_plan)
-    points: list[PowerAt] = []
     with progress_bar("studies") as progress:
-        for number, size in enumerate(sizes):
-            rng = np.random.default_rng([seed, size])
-            points += power_curve(study_plan, [size], studies=studies, rng=rng)
-            progress(number + 1, len(sizes))
+        power = simulate_power(
+            protocol,
+            difference=difference,
+            generators=generators,
+            raters=sizes,
+            trials=trials,
+            images=images,
+            rater_share=rater_share,
+            image_share=image_share,
+            baseline=baseline,
+            wage=wage,
+            accept_low_pay=accept_low_pay,
+            studies=studies,
+            seed=seed,
+            progress=progress,
+        )
+    study_plan = power.plan
     if as_json:
         pay = {"session": study_plan.session_pay, "hourly": wage, "minutes": study_plan.hours_each * 60}
-        show_json({"formula": asdict(formula), "power": [asdict(point) for point in points], "pay": pay})
+        points = [asdict(point) for point in power.points]
+        show_json({"formula": asdict(power.formula), "power": points, "pay": pay})
         return
-    _say(protocol, study_plan, formula, points)
+    _say(protocol, power)
 
 
-def _require_wage(wage: float, *, accepted: bool) -> None:
-    least = Pay().minimum_hourly
-    if wage < least and not accepted:
-        raise StudyError(
-            "plan",
-            [f"a wage of {wage:.2f} an hour; a study's minimum_hourly is {least:.2f}"],
-            advice="Raise --wage; to plan with less all the same, say so: --accept-low-pay",
-        )
-
-
-def _question(protocol: str, trials: int | None) -> AnyQuestion:
-    question = PROTOCOLS[protocol].questions()[0]
-    if trials is None:
-        return question
-    return question.model_copy(update={"design": question.design.model_copy(update={"trials": trials})})
-
-
-def _default_difference(question: AnyQuestion) -> float:
-    model = kind_of(question).traits.power_model
-    return DIFFERENCE if model is None else POWER_MODELS[model].difference
-
-
-def _say(protocol: str, study_plan: Plan, formula: ClosedForm, points: list[PowerAt]) -> None:
+def _say(protocol: str, power: Power) -> None:
+    study_plan = power.plan
     size = "" if study_plan.model is None else study_plan.model.size(study_plan.difference)
     click.echo(
         f"{protocol}: to separate two of {study_plan.generators} generators that differ by {size}\n"
@@ -146,11 +119,7 @@ def _say(protocol: str, study_plan: Plan, formula: ClosedForm, points: list[Powe
             f"{point.hours:,.1f}",
             f"{point.cost:,.0f}",
         )
-        for point in points
+        for point in power.points
     ]
     show_table(["raters", "answers", "power", "95 % CI", "hours", "cost"], rows)
-    click.echo(
-        f"\nBy formula, for a power of {study_plan.power:.0%}: {formula.independent_answers:,} answers if all "
-        f"were independent; × {formula.design_effect:.2f} because each rater gives several = {formula.answers:,}, "
-        f"from {formula.raters:,} raters."
-    )
+    click.echo(f"\n{formula_sentence(study_plan, power.formula)}")

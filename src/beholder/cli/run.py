@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from beholder.api.results import load_results, plain_results
-from beholder.api.run import steps
+from beholder.api.run import run_study
 from beholder.cli.output import show_json
 from beholder.cli.progress import progress_report
 from beholder.cli.results import print_results
@@ -43,19 +43,20 @@ def run(
     leaderboard, inter-rater agreement, and who was excluded and why. Metrics are computed only if asked for, as
     they take minutes for every thousand images; `beholder measure` has their settings.
     """
-    bar = progress_report if measure else None
-    outcomes = []
-    for step in steps(
-        folder, raters=raters, bad=bad, measured=bar, force=force, include_excluded=include_excluded
-    ):
-        outcomes.append(step())
-        if not as_json:
-            click.echo(str(outcomes[-1]))
-    page = folder / "report.html"
+    outcome = run_study(
+        folder,
+        raters=raters,
+        bad=bad,
+        measure=measure,
+        force=force,
+        include_excluded=include_excluded,
+        bar=progress_report,
+        after=None if as_json else lambda stage: click.echo(str(stage)),
+    )
     if as_json:
         results = {} if quiet else plain_results(load_results(folder))
-        show_json({"stages": [asdict(outcome) for outcome in outcomes], "report": str(page)} | results)
+        show_json({"stages": [asdict(stage) for stage in outcome.stages], "report": str(outcome.report)} | results)
         return
     if not quiet:
         print_results(folder)
-    click.echo(f"\nOpen {page}")
+    click.echo(f"\nOpen {outcome.report}")

@@ -29,6 +29,9 @@ from beholder.tables.atomic import write_atomically
 from beholder.tables.provenance import Plain, Provenance, file_hash
 from beholder.tables.store import Store
 
+NONE_AT_ZERO = ("raters_per_item", "gold_every", "attention_every")
+"""Numbers of the design that are left out where they are 0."""
+
 NAMED = 5
 """Images named for each fault; the rest are counted."""
 
@@ -84,7 +87,7 @@ def make_study(
     sources = Sources(tuple(real), tuple(generated), tuple(gold), manifest)
     intake = gather_images(sources, folder, copy=copy, progress=progress)
     chosen = [PROTOCOLS[p] for p in dict.fromkeys(protocols) if p in PROTOCOLS]
-    by_user = dict(numbers)
+    by_user = {key: None if number == 0 and key in NONE_AT_ZERO else number for key, number in numbers.items()}
     by_user |= {key: number for key, number in (("raters", raters), ("trials", trials)) if number is not None}
     fitted, misfits = _ask(chosen, pool_images(intake.images), by_user)
     faults = [*_protocol_faults(protocols), *misfits, *intake.faults, *_unmet(chosen, intake.entries)]

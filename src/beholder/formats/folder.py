@@ -32,15 +32,15 @@ def require_new(folder: Path) -> None:
         )
 
 
-def write_folder(imported: Imported, folder: Path, *, form: str, source: Path) -> None:
+def write_folder(imported: Imported, folder: Path, *, form: str, source: Path | None = None) -> None:
     """Write ``study.toml``, the tables and ``import.md``; the folder appears when all of it is written."""
     require_new(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     growing = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         tables = {name: TABLES[name].empty() for name in NEEDED} | dict(imported.tables)
-        settings: dict[str, Plain] = {"format": form, "source": source.name}
-        record = Provenance(STAGE, settings, imported.study.seed, _hashes(source))
+        settings: dict[str, Plain] = {"format": form, "source": source.name if source else "memory"}
+        record = Provenance(STAGE, settings, imported.study.seed, _hashes(source) if source else {})
         Store(growing).write(tables, record)
         (growing / FILE_NAME).write_text(dump_study(imported.study), encoding="utf-8")
         (growing / NOTES).write_text(import_report(imported), encoding="utf-8")

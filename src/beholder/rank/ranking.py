@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from beholder.judgements.rankings import rankings_of
-from beholder.rank.preference import never_compared, rate_by_bradley_terry
+from beholder.rank.preference import rate_by_bradley_terry
 from beholder.rank.ratings import GeneratorRatings
-from beholder.stats.comparisons.plackett_luce import ABSENT, TIE_RULE, plackett_luce
-from beholder.stats.comparisons.win_graph import comparison_components
+from beholder.stats.comparisons.plackett_luce import ABSENT
+from beholder.stats.comparisons.rated_items import rate_rankings
 from beholder.study.study import Analysis
 
 
@@ -38,24 +38,19 @@ def rate_by_plackett_luce(
         yield from rate_by_bradley_terry(judgements, images, analysis)
         return
     who, rows = _arrays(placed, generators)
-    groups = comparison_components(_neighbours(rows), len(generators))
-    if len(groups) > 1:
-        raise never_compared(groups, generators)
-    fit = plackett_luce(who, rows, items=len(generators))
-    # each ranking as if it were another rater's
-    unclustered = plackett_luce(np.arange(len(rows)), rows, items=len(generators))
-    reach = float(ndtri((1 + analysis.level) / 2)) * unclustered.standard_errors
+    rated = rate_rankings(who, rows, names=generators)
+    reach = float(ndtri((1 + analysis.level) / 2)) * rated.naive_errors
     image_counts = placed.group_by("generator").agg(pl.col("images").n_unique()).sort("generator")
     yield GeneratorRatings(
         aspect="preference",
         method="plackett-luce",
         generators=generators,
-        influence=fit.rater_influence(),
-        naive=(fit.ratings - reach, fit.ratings + reach),
-        answers=fit.answers,
+        influence=rated.influence,
+        naive=(rated.fit.ratings - reach, rated.fit.ratings + reach),
+        answers=rated.fit.answers,
         images=image_counts["images"].cast(pl.Int64).to_numpy(),
-        ties=TIE_RULE,
-        prior_used=fit.prior_used,
+        ties=rated.ties,
+        prior_used=rated.fit.prior_used,
     )
 
 
@@ -73,9 +68,3 @@ def _arrays(placed: pl.DataFrame, generators: tuple[str, ...]) -> tuple[NDArray[
     rows[row, position] = number
     raters = placed.group_by("row", maintain_order=True).agg(pl.col("rater").first())["rater"]
     return (raters.rank("dense").cast(pl.Int64) - 1).to_numpy(), rows
-
-
-def _neighbours(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return every two neighbours in a ranking (pairs, 2): enough to find the connected components."""
-    pairs = np.stack([rows[:, :-1].ravel(), rows[:, 1:].ravel()], axis=1)
-    return np.unique(pairs[(pairs != ABSENT).all(axis=1)], axis=0)

@@ -78,7 +78,8 @@ def table_rows(
         | _unscreened(generator, everyone, level)
         for cell, (generator, estimate) in enumerate(zip(rated.generators, estimates, strict=True))
     ]
-    separations = [common | _separation(rated, separation, pair) for pair in range(len(separation.first))]
+    pairs = separation.higher_first()
+    separations = [common | _separation(rated, pairs, pair) for pair in range(len(pairs.first))]
     return ratings, separations
 
 
@@ -97,19 +98,13 @@ def _unscreened(generator: str, everyone: GeneratorRatings | None, level: float)
 
 def _separation(rated: GeneratorRatings, separation: Separation, pair: int) -> Row:
     """Return the row of one pair, the higher rated first."""
-    higher, lower = int(separation.first[pair]), int(separation.second[pair])
-    difference, low, high = (
-        float(column[pair]) for column in (separation.difference, separation.low, separation.high)
-    )
-    if difference < 0:
-        higher, lower, difference, low, high = lower, higher, -difference, -high, -low
     more_raters = float(separation.more_raters[pair])
     return {
-        "generator": rated.generators[higher],
-        "other": rated.generators[lower],
-        "difference": difference,
-        "low": _number_or_none(low),
-        "high": _number_or_none(high),
+        "generator": rated.generators[int(separation.first[pair])],
+        "other": rated.generators[int(separation.second[pair])],
+        "difference": float(separation.difference[pair]),
+        "low": _number_or_none(float(separation.low[pair])),
+        "high": _number_or_none(float(separation.high[pair])),
         "se": _number_or_none(float(separation.standard_error[pair])),
         "degrees": _number_or_none(float(separation.degrees[pair])),
         "p": _number_or_none(float(separation.p_value[pair])),

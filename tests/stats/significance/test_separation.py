@@ -112,3 +112,14 @@ def test_cells_without_any_spread() -> None:
 def test_one_cell_has_nothing_to_be_compared_with() -> None:
     alone = separate(ratio_influence(np.random.default_rng(0).random((6, 1)), np.ones((6, 1))))
     assert (len(alone.first), alone.rank_low.tolist(), alone.rank_high.tolist()) == (0, [1], [1])
+
+
+def test_pairs_can_be_turned_to_the_higher_rated() -> None:
+    # Means .3 and .7, so the pair (0, 1) has the difference −.4; turned round, the interval changes ends and signs.
+    scores = np.array([[0.2, 0.7], [0.3, 0.8], [0.4, 0.6], [0.3, 0.7], [0.3, 0.7]])
+    pair = separate(ratio_influence(scores, np.ones((5, 2))))
+    turned = pair.higher_first()
+    assert (turned.first.tolist(), turned.second.tolist()) == ([1], [0])
+    assert turned.difference[0] == pytest.approx(0.4)
+    assert (turned.low[0], turned.high[0]) == (-pair.high[0], -pair.low[0])
+    assert turned.p_value[0] == pair.p_value[0]

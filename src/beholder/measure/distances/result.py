@@ -34,6 +34,9 @@ class Distance:
     dims: int
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
+    def __float__(self) -> float:
+        return self.value
+
     def __str__(self) -> str:
         return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
 

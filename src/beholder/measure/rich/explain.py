@@ -3,9 +3,11 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from beholder.errors import ImageError
 from beholder.feedback.image_feedback import ImageFeedback
+from beholder.feedback.labels import MISSED
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import quiet_pillow
 from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage, batch_size, read_batches
@@ -16,6 +18,7 @@ from beholder.measure.rich.rater_feedback import RaterFeedback, StudyImage
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.encoders.torch_network import share_cores
 from beholder.models.explained import Explained
+from beholder.stats.frames.result_table import Backend, ResultTable, frame_of
 from beholder.study.words import split_words
 
 BATCH = 16
@@ -23,12 +26,54 @@ BATCH = 16
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanations:
     """The feedback on each image, in their order; skipped images are in ``broken``."""
 
     explained: tuple[Explained, ...]
     broken: tuple[BrokenImage, ...]
+
+    def to_table(self) -> ResultTable:
+        """Return the scores with their confidence intervals: one row per image, aspect, and who gave it.
+
+        Returns:
+            A table that prints, plots and exports itself; ``misaligned`` has the words of the prompt that the
+            image does not show.
+        """
+        rows = [
+            (image.picture.name, giver, aspect, score.value, score.low, score.high, _misaligned(feedback, image))
+            for image in self.explained
+            for giver, feedback in (("model", image.model), ("raters", image.people))
+            if feedback is not None
+            for aspect, score in feedback.scores.items()
+        ]
+        names = ("image", "by", "aspect", "score", "low", "high", "misaligned")
+        columns = zip(*rows, strict=True) if rows else [[] for _ in names]
+        return ResultTable(
+            title="rich feedback",
+            rows=frame_of({name: list(column) for name, column in zip(names, columns, strict=True)}),
+            method="of the model: errors on held-out images, or the spread between models; of raters: over raters",
+            estimate="score",
+            keys=3,
+            items=len(self.explained),
+        )
+
+    def to_frame(self, backend: Backend | None = None) -> Any:  # noqa: ANN401 - of another library
+        """Return the rows of :meth:`to_table` as a data frame.
+
+        Args:
+            backend: ``"polars"``, ``"pandas"`` or ``"arrow"``.
+
+        Returns:
+            One row per image, aspect, and who gave the score.
+        """
+        return self.to_table().to_frame(backend)
+
+    def __repr__(self) -> str:
+        return repr(self.to_table())
+
+    def _repr_html_(self) -> str:
+        return self.to_table()._repr_html_()
 
 
 def explain(
@@ -70,6 +115,13 @@ def explain(
                 progress(done, len(sources))
     _check(parts, broken, skip_broken=skip_broken)
     return Explanations(tuple(explained for part in parts for explained in part.explained), tuple(broken))
+
+
+def _misaligned(feedback: ImageFeedback, image: Explained) -> str:
+    if feedback.missed is None:
+        return ""
+    words = zip(split_words(image.prompt), feedback.missed, strict=True)
+    return ", ".join(word for word, rate in words if rate > MISSED)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from beholder.errors import UserError
+from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.in_memory import InMemory, pixels_of
 from beholder.measure.scorers.planes import Planes
 
 if TYPE_CHECKING:
@@ -18,6 +21,9 @@ Differentiable: TypeAlias = "Callable[[torch.Tensor, Sequence[str]], torch.Tenso
 """From images (n, 3, height, width) of 0 to 1 and prompts to scores (n,), with gradients."""
 
 Need = Literal["image", "prompt"]
+
+BATCH = 16
+"""Images that are scored at a time where they come from memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,52 @@ class Scorer:
     """The same scores with gradients; ``None`` where there are none."""
     of_planes: Callable[[Planes], float] | None = None
     """The score of one image from its planes, which several scorers share; ``None`` where it needs others."""
+
+    def __call__(
+        self,
+        images: InMemory | Sequence[InMemory] | None = None,
+        prompts: str | Sequence[str] | None = None,
+        *,
+        background: str = DEFAULT_BACKGROUND,
+    ) -> NDArray[np.float64]:
+        """Score images in memory.
+
+        Args:
+            images: Pillow images, arrays with channels last or tensors with channels first, of bytes or of numbers
+                from 0 to 1; left out for a scorer of prompts alone.
+            prompts: One for all images, or one for each; left out where the scorer needs none.
+            background: What transparent images are flattened on, as #rrggbb.
+
+        Returns:
+            One score per image, (images,).
+        """
+        pictures = [] if images is None else pixels_of(images, background)
+        texts = [prompts] * max(len(pictures), 1) if prompts is None or isinstance(prompts, str) else list(prompts)
+        if pictures and len(texts) != len(pictures):
+            raise UserError(f"{len(texts)} prompts for {len(pictures)} images; give one for all, or one for each")
+        inputs = [
+            ScorerInput(Image.fromarray(pictures[place]) if pictures else None, text)
+            for place, text in enumerate(texts)
+        ]
+        batched = [self.score(inputs[start : start + BATCH]) for start in range(0, len(inputs), BATCH)]
+        return np.concatenate(batched)
+
+    def reward(self, images: "torch.Tensor", prompts: str | Sequence[str]) -> "torch.Tensor":
+        """Score images with gradients, as a reward to optimise; preference scorers and similar networks have them.
+
+        Args:
+            images: A tensor (n, 3, height, width) of numbers from 0 to 1.
+            prompts: One for all images, or one for each.
+
+        Returns:
+            One score per image, (n,), through which gradients flow back to the pixels.
+        """
+        if self.differentiable is None:
+            raise UserError(f"scorer '{self.name}' has no gradients; preference models do, such as hps-v2")
+        texts = [prompts] * len(images) if isinstance(prompts, str) else list(prompts)
+        if len(texts) != len(images):
+            raise UserError(f"{len(texts)} prompts for {len(images)} images; give one for all, or one for each")
+        return self.differentiable(images, texts)
 
 
 def by_pixels(name: str, measure: Callable[[Planes], float]) -> Scorer:

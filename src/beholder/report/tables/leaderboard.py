@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from beholder.report.text.measures import Measure, measure_of
+from beholder.stats.frames.display.text_table import TextTable
 
 ALL_IMAGES = "all"
 """The slice that holds every image."""
@@ -199,25 +200,25 @@ def file_stems(boards: Iterable[Board]) -> dict[Key, str]:
     return stems
 
 
-def format_board(board: Board) -> str:
-    """The board as a table of aligned columns for a terminal."""
+def board_text(board: Board, footer: tuple[str, ...] = ()) -> TextTable:
+    """The board as text, in columns: for a terminal, a notebook, Markdown or LaTeX."""
     measure = board.measure
     heads = ["rank", "generator", measure.name, f"{100 * board.level:g} % CI", "raters", "answers", "images"]
     heads += ["ground truth"] if board.has_truth else []
-    lines = [heads, *(_cells(board, row) for row in board.rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
-    left = {0, 1}
-    aligned = [
-        "  ".join(
-            cell.ljust(width) if column in left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
     where = "" if board.slice == ALL_IMAGES else f", {board.slice} only"
     unit = f", {measure.unit}" if measure.unit else ""
-    rule = "─" * max(len(line) for line in aligned)
-    return "\n".join([f"{board.name}{where} — {measure.name}{unit}", aligned[0], rule, *aligned[1:]])
+    return TextTable(
+        title=f"{board.name}{where} — {measure.name}{unit}",
+        heads=tuple(heads),
+        numeric=tuple(column > 1 for column in range(len(heads))),
+        cells=tuple(tuple(_cells(board, row)) for row in board.rows),
+        footer=footer,
+    )
+
+
+def format_board(board: Board) -> str:
+    """The board as a table of aligned columns for a terminal."""
+    return board_text(board).plain()
 
 
 def _cells(board: Board, row: Standing) -> list[str]:

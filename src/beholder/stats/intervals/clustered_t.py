@@ -201,7 +201,7 @@ def _floored(
 ) -> NDArray[np.float64]:
     if floor is None:
         return variance
-    still = variance == 0 if cells.floor_when_still else np.ones(variance.shape, np.bool_)
+    still = variance <= 1e-12 * floor if cells.floor_when_still else np.ones(variance.shape, np.bool_)
     return np.where(still, np.maximum(variance, floor), variance)
 
 

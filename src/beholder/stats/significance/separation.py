@@ -4,7 +4,7 @@ The verdict and the confidence interval of a difference have one source: two cel
 simultaneous interval of their difference excludes 0.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,22 @@ class Separation:
     rank_high: NDArray[np.int64]  # (cells,) worst rank the data allow
     level: float
     higher_is_better: bool
+
+    def higher_first(self) -> "Separation":
+        """Return the same with every pair turned so that its difference is not negative.
+
+        Returns:
+            Pairs whose ``first`` is rated higher than their ``second``; all else is unchanged.
+        """
+        turned = self.difference < 0
+        return replace(
+            self,
+            first=np.where(turned, self.second, self.first),
+            second=np.where(turned, self.first, self.second),
+            difference=np.where(turned, -self.difference, self.difference),
+            low=np.where(turned, -self.high, self.low),
+            high=np.where(turned, -self.low, self.high),
+        )
 
 
 def separate(

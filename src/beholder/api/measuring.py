@@ -1,0 +1,173 @@
+"""Metrics against people in Python: ``beholder.measure(study)``."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from beholder.api.study_folder import StudyFolder, folder_of
+from beholder.errors import UserError
+from beholder.measure.distances.aliases import resolve_distances
+from beholder.measure.scorers.aliases import resolve_scorers
+from beholder.measure.scorers.catalogue import DEFAULT
+from beholder.measure.settings import OFFLINE, SIMPLE, MeasureSettings
+from beholder.measure.stage import run
+from beholder.report.text.metric_verdict import Verdict, verdicts
+from beholder.stats.frames.result_table import ResultTable, frame_of
+from beholder.tables.store import Store
+from beholder.tables.work import Outcome
+
+logger = logging.getLogger(__name__)
+
+NO_RATINGS = "No ratings to compare metrics with yet: beholder rank {folder}"
+
+NO_LEARNED_SCORER = (
+    "No learned scorer was among these: the published ones need weights that no package brings. Train one on this "
+    "study, on bundled features and without a network: beholder learn {folder} --recipe metric-transformer (for "
+    "ratings); or give weights: --scorer pickscore --weights pickscore=FOLDER."
+)
+"""Why the default scorers are pixel statistics, and what to do about it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MetricTable(ResultTable):
+    """How far each metric orders the generators as raters do: one row per question and metric."""
+
+    verdicts: tuple[Verdict, ...] = ()
+    """Which metrics to trust, in words, for every question."""
+    outcome: Outcome
+    """What was computed; the tables ``scores``, ``distances`` and ``correlations`` of the study have all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was computed, and which metrics to trust."""
+
+    outcome: Outcome
+    verdicts: tuple[Verdict, ...]
+    notes: tuple[str, ...]
+
+
+def measure(
+    study: str | Path | StudyFolder,
+    *,
+    metrics: Sequence[str] = (),
+    scorers: Sequence[str] = (),
+    encoder: str | None = None,
+    encoder_weights: str | None = None,
+    weights: Mapping[str, str] | None = None,
+    published: str | Path | None = None,
+    skip_broken: bool = False,
+    force: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> MetricTable:
+    """Compute metrics of a study's images, and see which agree with raters, as ``beholder measure`` does.
+
+    Args:
+        study: The study, or its folder; with ratings, for metrics to be compared with.
+        metrics: Distances to the real images; all that need no training images or classifier by default.
+        scorers: Of single images; all that need no weights by default.
+        encoder: Whose features distances are taken over. By default ``efficientnet-lite0``, which works offline.
+        encoder_weights: Its weights: a folder, a file or a hub name.
+        weights: Of the scorers' networks, by name.
+        published: CSV of figures computed elsewhere: a column ``generator``, each other a metric.
+        skip_broken: Leave broken images out, instead of an error that lists them.
+        force: Do the work even if nothing it depends on has changed.
+        progress: Called with what is being done, how much of it is done, and how much there is.
+
+    Returns:
+        The rank correlation of every metric with raters over generators, positive where it agrees, with its
+        confidence interval; its ``verdicts`` say in words which to trust.
+
+    Example:
+        >>> import beholder as bh
+        >>> agreement = bh.measure("my-study", metrics=["vendi"], scorers=["sharpness"], encoder="pixel")
+        >>> sorted(agreement["metric"].tolist())  # those two, and the model that was trained on the study
+        ['sharpness', 'tiny-two-tower/out-of-fold', 'vendi (pixel)']
+    """
+    folder = folder_of(study)
+    settings, recipes = measure_settings(
+        metrics,
+        scorers,
+        encoder=encoder,
+        encoder_weights=encoder_weights,
+        weights=weights,
+        published=None if published is None else Path(published),
+        skip_broken=skip_broken,
+    )
+    measured = measure_study(folder, settings, learned_expected=not scorers, force=force, progress=progress)
+    listed = [
+        (verdict.question, verdict.aspect, metric) for verdict in measured.verdicts for metric in verdict.metrics
+    ]
+    columns: dict[str, list[object]] = {
+        "question": [question for question, _, _ in listed],
+        "aspect": [aspect for _, aspect, _ in listed],
+        "metric": [metric.name for _, _, metric in listed],
+        "spearman": [metric.rho for _, _, metric in listed],
+        "low": [metric.low for _, _, metric in listed],
+        "high": [metric.high for _, _, metric in listed],
+        "standing": [metric.standing for _, _, metric in listed],
+    }
+    sentences = [f"{v.question} · {v.aspect}: {sentence}" for v in measured.verdicts for sentence in v.sentences]
+    return MetricTable(
+        title="rank correlation of metrics with raters, over generators",
+        rows=frame_of(columns),
+        method="over generators",
+        estimate="spearman",
+        keys=3,
+        level=StudyFolder(folder).settings.analysis.level,
+        notes=(*recipes, *sentences, *measured.notes),
+        reference=0.0,
+        unit="rank correlation with raters",
+        verdicts=measured.verdicts,
+        outcome=measured.outcome,
+    )
+
+
+def measure_settings(
+    metrics: Sequence[str],
+    scorers: Sequence[str],
+    *,
+    encoder: str | None,
+    encoder_weights: str | None,
+    weights: Mapping[str, str] | None,
+    published: Path | None,
+    skip_broken: bool,
+) -> tuple[MeasureSettings, tuple[str, ...]]:
+    """Return the settings that names stand for, and a line for each published name among them."""
+    named = resolve_distances(metrics or SIMPLE, encoder, None, OFFLINE)
+    faults = list(named.faults)
+    if len(named.by_encoder) > 1:
+        faults.append(f"distances of one study need one encoder; these need {', '.join(named.by_encoder)}")
+    if faults:
+        raise UserError("\n".join(faults))
+    ((chosen_encoder, chosen_distances),) = named.by_encoder.items()
+    chosen_scorers, scorer_recipes = resolve_scorers(scorers or DEFAULT)
+    settings = MeasureSettings(
+        encoder=chosen_encoder,
+        encoder_weights=encoder_weights,
+        distances=chosen_distances,
+        scorers=chosen_scorers,
+        weights=dict(weights or {}),
+        published=published,
+        skip_broken=skip_broken,
+    )
+    return settings, (*named.recipes, *scorer_recipes)
+
+
+def measure_study(
+    folder: Path,
+    settings: MeasureSettings,
+    *,
+    learned_expected: bool,
+    force: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Measured:
+    """Run the stage, and say which metrics to trust; ``learned_expected`` adds why no learned scorer is there."""
+    outcome = run(folder, force=force, measuring=settings, progress=progress)
+    store = Store(folder)
+    all_verdicts = tuple(verdicts(store.read("correlations"), store.read("metric_separations")))
+    notes = [] if all_verdicts else [NO_RATINGS.format(folder=folder)]
+    if learned_expected and store.read_or_empty("predictions").is_empty():
+        notes.append(NO_LEARNED_SCORER.format(folder=folder))
+    return Measured(outcome, all_verdicts, tuple(notes))

@@ -1,0 +1,237 @@
+"""A study in Python: its tables as data frames, its stages, its leaderboards and figures."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from beholder.api.leaderboard import Leaderboard, as_leaderboard
+from beholder.api.results import load_results
+from beholder.api.run import RunOutcome, run_study
+from beholder.api.stages import load_stage
+from beholder.errors import MissingTableError, UserError, unknown_name
+from beholder.report.tables.leaderboard import ALL_IMAGES, Board
+from beholder.study.study import Study, load_study
+from beholder.tables.catalogue import TABLES
+from beholder.tables.store import Store
+
+if TYPE_CHECKING:
+    import altair as alt
+    import datasets
+
+
+def folder_of(study: "str | Path | StudyFolder") -> Path:
+    """Return the folder of a study that is named by its path, or open."""
+    return study.folder if isinstance(study, StudyFolder) else Path(study)
+
+
+INCLUDES_EXCLUDED = "with the answers of raters whom screening excludes: not for publication"
+
+
+@dataclass(frozen=True, repr=False)
+class StudyFolder:
+    """A study on disk. Every table is an attribute, read from disk and checked whenever it is asked for.
+
+    Example:
+        >>> import beholder as bh
+        >>> study = bh.open_study("my-study")
+        >>> study.labels.columns[:4]
+        ['question', 'aspect', 'method', 'image']
+        >>> study.correlations
+        Traceback (most recent call last):
+        beholder.errors.MissingTableError: my-study has no table 'correlations' yet: beholder measure my-study
+    """
+
+    folder: Path
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What was said when the study was made: numbers fitted to the images, what an import lacks."""
+
+    @property
+    def settings(self) -> Study:
+        """All settings, as ``study.toml`` has them now."""
+        return load_study(self.folder)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the tables that the study has."""
+        store = Store(self.folder)
+        return tuple(name for name in TABLES if store.has(name))
+
+    def __getattr__(self, name: str) -> pl.DataFrame:
+        """Return a table as a data frame."""
+        if name not in TABLES:
+            close = get_close_matches(name, [*TABLES, *vars(type(self))], n=1)
+            hint = f". Did you mean '{close[0]}'?" if close and not name.startswith("_") else ""
+            raise AttributeError(f"a study has no table or attribute '{name}'{hint}")
+        return self.table(name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.tables]
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return a table by name, checked.
+
+        Args:
+            name: Such as ``labels``; :attr:`tables` lists those that exist.
+
+        Returns:
+            The table as Polars holds it; ``.to_pandas()`` and ``.to_arrow()`` give other libraries' frames.
+        """
+        if name not in TABLES:
+            raise UserError(unknown_name("table", name, TABLES))
+        store = Store(self.folder)
+        if not store.has(name):
+            stage = TABLES[name].stage
+            raise MissingTableError(f"{self.folder} has no table '{name}' yet: beholder {stage} {self.folder}")
+        return store.read(name)
+
+    def run(
+        self,
+        *,
+        simulate: int | None = None,
+        bad: int = 0,
+        measure: bool = False,
+        include_excluded: bool = False,
+        force: bool = False,
+    ) -> RunOutcome:
+        """Run the stages that have something to do, from design to report, as ``beholder run`` does.
+
+        Args:
+            simulate: Collect from so many simulated raters; left out: the answers that there are.
+            bad: Of the simulated raters, how many have bad habits.
+            measure: Also compute metrics of the images, and compare them with raters.
+            include_excluded: Count the answers of raters whom screening excludes; all results are marked.
+            force: Do every stage even if nothing has changed.
+
+        Returns:
+            What each stage did, and where the report is.
+        """
+        return run_study(
+            self.folder,
+            raters=simulate,
+            bad=bad,
+            measure=measure,
+            include_excluded=include_excluded,
+            force=force,
+        )
+
+    def report(self, *, force: bool = False) -> Path:
+        """Write the report, unless it is up to date.
+
+        Args:
+            force: Write it even if nothing has changed.
+
+        Returns:
+            The path of ``report.html``.
+        """
+        load_stage("report").run(self.folder, force=force)
+        return self.folder / "report.html"
+
+    def leaderboards(self) -> tuple[Leaderboard, ...]:
+        """Return the leaderboards of all questions, as ``beholder run`` prints them.
+
+        Returns:
+            One per question and aspect, by its main measure; none before ``rank``, or where judgements have
+            changed since.
+        """
+        results = load_results(self.folder)
+        notes = (INCLUDES_EXCLUDED,) if results.includes_excluded else ()
+        return tuple(as_leaderboard(board, notes=notes) for board in results.headlines)
+
+    def leaderboard(
+        self,
+        question: str | None = None,
+        *,
+        aspect: str | None = None,
+        method: str | None = None,
+        style: str = ALL_IMAGES,
+    ) -> Leaderboard:
+        """Return one leaderboard: ratings with confidence intervals and ranges of ranks.
+
+        Args:
+            question: Its name; may be left out where the study has one.
+            aspect: Of the question, where it has several.
+            method: Such as ``d-prime``; by default the main measure of the question.
+            style: A slice of the images, by style; by default all of them.
+
+        Returns:
+            The leaderboard.
+        """
+        results = load_results(self.folder)
+        boards = [
+            board
+            for board in results.boards
+            if question in (None, board.question)
+            and aspect in (None, board.aspect)
+            and (board.measure.headline if method is None else method == board.method)
+            and style == board.slice
+        ]
+        if len(boards) != 1:
+            raise UserError(self._which_board(boards, results.boards))
+        return as_leaderboard(boards[0], notes=(INCLUDES_EXCLUDED,) if results.includes_excluded else ())
+
+    def _which_board(self, boards: list[Board], all_boards: tuple[Board, ...]) -> str:
+        if not all_boards:
+            return f"{self.folder} has no ratings of the judgements as they are now: beholder rank {self.folder}"
+        listed = "\n".join(
+            f"  {own.question!r}, aspect={own.aspect!r}, method={own.method!r}, style={own.slice!r}"
+            for own in boards or all_boards
+        )
+        return f"{'several leaderboards' if boards else 'no such leaderboard'}; choose one of:\n{listed}"
+
+    def figures(self, *, width: int = 560) -> "Mapping[str, alt.LayerChart]":
+        """Return all charts of the report.
+
+        Args:
+            width: Pixels of a chart.
+
+        Returns:
+            Altair charts by name: a notebook shows them, ``chart.save("figure.pdf")`` writes them for a paper.
+        """
+        # Altair takes a second to load, and only figures need it.
+        from beholder.api.figures import study_figures  # noqa: PLC0415
+
+        return study_figures(self.folder, width=width)
+
+    def to_datasets(self) -> "dict[str, datasets.Dataset]":
+        """Return all tables as datasets of Hugging Face's library, which has to be installed.
+
+        Returns:
+            By name of the table; ``images`` has a column ``file`` with the pictures themselves, decoded on demand.
+        """
+        # An optional library, which takes a second to load.
+        from beholder.api.as_datasets import study_datasets  # noqa: PLC0415
+
+        return study_datasets(self.folder, self.tables)
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            [f"study '{self.settings.name}' in {self.folder}", *(f"  {line}" for line in self._lines())]
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<li>{escape(line)}</li>" for line in self._lines())
+        return (
+            f"<p><b>{escape(self.settings.name)}</b> in <code>{escape(str(self.folder))}</code></p><ul>{rows}</ul>"
+        )
+
+    def _lines(self) -> list[str]:
+        """What it holds: questions, images, sessions, tables."""
+        store = Store(self.folder)
+        questions = ", ".join(f"{question.name} ({question.kind})" for question in self.settings.questions)
+        lines = [f"questions: {questions}"]
+        if store.has("images"):
+            counts = store.read("images").group_by("generator", maintain_order=True).len()
+            total = int(counts["len"].sum())
+            listed = ", ".join(f"{count:,} {name}" for name, count in counts.iter_rows())
+            lines.append(f"images: {total:,} ({listed})")
+        sessions = store.read_or_empty("sessions")
+        if sessions.height:
+            simulated = int(sessions["simulated"].sum())
+            lines.append(f"sessions: {sessions.height:,}" + (f", {simulated:,} simulated" if simulated else ""))
+        lines.append(f"tables: {', '.join(self.tables) or 'none yet'}")
+        return lines

@@ -1,0 +1,1 @@
+"""How a table of estimates is shown: in a terminal, a notebook, a paper, and as a chart."""
