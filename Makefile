@@ -49,7 +49,7 @@ bench: .venv/.bench .venv/.peers  ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py
 
 docs: .venv/.dev  ## Build the documentation site into build/site/, without a network
-	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --doctree-dir build/doctrees docs build/site
+	@$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --doctree-dir build/doctrees docs build/site
 	@echo "Open build/site/index.html"
 
 pages: .venv/.dev  ## Write the generated pages, and the outputs that all pages show
