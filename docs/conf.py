@@ -1,7 +1,7 @@
 """Settings of the documentation site (Sphinx, MyST, furo): ``make docs`` builds it without a network.
 
-The pages are plain Markdown whose links work on a code host too. Those that lead out of this folder are turned here
-into links inside the site.
+The pages are plain Markdown whose links work on a code host, too. Those that lead out of this folder are turned
+here into links inside the site.
 """
 
 import re

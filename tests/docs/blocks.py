@@ -1,7 +1,8 @@
 """The blocks of a page that can be run, as steps in the order of the page.
 
-``console`` blocks hold lines ``$ beholder …`` and below each what it prints; a ``python`` block may have a ``text``
-block directly after it with what it prints. A comment before a block says why it is not run, or what it needs::
+``console`` blocks hold lines ``$ beholder …`` and below each what it prints; a ``python`` block may have a
+``text`` block directly after it with what it prints. A comment before a block says why it is not run, or
+what it needs::
 
     <!-- not run: serves until Ctrl-C; tests/collect/server/test_serve.py -->
     <!-- needs: agiqa-3k -->

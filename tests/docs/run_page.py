@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
-from beholder.cli.main import main as beholder
 from tests.docs.blocks import RUN, Block, Step, blocks, python_output, steps, steps_of
 from tests.docs.workspace import SHARED
+
+from beholder.cli.main import main as beholder
 
 ELIDED = "…"
 MASKED = (
@@ -54,7 +55,7 @@ class Session:
         ):
             warnings.simplefilter("default")
             code = self._python(step.typed) if step.language == "python" else beholder(step.arguments)
-        text = printed.buffer.getvalue().decode()  # type: ignore[attr-defined]  # the BytesIO above
+        text = printed.buffer.getvalue().decode()
         text = text.replace(f"{self.folder}/", "")
         expected = FAULT if any(line.startswith("error:") for line in step.page_output) else 0
         if code != expected:

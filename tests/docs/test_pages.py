@@ -76,7 +76,9 @@ def test_the_page_on_tables_is_up_to_date() -> None:
 
 def test_what_is_built_for_each_kind_is_told_truly() -> None:
     rows = re.findall(
-        r"^\| `([a-z0-9-]+)` \| yes \| yes \| (yes|not yet) \| (yes|not yet) \|$", read("reference/protocols.md"), re.M
+        r"^\| `([a-z0-9-]+)` \| yes \| yes \| (yes|not yet) \| (yes|not yet) \|$",
+        read("reference/protocols.md"),
+        re.M,
     )
     assert {kind for kind, _, _ in rows} == set(KINDS)
     assert all(consolidated == "yes" for _, consolidated, _ in rows)

@@ -17,21 +17,42 @@ pytest.importorskip("sphinx")
 pytest.importorskip("torch")
 
 ROOT = Path(__file__).parents[2]
+BUILD = (sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going")
 OUTSIDE = re.compile(r"(?:https?:)?//", re.I)
 LOADED_BY_STYLE = re.compile(r"url\(\s*['\"]?((?:https?:)?//[^'\")]+)|@import\s+['\"](https?://[^'\"]+)")
 CALLED_BY_SCRIPT = re.compile(r"(?:fetch|import|open)\(\s*[`'\"](https?://[^`'\"]+)")
-LOADS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "object": "data", "embed": "src"}
+LOADS = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "object": "data",
+    "embed": "src",
+}
 """Element -> the attribute by which a browser loads something without a click."""
 
 QUESTIONS = {
     "How many raters do I need?": ("how-to/sample-size.html", "how-many-raters-do-i-need", "beholder plan"),
     "Is A better than B?": ("how-to/a-or-b.html", "is-a-better-than-b", "beholder rank"),
-    "Which metric should I trust?": ("how-to/choose-a-metric.html", "which-metric-should-i-trust", "beholder measure"),
+    "Which metric should I trust?": (
+        "how-to/choose-a-metric.html",
+        "which-metric-should-i-trust",
+        "beholder measure",
+    ),
     "What does it cost?": ("how-to/cost.html", "what-does-it-cost", "beholder plan"),
     "How do I run a study on Prolific?": ("how-to/prolific.html", "run-a-study-on-prolific", "prolific_keys"),
-    "How do I compare two folders of images?": ("how-to/compare-two-folders.html", "compare-two-folders-of-images", "beholder distance"),
+    "How do I compare two folders of images?": (
+        "how-to/compare-two-folders.html",
+        "compare-two-folders-of-images",
+        "beholder distance",
+    ),
     "How do I train a scorer on my labels?": ("tutorials/train-a-scorer.html", "train-a-scorer", "beholder learn"),
-    "How do I import AGIQA-3K or Layer 6?": ("how-to/import-published-data.html", "layer-6-human-error-rates-of-41-generators", "beholder import agiqa"),
+    "How do I import AGIQA-3K or Layer 6?": (
+        "how-to/import-published-data.html",
+        "layer-6-human-error-rates-of-41-generators",
+        "beholder import agiqa",
+    ),
     "What does this number in the report mean?": ("explanation/numbers.html", "ratings", "Bradley–Terry rating"),
     "How do I add a question kind?": ("how-to/add-a-question-kind.html", "add-a-question-kind", "KINDS"),
 }
@@ -77,10 +98,9 @@ class Page(HTMLParser):
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built as ``make docs`` builds it, with proxies that lead nowhere: a request would fail the build."""
     folder = tmp_path_factory.mktemp("site")
-    nowhere = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     built = subprocess.run(
-        [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going"]
-        + ["--doctree-dir", str(folder / "doctrees"), str(ROOT / "docs"), str(folder / "html")],
+        [*BUILD, "--doctree-dir", str(folder / "doctrees"), str(ROOT / "docs"), str(folder / "html")],
         env={**os.environ, **nowhere, "PYTHONPATH": str(ROOT / "src"), "HF_HUB_OFFLINE": "1"},
         capture_output=True,
         text=True,
@@ -120,15 +140,16 @@ def test_links_and_anchors_lead_somewhere(site: Path, pages: dict[str, Page]) ->
             if OUTSIDE.match(address) or address.startswith(("mailto:", "javascript:")):
                 continue
             target, anchor = target_of(address, name)
-            if not (site / target).exists():
-                lost.append(f"{name}: {address}")
-            elif anchor and target in pages and anchor not in pages[target].anchors:
+            anchors = pages[target].anchors if target in pages else {anchor}
+            if not (site / target).exists() or (anchor and anchor not in anchors):
                 lost.append(f"{name}: {address}")
     assert lost == []
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[str, Page]) -> None:
-    loaded = [f"{name}: {address}" for name, page in pages.items() for address in page.loads if OUTSIDE.match(address)]
+    loaded = [
+        f"{name}: {address}" for name, page in pages.items() for address in page.loads if OUTSIDE.match(address)
+    ]
     for path in [*site.rglob("*.css"), *site.rglob("*.svg")]:
         loaded += [f"{path.name}: {match}" for match in LOADED_BY_STYLE.findall(path.read_text(encoding="utf-8"))]
     for path in site.rglob("*.js"):
@@ -139,7 +160,9 @@ def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[str, Page]) ->
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_front_page_leads_to_the_answer(question: str, pages: dict[str, Page]) -> None:
     target, anchor, answer = QUESTIONS[question]
-    leads_to = [target_of(address, "index.html")[0] for address, words in pages["index.html"].links if words == question]
+    leads_to = [
+        target_of(address, "index.html")[0] for address, words in pages["index.html"].links if words == question
+    ]
     assert set(leads_to) == {target}
     assert anchor in pages[target].anchors
     assert answer in "".join(pages[target].words)
@@ -153,4 +176,6 @@ def test_what_is_written_can_be_searched(site: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(beholder.LATE))
 def test_every_public_name_is_in_the_reference(name: str, pages: dict[str, Page]) -> None:
-    assert any(f"beholder.{name}" in page.anchors for path, page in pages.items() if path.startswith("reference/api/"))
+    assert any(
+        f"beholder.{name}" in page.anchors for path, page in pages.items() if path.startswith("reference/api/")
+    )

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from tests.docs.blocks import ROOT
 
 from beholder.cli.main import main
 from beholder.simulate.grammar import draw_requests
 from beholder.simulate.painter import paint
 from beholder.simulate.world import GENERATORS
-from tests.docs.blocks import ROOT
 
 PROMPTS = 20
 SHARED = Path(os.environ.get("BEHOLDER_SHARED", ROOT.parent / "shared")) / "data"

@@ -12,4 +12,4 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "protocols.md"
 
 @pytest.mark.parametrize("name", [*PROTOCOLS, *KINDS])
 def test_is_named_on_the_page(name: str) -> None:
-    assert f"`{name}`" in PAGE.read_text(encoding="utf-8"), f"docs/reference/protocols.md does not mention `{name}`"
+    assert f"`{name}`" in PAGE.read_text(encoding="utf-8"), f"{PAGE.name} does not mention `{name}`"

@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "tables.md"
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == markdown(), "run: beholder tables --markdown > docs/reference/tables.md"
+    assert PAGE.read_text(encoding="utf-8") == markdown(), "run: make pages"
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
