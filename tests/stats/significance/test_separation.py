@@ -115,7 +115,7 @@ def test_one_cell_has_nothing_to_be_compared_with() -> None:
 
 
 def test_pairs_can_be_turned_to_the_higher_rated() -> None:
-    # Means .3 and .7, so the pair (0, 1) has the difference −.4; turned round, the interval changes ends and signs.
+    # means .3 and .7: the pair (0, 1) has the difference −.4; turned round, the interval changes ends and signs
     scores = np.array([[0.2, 0.7], [0.3, 0.8], [0.4, 0.6], [0.3, 0.7], [0.3, 0.7]])
     pair = separate(ratio_influence(scores, np.ones((5, 2))))
     turned = pair.higher_first()

@@ -1,1 +1,5 @@
-"""Inter-rater agreement: Krippendorff, Fleiss, Gwet, intraclass correlations, Kendall's W."""
+"""Inter-rater agreement, with confidence intervals over raters."""
+
+from beholder.stats.late_package import re_export
+
+re_export(__name__, __file__)

@@ -1,1 +1,5 @@
-"""Ratings from comparisons: Bradley–Terry, Plackett–Luce, Thurstone, and which pair to ask about next."""
+"""Ratings from comparisons: Bradley–Terry, Thurstone, Plackett–Luce; which pair to ask about next."""
+
+from beholder.stats.late_package import re_export
+
+re_export(__name__, __file__)

@@ -1,1 +1,5 @@
-"""Correlation of metrics with raters: coefficients, confidence intervals, pair accuracy, baseline and ceiling."""
+"""Correlation of metrics with raters: coefficients, confidence intervals, comparisons, bounds."""
+
+from beholder.stats.late_package import re_export
+
+re_export(__name__, __file__)

@@ -48,7 +48,7 @@ class Consensus(ResultTable):
             "answers": self.rater_answers[order],
         }
         return ResultTable(
-            title=f"raters by {self.accuracy_name}",
+            title=f"raters by {self.accuracy_name.replace('_', ' ')}",
             rows=frame_of(rows),
             method=self.method,
             raters=self.raters,

@@ -86,12 +86,12 @@ def agreement(
 
     Example:
         >>> from beholder.stats.frames.examples import example_ratings
-        >>> agreement(example_ratings(), item="image", answer="score", scale="ordinal")
+        >>> agreement(example_ratings(), item="image", answer="score", scale="ordinal", replicates=500)
         inter-rater agreement
         coefficient                estimate         95 % CI  raters  items  answers
         ───────────────────────────────────────────────────────────────────────────
-        Krippendorff's α, ordinal     0.393  [0.305, 0.479]      12     40      480
-        95 % CI: expanded BCa bootstrap over raters · 12 raters · 40 items · 480 answers · 1,000 replicates · seed 0
+        Krippendorff's α, ordinal     0.393  [0.310, 0.477]      12     40      480
+        95 % CI: expanded BCa bootstrap over raters · 12 raters · 40 items · 480 answers · 500 replicates · seed 0
     """
     names = [coefficient] if isinstance(coefficient, str) else list(coefficient)
     faults = [unknown_name("coefficient", name, COEFFICIENTS) for name in names if name not in COEFFICIENTS]

@@ -2,7 +2,7 @@
 
 from beholder.stats.comparisons.rated_items import Model, RatedItems, rate_votes
 from beholder.stats.frames.columns import Frame
-from beholder.stats.frames.ratings import Ratings, ratings_table
+from beholder.stats.frames.ratings import Ratings, each_its_own, ratings_table
 from beholder.stats.frames.votes import Votes, read_votes
 
 PRIOR = "Some items won (or lost) all their comparisons: one pseudo-vote per compared pair keeps ratings finite."
@@ -81,7 +81,7 @@ def bradley_terry(
 def rated_votes(votes: Votes, model: Model, *, side_effect: bool | None = None) -> RatedItems:
     """Fit a model of votes; winners and losers have no sides."""
     return rate_votes(
-        votes.raters,
+        each_its_own(len(votes.raters), len(votes.names)) if votes.independent else votes.raters,
         votes.first,
         votes.second,
         votes.outcomes,

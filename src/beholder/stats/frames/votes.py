@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from beholder.errors import StatisticsError
 from beholder.stats.comparisons.vote_table import FIRST, SECOND, TIE
 from beholder.stats.frames.columns import Columns, Frame, Label, code_labels, read_columns
-from beholder.stats.frames.ratings import each_its_own
 
 WORDS = {"first": FIRST, "left": FIRST, "second": SECOND, "right": SECOND, "tie": TIE, "equal": TIE}
 """Outcomes in words, whatever their case."""
@@ -74,7 +73,7 @@ def read_votes(
         outcomes = _outcomes(columns)
     else:
         outcomes = np.where(columns.flags["tie"], TIE, FIRST) if tie else np.zeros(columns.rows, np.int64)
-    who = code_labels(columns.labels["rater"])[1][0] if rater else each_its_own(columns.rows, len(names))
+    who = code_labels(columns.labels["rater"])[1][0] if rater else np.arange(columns.rows)
     return Votes(names, who, left, right, outcomes.astype(np.int64), bool(sided), rater is None, columns.backend)
 
 

@@ -1,1 +1,5 @@
-"""Confidence intervals: raters resampled, closed forms, and sequences that hold at every look."""
+"""Confidence intervals over raters, over raters and images, and at every look."""
+
+from beholder.stats.late_package import re_export
+
+re_export(__name__, __file__)

@@ -1,1 +1,5 @@
-"""How good predictions are: calibration, conformal intervals, prediction-powered inference, heatmaps, keywords."""
+"""Predictions beside raters: calibration, conformal widths, prediction-powered inference, heatmaps."""
+
+from beholder.stats.late_package import re_export
+
+re_export(__name__, __file__)

@@ -1,1 +1,5 @@
 """Signal detection, psychometric functions and staircases."""
+
+from beholder.stats.late_package import re_export
+
+re_export(__name__, __file__)

@@ -1,1 +1,5 @@
-"""Which differences are significant: tests, corrections for several of them, ranges of ranks, sample sizes."""
+"""Which groups differ: tests, simultaneous comparisons, sequential separation, power."""
+
+from beholder.stats.late_package import re_export
+
+re_export(__name__, __file__)

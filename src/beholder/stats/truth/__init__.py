@@ -1,1 +1,5 @@
-"""Truth inference: the labels and opinions behind many raters' answers, and raters who stray from them."""
+"""One label or opinion per item from many raters, and whose answers stray."""
+
+from beholder.stats.late_package import re_export
+
+re_export(__name__, __file__)

@@ -1,0 +1,17 @@
+from beholder.stats.comparisons.active_pairs import PairPlan as PairPlan
+from beholder.stats.comparisons.active_pairs import Posterior as Posterior
+from beholder.stats.comparisons.active_pairs import best_batch as best_batch
+from beholder.stats.comparisons.active_pairs import information_gain as information_gain
+from beholder.stats.comparisons.active_pairs import laplace_posterior as laplace_posterior
+from beholder.stats.comparisons.active_pairs import plan_pairs as plan_pairs
+from beholder.stats.comparisons.bradley_terry import BradleyTerry as BradleyTerry
+from beholder.stats.comparisons.bradley_terry import bradley_terry as bradley_terry
+from beholder.stats.comparisons.item_ratings import ItemRatings as ItemRatings
+from beholder.stats.comparisons.plackett_luce import PlackettLuce as PlackettLuce
+from beholder.stats.comparisons.plackett_luce import plackett_luce as plackett_luce
+from beholder.stats.comparisons.rated_items import RatedItems as RatedItems
+from beholder.stats.comparisons.rated_items import rate_rankings as rate_rankings
+from beholder.stats.comparisons.rated_items import rate_votes as rate_votes
+from beholder.stats.comparisons.thurstone import Thurstone as Thurstone
+from beholder.stats.comparisons.thurstone import thurstone as thurstone
+from beholder.stats.comparisons.vote_table import tally_votes as tally_votes

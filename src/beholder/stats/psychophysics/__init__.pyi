@@ -1,0 +1,12 @@
+from beholder.stats.psychophysics.detection import Detection as Detection
+from beholder.stats.psychophysics.detection import detection as detection
+from beholder.stats.psychophysics.psychometric import Psychometric as Psychometric
+from beholder.stats.psychophysics.psychometric import fit_psychometric as fit_psychometric
+from beholder.stats.psychophysics.psychometric import threshold_estimate as threshold_estimate
+from beholder.stats.psychophysics.staircase_analysis import Equilibrium as Equilibrium
+from beholder.stats.psychophysics.staircase_analysis import StaircaseRun as StaircaseRun
+from beholder.stats.psychophysics.staircase_analysis import balanced_proportion as balanced_proportion
+from beholder.stats.psychophysics.staircase_analysis import equilibrium as equilibrium
+from beholder.stats.psychophysics.staircase_analysis import modal_level as modal_level
+from beholder.stats.psychophysics.staircase_analysis import reversals as reversals
+from beholder.stats.psychophysics.staircase_analysis import summarise_staircase as summarise_staircase

@@ -1,0 +1,17 @@
+from beholder.stats.truth.bt500 import Bt500 as Bt500
+from beholder.stats.truth.bt500 import bt500 as bt500
+from beholder.stats.truth.correlation_screening import CorrelationScreening as CorrelationScreening
+from beholder.stats.truth.correlation_screening import correlation_screening as correlation_screening
+from beholder.stats.truth.dawid_skene import DawidSkene as DawidSkene
+from beholder.stats.truth.dawid_skene import dawid_skene as dawid_skene
+from beholder.stats.truth.label_errors import LabelErrors as LabelErrors
+from beholder.stats.truth.label_errors import confident_errors as confident_errors
+from beholder.stats.truth.label_errors import likely_label_errors as likely_label_errors
+from beholder.stats.truth.mace import Mace as Mace
+from beholder.stats.truth.mace import mace as mace
+from beholder.stats.truth.majority_errors import MajorityErrors as MajorityErrors
+from beholder.stats.truth.majority_errors import majority_errors as majority_errors
+from beholder.stats.truth.one_coin import OneCoin as OneCoin
+from beholder.stats.truth.one_coin import one_coin as one_coin
+from beholder.stats.truth.p910 import P910 as P910
+from beholder.stats.truth.p910 import p910 as p910
