@@ -1,4 +1,4 @@
-"""A study from folders of images, rehearsed with simulated raters, and its ratings read with Polars.
+"""A study from folders of images, rehearsed with simulated raters, and its leaderboard.
 
     python examples/own_study.py my-example
 
@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 from PIL import Image
 
-from beholder.cli.main import main as beholder
+import beholder as bh
+from beholder.api.leaderboard import Leaderboard
 from beholder.simulate.grammar import draw_requests
 from beholder.simulate.painter import paint
 from beholder.simulate.world import GENERATORS
@@ -23,21 +23,24 @@ from beholder.simulate.world import GENERATORS
 PROMPTS = 20
 
 
-def main(folder: Path) -> pl.DataFrame:
-    """Paint, make the study, run the loop, and return the ratings."""
-    pictures, study = folder / "pictures", folder / "study"
+def main(folder: Path) -> Leaderboard:
+    """Paint, make the study, run the loop, and return the leaderboard."""
+    pictures = folder / "pictures"
     generators = paint_folders(pictures)
 
     # One folder per generator; prompts.csv in each says which prompt an image was made for.
-    folders = [part for name in generators for part in ("--generated", f"{name}={pictures / name}")]
-    call("new", "hpd-pairs", study, *folders, "--raters", 20, "--trials", 30)
-    call("design", study)
-    call("collect", study, "--simulate", 20, "--bad", 4)
-    call("consolidate", study)
-    call("rank", study)
+    study = bh.new_study(
+        "hpd-pairs",
+        folder / "study",
+        generated={name: pictures / name for name in generators},
+        raters=20,
+        trials=30,
+    )
+    study.run(simulate=20, bad=4)  # to ask people: beholder collect FOLDER/study, and then study.run()
 
-    ratings = pl.read_parquet(study / "tables" / "ratings.parquet").filter(pl.col("slice") == "all")
-    return ratings.select("generator", "rating", "low", "high", "rank_low", "rank_high", "raters").sort("rating")
+    leaderboard = study.leaderboard()
+    leaderboard.plot().save(folder / "ratings.svg")
+    return leaderboard
 
 
 def paint_folders(pictures: Path) -> list[str]:
@@ -55,13 +58,6 @@ def paint_folders(pictures: Path) -> list[str]:
                 Image.fromarray(picture.pixels).save(pictures / policy.name / name)
                 listing.writerow([name, picture.prompt, request.style])
     return [policy.name for policy in policies]
-
-
-def call(*arguments: str | int | Path) -> None:
-    """Run a command as the shell would, and stop where it fails."""
-    code = beholder([str(argument) for argument in arguments])
-    if code:
-        sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,9 @@ import pytest
 import torch
 import transformers
 from PIL import Image
+from tests.cli.conftest import run
+
+__all__ = ["run"]
 
 SMALL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
 

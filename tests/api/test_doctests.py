@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.weights.checkpoint import Record, save_checkpoint
 
 PACKAGE = Path(bh.__file__).parent
+PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 AGIQA = "name,prompt,adj1,adj2,style,mos_quality,std_quality,mos_align,std_align\n" + "".join(
     f"{maker}_normal_{number:03d}.jpg,prompt {number},,,,{mean + number / 10},0.5,{mean},0.5\n"
     for maker, mean in (("AttnGAN", 1), ("glide", 2), ("DALLE2", 3))
@@ -30,8 +32,9 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTI
 MODULES = sorted(
     ".".join(("beholder", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
-    if ">>> " in path.read_text(encoding="utf-8")
+    if ">>> " in path.read_text(encoding="utf-8") and "stats" not in path.relative_to(PACKAGE).parts[:1]
 )
+"""Those of statistics are run by ``tests/stats/test_examples.py``."""
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +77,18 @@ def test_the_examples_that_read_files(
     shutil.copytree(prepared, folder)  # examples of one module do not disturb those of another
     monkeypatch.chdir(folder)
     run_examples(name)
+
+
+def test_the_page_runs(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "here"
+    shutil.copytree(prepared, folder)
+    monkeypatch.chdir(folder)
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, PAGE.name, "exec"), names)
+    assert len(blocks) == 3
+    assert (folder / "ratings.pdf").is_file()
 
 
 def run_examples(name: str) -> None:

@@ -129,9 +129,9 @@ class TestFigures:
         assert isinstance(chart, alt.LayerChart)
         spec = chart.to_dict()
         assert spec["width"] == 300
-        assert {row["generator"] for rows in spec["datasets"].values() for row in rows if "generator" in row} == set(
-            study.leaderboard("opinion", aspect="quality")["generator"]
-        )
+        assert {
+            row["generator"] for rows in spec["datasets"].values() for row in rows if "generator" in row
+        } == set(study.leaderboard("opinion", aspect="quality")["generator"])
 
 
 class TestDatasets:

@@ -54,7 +54,9 @@ def statistics() -> set[str]:
 
 def test_no_statistic_is_unreachable() -> None:
     commands = {place.split(":")[0] for place, _ in COMMANDS.values()}
-    unreached = statistics() - reached({*vars(beholder)["LATE"].values(), *commands}) - {"beholder.stats.late_package"}
+    unreached = (
+        statistics() - reached({*vars(beholder)["LATE"].values(), *commands}) - {"beholder.stats.late_package"}
+    )
     assert not unreached, f"offer these in beholder.LATE or by a command, or delete them: {sorted(unreached)}"
 
 

@@ -19,7 +19,7 @@ from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode_by
 from beholder.models.encoders.encoder import Encoder, Vectors
 
-USUAL = ("frechet", "kernel", "precision", "recall", "density", "coverage")
+USUAL: tuple[str, ...] = ("frechet", "kernel", "precision", "recall", "density", "coverage")
 """What is computed where no metric is named."""
 
 Report: TypeAlias = Callable[[str, int, int], None]

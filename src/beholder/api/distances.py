@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from beholder.api.compare_sets import USUAL, Report, SetDistance, choose_distances, compare_sets
@@ -15,6 +16,7 @@ from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.measure.distances.aliases import resolve_distances
 from beholder.measure.distances.catalogue import Sets, compute_distances
 from beholder.measure.distances.cautions import cautions
+from beholder.stats.frames.display.cell_text import MINUS
 from beholder.stats.frames.display.text_table import TextTable
 from beholder.stats.frames.result_table import ResultTable, frame_of
 
@@ -58,7 +60,7 @@ class Distances(ResultTable):
         from beholder.stats.frames.display.forest_plot import forest_plot  # noqa: PLC0415
 
         parts = [
-            forest_plot(own, label="generated", estimate="value", title=str(own["metric"][0]), width=width)
+            forest_plot(own, label="generated", estimate="value", title=_axis_title(own), width=width)
             for own in self.rows.partition_by("metric", maintain_order=True)
         ]
         if len(parts) == 1:
@@ -78,8 +80,8 @@ class Distances(ResultTable):
             (
                 row.generated,
                 row.distance.name,
-                f"{row.distance.value:.4g}",
-                f"[{row.distance.low:.4g}, {row.distance.high:.4g}]",
+                _four_digits(row.distance.value),
+                f"[{_four_digits(row.distance.low)}, {_four_digits(row.distance.high)}]",
                 row.better,
                 f"{row.distance.generated:,}",
                 f"{row.distance.real:,}",
@@ -140,8 +142,8 @@ def distance(
         >>> bh.distance("pictures/real", "pictures/ember", metric="kernel", encoder="pixel")
         distances to pictures/real
         generated       metric      value              95 % CI  better  images  real
-        ──────────────────────────────────────────────────────────────────────────────────
-        pictures/ember  kernel  -0.009849  [-0.04401, 0.02431]  lower       20    20
+        ────────────────────────────────────────────────────────────────────────────
+        pictures/ember  kernel  −0.009849  [−0.04401, 0.02431]  lower       20    20
         95 % CI: over the sampling of images · seed 0
         features: pixel@none
     """
@@ -175,6 +177,15 @@ def distance(
         )
         notes = [*chosen.recipes, *notes]
     return _as_table(rows, level, seed, notes)
+
+
+def _four_digits(number: float) -> str:
+    return f"{number:.4g}".replace("-", MINUS)
+
+
+def _axis_title(rows: pl.DataFrame) -> str:
+    metric, better = rows.row(0, named=True)["metric"], rows.row(0, named=True)["better"]
+    return f"{metric} (near 0 is better)" if better == "zero" else f"{metric} ({better} is better)"
 
 
 def _as_table(rows: Sequence[SetDistance], level: float, seed: int, notes: Sequence[str]) -> Distances:
@@ -223,7 +234,11 @@ def _compare_features(
     """The distances of features that the caller computed."""
     named = resolve_distances(metrics, None, None, OWN_FEATURES)
     faults = list(named.faults)
-    faults += [f"{name}=…: the images are features already" for name in (encoder, logits) if name]
+    faults += [
+        f"{option}=…: the images are features already"
+        for option, name in (("encoder", encoder), ("logits", logits))
+        if name
+    ]
     faults += [
         f"{recipe}; over features of your own, ask for the distance itself"
         for recipe in named.recipes

@@ -50,7 +50,10 @@ class Leaderboard(ResultTable):
         )
 
     def plot(self, *, width: int = 420) -> "alt.LayerChart":
-        """Return the ratings with their confidence intervals, as the report draws them.
+        """Return the ratings as the report draws them.
+
+        A thick line is the confidence interval over raters, the thin one below it what it would be if all answers
+        were independent; a diamond is the ground truth of simulated raters.
 
         Args:
             width: Pixels of the chart.

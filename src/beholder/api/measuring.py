@@ -108,7 +108,7 @@ def measure(
         "high": [metric.high for _, _, metric in listed],
         "standing": [metric.standing for _, _, metric in listed],
     }
-    sentences = [f"{v.question} · {v.aspect}: {sentence}" for v in measured.verdicts for sentence in v.sentences]
+    sentences = [f"{verdict.question} · {verdict.aspect}: {verdict.sentences[0]}" for verdict in measured.verdicts]
     return MetricTable(
         title="rank correlation of metrics with raters, over generators",
         rows=frame_of(columns),

@@ -60,7 +60,7 @@ class Scored(ResultTable):
         bars = scores.mark_bar(color="#2563eb").encode(
             x=alt.X("score:Q", bin=alt.Bin(maxbins=30), title=self.name), y=alt.Y("count():Q", title="images")
         )
-        return alt.layer(bars).properties(width=width, height=180)
+        return alt.LayerChart(layer=[bars], width=width, height=180)
 
 
 def score(

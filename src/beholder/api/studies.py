@@ -6,10 +6,7 @@ from types import MappingProxyType
 
 from beholder.api.study_folder import StudyFolder
 from beholder.design.new import make_study
-from beholder.errors import UserError, unknown_name
-from beholder.formats.catalogue import READABLE
-from beholder.formats.folder import require_new, write_folder
-from beholder.formats.format import Imported
+from beholder.formats.importing import import_folder
 from beholder.study.study import Pay, load_study
 
 
@@ -128,13 +125,3 @@ def import_study(
     imported = import_folder(form, Path(source), Path(folder), images=None if images is None else Path(images))
     wrong = (f"does not add up: {difference}" for difference in imported.differences)
     return StudyFolder(Path(folder), (*imported.notes, *wrong))
-
-
-def import_folder(form: str, source: Path, folder: Path, *, images: Path | None) -> Imported:
-    """Read the source and write the study folder; nothing is written where the source has faults."""
-    if form not in READABLE:
-        raise UserError(unknown_name("format", form, READABLE))
-    require_new(folder)
-    imported = READABLE[form](source, images=images)
-    write_folder(imported, folder, form=form, source=source)
-    return imported

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import polars as pl
 
@@ -214,10 +214,14 @@ class StudyFolder:
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<li>{escape(line)}</li>" for line in self._lines())
-        return (
-            f"<p><b>{escape(self.settings.name)}</b> in <code>{escape(str(self.folder))}</code></p><ul>{rows}</ul>"
-        )
+        part = ElementTree.Element("div")
+        head = ElementTree.SubElement(part, "p")
+        ElementTree.SubElement(head, "b").text = self.settings.name
+        ElementTree.SubElement(head, "code", {"style": "margin-left: 1em"}).text = str(self.folder)
+        listing = ElementTree.SubElement(part, "ul")
+        for line in self._lines():
+            ElementTree.SubElement(listing, "li").text = line
+        return ElementTree.tostring(part, encoding="unicode", method="html")
 
     def _lines(self) -> list[str]:
         """What it holds: questions, images, sessions, tables."""

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from beholder.api.studies import import_folder
 from beholder.cli.output import show_json
 from beholder.formats.catalogue import FORMATS, READABLE
 from beholder.formats.folder import NOTES
+from beholder.formats.importing import import_folder
 
 
 @click.command(

@@ -51,7 +51,7 @@ def votes_study(
     """
     frame = as_frame(frame)
     sides = {key: column for key, column in columns.items() if column is not None}
-    votes = read_votes(frame, **sides, rater=rater)  # type: ignore[arg-type] # names of columns, all of them text
+    votes = read_votes(frame, **sides, rater=rater)
     extra = read_columns(
         frame,
         labels={"rater": rater, "prompt": prompt, "first_image": first_image, "second_image": second_image},

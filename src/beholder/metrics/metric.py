@@ -15,10 +15,10 @@ Rows: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 State: TypeAlias = Mapping[str, Rows]
 """Arrays by name; their first axis counts images."""
 
-Figure = TypeVar("Figure")
+Figure_co = TypeVar("Figure_co", covariant=True)
 
 
-class Metric(ABC, Generic[Figure]):
+class Metric(ABC, Generic[Figure_co]):
     """A metric of many images that are seen in batches.
 
     The methods are called as those of ``torchmetrics.Metric`` are, which is not needed: ``update`` with each
@@ -33,7 +33,7 @@ class Metric(ABC, Generic[Figure]):
         self._batches: dict[str, list[Rows]] = {name: [] for name in self.names}
 
     @abstractmethod
-    def compute(self) -> Figure:
+    def compute(self) -> Figure_co:
         """Return the figure for all images since the last reset, with its confidence interval."""
 
     def reset(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,10 +24,10 @@ from 0 to 1."""
 OwnEncoder: TypeAlias = Callable[[Batch], ArrayLike | Tensor]
 """A network of the caller's own, from a batch as it is to vectors (images, dims)."""
 
-Figure = TypeVar("Figure")
+Figure_co = TypeVar("Figure_co", covariant=True)
 
 
-class TwoSetMetric(Metric[Figure]):
+class TwoSetMetric(Metric[Figure_co]):
     """Features of real and of generated images."""
 
     names = ("real", "generated")
@@ -150,4 +150,4 @@ class ImageSetMetric(TwoSetMetric[Distance]):
 
 def _as_floats(vectors: object) -> Rows:
     array = vectors.detach().cpu().numpy() if isinstance(vectors, Tensor) else np.asarray(vectors)
-    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+    return cast("Rows", array) if array.dtype in (np.float32, np.float64) else array.astype(np.float64)

@@ -114,7 +114,7 @@ TRAINED_ALONE = replace(TRAINED, aspect="realism", needs=("image",), better="low
 RECORD = "model.json"
 """The file by which a folder with a trained model is recognised."""
 
-DEFAULT = tuple(name for name, recipe in SCORERS.items() if not recipe.networks)
+DEFAULT: tuple[str, ...] = tuple(name for name, recipe in SCORERS.items() if not recipe.networks)
 """Scorers that need no weights."""
 
 

@@ -146,7 +146,7 @@ class ResultTable:
         """
         return self._text(None).latex(caption=caption, label=label)
 
-    def plot(self, *, width: int = 420) -> "alt.LayerChart":
+    def plot(self, *, width: int = 420) -> "alt.LayerChart | alt.VConcatChart":
         """Return a forest plot: a dot per row with its confidence interval.
 
         Args:
