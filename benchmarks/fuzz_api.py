@@ -26,7 +26,7 @@ from schemathesis.core.result import Ok
 from schemathesis.core.transport import Response
 from served import SCREEN, fill, make_folder
 
-from beholder.collect.database.schema import default_url
+from beholder.collect.database.address import default_url
 from beholder.collect.server.application import create_app
 from beholder.collect.simulate.rehearsal import listening
 from beholder.study.kinds.realism import RealismQuestion

@@ -28,7 +28,7 @@ from killing import Tally, verdict
 from served import Json, Wire, WireError, answer_body, come_in, fill, make_folder, postgres, serving
 from sqlalchemy import create_engine, text
 
-from beholder.collect.database.schema import default_url
+from beholder.collect.database.address import default_url
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 

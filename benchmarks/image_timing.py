@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from served import SCREEN, fill
 
-from beholder.collect.database.schema import default_url
+from beholder.collect.database.address import default_url
 from beholder.collect.server.application import create_app
 from beholder.collect.server.service import Service
 from beholder.collect.simulate.rehearsal import listening

@@ -273,7 +273,9 @@ def score_many(files: list[str], prompts: list[str], images: int) -> None:
         "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 64, "heads": 2, "layers": 2},
     }
     folder = Path(ROOM.name)
-    transformers.CLIPModel(clip_config(small)).save_pretrained(folder / "small")
+    transformers.CLIPModel(transformers.CLIPConfig(**clip_config(small).model_dump())).save_pretrained(
+        folder / "small"
+    )
     scorer = load_scorer("pickscore", {"pickscore": str(folder / "small")})
     many = [files[index % len(files)] for index in range(images)]
     texts = [f"{prompts[index % len(prompts)]} {index}" for index in range(images)]  # every prompt another

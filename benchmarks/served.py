@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from beholder.collect.database.schema import default_url
+from beholder.collect.database.address import default_url
 from beholder.collect.display.cache import is_locked
 from beholder.collect.exchange.load import load
 from beholder.design.new import make_study

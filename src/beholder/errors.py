@@ -55,6 +55,10 @@ class LabelsError(FaultsError):
     """Labels from which nothing can be learned."""
 
 
+class PromptsError(FaultsError):
+    """Prompts, or a file of them, that cannot be read or used."""
+
+
 class ImageError(FaultsError):
     """Images that cannot be read or used."""
 
@@ -89,6 +93,14 @@ class StatisticsError(UserError):
 
 class FrameError(FaultsError):
     """A data frame that lacks columns, or whose columns do not hold what a statistic needs."""
+
+
+class WorkerError(UserError):
+    """A worker that cannot start, ended, did not reply in time, or replied what the protocol does not allow."""
+
+
+class RefusalError(UserError):
+    """A generator that declines a prompt, by its own rules; the message is its reason."""
 
 
 class RefusedError(BeholderError):

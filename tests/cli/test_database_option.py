@@ -15,9 +15,9 @@ from beholder.cli.export import export
 from beholder.cli.forget import forget
 from beholder.cli.options import VARIABLE, database_options, database_url, has_password
 from beholder.cli.researchers import researchers
-from beholder.collect.database.schema import DATABASE
+from beholder.collect.database.address import DATABASE
 from beholder.collect.researcher.child_processes import run_module
-from beholder.collect.server.serve import run_child
+from beholder.collect.server.child_process import run_child
 
 ADDRESS = "postgresql://anna:s3cret@db.example/study"
 

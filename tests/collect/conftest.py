@@ -20,7 +20,7 @@ import polars as pl
 import pytest
 from PIL import Image, PngImagePlugin
 
-from beholder.collect.database.schema import default_url
+from beholder.collect.database.address import default_url
 from beholder.collect.exchange.load import load
 from beholder.collect.server.application import create_app
 from beholder.collect.server.service import Service

@@ -12,6 +12,7 @@ import pytest
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from beholder.study.board import Board, Claim
 from beholder.study.collecting import Codes, Collecting, ConsentSection
 from beholder.study.kinds.catalogue import KINDS as ALL_KINDS
 from beholder.study.question import Aspect, Design, Example, Question, Screening, Settings
@@ -29,6 +30,8 @@ MODELS: dict[str, type[Settings]] = {
     "codes": Codes,
     "images": ImageSettings,
     "analysis": Analysis,
+    "board": Board,
+    "claim": Claim,
     "question": Question,
     "design": Design,
     "screening": Screening,
@@ -47,6 +50,7 @@ MEANINGS = {
     "Study.pay": "section `[pay]`",
     "Study.collect": "section `[collect]`",
     "Study.analysis": "section `[analysis]`",
+    "Study.board": "section `[board]`",
     "Study.questions": "one section `[[questions]]` for each question; at least one",
     "Pay.currency": "code of the currency",
     "Collecting.languages": "languages that participants can choose from",

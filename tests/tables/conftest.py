@@ -137,6 +137,39 @@ def world() -> dict[str, pl.DataFrame]:
             {"question": "q", "aspect": "preference", "slice": "all", "generator": "a", "other": "b"}
             | {"outcome": "much-better", "share": 0.25, "answers": 4, "raters": 2}
         ],
+        "board": [
+            {
+                "measure": "q",
+                "family": "all",
+                "slice": "all",
+                "source": "people",
+                "better": "higher",
+                "entry": "alpha",
+            }
+            | {"value": 1.5, "low": 1.0, "high": 2.0, "level": 0.95, "rank_low": 1, "rank_high": 2, "prompts": 30},
+            {"measure": "q", "family": "style", "slice": "photo", "source": "people", "entry": "alpha"}
+            | {"level": 0.95, "note": "2 prompts: too few for numbers"},
+        ],
+        "board_pairs": [
+            {"measure": "q", "family": "all", "slice": "all", "entry": "alpha", "other": "beta", "difference": 0.5}
+            | {"low": 0.1, "high": 0.9, "p": 0.01, "separated": True, "fragile_prompts": 3}
+        ],
+        "claims": [
+            {"claim": "alpha is better than beta (q)", "kind": "better", "measure": "q", "entry": "alpha"}
+            | {"other": "beta", "threshold": 0.0, "estimate": 0.5, "bound": 0.2, "verdict": "holds"}
+        ],
+        "utilities": [
+            {"entry": "alpha", "pareto": True, "surely_dominated": False, "wins": 1.0, "lead": 0.5}
+            | {"best_weights": '{"q": 1.0}'}
+        ],
+        "board_agreement": [
+            {"measure": "sharpness", "people": "q", "kendall": 1.0, "entries": 2, "misordered": 0}
+            | {"words": "sharpness has the entries in the same order as people"}
+        ],
+        "curves": [
+            {"measure": "q", "contrast": "value", "prompts": 30, "raters": 5, "half_width": 0.5}
+            | {"low": 0.4, "high": 0.7, "now": True}
+        ],
         "changes": [{"change": "c1", "method": "repair", "image": "i2", "result": "i1", "kept": True}],
     }
     return {name: TABLES[name].frame(rows[name]) for name in TABLES}

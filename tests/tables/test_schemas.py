@@ -22,7 +22,8 @@ def test_all_tables_in_the_order_of_the_loop() -> None:
             "correlations",
             "metric_separations",
         ),
-        *("ratings", "separations", "comparisons", "changes"),
+        *("ratings", "separations", "comparisons"),
+        *("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "changes"),
     ]
 
 

@@ -12,6 +12,7 @@ VERBS: dict[str, str] = {
     "rank": "beholder.rank.stage",
     "learn": "beholder.learn.stage",
     "measure": "beholder.measure.stage",
+    "board": "beholder.board.stage",
     "report": "beholder.report.stage",
 }
 """Name, as in :data:`beholder.tables.stages.STAGES` -> the module. ``new`` and ``import`` make the folder."""

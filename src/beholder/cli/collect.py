@@ -2,7 +2,8 @@
 
 import functools
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,36 +56,67 @@ def collect(
     researcher's page has to sign in again, also on a server that runs.
     """
     gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
-    from beholder.collect.database.unavailable import usable_database
-    from beholder.collect.researcher.slots import refuse_simulated_raters
-    from beholder.collect.server.serve import is_ready, note_ready, prepare, run_child, serve
-
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
         return
     _refuse_odd_options(people, bad, processes, serving=serving)
     say = functools.partial(click.echo, err=as_json)
-    _show_pay(folder, say, accepted=accept_low_pay, simulated=people is not None)
     if people is not None:
+        _show_pay(folder, say, accepted=accept_low_pay, simulated=True)
         _rehearse(folder, people, bad, Address(host, port), say, serving=serving)
-        if as_json:
-            _print_counts(folder)
+    else:
+        url = database_url(folder.resolve(), database)
+        with _first_start(folder, database, url) as start:
+            _show_pay(folder, say, accepted=accept_low_pay, simulated=False)
+            _serve(folder.resolve(), url, Address(host, port), processes, say, start)
+    if as_json:
+        _print_counts(folder)
+
+
+@contextmanager
+def _first_start(folder: Path, database: str | None, url: str) -> Iterator[Callable[[], str]]:
+    """Yield what draws the trials and fills the database.
+
+    Where there is certainly none yet, its process starts now, and imports while this one does.
+    """
+    from beholder.collect.database.address import FILE_NAME
+    from beholder.collect.server.child_process import WaitingChild
+
+    def child() -> WaitingChild:
+        return WaitingChild("beholder.api.first_start", folder.resolve(), url=url)
+
+    if database is not None or not folder.is_dir() or (folder / FILE_NAME).exists():
+        yield lambda: child().work()
         return
-    folder = folder.resolve()
-    url = database_url(folder, database)
+    started = child()
+    try:
+        yield started.work
+    finally:
+        started.dismiss()
+
+
+def _serve(
+    folder: Path,
+    url: str,
+    address: "Address",
+    processes: int,
+    say: Callable[[str], None],
+    start: Callable[[], str],
+) -> None:
+    """Serve the study until interrupted, and write the answers to its tables."""
+    from beholder.collect.database.unavailable import usable_database
+    from beholder.collect.researcher.slots import refuse_simulated_raters
+    from beholder.collect.server.child_process import run_child
+    from beholder.collect.server.serve import is_ready, note_ready, serve
+
     with usable_database():
         ready = is_ready(folder, url)
     if not ready:
-        say(run_child("beholder", "design", folder))
-        migrated = prepare(folder, url)
-        if migrated:
-            say(migrated)
+        say(start())
         note_ready(folder, url)
     refuse_simulated_raters(folder, url)
-    serve(folder, url, host=host, port=port, processes=processes, say=say)
+    serve(folder, url, host=address.host, port=address.port, processes=processes, say=say)
     say(run_child("beholder.collect.exchange.export", folder, url=url))
-    if as_json:
-        _print_counts(folder)
 
 
 def _show_pay(folder: Path, say: Callable[[str], None], *, accepted: bool, simulated: bool) -> None:
@@ -140,8 +172,9 @@ def _rehearse(
     folder: Path, people: int, bad: int, address: Address, say: Callable[[str], None], *, serving: bool
 ) -> None:
     """Play a rehearsal and keep it; to be shown, one that was played before with the same raters is enough."""
-    from beholder.collect.database.schema import default_url
-    from beholder.collect.server.serve import prepare, run_child, serve
+    from beholder.collect.database.address import default_url
+    from beholder.collect.server.child_process import run_child
+    from beholder.collect.server.serve import prepare, serve
     from beholder.collect.simulate.rehearsal import find_rehearsal, rehearse
     from beholder.tables.rehearsals import new_rehearsal
 

@@ -6,7 +6,7 @@ import click
 
 from beholder.cli.options import database_options, database_url
 from beholder.cli.output import show_json, show_table
-from beholder.collect.database.schema import FILE_NAME
+from beholder.collect.database.address import FILE_NAME
 from beholder.collect.researcher.exports import write_export
 from beholder.errors import UserError
 from beholder.formats.catalogue import WRITABLE

@@ -41,6 +41,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "beholder.cli.explain:explain_images",
         "Predict what is wrong with an image, and where, by a trained model.",
     ),
+    "board": (
+        "beholder.cli.board:board",
+        "Compare the generators by every measure, people and metrics alike.",
+    ),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
     "researchers": (

@@ -65,7 +65,7 @@ def database_options(command: Callable[..., None]) -> Callable[..., None]:
 def database_url(folder: Path, address: str | None) -> str:
     """Return the database of a study: SQLite in its folder, or PostgreSQL by an address as users write it."""
     if address is None:
-        from beholder.collect.database.schema import default_url
+        from beholder.collect.database.address import default_url
 
         return default_url(folder)
     for plain in ("postgresql://", "postgres://"):
@@ -76,7 +76,7 @@ def database_url(folder: Path, address: str | None) -> str:
 
 def existing_database_url(folder: Path, address: str | None) -> str:
     """Return ``database_url`` for a command that works on collected answers; an error where there are none."""
-    from beholder.collect.database.schema import FILE_NAME
+    from beholder.collect.database.address import FILE_NAME
 
     if address is None and not (folder / FILE_NAME).is_file():
         raise StageError(

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from beholder.cli.options import database_options, database_url
 from beholder.cli.output import show_json, show_table
-from beholder.collect.database.schema import FILE_NAME as DATABASE_FILE
+from beholder.collect.database.address import FILE_NAME as DATABASE_FILE
 from beholder.collect.database.schema import Database
 from beholder.collect.database.unavailable import usable_database
 from beholder.collect.researcher.accounts import (

@@ -3,12 +3,14 @@
 A result of an annotation has a type and a value: ``pairwise`` (``{"selected": "left"}``), ``rating``
 (``{"rating": 4}``) or ``choices`` (``{"choices": ["Left"]}``). Which field of the data a ``to_name`` means is in
 the labelling configuration; the export does not hold it, so an XML file next to it is read if there is one.
-Otherwise ``to_name`` must be the name of the field, or the fields that hold images must leave no doubt.
+Otherwise ``to_name`` must be the name of the field, or the fields that hold images must leave no doubt. A
+``pairwise`` result names only itself: which image was on the left is in the configuration; without it the order
+of the fields is taken, and a note says so.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -38,13 +40,22 @@ CONFIGURATION_HELP = (
     "Put the labelling configuration (Settings → Labeling Interface → Code) as an .xml file next to the export."
 )
 
+ORDER_NOTE = (
+    "The export does not say which image of a pair was on the left: the one whose field comes first is assumed. "
+    "With the labelling configuration as an .xml file next to the export, it is read from there."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What a labelling configuration says: name of an object → its field, and name of a rating → its stars."""
+    """What a labelling configuration says of its tags, each by its name."""
 
-    fields: Mapping[str, str]
-    stars: Mapping[str, int]
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Of an image, in the order shown: the field of the data."""
+    stars: Mapping[str, int] = field(default_factory=dict)
+    """Of a rating: its highest number of stars."""
+    pairs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of a comparison: the images it is about, the left one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +74,7 @@ def read_study(source: Path, *, images: Path | None = None) -> Imported:
     files = sorted(source.glob("*.json")) if source.is_dir() else [source]
     if not files:
         raise TableError(str(source), ["no .json file"])
-    configuration = _configuration(folder)
+    configuration = _configuration(folder, source)
     tasks = [
         task
         for part in read_all(str(source), [partial(_tasks, file, configuration) for file in files])
@@ -75,13 +86,18 @@ def read_study(source: Path, *, images: Path | None = None) -> Imported:
     )
 
 
-def _configuration(folder: Path) -> Configuration:
-    """The labelling configuration of the only XML file of the folder; nothing where there is none."""
+def _configuration(folder: Path, source: Path) -> Configuration:
+    """The labelling configuration called like the export, or the only one of the folder; else an empty one."""
     files = sorted(folder.glob("*.xml")) if folder.is_dir() else []
+    files = [path for path in files if path.stem == source.stem] or files
     if not files:
-        return Configuration({}, {})
+        return Configuration()
     if len(files) > 1:
-        raise TableError(str(folder), [f"one labelling configuration was expected; found {len(files)} .xml files"])
+        raise TableError(
+            str(folder),
+            [f"one labelling configuration was expected; found {len(files)} .xml files"],
+            advice=f"Call the one that belongs to the export {source.stem}.xml, or put both into a folder.",
+        )
     try:
         root = ElementTree.fromstring(read_bytes(files[0]))
     except ElementTree.ParseError as error:
@@ -96,11 +112,18 @@ def _configuration(folder: Path) -> Configuration:
         for tag in root.iter("Rating")
         if "name" in tag.attrib and tag.attrib.get("maxRating", "5").isdigit()
     }
-    return Configuration(fields, stars)
+    pairs = {
+        tag.attrib["name"]: tuple(name.strip() for name in tag.attrib["toName"].split(","))
+        for tag in root.iter("Pairwise")
+        if "name" in tag.attrib and "toName" in tag.attrib
+    }
+    return Configuration(fields, stars, pairs)
 
 
 def _tasks(path: Path, configuration: Configuration) -> list[Entry]:
     """The tasks of a file, checked."""
+    if path.suffix.lower() in (".csv", ".tsv"):
+        raise TableError(str(path), ["JSON was expected; found a table"], advice="Export as JSON instead.")
     tasks = read_list(path)
     if any(isinstance(task, dict) and "annotations" not in task and "annotation_id" in task for task in tasks):
         raise TableError(str(path), ["this is JSON-MIN, which lacks raters"], advice="Export as JSON instead.")
@@ -194,9 +217,13 @@ def _images(control_result: Entry, task_fields: Entry, configuration: Configurat
     """The images that a result is about; none where that is not clear."""
     to_name = control_result.get("to_name")
     names = to_name if isinstance(to_name, list) else str(to_name or "").split(",")
+    names = configuration.pairs.get(str(control_result.get("from_name")), names)
     fields = [configuration.fields.get(str(name).strip(), str(name).strip()) for name in names]
     images = [reference_in(task_fields.get(name)) for name in fields]
     every = references_in(task_fields)
+    displayed = [reference_in(task_fields.get(name)) for name in configuration.fields.values()]
+    if sorted(every) == sorted(image for image in displayed if image is not None):
+        every = [image for image in displayed if image is not None]  # the order on the page
     if control_result["type"] == "choices" and len(every) == 2 and _is_side(control_result):
         return tuple(every)  # such a control names one of the two images
     if all(image is not None for image in images) and (control_result["type"] != "pairwise" or len(images) == 2):
@@ -241,10 +268,21 @@ def _annotations(subject: str, tasks: Sequence[Entry], configuration: Configurat
         "Raters are called user- and the number that Label Studio gave them.",
         "The time of an answer is that of its annotation, lead_time, which all its results share.",
     ]
+    notes += [ORDER_NOTE] if _sides_are_assumed(tasks, configuration) else []
     notes += [f"{skipped:,} annotations were skipped by their annotators, and are left out."] if skipped else []
     notes += [f"Choices of '{name}' are neither sides nor numbers, and are left out." for name in unusable]
     notes += [f"{count:,} results of type {kind} are left out." for kind, count in sorted(other_types.items())]
     return Annotations(judgements, _aspects(controls, names, configuration), records, notes)
+
+
+def _sides_are_assumed(tasks: Sequence[Entry], configuration: Configuration) -> bool:
+    """Whether a comparison names neither its two images nor is in the configuration."""
+    return not configuration.fields and any(
+        control_result.get("type") == "pairwise" and control_result.get("to_name") == control_result["from_name"]
+        for task in tasks
+        for annotation in task["annotations"]
+        for control_result in annotation["result"]
+    )
 
 
 def _controls(task: Entry, annotation: Entry, configuration: Configuration) -> Iterator[Control]:

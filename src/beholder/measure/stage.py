@@ -137,7 +137,13 @@ def _score_rows(measures: Scores, settings: MeasureSettings) -> pl.DataFrame:
     rows: list[Row] = []
     for name in [*(name for name in settings.scorers if name not in settings.prompted), *settings.prompted]:
         rows += [
-            {"scorer": name, "aspect": SCORERS[name].aspect, "image": image, "score": float(value)}
+            {
+                "scorer": name,
+                "aspect": SCORERS[name].aspect,
+                "image": image,
+                "score": float(value),
+                "better": SCORERS[name].better,
+            }
             for image, value, prompted in zip(
                 measures.names, measures.values[name], measures.prompted, strict=True
             )
@@ -196,6 +202,7 @@ def _distance_rows(
                 logger.warning("%s of %s is left out: %s", name, generator, error)
                 continue
             row: Row = {"distance": name, "encoder": features.encoder, "generator": generator}
+            row["better"] = DISTANCES[name].better
             row |= {"reference": REAL, "reference_images": len(real)} if needs_real else {"reference": NONE}
             row |= {
                 "slice": opinions.ALL_STYLES,

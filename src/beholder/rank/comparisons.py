@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from beholder.rank.votes import generator_votes
+from beholder.judgements.generator_votes import generator_votes
 from beholder.stats.intervals.proportions import wilson
 from beholder.tables.schemas.rank import OUTCOMES
 

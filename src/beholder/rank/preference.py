@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
+from beholder.judgements.generator_votes import generator_votes
 from beholder.rank.ratings import GeneratorRatings
-from beholder.rank.votes import generator_votes
 from beholder.stats.comparisons.rated_items import rate_votes
 from beholder.stats.comparisons.vote_table import FIRST, SECOND, TIE
 from beholder.study.study import Analysis

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from beholder.judgements.generator_votes import generator_votes
 from beholder.rank.cells import rate_values
 from beholder.rank.preference import rate_by_bradley_terry
 from beholder.rank.ratings import GeneratorRatings
-from beholder.rank.votes import generator_votes
 from beholder.study.study import Analysis
 
 TIE_RULE = "about the same counts as 0, between −1 and 1"

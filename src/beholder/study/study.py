@@ -10,6 +10,7 @@ import tomlkit
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from beholder.errors import StudyError
+from beholder.study.board import Board
 from beholder.study.collecting import Collecting
 from beholder.study.faults import faults_of
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
@@ -63,6 +64,7 @@ class Study(Settings):
     images: ImageSettings = ImageSettings()
     pay: Pay = Pay()
     analysis: Analysis = Analysis()
+    board: Board = Board()
     collect: Collecting = Collecting()
     questions: tuple[AnyQuestion, ...]
 

@@ -1,7 +1,18 @@
 """All tables, in the order of the loop: each after those that it refers to."""
 
 from beholder.tables.schema import Table
-from beholder.tables.schemas import collect, consolidate, design, imported, improve, learn, measure, new, rank
+from beholder.tables.schemas import (
+    board,
+    collect,
+    consolidate,
+    design,
+    imported,
+    improve,
+    learn,
+    measure,
+    new,
+    rank,
+)
 
 TABLES: dict[str, Table] = {
     table.name: table
@@ -33,6 +44,12 @@ TABLES: dict[str, Table] = {
         rank.RATINGS,
         rank.SEPARATIONS,
         rank.COMPARISONS,
+        board.BOARD,
+        board.BOARD_PAIRS,
+        board.CLAIMS,
+        board.UTILITIES,
+        board.BOARD_AGREEMENT,
+        board.CURVES,
         improve.CHANGES,
     )
 }

@@ -107,9 +107,14 @@ MEASURE_AGREEMENT = Step(
     inputs=("images", "scores", "predictions", "distances", "labels", "ratings"),
     outputs=("correlations", "metric_separations"),
 )
+BOARD = Step(
+    "board",
+    inputs=("images", "judgements", "scores", "predictions", "distances"),
+    outputs=("board", "board_pairs", "claims", "utilities", "board_agreement", "curves"),
+)
 _BEFORE = (
     *(NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
-    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT),
+    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, BOARD),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
 """It lists all tables that there are with their hashes, and writes a page."""
@@ -124,6 +129,7 @@ STAGES: dict[str, Stage] = _by_name(
         Stage("rank", "rates the generators by the raters' judgements", (RANK,)),
         Stage("learn", "trains models on the labels", (TRAIN, SECOND_LOOK)),
         Stage("measure", "compares metrics with the raters' judgements", (MEASURE_IMAGES, MEASURE_AGREEMENT)),
+        Stage("board", "compares the entries by every measure and slice", (BOARD,)),
         Stage("report", "writes the report", (REPORT,)),
     )
 )

@@ -18,7 +18,8 @@ import pytest
 from sqlalchemy import event, insert
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
-from beholder.collect.database.schema import Database, Timeouts, control, default_url
+from beholder.collect.database.address import default_url
+from beholder.collect.database.schema import Database, Timeouts, control
 from beholder.errors import StorageError
 
 PARTS = 40

@@ -11,7 +11,8 @@ import pytest
 from sqlalchemy import event, insert, select
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from beholder.collect.database.schema import Database, control, default_url
+from beholder.collect.database.address import default_url
+from beholder.collect.database.schema import Database, control
 from beholder.errors import StorageError
 
 

@@ -18,8 +18,9 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from beholder.cli.main import main
+from beholder.collect.database.address import default_url
 from beholder.collect.database.migrations.upgrade import configuration, migrate
-from beholder.collect.database.schema import Database, default_url, metadata
+from beholder.collect.database.schema import Database, metadata
 from beholder.collect.database.schema_version import CURRENT, REVISIONS, bring_up_to_date, is_current
 from beholder.collect.exchange.export import collected_tables
 from beholder.collect.exchange.load import load

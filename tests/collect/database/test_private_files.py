@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from beholder.collect.database.address import default_url
 from beholder.collect.database.private_files import create_private
-from beholder.collect.database.schema import Database, control, default_url
+from beholder.collect.database.schema import Database, control
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o777], ids=oct)

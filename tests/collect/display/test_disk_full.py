@@ -18,7 +18,7 @@ import pytest
 from tests.collect.display.test_images import begun, wait_until
 
 from beholder.cli.main import main
-from beholder.collect.database.schema import default_url
+from beholder.collect.database.address import default_url
 from beholder.collect.display import cache
 from beholder.collect.display.cache import CACHE
 from beholder.collect.exchange.export import export

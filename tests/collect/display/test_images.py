@@ -18,7 +18,7 @@ import pytest
 from tests.collect.conftest import SCREEN
 from tests.collect.server.test_serving import free_port, process
 
-from beholder.collect.database.schema import default_url
+from beholder.collect.database.address import default_url
 from beholder.collect.display import served_images as pictures
 from beholder.collect.display.cache import CACHE, take_lock
 from beholder.collect.display.fill_cache import filling

@@ -177,12 +177,17 @@ def test_results_say_what_can_be_said(serve: Serve) -> None:
     client = sign_in(served)
     results = ask(client, "results")
     assert results["responses"] == 16
-    assert "not valid unless it was planned" in results["note"]
-    boards = {board["question"]: board for board in results["boards"]}
-    assert {row["generator"] for row in boards["pair"]["rows"]} == {"zephyr", "quasar", "nimbus"}
-    assert all(row["low"] is None or row["low"] <= row["rating"] <= row["high"] for row in boards["pair"]["rows"])
-    assert boards["order"]["rows"] == []
-    assert boards["order"]["why"]
+    assert "valid however often you look" in results["note"]
+    boards = {(board["question"], board.get("method")): board for board in results["boards"]}
+    live, fixed = boards["pair", "win-rate"], boards["pair", "bradley-terry"]
+    assert {row["generator"] for row in live["rows"]} == {"zephyr", "quasar", "nimbus"}
+    assert (live["anytime"], fixed["anytime"]) == (True, False)
+    assert all(row["low"] <= row["rating"] <= row["high"] and row["raters"] == 2 for row in live["rows"])
+    assert all(row["separated_from"] == [] for row in live["rows"])  # two raters separate nothing
+    assert "fixed in advance" in fixed["note"]
+    assert "separated_from" not in fixed["rows"][0]
+    assert boards["order", None]["rows"] == []
+    assert boards["order", None]["why"]
     assert ask(client, "results") == results
     assert not (served.folder / "tables" / "answers.parquet").exists()
 

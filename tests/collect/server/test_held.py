@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from beholder.collect.database.schema import default_url
+from beholder.collect.database.address import default_url
 from beholder.collect.server import readiness
 from beholder.collect.server.application import create_app
 from beholder.collect.server.time_limits import TimeLimit

@@ -18,7 +18,7 @@ from secrets import token_hex
 import httpx
 import pytest
 
-from beholder.collect.database.schema import default_url
+from beholder.collect.database.address import default_url
 from beholder.collect.researcher.child_processes import run_module
 from beholder.collect.server.serve import address_of, is_ready, listen, note_ready, prepare
 from beholder.errors import StageError

@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from beholder.cli.main import main
-from beholder.collect.database.schema import default_url
+from beholder.collect.database.address import default_url
 from beholder.collect.exchange.export import collected_tables, export
 from beholder.collect.exchange.restore import restore
 from beholder.collect.researcher.extend import extend

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from beholder.errors import WeightsError
 from beholder.models.preference import image_reward_state, open_clip_state
+from beholder.models.preference.clip import Clip
 from beholder.models.preference.image_reward import (
     BERT_SIZE,
     REWARD_MEAN,
@@ -238,7 +239,7 @@ class TestShapes:
             state = {
                 name: torch.empty(shape) for name, shape in open_clip_shapes(open_clip_state.VIT_H_14).items()
             }
-            expected = transformers.CLIPModel(open_clip_state.clip_config(open_clip_state.VIT_H_14)).state_dict()
+            expected = Clip(open_clip_state.clip_config(open_clip_state.VIT_H_14)).state_dict()
         renamed = open_clip_state.rename_tensors(state)
         assert {name: tensor.shape for name, tensor in renamed.items()} == {
             key: tensor.shape for key, tensor in expected.items()
@@ -293,7 +294,9 @@ class TestNumbers:
         assert next(network.module.parameters()).dtype == torch.float32
 
     def test_pick_score(self, tmp_path: Path, image: torch.Tensor) -> None:
-        clip = transformers.CLIPModel(open_clip_state.clip_config(SMALL_CLIP))
+        clip = transformers.CLIPModel(
+            transformers.CLIPConfig(**open_clip_state.clip_config(SMALL_CLIP).model_dump())
+        )
         clip.load_state_dict(open_clip_state.rename_tensors(drawn(open_clip_shapes(SMALL_CLIP))))
         clip.save_pretrained(tmp_path / "pick")
         network, _ = load_published("pickscore", str(tmp_path / "pick"))
@@ -387,7 +390,7 @@ class TestFaults:
             fetched.append((place, allow_patterns))
             return str(tmp_path)
 
-        monkeypatch.setattr("beholder.models.weights.location.snapshot_download", fetch)
+        monkeypatch.setattr("huggingface_hub.snapshot_download", fetch)
         with pytest.raises(WeightsError, match="found: nothing"):
             load_published(name, None)
         assert fetched == [(PUBLISHED[name].hub, list(PUBLISHED[name].files))]
@@ -410,7 +413,9 @@ class TestFaults:
             load_published("hps-v2", str(hps))
 
     def test_a_clip_with_missing_and_foreign_tensors(self, tmp_path: Path) -> None:
-        clip = transformers.CLIPModel(open_clip_state.clip_config(SMALL_CLIP))
+        clip = transformers.CLIPModel(
+            transformers.CLIPConfig(**open_clip_state.clip_config(SMALL_CLIP).model_dump())
+        )
         clip.save_pretrained(tmp_path)
         state = {**clip.state_dict(), "extra": torch.zeros(2)}
         del state["visual_projection.weight"]

@@ -15,6 +15,8 @@ from PIL import Image
 from torch.nn import functional
 
 from beholder.errors import LabelsError, RecipeError, WeightsError
+from beholder.models.preference.clip import Clip
+from beholder.models.preference.open_clip_state import VIT_H_14, clip_config
 from beholder.models.preference.two_tower import LARGEST_SCALE, TwoTower, build, configure, freeze, pair_losses
 from beholder.models.trainable import Batch, Config, Trainable
 
@@ -37,8 +39,15 @@ def configured(**settings: object) -> Config:
     return configure(plain, PROMPTS, ["overall"])
 
 
-def clip_of(model: TwoTower) -> Any:  # noqa: ANN401 - transformers has no types
+def clip_of(model: TwoTower) -> Clip:
+    assert isinstance(model.module, Clip)
     return model.module
+
+
+def in_transformers(clip: Clip) -> Any:  # noqa: ANN401 - transformers has no types
+    peer = transformers.CLIPModel(transformers.CLIPConfig(**clip.config.model_dump()))
+    peer.load_state_dict(clip.state_dict())
+    return peer
 
 
 @pytest.fixture
@@ -73,7 +82,7 @@ class TestLoss:
 
     def test_of_a_batch_it_is_that_of_clips_own_logits(self, batch: Batch) -> None:
         model = two_tower()
-        clip = clip_of(model)
+        clip = in_transformers(clip_of(model))
         tokens = model._tokens(batch.prompts)
         logits = clip(input_ids=tokens, pixel_values=batch.pixels).logits_per_text  # (prompts, images)
         first = functional.cross_entropy(logits[0, [0, 1]][None], torch.tensor([0]))
@@ -143,19 +152,7 @@ class TestScores:
 class TestFrozen:
     def test_as_hps_v2_on_its_own_network(self) -> None:
         with torch.device("meta"):
-            clip = transformers.CLIPModel(
-                transformers.CLIPConfig(
-                    text_config={
-                        **{"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24},
-                        "num_attention_heads": 16,
-                    },
-                    vision_config={
-                        **{"hidden_size": 1280, "intermediate_size": 5120, "num_hidden_layers": 32},
-                        **{"num_attention_heads": 16, "patch_size": 14},
-                    },
-                    projection_dim=1024,
-                )
-            )
+            clip = Clip(clip_config(VIT_H_14))
         freeze(clip)
         learning = {name for name, parameter in clip.named_parameters() if parameter.requires_grad}
         text = {int(name.split(".")[3]) for name in learning if name.startswith("text_model.encoder.layers")}
@@ -219,7 +216,7 @@ class TestRecipe:
 
     def test_from_a_clip_on_disk(self, tmp_path: Path, batch: Batch) -> None:
         first = two_tower(vocabulary="clip")
-        clip_of(first).save_pretrained(tmp_path)
+        in_transformers(clip_of(first)).save_pretrained(tmp_path)
         second = build(configured(start=str(tmp_path)), fresh=True)
         torch.testing.assert_close(second.predict(batch), first.predict(batch))
         assert not all(parameter.requires_grad for parameter in second.module.parameters())

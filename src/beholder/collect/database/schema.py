@@ -30,10 +30,6 @@ from beholder.collect.database.group_commit import GroupCommit, end_with_its_tra
 from beholder.collect.database.private_files import make_private
 from beholder.collect.database.schema_version import bring_up_to_date
 
-FILE_NAME = "collect.sqlite"
-DATABASE = "BEHOLDER_DATABASE"
-"""Environment variable that holds the URL of the database, for processes of the server."""
-
 REHEARSAL = "rehearsal"
 """Control value that marks the database of a rehearsal: which simulated raters have played it, as JSON."""
 
@@ -310,11 +306,6 @@ class Database:
         """
         with self._group_commit.turn() if self.is_sqlite else self.engine.begin() as connection:
             yield connection
-
-
-def default_url(folder: Path) -> str:
-    """Return the URL of the SQLite database in a study folder."""
-    return f"sqlite:///{(folder / FILE_NAME).resolve()}"
 
 
 def _sqlite(url: str, timeouts: Timeouts, **pool: Any) -> Engine:  # noqa: ANN401 - SQLAlchemy's own settings

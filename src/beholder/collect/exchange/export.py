@@ -13,9 +13,9 @@ from typing import Any
 import polars as pl
 from sqlalchemy import Row, select
 
+from beholder.collect.database.address import DATABASE
 from beholder.collect.database.clock import clock_in
 from beholder.collect.database.schema import (
-    DATABASE,
     Database,
     persons,
     questions,

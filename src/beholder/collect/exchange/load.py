@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
+from beholder.collect.database.address import DATABASE
 from beholder.collect.database.schema import (
-    DATABASE,
     Database,
     comments,
     control,

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
-from beholder.collect.database.schema import DATABASE
+from beholder.collect.database.address import DATABASE
 from beholder.errors import NoRoomError, RefusedError, UserError
 
 USER_FAULT = 2

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from beholder.collect.database.schema import DATABASE
+from beholder.collect.database.address import DATABASE
 from beholder.collect.exchange.export import collected_tables
 from beholder.collect.researcher.child_processes import report_failure
 from beholder.errors import StageError, UserError

@@ -19,8 +19,9 @@ import polars as pl
 from pydantic import ValidationError
 from sqlalchemy import select
 
+from beholder.collect.database.address import DATABASE
 from beholder.collect.database.clock import clock_in
-from beholder.collect.database.schema import DATABASE, REHEARSAL, Database, control
+from beholder.collect.database.schema import REHEARSAL, Database, control
 from beholder.collect.database.unavailable import usable_database
 from beholder.collect.exchange.load import LOADED, append_trials
 from beholder.collect.researcher.actions import log_action

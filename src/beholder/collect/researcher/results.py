@@ -11,18 +11,30 @@ from typing import Any
 
 import polars as pl
 
-from beholder.collect.database.schema import DATABASE
+from beholder.collect.database.address import DATABASE
+from beholder.collect.researcher.anytime import anytime_boards
 from beholder.collect.researcher.child_processes import report_failure
 from beholder.collect.researcher.snapshot import run_stage, snapshot, write_study
 from beholder.errors import StageError, UserError
+from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.study import Study, load_study
 from beholder.tables.store import Store
 
 ALL_IMAGES = "all"
-COLUMNS = ("generator", "rating", "low", "high", "rank_low", "rank_high", "answers", "images", "raters")
+COLUMNS = ("generator", "rating", "low", "high", "answers", "raters")
 NOTE = (
-    "The confidence intervals are valid if the number of raters was fixed in advance. "
-    "Stopping when the results please is not valid unless it was planned."
+    "These confidence intervals and separations are valid however often you look, and you may stop whenever you "
+    "like: they are confidence sequences over the raters who have finished."
+)
+FIXED_NOTE = (
+    "There is no confidence sequence for this measure. Its confidence intervals are valid only if the number of "
+    "raters was fixed in advance: do not stop because of them."
+)
+"""Of a leaderboard by a measure without bounded means, such as Bradley–Terry and d′."""
+
+NOBODY_FINISHED = (
+    "No rater has finished yet, so there is no confidence sequence so far. These confidence intervals are valid "
+    "only if the number of raters was fixed in advance: do not stop because of them."
 )
 
 Board = dict[str, Any]
@@ -40,27 +52,41 @@ def results(folder: Path, url: str) -> dict[str, Any]:
 
 
 def _boards(copy: Path, study: Study) -> list[Board]:
-    """Return one leaderboard per question, aspect and method."""
+    """Return the leaderboards of each question: those with confidence sequences first, then the others."""
     write_study(copy, study)
     run_stage("consolidate", copy)
     run_stage("rank", copy)
     ratings = Store(copy).read("ratings").filter(pl.col("slice") == ALL_IMAGES)
-    names = [question.name for question in study.questions]
-    rated = set(ratings["question"])
-    boards = [
-        {
-            "question": question,
-            "aspect": aspect,
-            "method": method,
-            "ties": part["ties"][0],
-            "rows": part.sort("rating", descending=True).select(COLUMNS).to_dicts(),
-        }
-        for (question, aspect, method), part in ratings.partition_by(
-            "question", "aspect", "method", as_dict=True, maintain_order=True
-        ).items()
+    return [board for question in study.questions for board in _question_boards(copy, study, question, ratings)]
+
+
+def _question_boards(copy: Path, study: Study, question: AnyQuestion, ratings: pl.DataFrame) -> list[Board]:
+    sequences = anytime_boards(question, Store(copy), level=study.analysis.level)
+    boards: list[Board] = [
+        {"question": question.name, "aspect": aspect, "method": method, "anytime": True, "rows": rows}
+        for (aspect, method), rows in sequences.items()
     ]
-    missing = [_unranked(name, "no answers that count yet") for name in names if name not in rated]
-    return sorted([*boards, *missing], key=lambda board: names.index(str(board["question"])))
+    rated = ratings.filter(pl.col("question") == question.name)
+    for (aspect, method), part in rated.partition_by(
+        "aspect", "method", as_dict=True, maintain_order=True
+    ).items():
+        if (aspect, method) not in sequences:
+            boards.append(
+                {
+                    "question": question.name,
+                    "aspect": aspect,
+                    "method": method,
+                    "anytime": False,
+                    "note": FIXED_NOTE if sequences else NOBODY_FINISHED,
+                    "rows": part.sort("rating", descending=True).select(COLUMNS).to_dicts(),
+                }
+            )
+    ties = {
+        (aspect, method): rule for aspect, method, rule in rated.select("aspect", "method", "ties").iter_rows()
+    }
+    for board in boards:
+        board["ties"] = ties.get((board["aspect"], board["method"]))
+    return boards or [_unranked(question.name, "no answers that count yet")]
 
 
 def _single_board(copy: Path, study: Study, name: str) -> list[Board]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, func, not_, select, update
 
+from beholder.collect.database.address import FILE_NAME
 from beholder.collect.database.schema import (
-    FILE_NAME,
     Database,
     persons,
     responses,

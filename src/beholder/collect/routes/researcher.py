@@ -124,13 +124,14 @@ def get_comments(service: Serving) -> JsonObject:
 
 @router.get("/results")
 def get_results(request: Request, service: Serving) -> JsonObject:
-    """Return the leaderboard now; computed again only if answers, exclusions or withdrawals changed."""
+    """Return the leaderboard now; computed again only if answers, exclusions or sessions changed."""
     with service.database.reading() as connection:
         key = (
             connection.scalar(select(func.count()).select_from(responses)),
             connection.scalar(select(func.count()).where(responses.c.valid.is_(False))),
             connection.scalar(select(func.count()).where(persons.c.excluded.is_(True))),
             connection.scalar(select(func.count()).where(sessions.c.status == "withdrawn")),
+            connection.scalar(select(func.count()).where(sessions.c.status != "running")),
         )
     if not hasattr(request.app.state, "results"):
         request.app.state.results = CachedOutcome()

@@ -5,8 +5,6 @@ import gc
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -19,13 +17,15 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from uvicorn.supervisors import Multiprocess
 
 from beholder import __version__
+from beholder.collect.database.address import DATABASE
 from beholder.collect.database.clock import set_clock
-from beholder.collect.database.schema import DATABASE, Database, control
+from beholder.collect.database.schema import Database, control
 from beholder.collect.database.schema_version import is_current
 from beholder.collect.display.fill_cache import filling
 from beholder.collect.display.served_images import ServedImages
 from beholder.collect.researcher.sign_in_link import researcher_address
 from beholder.collect.server.application import create_app
+from beholder.collect.server.child_process import run_child
 from beholder.collect.server.disk import disk_watched
 from beholder.collect.server.service import Service
 from beholder.errors import StageError
@@ -39,22 +39,6 @@ GRACE_SECONDS = 10
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 75
 """Longer than a rater looks at a trial, so that an answer does not need a new connection."""
-
-
-def run_child(*arguments: str | Path, url: str = "") -> str:
-    """Run ``python -m …`` and return what it prints; work on the tables thus costs the server no memory."""
-    done = subprocess.run(
-        [sys.executable, "-m", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {DATABASE: url},
-    )
-    if done.returncode == 2:
-        raise StageError(done.stderr.strip().removeprefix("error: "))
-    if done.returncode:
-        raise RuntimeError(f"{arguments[0]} failed:\n{done.stderr}")
-    return done.stdout.strip()
 
 
 def prepare(folder: Path, url: str) -> str:

@@ -16,7 +16,8 @@ from fastapi import FastAPI
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from beholder.collect.database.schema import FILE_NAME, REHEARSAL, Database, control, default_url
+from beholder.collect.database.address import FILE_NAME, default_url
+from beholder.collect.database.schema import REHEARSAL, Database, control
 from beholder.collect.exchange.restore import restore
 from beholder.collect.server.application import create_app
 from beholder.collect.simulate.http_raters import RehearsalTally, play_raters

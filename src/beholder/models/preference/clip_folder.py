@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import transformers
+import torch
 
 from beholder.errors import WeightsError
+from beholder.models.preference.clip import Clip
+from beholder.models.preference.clip_config import ClipConfig, clip_config_of
 from beholder.models.text.prompt_tokens import CLIP_SIZE, Tokens, clip_tokens, folder_tokens
+from beholder.models.weights.files import fit_state, read_state
 from beholder.models.weights.location import fetch
-from beholder.models.weights.saved_network import WEIGHTS, first_line, read_saved, saved_config
+from beholder.models.weights.saved_config import WEIGHTS, first_line, saved_config
 
 TOKENS = ("tokenizer.json", "vocab.json", "merges.txt", "bpe_simple_vocab_16e6.txt.gz")
 
@@ -18,7 +21,7 @@ class ClipFolder:
     """A folder that holds a CLIP, and its configuration."""
 
     folder: Path
-    config: transformers.CLIPConfig
+    config: ClipConfig
 
 
 def fetch_clip(place: str) -> ClipFolder:
@@ -26,14 +29,26 @@ def fetch_clip(place: str) -> ClipFolder:
     folder = fetch(place, ("config.json", "preprocessor_config.json", *WEIGHTS, *TOKENS))
     config = saved_config(folder, "clip")
     try:
-        return ClipFolder(folder, transformers.CLIPConfig.from_dict(config))
-    except (ValueError, TypeError, KeyError) as error:
+        return ClipFolder(folder, clip_config_of(config))
+    except (ValueError, TypeError) as error:
         raise WeightsError(f"{folder}: config.json cannot be understood ({first_line(error)})") from error
 
 
-def read_clip(clip: ClipFolder) -> transformers.CLIPModel:
-    """The network with all its weights; missing or additional tensors are an error."""
-    return read_saved(transformers.CLIPModel, clip.folder)
+def read_clip(clip: ClipFolder) -> Clip:
+    """The network with all its weights, in single precision; missing or additional tensors are an error."""
+    files = sorted(clip.folder.glob(WEIGHTS[0]))
+    if not files:
+        raise WeightsError(f"{clip.folder}: cannot be loaded (no {WEIGHTS[0]} here)")
+    state = {
+        name: tensor.float()
+        for file in files
+        for name, tensor in read_state(file).items()
+        if not name.endswith("position_ids")
+    }
+    with torch.device("meta"):
+        network = Clip(clip.config)
+    fit_state(network, state, str(clip.folder), assign=True)
+    return network
 
 
 def load_tokens(clip: ClipFolder) -> Tokens:

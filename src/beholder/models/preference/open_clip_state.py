@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import transformers
 
 from beholder.errors import WeightsError
+from beholder.models.preference.clip_config import ClipConfig, clip_config_of
 
 VIT_H_14: Mapping[str, Any] = {
     "embed_dim": 1024,
@@ -50,7 +50,7 @@ UNUSED = ("attn_mask",)
 """Constants that some versions save."""
 
 
-def read_sizes(folder: Path) -> transformers.CLIPConfig:
+def read_sizes(folder: Path) -> ClipConfig:
     """The network that a folder describes, or that of HPS v2 where it describes none."""
     path = folder / CONFIG_FILE
     if not path.is_file():
@@ -62,31 +62,33 @@ def read_sizes(folder: Path) -> transformers.CLIPConfig:
         raise WeightsError(f"{path}: cannot be understood ({error!r})") from error
 
 
-def clip_config(sizes: Mapping[str, Any]) -> transformers.CLIPConfig:
+def clip_config(sizes: Mapping[str, Any]) -> ClipConfig:
     """The same network in the terms of transformers."""
     vision, text = sizes["vision_cfg"], sizes["text_cfg"]
     act = "quick_gelu" if sizes.get("quick_gelu") else "gelu"
-    return transformers.CLIPConfig(
-        projection_dim=sizes["embed_dim"],
-        text_config={
-            **_tower(text["width"], text["layers"], text["heads"], text.get("mlp_ratio", 4.0), act),
-            "vocab_size": text["vocab_size"],
-            "max_position_embeddings": text["context_length"],
-            "eos_token_id": text["vocab_size"] - 1,
-            "bos_token_id": text["vocab_size"] - 2,
-            "pad_token_id": 0,
-        },
-        vision_config={
-            **_tower(
-                vision["width"],
-                vision["layers"],
-                vision["width"] // vision.get("head_width", 64),
-                vision.get("mlp_ratio", 4.0),
-                act,
-            ),
-            "image_size": vision["image_size"],
-            "patch_size": vision["patch_size"],
-        },
+    return clip_config_of(
+        {
+            "projection_dim": sizes["embed_dim"],
+            "text_config": {
+                **_tower(text["width"], text["layers"], text["heads"], text.get("mlp_ratio", 4.0), act),
+                "vocab_size": text["vocab_size"],
+                "max_position_embeddings": text["context_length"],
+                "eos_token_id": text["vocab_size"] - 1,
+                "bos_token_id": text["vocab_size"] - 2,
+                "pad_token_id": 0,
+            },
+            "vision_config": {
+                **_tower(
+                    vision["width"],
+                    vision["layers"],
+                    vision["width"] // vision.get("head_width", 64),
+                    vision.get("mlp_ratio", 4.0),
+                    act,
+                ),
+                "image_size": vision["image_size"],
+                "patch_size": vision["patch_size"],
+            },
+        }
     )
 
 

@@ -8,21 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-import transformers
 from torch import nn
 
 from beholder.models.encoders.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
 from beholder.models.preference import image_reward_state, open_clip_state
+from beholder.models.preference.clip import Clip
+from beholder.models.preference.clip_config import plain_config
 from beholder.models.preference.clip_folder import TOKENS, fetch_clip, load_tokens, read_clip
 from beholder.models.preference.image_reward import RewardSizes, build, published_config
-from beholder.models.preference.two_tower import TwoTower, clip_preprocessing, plain_config
+from beholder.models.preference.two_tower import TwoTower, clip_preprocessing
 from beholder.models.prompt_scoring import ScoringNetwork
 from beholder.models.text.prompt_tokens import clip_tokens
 from beholder.models.text.vocabulary import CLIP_MERGES
 from beholder.models.trainable import Config
 from beholder.models.weights.files import fit_state, hash_files, read_state
 from beholder.models.weights.location import find_weights
-from beholder.models.weights.saved_network import WEIGHTS
+from beholder.models.weights.saved_config import WEIGHTS
 
 BESIDE_HPS = (open_clip_state.CONFIG_FILE, CLIP_MERGES.file)
 
@@ -51,12 +52,11 @@ def _hps(folder: Path, weights: Path) -> ScoringNetwork:
     """HPS v2: a CLIP in the form of open_clip. Images are padded to a black square; scores are cosines."""
     config = open_clip_state.read_sizes(folder)
     with torch.device("meta"):
-        clip = transformers.CLIPModel(config)
+        clip = Clip(config)
     fit_state(clip, open_clip_state.rename_tensors(read_state(weights)), str(weights), assign=True)
-    number_positions(clip)
-    side = int(config.vision_config.image_size)
+    side = config.vision_config.image_size
     framed = Preprocessing("longest", side, "bicubic", mean=CLIP_MEAN, std=CLIP_STD)
-    tokens = clip_tokens(folder, int(config.text_config.max_position_embeddings))
+    tokens = clip_tokens(folder, config.text_config.max_position_embeddings)
     return TwoTower(
         clip, tokens, framed, {"score": "cosine", "aspect": "preference", "clip": plain_config(config)}
     )

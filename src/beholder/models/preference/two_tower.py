@@ -14,7 +14,6 @@ from typing import Literal
 
 import numpy as np
 import torch
-import transformers
 from numpy.typing import NDArray
 from PIL import Image
 from pydantic import Field, model_validator
@@ -23,6 +22,8 @@ from torch.nn import functional
 
 from beholder.errors import LabelsError, RecipeError
 from beholder.models.encoders.preprocessing import CLIP_MEAN, CLIP_STD, Preprocessing
+from beholder.models.preference.clip import Clip
+from beholder.models.preference.clip_config import ClipConfig, clip_config_of, plain_config
 from beholder.models.preference.clip_folder import fetch_clip, read_clip
 from beholder.models.random_crop import random_crop
 from beholder.models.recipe_settings import MULTIPLES, check_multiples, validate_settings
@@ -113,9 +114,9 @@ def configure(settings: Mapping[str, Plain], prompts: Sequence[str], aspects: Se
 def build(config: Config, *, fresh: bool) -> "TwoTower":
     """Build the model from its configuration."""
     start = config.get("start")
-    clip_config = transformers.CLIPConfig.from_dict(dict(_as_table(config["clip"])))
-    clip = read_clip(fetch_clip(str(start))) if fresh and start else transformers.CLIPModel(clip_config)
-    longest = int(clip_config.text_config.max_position_embeddings)
+    clip_config = clip_config_of(_as_table(config["clip"]))
+    clip = read_clip(fetch_clip(str(start))) if fresh and start else Clip(clip_config)
+    longest = clip_config.text_config.max_position_embeddings
     if config["vocabulary"] == "words":
         words = [str(word) for word in _as_list(config["words"])]
         tokens = word_tokens(words, longest)
@@ -130,9 +131,7 @@ def build(config: Config, *, fresh: bool) -> "TwoTower":
 class TwoTower:
     """The model with its loss, its scores and its preprocessing; a ``Trainable`` and a ``ScoringNetwork``."""
 
-    def __init__(
-        self, clip: transformers.CLIPModel, tokens: Tokens, preprocessing: Preprocessing, config: Config
-    ) -> None:
+    def __init__(self, clip: Clip, tokens: Tokens, preprocessing: Preprocessing, config: Config) -> None:
         self._clip = clip
         self._tokens = tokens
         self._preprocessing = preprocessing
@@ -141,8 +140,7 @@ class TwoTower:
     @property
     def module(self) -> nn.Module:
         """Both towers and the temperature."""
-        clip: nn.Module = self._clip
-        return clip
+        return self._clip
 
     @property
     def config(self) -> Config:
@@ -157,8 +155,7 @@ class TwoTower:
     @property
     def temperature(self) -> torch.Tensor:
         """e^τ, with its gradient."""
-        temperature: torch.Tensor = self._clip.logit_scale.exp()
-        return temperature
+        return self._clip.logit_scale.exp()
 
     @property
     def scale(self) -> float:
@@ -184,13 +181,11 @@ class TwoTower:
     def encode_prompts(self, prompts: Sequence[str]) -> torch.Tensor:
         """The unit vectors of prompts (prompts, dims)."""
         tokens = self._tokens(prompts).to(self._clip.logit_scale.device)
-        vectors = self._clip.text_projection(self._clip.text_model(input_ids=tokens).pooler_output)
-        return functional.normalize(vectors, dim=1)
+        return functional.normalize(self._clip.encode_text(tokens), dim=1)
 
     def encode_images(self, pixels: torch.Tensor) -> torch.Tensor:
         """The unit vectors of prepared images (images, dims)."""
-        vectors = self._clip.visual_projection(self._clip.vision_model(pixel_values=pixels).pooler_output)
-        return functional.normalize(vectors, dim=1)
+        return functional.normalize(self._clip.encode_image(pixels), dim=1)
 
     def score(self, images: torch.Tensor, texts: torch.Tensor) -> torch.Tensor:
         """The score of each image for the prompt in the same row."""
@@ -228,13 +223,13 @@ def pair_losses(logits: torch.Tensor, soft_labels: torch.Tensor) -> torch.Tensor
     return functional.softplus(-difference) * soft_labels + functional.softplus(difference) * (1 - soft_labels)
 
 
-def freeze(clip: transformers.CLIPModel, text_blocks: int | None = None, image_blocks: int | None = None) -> None:
+def freeze(clip: Clip, text_blocks: int | None = None, image_blocks: int | None = None) -> None:
     """HPS v2's rule: only the last blocks of each tower are trained, with the norm and projection after them.
 
     So is the temperature. Where no numbers are given, HPS v2's proportions (11 of 24, 19 of 32) are rounded up.
     """
     clip.requires_grad_(requires_grad=False)
-    learning = [
+    learning: list[nn.Module] = [
         *last_blocks(clip.text_model.encoder.layers, text_blocks, HPS_TEXT),
         *last_blocks(clip.vision_model.encoder.layers, image_blocks, HPS_IMAGE),
         *(clip.text_model.final_layer_norm, clip.text_projection),
@@ -242,37 +237,16 @@ def freeze(clip: transformers.CLIPModel, text_blocks: int | None = None, image_b
     ]
     for part in learning:
         part.requires_grad_(requires_grad=True)
-    clip.logit_scale.requires_grad_(requires_grad=True)
+    clip.logit_scale.requires_grad_(True)
 
 
-def clip_preprocessing(clip: transformers.CLIPModel) -> Preprocessing:
+def clip_preprocessing(clip: Clip) -> Preprocessing:
     """CLIP's own: centre crop, bicubic, with its mean and standard deviation."""
-    side = int(clip.config.vision_config.image_size)
+    side = clip.config.vision_config.image_size
     return Preprocessing("shortest", side, "bicubic", side, mean=CLIP_MEAN, std=CLIP_STD)
 
 
-def plain_config(clip: transformers.CLIPConfig) -> dict[str, Plain]:
-    """What differs between CLIPs, as plain JSON that :class:`transformers.CLIPConfig` takes back."""
-    shared = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "hidden_act")
-    also = ("layer_norm_eps", "attention_dropout")
-    text = (
-        *shared,
-        *also,
-        "vocab_size",
-        "max_position_embeddings",
-        "bos_token_id",
-        "eos_token_id",
-        "pad_token_id",
-    )
-    vision = (*shared, *also, "image_size", "patch_size", "num_channels")
-    return {
-        "projection_dim": int(clip.projection_dim),
-        "text_config": {key: getattr(clip.text_config, key) for key in text},
-        "vision_config": {key: getattr(clip.vision_config, key) for key in vision},
-    }
-
-
-def _clip_config(chosen: TwoTowerSettings, words: Sequence[str]) -> transformers.CLIPConfig:
+def _clip_config(chosen: TwoTowerSettings, words: Sequence[str]) -> ClipConfig:
     sizes = chosen.sizes
     clip = chosen.vocabulary == "clip"
     _, _, begin, end = range(len(SPECIAL))
@@ -287,7 +261,7 @@ def _clip_config(chosen: TwoTowerSettings, words: Sequence[str]) -> transformers
         "image_size": sizes.image_size,
         "patch_size": sizes.patch_size,
     }
-    return transformers.CLIPConfig(text_config=text, vision_config=vision, projection_dim=sizes.embedding)
+    return clip_config_of({"text_config": text, "vision_config": vision, "projection_dim": sizes.embedding})
 
 
 def _tower(width: int, layers: int, heads: int, dropout: float) -> dict[str, int | float | str]:

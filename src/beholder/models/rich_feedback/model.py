@@ -37,7 +37,7 @@ from beholder.models.rich_feedback.tokenizer import (
 from beholder.models.rich_feedback.trainable import RichBatch, RichFeedback
 from beholder.models.trainable import Config, Groups, decayed_groups
 from beholder.models.weights.location import fetch
-from beholder.models.weights.saved_network import FILES
+from beholder.models.weights.saved_config import FILES
 from beholder.study.words import split_words
 
 CPU_BATCH = 16

@@ -20,7 +20,8 @@ from beholder.models.rich_feedback.settings import ImageTower
 from beholder.models.rich_feedback.tokenizer import TOKENIZER
 from beholder.models.weights.files import fit_state
 from beholder.models.weights.location import fetch
-from beholder.models.weights.saved_network import FILES, first_line, read_saved, saved_config
+from beholder.models.weights.saved_config import FILES, first_line, saved_config
+from beholder.models.weights.saved_network import read_saved
 
 VIT: Mapping[str, str] = {
     "hidden_size": "image.width",

@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from huggingface_hub import snapshot_download
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
 from beholder.errors import WeightsError
 
 
@@ -33,6 +30,13 @@ def fetch(location: str, files: Sequence[str]) -> Path:
         return Path(location)
     if Path(location).is_absolute() or location.startswith((".", "~")) or Path(location).exists():
         raise WeightsError(f"{location}: no such file or folder")
+    from huggingface_hub import snapshot_download  # noqa: PLC0415 - half a second, which a folder does not need
+    from huggingface_hub.errors import (  # noqa: PLC0415
+        HfHubHTTPError,
+        HFValidationError,
+        LocalEntryNotFoundError,
+    )
+
     try:
         return Path(snapshot_download(location, allow_patterns=list(files)))
     except (HFValidationError, HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:

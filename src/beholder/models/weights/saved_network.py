@@ -1,8 +1,7 @@
-"""Networks that ``transformers`` saved in a folder: their configuration, and all their tensors or an error."""
+"""Networks that ``transformers`` saved in a folder, read by it: all their tensors, or an error."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
 import transformers
@@ -10,23 +9,7 @@ import transformers
 from beholder.errors import WeightsError
 from beholder.models.weights.files import FAULTS_SHOWN, refuse_pointers
 from beholder.models.weights.quiet_transformers import quiet_transformers
-
-WEIGHTS = ("model*.safetensors", "model.safetensors.index.json")
-FILES = ("config.json", *WEIGHTS)
-"""The files that are fetched."""
-
-
-def saved_config(folder: Path, kind: str) -> dict[str, Any]:
-    """The configuration of a network of that ``model_type``; another kind is refused."""
-    if not (folder / "config.json").is_file():
-        raise WeightsError(f"{folder}: holds no config.json; a {kind} saved by transformers is expected")
-    try:
-        config, _ = transformers.PreTrainedConfig.get_config_dict(folder, local_files_only=True)
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise WeightsError(f"{folder}: config.json cannot be understood ({first_line(error)})") from error
-    if config.get("model_type") != kind:
-        raise WeightsError(f"{folder}: holds a network of type {config.get('model_type')}; expected: {kind}")
-    return dict(config)
+from beholder.models.weights.saved_config import first_line
 
 
 def read_saved(
@@ -65,8 +48,3 @@ def read_saved(
         listed = "".join(f"\n  - {fault}" for fault in faults[:FAULTS_SHOWN])
         raise WeightsError(f"{folder}: these weights are not those of the network{listed}{rest}")
     return model
-
-
-def first_line(error: Exception) -> str:
-    """The first line of a library's error message."""
-    return str(error).strip().partition("\n")[0]

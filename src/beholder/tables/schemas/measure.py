@@ -12,6 +12,7 @@ SCORES = Table(
         Column("aspect", TEXT, "What it scores."),
         Column("image", TEXT, "The image."),
         Column("score", NUMBER, "The score."),
+        Column("better", TEXT, "Which scores are better, where known.", nullable=True, allowed=DIRECTIONS),
     ),
     key=("scorer", "aspect", "image"),
     references=(Reference(("image",), "images", ("image",)),),
@@ -48,6 +49,7 @@ DISTANCES = Table(
         Column("high", NUMBER, "Upper end of its confidence interval.", nullable=True),
         Column("images", INTEGER, "Images of the generator.", low=1),
         Column("reference_images", INTEGER, "Images of the reference.", nullable=True, low=1),
+        Column("better", TEXT, "Which distances are better.", nullable=True, allowed=DIRECTIONS),
     ),
     key=("distance", "encoder", "generator", "reference", "slice"),
 )

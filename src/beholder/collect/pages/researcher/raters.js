@@ -42,13 +42,14 @@ function filters(study, tools) {
     h("div", { class: "inline" }, flagged, h("label", { for: "filter-flagged" }, "Flagged only (this page)")));
 }
 
+const ACTION = "Action";
+
 /** @param {import("./types").Session[]} rows @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 function table(rows, study, tools) {
-  const heads = ["Rater", "Status", "Answers", "Median time", "Same answer", "Checks right", "Skipped", "Spoiled", "Screen", "Pay", "Pay per hour", ...(study.you.may_change ? [""] : [])];
+  const heads = ["Rater", "Status", "Answers", "Median time", "Same answer", "Checks right", "Skipped", "Spoiled", "Screen", "Pay", "Pay per hour", ...(study.you.may_change ? [ACTION] : [])];
   const numbers = new Set([2, 3, 4, 5, 6, 7, 8, 9, 10]);
   return h("div", { class: "table-wrap", role: "region", "aria-label": "Sessions", tabindex: 0 }, h("table", { class: "stack" },
-    h("thead", {}, h("tr", {}, heads.map((head, position) => h("th", { scope: "col", class: numbers.has(position) ? "number" : null },
-      head || h("span", { class: "small" }, "What to do"))))),
+    h("thead", {}, h("tr", {}, heads.map((head, position) => h("th", { scope: "col", class: numbers.has(position) ? "number" : head === ACTION ? "actions" : null }, head)))),
     h("tbody", {}, rows.map((row) => line(row, study, tools, heads)))));
 }
 

@@ -82,6 +82,7 @@ export interface BoardRow {
   high: number | null;
   rank_low: number;
   rank_high: number;
+  separated_from: string[];
   answers: number;
   raters: number;
 }
@@ -91,6 +92,8 @@ export interface Board {
   aspect: string;
   method: string;
   ties: string | null;
+  anytime: boolean;
+  note: string;
   why: string;
   rows: BoardRow[];
 }

@@ -1,0 +1,134 @@
+"""The board stage: every measure of every entry, by slice, with confidence intervals over prompts and raters."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from beholder.board.agreement import agreement_rows
+from beholder.board.claims import claim_rows
+from beholder.board.measures import Measure, collect_measures
+from beholder.board.precision_curves import curve_rows
+from beholder.board.rows import board_rows, described_rows, pair_rows
+from beholder.board.standings import Standings, standings
+from beholder.board.utilities import utility_rows
+from beholder.errors import StageError, StatisticsError
+from beholder.study.study import Study, load_study
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Plain
+from beholder.tables.stages import BOARD, STAGES
+from beholder.tables.store import Store
+from beholder.tables.work import Outcome, Work, perform
+
+STAGE = STAGES["board"]
+
+ALL = "all"
+"""The slice of all prompts, and its family."""
+
+Row = dict[str, object]
+
+
+def run(folder: Path, *, force: bool = False) -> Outcome:
+    """Rate the entries by every measure and in every slice, and test the claims of the study file."""
+    study, store = load_study(folder), Store(folder)
+    settings: dict[str, Plain] = {
+        "board": study.board.model_dump(mode="json"),
+        "level": study.analysis.level,
+    }
+    return perform(store, Work(BOARD, settings, study.seed), lambda tables: _board(tables, study), force=force)
+
+
+def _board(store: Store, study: Study) -> dict[str, pl.DataFrame]:
+    images = store.read("images")
+    measures = {
+        measure.name: measure
+        for measure in collect_measures(
+            store.read_or_empty("judgements"),
+            images,
+            store.read_or_empty("scores"),
+            store.read_or_empty("predictions"),
+        )
+    }
+    distances = list(_distance_rows(store.read_or_empty("distances"), study.analysis.level))
+    if not measures and not distances:
+        raise StageError(
+            f"{store.folder} has nothing to put on a board: no judgements, scores or distances. Ask raters "
+            "(beholder collect) and consolidate, or measure the images (beholder measure)"
+        )
+    overall: dict[str, Standings] = {}
+    rows: list[Row] = []
+    pairs: list[Row] = []
+    for family, name, prompts in _slices(images, study):
+        where: Row = {"family": family, "slice": name}
+        for measure in measures.values():
+            part = measure if prompts is None else measure.on(prompts)
+            few = _too_few(part, study.board.fewest_prompts) if prompts is not None else ""
+            if part.rows.is_empty():
+                continue
+            try:
+                standing = None if few else standings(part, level=study.analysis.level, seed=study.seed)
+            except StatisticsError as error:
+                standing, few = None, str(error)
+            if standing is None:
+                rows += [where | row for row in described_rows(part, few, level=study.analysis.level)]
+                continue
+            rows += [where | row for row in board_rows(part, standing)]
+            pairs += [where | row for row in pair_rows(part, standing, check_fragility=prompts is None)]
+            if prompts is None:
+                overall[measure.name] = standing
+    board = TABLES["board"].frame(rows + distances)
+    usable = {name: measure for name, measure in measures.items() if name in overall}
+    curves = [row for name, s in overall.items() for row in curve_rows(name, s, level=study.analysis.level)]
+    return {
+        "board": board,
+        "board_pairs": TABLES["board_pairs"].frame(pairs),
+        "claims": TABLES["claims"].frame(claim_rows(study.board.claims, overall, level=study.analysis.level)),
+        "utilities": TABLES["utilities"].frame(utility_rows(board, study.board.weights, seed=study.seed)),
+        "board_agreement": TABLES["board_agreement"].frame(agreement_rows(usable, overall)),
+        "curves": TABLES["curves"].frame(curves),
+    }
+
+
+def _slices(images: pl.DataFrame, study: Study) -> Iterator[tuple[str, str, pl.Series | None]]:
+    """Yield family, name and prompts of every slice; first all prompts, as None.
+
+    A style is a slice where there are at least two.
+    """
+    yield ALL, ALL, None
+    if "style" not in study.board.slices:
+        return
+    styled = images.filter(~pl.col("real") & ~pl.col("gold") & pl.col("style").is_not_null()).select(
+        "style", prompt=pl.coalesce("prompt", pl.lit("image ") + pl.col("image"))
+    )
+    styles = sorted(styled["style"].unique())
+    if len(styles) < 2:
+        return
+    for style in styles:
+        yield "style", style, styled.filter(pl.col("style") == style)["prompt"].unique()
+
+
+def _too_few(measure: Measure, fewest: int) -> str:
+    prompts = measure.rows["prompt"].n_unique()
+    if prompts >= fewest:
+        return ""
+    return f"{prompts} prompts: too few for numbers, of which {fewest} are the least"
+
+
+def _distance_rows(distances: pl.DataFrame, level: float) -> Iterator[Row]:
+    """Yield the distances as rows of the board: between sets, so without prompts and without tests of pairs."""
+    for row in distances.filter(pl.col("slice") == ALL).iter_rows(named=True):
+        reference = "" if row["reference"] in ("real", "none") else f" from {row['reference']}"
+        yield {
+            "family": ALL,
+            "slice": ALL,
+            "measure": f"{row['distance']} ({row['encoder'].split('@')[0]}){reference}",
+            "source": "distance",
+            "better": row["better"],
+            "entry": row["generator"],
+            "value": row["value"],
+            "low": row["low"],
+            "high": row["high"],
+            "level": level,
+            "answers": row["images"],
+            "note": "a distance between sets of images: its interval resamples images, and pairs are not tested",
+        }

@@ -1,0 +1,1 @@
+"""Prompt sets: reading, normalising, duplicates, cleaning, checks, tags, choosing, and new prompts (no torch)."""

@@ -1,0 +1,1 @@
+"""What a prompt should be looked at for: contradictions, language, named persons, quoted text, words of a list."""

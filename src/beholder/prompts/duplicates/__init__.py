@@ -1,0 +1,1 @@
+"""Prompts that say the same: duplicates, near-duplicates, minimal pairs, paraphrases, overlaps of sets."""

@@ -1,0 +1,1 @@
+"""Tags by rule: what a prompt asks for (counts, colours, relations, text …), each with the words that show it."""

@@ -1,0 +1,34 @@
+"""The words that tags rest on: lists written for prompts, and nouns and verbs of WordNet."""
+
+import gzip
+import json
+import tomllib
+from functools import cache
+from importlib import resources
+
+_ROOM = resources.files("beholder.prompts.words")
+
+
+@cache
+def phrases(name: str) -> tuple[str, ...]:
+    """Return the words and phrases of a list of ``tags.toml``, the longest first, so that these match first."""
+    listed: list[str] = tomllib.loads(_ROOM.joinpath("tags.toml").read_text(encoding="utf-8"))[name]
+    return tuple(sorted(set(listed), key=lambda phrase: (-len(phrase.split()), phrase)))
+
+
+@cache
+def words_of(name: str) -> frozenset[str]:
+    """Return a list of ``tags.toml`` as a set."""
+    return frozenset(phrases(name))
+
+
+@cache
+def wordnet(name: str) -> frozenset[str]:
+    """Return a list of WordNet: ``persons``, ``animals``, ``body_parts``, ``clothing`` (nouns) or ``verbs``.
+
+    A noun is in a list where its most frequent sense is below *person*, *animal* and so on; a verb, where it is a
+    verb more often than a noun.
+    """
+    packed = gzip.decompress(_ROOM.joinpath("wordnet.json.gz").read_bytes())
+    lists: dict[str, list[str]] = json.loads(packed)
+    return frozenset(lists[name])

@@ -1,0 +1,100 @@
+"""Counterfactual pairs: a prompt again with one word replaced by its counterpart, everything else the same."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from beholder.prompts.tags.tagger import tag_prompt
+from beholder.prompts.tags.tokens import tokenise
+from beholder.prompts.writing.new_prompt import NewPrompt
+
+_COLOURS = {"red": "blue", "blue": "red", "green": "yellow", "yellow": "green", "black": "white", "white": "black"}
+_COLOURS |= {"purple": "orange", "orange": "purple", "pink": "brown", "brown": "pink"}
+
+SWAPS: dict[str, Mapping[str, str]] = {
+    "colour": _COLOURS,
+    "size": {"small": "large", "large": "small", "big": "small", "tiny": "huge", "huge": "tiny"},
+    "count": {"two": "three", "three": "two", "four": "five", "five": "four", "six": "seven", "seven": "six"},
+    "spatial": {
+        "left of": "right of",
+        "right of": "left of",
+        "to the left": "to the right",
+        "to the right": "to the left",
+        "above": "below",
+        "below": "above",
+        "under": "on top of",
+        "on top of": "under",
+        "in front of": "behind",
+        "behind": "in front of",
+        "inside": "outside",
+        "outside": "inside",
+    },
+    "person": {
+        "man": "woman",
+        "woman": "man",
+        "men": "women",
+        "women": "men",
+        "boy": "girl",
+        "girl": "boy",
+        "boys": "girls",
+        "girls": "boys",
+        "king": "queen",
+        "queen": "king",
+        "father": "mother",
+        "mother": "father",
+        "husband": "wife",
+        "wife": "husband",
+        "actor": "actress",
+        "actress": "actor",
+        "he": "she",
+        "she": "he",
+        "his": "her",
+        "himself": "herself",
+        "herself": "himself",
+    },
+}
+"""Tag -> word -> its counterpart. One word of a tag is replaced, but all of the tag ``person``."""
+
+
+def swap(text: str, parent: str, kinds: Sequence[str] = tuple(SWAPS)) -> Iterator[NewPrompt]:
+    """Yield the counterfactual prompts of a prompt, one for each kind that has a counterpart in it.
+
+    Args:
+        text: the seed prompt.
+        parent: its id, which becomes the group of the pair.
+        kinds: names of :data:`SWAPS`.
+
+    Example:
+        >>> [new.text for new in swap("a red car left of a man and his dog", "p", ["colour", "person"])]
+        ['a blue car left of a man and his dog', 'a red car left of a woman and her dog']
+    """
+    tags = tag_prompt(text)
+    quotes = tokenise(text).quotes
+    for kind in kinds:
+        spans = [(tag.start, tag.end) for tag in tags if tag.name == kind and tag.evidence.lower() in SWAPS[kind]]
+        if not spans:
+            continue
+        spans = sorted({*spans, *_pronouns(text, quotes)}) if kind == "person" else spans[:1]
+        change = f"{kind}: {text[spans[0][0] : spans[0][1]]} -> {_counterpart(text, spans[0], kind)}"
+        yield NewPrompt(_replaced(text, spans, kind), parent, "swap", change, parent)
+
+
+def _pronouns(text: str, quotes: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    for match in re.finditer(r"\b(he|she|his|himself|herself)\b", text, re.IGNORECASE):
+        if not any(start <= match.start() < end for start, end in quotes):
+            yield match.span()
+
+
+def _replaced(text: str, spans: Sequence[tuple[int, int]], kind: str) -> str:
+    for span in reversed(spans):
+        text = text[: span[0]] + _counterpart(text, span, kind) + text[span[1] :]
+    return re.sub(
+        r"\b([Aa])n?\b(?= (orange|actor|actress)\b)",
+        r"\1n",
+        re.sub(r"\b([Aa])n (?=[b-df-hj-np-tv-z])", r"\1 ", text),
+    )
+
+
+def _counterpart(text: str, span: tuple[int, int], kind: str) -> str:
+    word = text[span[0] : span[1]]
+    other = SWAPS[kind][word.lower()]
+    return other[0].upper() + other[1:] if word[0].isupper() else other

@@ -1,0 +1,87 @@
+"""Overfitting to public prompts: does an entry do better on the old set than on a fresh one, compared with others?
+
+A fresh set may simply be harder. So every prompt's score of an entry is taken relative to the mean of the other
+entries on that prompt, and what is tested is whether this lead is smaller on the fresh prompts:
+
+    gap = mean over old prompts of (xᵢ − mean of others) − the same over fresh prompts,
+
+a one-sided Welch t test over prompts for each entry, adjusted over all entries by Holm's method (Recht et al.
+2019, *Do ImageNet classifiers generalize to ImageNet?*, compare accuracies on both sets in this way).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from beholder.errors import StatisticsError
+from beholder.stats.significance.holm import holm
+
+
+@dataclass(frozen=True, eq=False)
+class PromptGap:
+    """How much better each entry does on the old prompts than on the fresh ones; every array is (entries,)."""
+
+    gap: NDArray[np.float64]
+    low: NDArray[np.float64]  # one-sided lower confidence bound, this entry alone
+    standardised: NDArray[np.float64]  # gap over the standard deviation of the lead between prompts
+    p_value: NDArray[np.float64]
+    p_adjusted: NDArray[np.float64]
+    flagged: NDArray[np.bool_]
+    level: float
+
+
+def prompt_gap(old: ArrayLike, fresh: ArrayLike, *, level: float = 0.95) -> PromptGap:
+    """Test every entry for an advantage on the old prompts.
+
+    Args:
+        old: Scores on the public prompts, higher is better (prompts, entries).
+        fresh: Scores on prompts that nobody could have tuned for (other prompts, the same entries).
+        level: 1 − the chance of flagging any entry where none is overfitted.
+
+    Returns:
+        The gaps, their tests, and which entries are flagged.
+
+    Example:
+        >>> rng = np.random.default_rng(0)
+        >>> old, fresh = rng.normal(size=(400, 4)), rng.normal(size=(400, 4)) - 1.0  # harder for all
+        >>> old[:, 2] += 0.5
+        >>> prompt_gap(old, fresh).flagged.tolist()
+        [False, False, True, False]
+    """
+    before, after = np.asarray(old, np.float64), np.asarray(fresh, np.float64)
+    if before.ndim != 2 or after.ndim != 2 or before.shape[1] != after.shape[1] or before.shape[1] < 2:
+        raise StatisticsError(
+            "a gap needs scores (prompts, entries) of the same entries, at least two, on both sets; found "
+            f"{before.shape} and {after.shape}"
+        )
+    if min(len(before), len(after)) < 2 or not (np.all(np.isfinite(before)) and np.all(np.isfinite(after))):
+        raise StatisticsError("a gap needs finite scores of at least two prompts in both sets")
+    lead_before, lead_after = _lead(before), _lead(after)
+    gap = lead_before.mean(axis=0) - lead_after.mean(axis=0)
+    parts = [lead.var(axis=0, ddof=1) / len(lead) for lead in (lead_before, lead_after)]
+    error = np.sqrt(parts[0] + parts[1])
+    below = parts[0] ** 2 / (len(before) - 1) + parts[1] ** 2 / (len(after) - 1)
+    degrees = (parts[0] + parts[1]) ** 2 / np.where(below > 0, below, np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_value = special.stdtr(np.maximum(degrees, 1.0), -np.where(error > 0, gap / error, np.sign(gap) * np.inf))
+    p_value = np.where((error == 0) & (gap == 0), 0.5, p_value)
+    adjusted = holm(p_value)
+    spread = np.sqrt((lead_before.var(axis=0, ddof=1) + lead_after.var(axis=0, ddof=1)) / 2)
+    return PromptGap(
+        gap=gap,
+        low=gap - special.stdtrit(np.maximum(degrees, 1.0), level) * error,
+        standardised=gap / np.where(spread > 0, spread, 1.0),
+        p_value=p_value,
+        p_adjusted=adjusted,
+        flagged=adjusted < 1 - level,
+        level=level,
+    )
+
+
+def _lead(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return each entry's score less the mean of the others, prompt by prompt."""
+    count = scores.shape[1]
+    others = (scores.sum(axis=1, keepdims=True) - scores) / (count - 1)
+    return np.asarray(scores - others, np.float64)

@@ -1,0 +1,315 @@
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from beholder.board.stage import run
+from beholder.cli.main import main
+from beholder.errors import StageError, UserError
+from beholder.stats.intervals.crossed_t import crossed_means, crossed_t
+from beholder.study.board import Board, Claim
+from beholder.study.kinds.pair import PairQuestion
+from beholder.study.kinds.rating import RatingQuestion
+from beholder.study.study import FILE_NAME, dump_study, load_study
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import Store
+
+SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "prompts"
+PEOPLE = SHARED / "dsg-1k" / "tifa160-likert-anns.csv"
+SCORED = SHARED / "tifa" / "human_annotations_with_scores.json"
+RECORD = Provenance("test", {}, 0, {})
+MOMENT = datetime(2026, 11, 17, tzinfo=UTC)
+
+NAMES = {
+    "sd1dot1": "stable_diffusion_v1_1",
+    "sd1dot5": "stable_diffusion_v1_5",
+    "sd2dot1": "stable_diffusion_v2_1",
+}
+
+
+def judgement(
+    rater: int, image: str, value: float, *, other: str | None = None, kind: str = "rating"
+) -> dict[str, object]:
+    return {
+        "question": "opinion" if kind == "rating" else "preference",
+        "aspect": "quality" if kind == "rating" else "preference",
+        "rater": f"r{rater:02d}",
+        "session": f"s{rater:02d}",
+        "trial": f"{rater}/{image}/{other}",
+        "attempt": 1,
+        "place": 0,
+        "image": image,
+        "other": other,
+        "value": value,
+        "value_kind": kind,
+        "used": True,
+    }
+
+
+def write(folder: Path, **tables: list[dict[str, object]]) -> None:
+    """Write tables, and with judgements the trials and sessions that they refer to."""
+    judged = tables.get("judgements", [])
+    if judged:
+        sessions = {str(row["session"]): row for row in judged}
+        tables["sessions"] = [
+            {"session": name, "rater": row["rater"], "question": row["question"], "status": "complete"}
+            | {"started": MOMENT, "simulated": True}
+            for name, row in sessions.items()
+        ]
+        tables["trials"] = [
+            {"trial": row["trial"], "question": row["question"], "kind": "rating", "slot": 0, "position": 0}
+            | {"block": 0, "role": "test", "images": [row["image"]], "propensity": 1.0}
+            for row in judged
+        ]
+    Store(folder).write({name: TABLES[name].frame(rows) for name, rows in tables.items()}, RECORD)
+
+
+def set_board(folder: Path, board: Board) -> None:
+    study = load_study(folder).model_copy(update={"board": board})
+    (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")
+
+
+@pytest.fixture
+def rated(bare_study: Callable[..., Path]) -> Path:
+    """Three generators × 40 prompts in two styles, rated by eight raters; and scored by a program."""
+    folder = bare_study(RatingQuestion(name="opinion", text="How good?"), prompts=40, styles=("art", "photo"))
+    rng = np.random.default_rng(0)
+    prompt, rater = rng.normal(size=40) * 0.5, rng.normal(size=8) * 0.3
+    judgements = [
+        judgement(r, f"{g}/{p:02d}", round(float(3 + lead + prompt[p] + rater[r] + rng.normal() * 0.5), 3))
+        for r in range(8)
+        for p in range(40)
+        for g, lead in (("a", 0.8), ("b", 0.0), ("c", -0.1))
+    ]
+    scores = [
+        {
+            "scorer": "sharpness",
+            "aspect": "quality",
+            "image": f"{g}/{p:02d}",
+            "score": float(s + prompt[p]),
+            "better": "higher",
+        }
+        for g, s in (("a", 1.0), ("b", 0.2), ("c", 0.4))
+        for p in range(40)
+    ]
+    write(folder, judgements=judgements, scores=scores)
+    return folder
+
+
+def test_ratings_are_crossed_means_over_raters_and_prompts(rated: Path) -> None:
+    outcome = run(rated)
+    assert not outcome.skipped
+    board = (
+        Store(rated).read("board").filter((pl.col("measure") == "opinion: quality") & (pl.col("slice") == "all"))
+    )
+    judged = (
+        Store(rated)
+        .read("judgements")
+        .with_columns(entry=pl.col("image").str.slice(0, 1), prompt=pl.col("image").str.slice(2))
+    )
+    rater, prompt, entry = (
+        (judged[column].rank("dense").cast(pl.Int64) - 1).to_numpy() for column in ("rater", "prompt", "entry")
+    )
+    expected = crossed_t(crossed_means(rater, prompt, entry, judged["value"].to_numpy()))
+    np.testing.assert_allclose(board["value"], expected.value)
+    np.testing.assert_allclose(board["low"], expected.low)
+    assert board["rank_low"].to_list() == [1, 2, 2]
+    assert board["rank_high"].to_list() == [1, 3, 3]
+    assert board["chance_best"].to_list()[0] > 0.99
+    assert (board["prompts"].unique().item(), board["raters"].unique().item()) == (40, 8)
+    assert run(rated).skipped
+
+
+def test_verdict_and_interval_of_pairs_agree_and_say_how_fragile_they_are(rated: Path) -> None:
+    run(rated)
+    pairs = Store(rated).read("board_pairs")
+    assert ((pairs["low"] > 0) == pairs["separated"]).all()
+    separated = pairs.filter((pl.col("family") == "all") & pl.col("separated"))
+    assert set(separated["entry"]) >= {"a"}
+    people = separated.filter(pl.col("measure") == "opinion: quality")
+    assert people["fragile_raters"].drop_nulls().is_between(1, 7).all()
+
+
+def test_small_slices_get_words(rated: Path) -> None:
+    set_board(rated, Board(fewest_prompts=30))
+    run(rated)
+    slices = Store(rated).read("board").filter(pl.col("family") == "style")
+    assert slices["value"].null_count() == slices.height > 0
+    assert slices["note"].str.contains("20 prompts: too few").all()
+    set_board(rated, Board(fewest_prompts=10))
+    run(rated)
+    assert Store(rated).read("board").filter(pl.col("family") == "style")["value"].null_count() == 0
+
+
+def test_claims_have_their_verdicts(rated: Path) -> None:
+    measure = "opinion: quality"
+    claims = (
+        Claim(kind="better", measure=measure, entry="a", other="b"),
+        Claim(kind="better", measure=measure, entry="c", other="a"),
+        Claim(kind="no-worse", measure=measure, entry="b", other="c", margin=0.5),
+        Claim(kind="good-enough", measure=measure, entry="a", threshold=3.2),
+        Claim(kind="good-enough", measure=measure, entry="b", threshold=3.0),
+    )
+    set_board(rated, Board(claims=claims))
+    run(rated)
+    verdicts = Store(rated).read("claims")["verdict"].to_list()
+    assert verdicts == ["holds", "refuted", "holds", "holds", "undecided"]
+
+
+def test_claims_and_weights_that_name_nothing_are_listed_together(rated: Path) -> None:
+    wrong = (
+        Claim(kind="better", measure="quality", entry="a", other="b"),
+        Claim(kind="better", measure="opinion: quality", entry="x", other="y"),
+    )
+    set_board(rated, Board(claims=wrong))
+    with pytest.raises(UserError, match=r"no measure 'quality'[\s\S]*'x' is no entry[\s\S]*'y' is no entry"):
+        run(rated)
+    set_board(rated, Board(weights={"beauty": 1.0}))
+    with pytest.raises(UserError, match="names beauty; the board has"):
+        run(rated)
+    with pytest.raises(ValueError, match="needs a threshold"):
+        Claim(kind="good-enough", measure="m", entry="a")
+
+
+def test_a_scorer_that_swaps_two_entries_says_so(rated: Path) -> None:
+    run(rated)
+    (row,) = Store(rated).read("board_agreement").to_dicts()
+    assert (row["measure"], row["people"], row["entries"]) == ("sharpness", "opinion: quality", 3)
+    assert row["kendall"] == pytest.approx(1 / 3)
+    assert row["misordered"] == 0  # b and c are not separated by people
+    assert "no pair that people separate" in row["words"]
+
+
+def test_votes_are_rated_by_bradley_terry_over_raters_and_prompts(bare_study: Callable[..., Path]) -> None:
+    folder = bare_study(PairQuestion(name="preference", text="Which is better?"), prompts=30)
+    rng = np.random.default_rng(1)
+    lead = {"a": 1.0, "b": 0.0, "c": -1.0}
+    votes = [
+        judgement(
+            r,
+            f"{x}/{p:02d}",
+            1.0 if rng.random() < 1 / (1 + np.exp(lead[y] - lead[x])) else -1.0,
+            other=f"{y}/{p:02d}",
+            kind="vote",
+        )
+        for r in range(10)
+        for p in range(30)
+        for x, y in [("a", "b"), ("b", "c"), ("c", "a")][p % 3 : p % 3 + 1]
+    ]
+    write(folder, judgements=votes)
+    run(folder)
+    board = Store(folder).read("board")
+    assert board.sort("value", descending=True)["entry"].to_list() == ["a", "b", "c"]
+    assert ((board["low"] < [1.0, 0.0, -1.0]) & (board["high"] > [1.0, 0.0, -1.0])).all()
+
+
+def test_curves_grow_narrower(rated: Path) -> None:
+    run(rated)
+    curves = (
+        Store(rated)
+        .read("curves")
+        .filter((pl.col("measure") == "opinion: quality") & (pl.col("contrast") == "value"))
+    )
+    now = curves.filter("now")
+    assert (now["prompts"].item(), now["raters"].item()) == (40, 8)
+    board = (
+        Store(rated).read("board").filter((pl.col("measure") == "opinion: quality") & (pl.col("slice") == "all"))
+    )
+    first = board.filter(pl.col("entry") == "a")
+    assert now["half_width"].item() == pytest.approx((first["high"].item() - first["low"].item()) / 2, rel=0.02)
+    same_raters = curves.filter(pl.col("raters") == 8).sort("prompts")
+    assert same_raters["half_width"].is_sorted(descending=True)
+
+
+def test_the_command_prints_and_answers_in_json(rated: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["board", str(rated)]) == 0
+    printed = capsys.readouterr().out
+    assert "opinion: quality — higher is better" in printed
+    assert "chance to be best" in printed
+    assert main(["board", str(rated), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert {row["entry"] for row in content["board"]} == {"a", "b", "c"}
+    assert main(["board", str(rated), "--measure", "opinion quality"]) == 2
+    assert "Did you mean 'opinion: quality'?" in capsys.readouterr().err
+
+
+def test_hps_v2s_form_is_the_mean_of_each_style_and_the_spread_of_ten_groups(
+    rated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["board", str(rated), "--like", "hpsv2"]) == 0
+    scores = Store(rated).read("scores").filter(pl.col("image").str.starts_with("a/"))["score"].to_numpy()
+    art = scores[0::2]
+    groups = art.reshape(10, 2).mean(axis=1)
+    assert f"{art.mean():.2f} ± {groups.std():.3f}" in capsys.readouterr().out
+
+
+def test_an_empty_study_says_what_to_do(bare_study: Callable[..., Path]) -> None:
+    folder = bare_study(RatingQuestion(name="opinion", text="How good?"))
+    with pytest.raises(StageError, match="beholder collect"):
+        run(folder)
+
+
+@pytest.mark.skipif(not (PEOPLE.is_file() and SCORED.is_file()), reason=f"no {PEOPLE} and {SCORED}")
+def test_tifa_160_has_a_scorer_that_is_best_by_image_and_misorders_the_generators(
+    bare_study: Callable[..., Path],
+) -> None:
+    answers = (
+        pl.read_csv(PEOPLE)
+        .with_columns(
+            generator=pl.col("t2i_model").replace(NAMES).str.replace_all("-", "_"), image=pl.col("source_id")
+        )
+        .with_columns(image=pl.col("source_id") + "_" + pl.col("generator"))
+    )
+    scored = list(json.loads(SCORED.read_text()).values())
+    by_image = {row["image_path"].removesuffix(".jpg"): row for row in scored}
+    generators = answers["generator"].unique().sort().to_list()
+    folder = bare_study(RatingQuestion(name="opinion", text="How consistent?"))
+    raters = {worker: number for number, worker in enumerate(answers["worker_id"].unique().sort())}
+    images = answers.select("image", "generator", "source_id").unique(maintain_order=True)
+    write(
+        folder,
+        prompts=[{"prompt": p, "text": p} for p in images["source_id"].unique()],
+        images=[
+            {
+                "image": i,
+                "path": f"{i}.jpg",
+                "generator": g,
+                "real": False,
+                "gold": False,
+                "prompt": p,
+                "width": 8,
+                "height": 8,
+                "sha256": i,
+            }
+            for i, g, p in images.iter_rows()
+        ],
+    )
+    write(
+        folder,
+        judgements=[
+            judgement(raters[worker], image, float(value))
+            for worker, image, value in answers.select("worker_id", "image", "answer").iter_rows()
+        ],
+        scores=[
+            {"scorer": name, "aspect": "alignment", "image": image, "score": float(row[name]), "better": "higher"}
+            for name in ("tifa_mplug-large", "bleu", "clipscore_vitb32")
+            for image, row in by_image.items()
+            if image in set(images["image"])
+        ],
+    )
+    run(folder)
+    board = Store(folder).read("board").filter(pl.col("source") == "people").sort("value", descending=True)
+    assert board["entry"].to_list()[0] == "stable_diffusion_v2_1"
+    np.testing.assert_allclose(board["value"], [4.1489, 3.9900, 3.8388, 3.7381, 3.6108], atol=1e-4)
+    assert board["se_prompts"][0] == pytest.approx(0.0647, abs=1e-4)
+    assert board["se_raters"][0] == pytest.approx(0.0386, abs=1e-4)
+    assert len(generators) == 5
+    words = dict(Store(folder).read("board_agreement").select("measure", "words").iter_rows())
+    assert words["tifa_mplug-large"].startswith("tifa_mplug-large agrees best with people image by image but")
+    assert words["bleu"] == "bleu has the entries in the same order as people"
