@@ -15,7 +15,6 @@ import numpy as np
 from PIL import Image
 
 import beholder as bh
-from beholder.api.leaderboard import Leaderboard
 from beholder.simulate.grammar import draw_requests
 from beholder.simulate.painter import paint
 from beholder.simulate.world import GENERATORS
@@ -23,7 +22,7 @@ from beholder.simulate.world import GENERATORS
 PROMPTS = 20
 
 
-def main(folder: Path) -> Leaderboard:
+def main(folder: Path) -> bh.ResultTable:
     """Paint, make the study, run the loop, and return the leaderboard."""
     pictures = folder / "pictures"
     generators = paint_folders(pictures)

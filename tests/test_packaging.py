@@ -12,7 +12,20 @@ from beholder import __version__
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "beholder"
-READ_AT_RUN_TIME = {".j2", ".js", ".css", ".html", ".json", ".toml", ".py", ".typed", ".svg", ".ico", ".woff2"}
+READ_AT_RUN_TIME = {
+    ".j2",
+    ".js",
+    ".css",
+    ".html",
+    ".json",
+    ".toml",
+    ".py",
+    ".pyi",
+    ".typed",
+    ".svg",
+    ".ico",
+    ".woff2",
+}
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,8 @@ LATE = {
     "import_study": "beholder.api.studies",
     "study_from_votes": "beholder.api.frame_studies",
     "study_from_ratings": "beholder.api.frame_studies",
+    "StudyFolder": "beholder.api.study_folder",
+    "ResultTable": "beholder.stats.frames.result_table",
     "plan": "beholder.api.planning",
     "learn": "beholder.api.learning",
     "measure": "beholder.api.measuring",

@@ -13,6 +13,7 @@ from beholder.api.scoring import score as score
 from beholder.api.studies import import_study as import_study
 from beholder.api.studies import new_study as new_study
 from beholder.api.studies import open_study as open_study
+from beholder.api.study_folder import StudyFolder as StudyFolder
 from beholder.stats.frames.active_pairs import active_pairs as active_pairs
 from beholder.stats.frames.aggregate import aggregate as aggregate
 from beholder.stats.frames.agreement import agreement as agreement
@@ -35,6 +36,7 @@ from beholder.stats.frames.mean_opinion_scores import mean_opinion_scores as mea
 from beholder.stats.frames.plackett_luce import plackett_luce as plackett_luce
 from beholder.stats.frames.prediction_powered import prediction_powered_mean as prediction_powered_mean
 from beholder.stats.frames.psychometric import psychometric as psychometric
+from beholder.stats.frames.result_table import ResultTable as ResultTable
 from beholder.stats.frames.sample_size import interval_widths as interval_widths
 from beholder.stats.frames.sample_size import power as power
 from beholder.stats.frames.sample_size import raters_needed as raters_needed

@@ -96,7 +96,14 @@ class FrameError(FaultsError):
 
 
 class WorkerError(UserError):
-    """A worker that cannot start, ended, did not reply in time, or replied what the protocol does not allow."""
+    """A worker, or another program or service that generates, which failed: the message says how.
+
+    ``fault`` is the kind of failure in a word, as the table ``generations`` has it.
+    """
+
+    def __init__(self, message: str, *, fault: str = "error") -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 class RefusalError(UserError):

@@ -12,10 +12,11 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from beholder.design.intake import Sources, gather_images, prompt_id
+from beholder.design.intake import Sources, gather_images
 from beholder.images.inspection import UnusableFile, UsableFile, inspect_files
 from beholder.tables.catalogue import TABLES
 from beholder.tables.check import faults_in, reference_faults
+from beholder.tables.prompt_id import prompt_id
 
 RED = (200, 30, 30)
 
@@ -293,7 +294,7 @@ def test_all_faults_of_folders_are_in_one_list(tmp_path: Path) -> None:
 
 def test_nothing_given_and_nothing_to_judge(tmp_path: Path) -> None:
     assert gather_images(Sources(), tmp_path).faults == (
-        "no images were given: name folders (generated, real) or a manifest",
+        "no images were given: name folders (generated, real), a manifest or generations",
     )
     paint(tmp_path / "r/a.png")
     (fault,) = gather_images(Sources(real=(tmp_path / "r",)), tmp_path / "study").faults

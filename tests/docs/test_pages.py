@@ -2,16 +2,24 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from beholder.cli.main import COMMANDS
 from beholder.consolidate.labels import LABELLERS
+from beholder.curate.settings import Checks, Choosing, Cleaning, Curation, Duplicates, SourceSet, Writing
+from beholder.generators.catalogue import GENERATORS
 from beholder.judgements.rules import RULES
 from beholder.learn.recipe import Data, Rich, Splitting, Training, shipped_recipes
 from beholder.measure.distances.catalogue import DISTANCES
 from beholder.measure.scorers.catalogue import SCORERS
 from beholder.models.encoders.catalogue import ENCODERS
+from beholder.prompts.checks.check import CHECKS
+from beholder.prompts.cleaning.rules import RULES as CLEANING_RULES
+from beholder.prompts.sets.catalogue import PROMPT_SETS
+from beholder.prompts.tags.tagger import TAGGERS
+from beholder.prompts.writing.swaps import SWAPS
 from beholder.rank.methods import METHODS
 from beholder.report.text.measures import MEASURES
 from beholder.simulate.composition import COMPOSITIONS
@@ -24,7 +32,12 @@ from beholder.tables.catalogue import TABLES
 from beholder.tables.describe import markdown
 from beholder.tables.schemas.collect import STATUSES
 from beholder.tables.schemas.consolidate import VALUE_KINDS
+from beholder.tables.schemas.curate import RELATIONS
+from beholder.tables.schemas.curate import STATUSES as CANDIDATE_STATUSES
 from beholder.tables.schemas.design import ROLES
+from beholder.tables.schemas.generate import GENERATION_STATUSES
+from beholder.workers.bundled import BUNDLED
+from beholder.workers.identity import Task
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -46,6 +59,18 @@ NAMED: dict[str, tuple[str, ...]] = {
         *(*Data.model_fields, *Splitting.model_fields, *Rich.model_fields, *Training.model_fields),
         "training",
     ),
+    "reference/curate.md": (
+        *(*PROMPT_SETS, *TAGGERS, *CHECKS, *CLEANING_RULES, *SWAPS, *CANDIDATE_STATUSES, *RELATIONS),
+        *(name for name, table in TABLES.items() if table.stage == "curate"),
+        *(
+            name
+            for section in (SourceSet, Cleaning, Duplicates, Checks, Writing, Choosing)
+            for name in section.model_fields
+        ),
+        *(f"[{name}]" for name in Curation.model_fields if name not in ("seed", "sets")),
+    ),
+    "reference/generate.md": (*GENERATORS, *GENERATION_STATUSES, "generations", "generation_costs"),
+    "reference/workers.md": (*BUNDLED, *get_args(Task)),
     "reference/design.md": tuple(role for role in ROLES if role != "test"),
     "explanation/numbers.md": tuple(MEASURES),
 }

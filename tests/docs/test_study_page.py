@@ -14,6 +14,7 @@ from pydantic_core import PydanticUndefined
 
 from beholder.study.board import Board, Claim
 from beholder.study.collecting import Codes, Collecting, ConsentSection
+from beholder.study.generating import GENERATOR_KINDS, GeneratorSettings
 from beholder.study.kinds.catalogue import KINDS as ALL_KINDS
 from beholder.study.question import Aspect, Design, Example, Question, Screening, Settings
 from beholder.study.study import Analysis, ImageSettings, Pay, Study
@@ -37,6 +38,8 @@ MODELS: dict[str, type[Settings]] = {
     "screening": Screening,
     "example": Example,
     "aspect": Aspect,
+    "generator": GeneratorSettings,
+    **GENERATOR_KINDS,
     **{model.model_fields["kind"].default: model for model in KINDS},
 }
 """Name of a table on the page -> the settings it lists."""
@@ -51,6 +54,7 @@ MEANINGS = {
     "Study.collect": "section `[collect]`",
     "Study.analysis": "section `[analysis]`",
     "Study.board": "section `[board]`",
+    "Study.generators": "one section `[[generators]]` for each program or service that makes images",
     "Study.questions": "one section `[[questions]]` for each question; at least one",
     "Pay.currency": "code of the currency",
     "Collecting.languages": "languages that participants can choose from",
@@ -88,17 +92,21 @@ MEANINGS = {
 
 TYPES: dict[object, str] = {str: "text", int: "whole number", float: "number", bool: "true or false"}
 
+COMMON_TO_GENERATORS = set(GeneratorSettings.model_fields)
+"""Settings that every generator has: listed once, under *generator*."""
+
 COMMON = {"name", "kind", "protocol", "instructions", "examples", "labels", "design", "screening"}
 """Settings that every question has: listed once, under *question*."""
 
 
 def table_of(model: type[Settings]) -> str:
     """The settings of a model as a Markdown table."""
-    special = model in KINDS
+    common = COMMON if model in KINDS else set()
+    common = COMMON_TO_GENERATORS if model in GENERATOR_KINDS.values() else common
     rows = [
         f"| `{name}` | {type_of(field)} | {default_of(field)} | {meaning_of(model, name, field)} |"
         for name, field in model.model_fields.items()
-        if not (special and name in COMMON)
+        if name not in common
     ]
     return "\n".join(["| key | type | default | meaning |", "|---|---|---|---|", *rows])
 
@@ -109,14 +117,21 @@ def type_of(field: FieldInfo) -> str:
     if get_origin(annotation) is Literal:
         return f"one of {words_of(annotation)}"
     if get_origin(annotation) is dict:
-        return "texts by choice" if get_args(annotation)[0] is str else "texts by language"
+        keys, contents = get_args(annotation)
+        if get_args(contents) and str in get_args(contents):
+            return "settings by name"
+        return "texts by choice" if keys is str else "texts by language"
     kind = annotation
     if get_origin(annotation) is not tuple:  # as in ``int | None``
         kind = next(kind for kind in get_args(annotation) or (annotation,) if kind is not NoneType)
+    if get_origin(kind) is Literal:  # as in ``Literal["sd", "sdxl"] | None``
+        return f"one of {words_of(kind)}"
     if get_origin(kind) is tuple:
         inside = get_args(kind)[0]
         if get_origin(inside) is Annotated:
             return "list of texts"
+        if inside is int:
+            return "list of whole numbers"
         return f"list of {words_of(inside)}" if get_origin(inside) is Literal else "list of sections"
     limits = list(field.metadata)
     if get_origin(kind) is Annotated:  # as in ``Share | None``

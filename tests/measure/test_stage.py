@@ -219,7 +219,11 @@ def test_predictions_are_read_and_left_alone(study: Path) -> None:
     predict(store, scores_in_rated_order(store), "higher")
     before = store.hash("predictions")
     again = run(study, measuring=QUICK)
-    assert set(again.rows) == {"correlations", "metric_separations"}  # no image is looked at again
+    assert set(again.rows) == {
+        "correlations",
+        "metric_separations",
+        "powered_ratings",
+    }  # no image is looked at again
     assert (store.hash("scores"), store.hash("predictions")) == (scored, before)
     assert "mine/out-of-fold" in store.read("correlations")["metric"]
     run(study, measuring=QUICK, force=True)

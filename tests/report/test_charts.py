@@ -4,7 +4,7 @@ import altair as alt
 import pytest
 
 from beholder.report.charts.agreement import agreement_chart
-from beholder.report.charts.chart import Chart
+from beholder.report.charts.chart import Chart, inline, layered
 from beholder.report.charts.matrix import matrix_chart
 from beholder.report.charts.raters import exclusion_shapes, raters_chart
 from beholder.report.charts.ratings import Slim, ratings_chart
@@ -132,3 +132,12 @@ def test_a_still_drawing_escapes_names(make_board: MakeBoard) -> None:
     svg = ratings_chart(board, generator_marks([row.generator for row in board.rows]), "ratings").svg()
     assert "<script" not in svg
     assert "&lt;script&gt;" in svg
+
+
+def test_layers_are_put_together_as_altair_does() -> None:
+    points = alt.Chart().mark_point().encode(x="a:Q", y="b:Q")
+    line = alt.Chart(inline([{"a": 3.0}])).mark_rule().encode(x="a:Q")
+    both = alt.layer(points, line, data=alt.NamedData("rows")).to_dict(validate=False)
+    assert layered([points, line]) == {"layer": both["layer"], "datasets": both["datasets"]}
+    alone = alt.layer(points, data=alt.NamedData("rows")).to_dict(validate=False)
+    assert layered([points]) == {"layer": alone["layer"]}

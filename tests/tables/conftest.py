@@ -12,6 +12,76 @@ NOON = datetime(2025, 5, 1, 12, tzinfo=UTC)
 def world() -> dict[str, pl.DataFrame]:
     """A few rows of every table that fit together, with some cells empty wherever they may be."""
     rows: dict[str, list[dict[str, object]]] = {
+        "prompt_sets": [
+            {
+                "set": "own",
+                "version": "sha256 aa",
+                "licence": "MIT",
+                "source": "own.csv",
+                "prompts": 2,
+                "distinct": 2,
+            },
+            {"set": "parti", "version": "1", "licence": "MIT", "source": "web", "prompts": 1, "distinct": 1},
+        ],
+        "prompt_overlaps": [{"first": "own", "second": "parti", "shared": 1}],
+        "prompt_candidates": [
+            {
+                "candidate": "own/1",
+                "prompt": "p1",
+                "text": "a cat, photo",
+                "original": "a cat, photo, 8k",
+                "set": "own",
+            }
+            | {
+                "key": "1",
+                "category": "cats",
+                "origin": "set",
+                "language": "en",
+                "status": "chosen",
+                "reason": "all",
+            },
+            {"candidate": "own/1/swap-0", "prompt": "p9", "text": "a dog", "original": "a dog", "key": "swap"}
+            | {"group": "own/1", "origin": "swap", "parent": "own/1", "language": "und", "status": "dropped"}
+            | {"reason": "language: und"},
+        ],
+        "prompt_edits": [
+            {"candidate": "own/1", "number": 0, "rule": "quality", "removed": ", 8k", "evidence": "8k"}
+            | {"start": 12, "end": 16}
+        ],
+        "prompt_findings": [
+            {
+                "candidate": "own/1/swap-0",
+                "number": 0,
+                "check": "language",
+                "evidence": "und",
+                "start": 0,
+                "end": 5,
+            }
+        ],
+        "prompt_pairs": [
+            {"first": "own/1", "second": "own/1/swap-0", "relation": "counterfactual", "evidence": "cat -> dog"}
+            | {"similarity": 1.0}
+        ],
+        "curated_prompts": [
+            {"prompt": "p1", "text": "a cat, photo", "category": "cats", "candidate": "own/1", "held_out": False},
+            {"prompt": "p9", "text": "a dog", "candidate": "own/1/swap-0", "held_out": True},
+        ],
+        "prompt_tags": [
+            {"prompt": "p1", "tag": "animal", "label": "cat", "evidence": "cat", "start": 2, "end": 5},
+        ],
+        "prompt_coverage": [{"family": "animal", "label": "cat", "available": 1, "chosen": 1, "held_out": 0}],
+        "generations": [
+            {"generator": "alpha", "prompt": "p1", "sample": 0, "text": "a cat, photo", "sent": "a cat, photo!"}
+            | {"seed": 7, "width": 64, "height": 48, "status": "done", "path": "generations/alpha/p1-0.png"}
+            | {"sha256": "aa", "kind": "worker", "model": "painter", "weights": "cc", "settings": "{}"},
+            {"generator": "alpha", "prompt": "p2", "sample": 1, "text": "zwei Bälle 🎾", "sent": "zwei Bälle 🎾"}
+            | {"status": "refused", "fault": "refused", "reason": "not that", "kind": "http"},
+        ],
+        "generation_costs": [
+            {"generator": "alpha", "prompt": "p1", "sample": 0, "seconds": 1.5, "cpu_seconds": 1.25}
+            | {"energy_wh": 0.5, "energy_method": "codecarbon", "cost": 0.25, "currency": "EUR"},
+            {"generator": "alpha", "prompt": "p2", "sample": 1, "seconds": 0.0},
+        ],
         "prompts": [{"prompt": "p1", "text": "a cat, photo"}, {"prompt": "p2", "text": "zwei Bälle 🎾"}],
         "images": [
             {"image": "i1", "path": "images/1.png", "generator": "alpha", "real": False, "gold": False}
@@ -122,6 +192,11 @@ def world() -> dict[str, pl.DataFrame]:
             {"question": "q", "aspect": "preference", "method": "preference", "level": "image", "slice": "all"}
             | {"statistic": "kendall", "metric": "sharp", "other": "frechet", "other_encoder": "e"}
             | {"other_reference": "real", "difference": 0.5, "separated": False, "items": 2}
+        ],
+        "powered_ratings": [
+            dict[str, object](question="q", aspect="preference", method="win-rate", metric="sharp", generator="a")
+            | {"rating": 0.5, "people_rating": 0.5, "tuning": 0.0, "level": 0.95, "answers": 2, "raters": 2}
+            | {"judged": 2, "unjudged": 2}
         ],
         "ratings": [
             dict[str, object](

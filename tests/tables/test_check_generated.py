@@ -130,14 +130,17 @@ def test_a_dangling_reference_is_found_where_it_stands(table: Table, data: st.Da
     targets = targets_of(frame, table)
     reference = data.draw(st.sampled_from(table.references), label="reference")
     where = data.draw(st.integers(0, frame.height - 1), label="row")
+    lost: list[str] = []
     for name in reference.columns:
-        cell: object = ["never heard of"] if frame.schema[name] == TEXTS else "never heard of"
+        cell: object = -1 if frame.schema[name] == INTEGER else "never heard of"
+        lost.append(repr(cell))
+        cell = [cell] if frame.schema[name] == TEXTS else cell
         values = frame[name].to_list()
         frame = frame.with_columns(
             pl.Series(name, [*values[:where], cell, *values[where + 1 :]], frame.schema[name])
         )
-    lost = ", ".join(["'never heard of'"] * len(reference.columns))
-    assert f"{' + '.join(reference.columns)} not found in table '{reference.table}': row {where} ({lost})" in (
+    key = ", ".join(lost)
+    assert f"{' + '.join(reference.columns)} not found in table '{reference.table}': row {where} ({key})" in (
         reference_faults(frame, table, targets)
     )
 

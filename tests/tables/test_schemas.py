@@ -8,6 +8,16 @@ from beholder.tables.schema import TYPE_NAMES, Column, Table
 
 def test_all_tables_in_the_order_of_the_loop() -> None:
     assert list(TABLES) == [
+        *(
+            "prompt_sets",
+            "prompt_overlaps",
+            "prompt_candidates",
+            "prompt_edits",
+            "prompt_findings",
+            "prompt_pairs",
+        ),
+        *("curated_prompts", "prompt_tags", "prompt_coverage"),
+        *("generations", "generation_costs"),
         *("prompts", "images", "trials", "sessions", "answers", "skips", "marks", "totals"),
         "published",
         "published_regions",
@@ -21,6 +31,7 @@ def test_all_tables_in_the_order_of_the_loop() -> None:
             "distances",
             "correlations",
             "metric_separations",
+            "powered_ratings",
         ),
         *("ratings", "separations", "comparisons"),
         *("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "changes"),

@@ -16,13 +16,15 @@ SOURCE = Path(beholder.__file__).parent
 UNBUILT = {"changes": "improve"}
 """Tables of stages that do not exist yet."""
 
-INTAKE = ("new", "import")
+INTAKE = ("curate", "generate", "import")
+"""Stages that read no table."""
 
 STEPS = [step for stage in STAGES.values() for step in stage.steps]
 
 WRITERS = {
     "tables/work.py",  # every step
     "design/new.py",  # the intake
+    "design/add.py",  # the same, of a study that exists
     "formats/folder.py",  # the import
     "simulate/world.py",  # ground truth, in a room of its own
     "collect/stage.py",  # the same
@@ -87,10 +89,10 @@ def test_what_is_made_from_answers() -> None:
         *("raters", "judgements", "labels", "regions", "thresholds", "agreement"),
         *("ratings", "separations", "comparisons"),
         *("training", "predictions", "label_errors"),
-        *("correlations", "metric_separations"),
+        *("correlations", "metric_separations", "powered_ratings"),
         *BOARD.outputs,
     )
-    assert made_from("scores") == ("correlations", "metric_separations", *BOARD.outputs)
+    assert made_from("scores") == ("correlations", "metric_separations", "powered_ratings", *BOARD.outputs)
     assert made_from("label_errors") == made_from("features") == made_from() == ()
 
 

@@ -112,7 +112,7 @@ def test_a_worker_that_misses_its_heartbeats_counts_as_hanging() -> None:
         ("version", "speaks version 99 of the protocol; this beholder speaks version 1"),
         ("nameless", "its greeting is not valid: name: Field required"),
         ("stillborn", r"crashed: ended with exit code 3\n  \| out of memory\n  \| CUDA is not there"),
-        ("mute", "timeout: no greet for 0.5 s"),
+        ("mute", "timeout: no greeting for 0.5 s"),
         ("chatty", "not a reply: a line of JSON with an object is expected, found: Loading pipeline"),
     ],
 )

@@ -11,6 +11,7 @@ from beholder.collect import stage as collect
 from beholder.consolidate import stage as consolidate
 from beholder.errors import UserError, unknown_name
 from beholder.learn.label_errors import find_label_errors
+from beholder.measure.powered.step import run_powered
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome
 
@@ -67,6 +68,25 @@ def run_study(
     return RunOutcome(tuple(outcomes), folder / PAGE)
 
 
+def consolidate_study(
+    folder: Path, *, force: bool = False, include_excluded: bool = False, ranked: bool = True
+) -> tuple[tuple[Outcome, ...], str]:
+    """Consolidate the answers and rank the generators; return what was done, and why nothing could be ranked."""
+    outcome = consolidate.run(folder, force=force, include_excluded=include_excluded)
+    if not ranked:
+        return (outcome,), ""
+    try:
+        return (outcome, load_stage("rank").run(folder)), ""
+    except UserError as error:
+        return (outcome,), str(error)
+
+
+def rank_study(folder: Path, *, force: bool = False, include_excluded: bool = False) -> tuple[Outcome, ...]:
+    """Rank the generators; with ``include_excluded`` the study is consolidated again first."""
+    before = (consolidate.run(folder, include_excluded=True),) if include_excluded else ()
+    return (*before, load_stage("rank").run(folder, force=force))
+
+
 @contextmanager
 def _silent(_: str) -> Iterator[Callable[[str, int, int], None]]:
     yield lambda _part, _done, _all: None
@@ -97,6 +117,8 @@ def steps(
         yield partial(find_label_errors, folder, force=force)
     if measured is not None:
         yield partial(_measure, folder, measured, force=force)
+    elif Store(folder).has("scores"):
+        yield partial(run_powered, folder, force=force)
     yield partial(load_stage("report").run, folder, force=force)
 
 

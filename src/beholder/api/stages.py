@@ -6,6 +6,8 @@ from typing import cast
 from beholder.tables.work import Runs
 
 VERBS: dict[str, str] = {
+    "curate": "beholder.curate.stage",
+    "generate": "beholder.generate.stage",
     "design": "beholder.design.stage",
     "collect": "beholder.collect.stage",
     "consolidate": "beholder.consolidate.stage",

@@ -36,6 +36,10 @@ INCLUDES_EXCLUDED = "with the answers of raters whom screening excludes: not for
 class StudyFolder:
     """A study on disk. Every table is an attribute, read from disk and checked whenever it is asked for.
 
+    Args:
+        folder: The study folder; :func:`beholder.open_study` also checks that there is one.
+        notes: What was said when the study was made: numbers fitted to the images, what an import lacks.
+
     Example:
         >>> import beholder as bh
         >>> study = bh.open_study("my-study")
@@ -48,7 +52,6 @@ class StudyFolder:
 
     folder: Path
     notes: tuple[str, ...] = field(default=(), compare=False)
-    """What was said when the study was made: numbers fitted to the images, what an import lacks."""
 
     @property
     def settings(self) -> Study:

@@ -17,6 +17,8 @@ from beholder.tables.full import is_full
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("beholder.cli.demo:demo", "Run the loop on a synthetic world, and compare with its ground truth."),
     "plan": ("beholder.cli.plan:plan", "Simulate a study to see how many raters it needs, at what cost."),
+    "curate": ("beholder.cli.curate:curate", "Choose prompts from prompt sets, cleaned and tagged."),
+    "generate": ("beholder.cli.generate:generate", "Generate images from prompts, by any generator."),
     "new": ("beholder.cli.new:new", "Make a study from a protocol and your images."),
     "import": ("beholder.cli.import_study:import_study", "Make a study from published data."),
     "design": ("beholder.cli.stages:design", "Draw the trials: which rater is shown what."),
@@ -60,6 +62,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 EXTRAS: dict[str, tuple[str, ...]] = {
     "models": ("accelerate", "ftfy", "huggingface_hub", "safetensors", "tokenizers", "torch", "transformers"),
+    "improve": ("diffusers", "peft"),
+    "energy": ("codecarbon",),
     "scale": ("psycopg",),
 }
 """Extra of the package -> the modules that it installs."""

@@ -70,6 +70,14 @@ class NamedFolder(click.ParamType[tuple[str, Path]]):
 @click.option(
     "--manifest", type=click.Path(path_type=Path), metavar="FILE", help="A CSV or Parquet list of images."
 )
+@click.option(
+    "--from-generations",
+    "generations",
+    multiple=True,
+    type=FOLDER,
+    metavar="DIR",
+    help="A folder of `beholder generate`; FOLDER itself makes it a study.",
+)
 @click.option("--name", help="Name of the study. [default: from FOLDER]")
 @click.option("--title", help="Title that participants see. [default: from the name]")
 @click.option(
@@ -89,6 +97,7 @@ def new(
     real: tuple[Path, ...],
     gold: tuple[tuple[str, Path], ...],
     manifest: Path | None,
+    generations: tuple[Path, ...],
     name: str | None,
     title: str | None,
     seed: int,
@@ -103,7 +112,8 @@ def new(
 ) -> None:
     """Make a study from a protocol and your images.
 
-    PROTOCOL is one of `beholder protocols`, or several with commas between; FOLDER must be new or empty.
+    PROTOCOL is one of `beholder protocols`, or several with commas between; FOLDER must be new or empty, or hold
+    the generations that are named.
 
     Folders of images are searched with their subfolders. Prompts come from DIR/prompts.csv (columns file, prompt,
     style) or from a text file next to each image (cat.png, cat.txt). A manifest has the columns path and generator
@@ -123,6 +133,7 @@ def new(
             generated=generated,
             gold=gold,
             manifest=manifest,
+            generations=generations,
             name=name,
             title=title,
             seed=seed,

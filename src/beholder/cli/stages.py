@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from beholder.errors import UserError
-
 if TYPE_CHECKING:
+    from beholder.report.tables.powered import PoweredBoard
     from beholder.tables.work import Outcome
 
 logger = logging.getLogger(__name__)
@@ -75,17 +74,12 @@ def consolidate(folder: Path, *, force: bool, quiet: bool, as_json: bool, includ
     `judgements`, `labels`, `regions`, `thresholds` and `agreement`. Then ranks the generators, unless --quiet, and
     prints the leaderboard, inter-rater agreement, and who was excluded and why.
     """
-    from beholder.consolidate.stage import run
-    from beholder.rank.stage import run as rank_generators
+    from beholder.api.run import consolidate_study
 
     logger.info("consolidate: starting in %s", folder)
-    outcomes = [run(folder, force=force, include_excluded=include_excluded)]
-    unranked = ""
-    if not quiet:
-        try:
-            outcomes.append(rank_generators(folder))
-        except UserError as error:
-            unranked = str(error)
+    outcomes, unranked = consolidate_study(
+        folder, force=force, include_excluded=include_excluded, ranked=not quiet
+    )
     _show(folder, outcomes, quiet=quiet, as_json=as_json)
     if unranked and not as_json:
         click.echo(f"\n{unranked}")
@@ -97,40 +91,73 @@ def consolidate(folder: Path, *, force: bool, quiet: bool, as_json: bool, includ
 @click.option(
     "--like", "form", type=click.Choice(["hype", "layer6"]), help="Print the ratings as published there."
 )
+@click.option(
+    "--scores",
+    "scorer",
+    metavar="SCORER",
+    help="Also rate by raters and the scores of this scorer together (prediction-powered).",
+)
 def rank(
-    folder: Path, *, force: bool, quiet: bool, as_json: bool, include_excluded: bool, form: str | None
+    folder: Path,
+    *,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+    include_excluded: bool,
+    form: str | None,
+    scorer: str | None,
 ) -> None:
     """Rate the generators and say which differ significantly.
 
     Reads the judgements of FOLDER and writes the tables `ratings`, `separations` and `comparisons`. Prints the
     leaderboard, inter-rater agreement, and who was excluded and why. With --include-excluded the study is
-    consolidated again first.
+    consolidated again first. With --scores, ratings by raters and scores together follow, and the table
+    `powered_ratings` is brought up to date; scores come from `beholder measure`.
     """
-    from beholder.consolidate.stage import run as consolidate_answers
-    from beholder.rank.stage import run
+    from beholder.api.run import rank_study
 
     logger.info("rank: starting in %s", folder)
-    outcomes = [consolidate_answers(folder, include_excluded=True)] if include_excluded else []
-    outcomes.append(run(folder, force=force))
-    _show(folder, outcomes, quiet=quiet or (form is not None and not as_json), as_json=as_json)
+    if scorer is not None:
+        from beholder.api.powered import check_scores
+
+        check_scores(folder, scorer)
+    outcomes = rank_study(folder, force=force, include_excluded=include_excluded)
+    boards: Sequence[PoweredBoard] = ()
+    if scorer is not None:
+        from beholder.api.powered import rate_with_scores
+
+        boards = rate_with_scores(folder, scorer, force=force)
+    _show(folder, outcomes, quiet=quiet or (form is not None and not as_json), as_json=as_json, boards=boards)
     if form and not as_json:
         _show_as_published(folder, form)
 
 
-def _show(folder: Path, outcomes: "Sequence[Outcome]", *, quiet: bool, as_json: bool) -> None:
-    """Print what was done and what came out of it."""
+def _show(
+    folder: Path,
+    outcomes: "Sequence[Outcome]",
+    *,
+    quiet: bool,
+    as_json: bool,
+    boards: "Sequence[PoweredBoard]" = (),
+) -> None:
+    """Print what was done and what came out of it, with the ratings by raters and scores if there are any."""
     from beholder.api.results import load_results, plain_results
     from beholder.cli.output import show_json
     from beholder.cli.results import print_results
 
     if as_json:
         results = {} if quiet else plain_results(load_results(folder))
-        show_json({"stages": [asdict(outcome) for outcome in outcomes]} | results)
+        powered = {} if not boards else {"powered": [asdict(board) for board in boards]}
+        show_json({"stages": [asdict(outcome) for outcome in outcomes]} | results | powered)
         return
     for outcome in outcomes:
         click.echo(str(outcome))
     if not quiet:
         print_results(folder)
+    if boards:
+        from beholder.report.tables.powered import format_powered_board
+
+        click.echo("\n" + "\n\n".join(format_powered_board(board) for board in boards))
 
 
 def _show_as_published(folder: Path, form: str) -> None:

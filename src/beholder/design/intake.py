@@ -1,11 +1,10 @@
-"""From folders and manifests to the tables ``images`` and ``prompts``, every image opened and every fault listed.
+"""From folders, manifests and generations to ``images`` and ``prompts``: all images opened, all faults listed.
 
 The id of an image is the one its manifest gives, or ``<generator>/<path within its folder, without suffix>``.
 The id of a prompt is the first 12 hexadecimal digits of the SHA-256 of its text, so the same text has the same id
 in every study.
 """
 
-import hashlib
 import os
 import re
 from collections import Counter, defaultdict
@@ -15,9 +14,11 @@ from pathlib import Path
 
 import polars as pl
 
-from beholder.design.folders import ImageEntry, Listing, search_folder
+from beholder.design.generations import list_generations
 from beholder.design.manifest import REAL, read_manifest
+from beholder.images.folders import ImageEntry, Listing, search_folder
 from beholder.images.inspection import UnusableFile, UsableFile, inspect_files
+from beholder.tables.prompt_id import prompt_id
 from beholder.tables.schemas.new import IMAGES, PROMPTS
 
 GENERATOR_NAME = re.compile(r"\w[\w.+() -]*(/\w[\w.+() -]*)*")
@@ -32,6 +33,8 @@ class Sources:
     generated: tuple[tuple[str, Path], ...] = ()
     gold: tuple[tuple[str, Path], ...] = ()
     manifest: Path | None = None
+    generations: tuple[Path, ...] = ()
+    """Folders in which ``beholder generate`` made images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,8 @@ def gather_images(
     ``copies`` says which file goes where.
     """
     listed = read_manifest(sources.manifest) if sources.manifest else Listing()
-    listings = [*_search(sources), listed]
+    generated = [list_generations(place) for place in sources.generations]
+    listings = [*_search(sources), listed, *generated]
     entries = tuple(entry for listing in listings for entry in listing.entries)
     outcomes = inspect_files([entry.file for entry in entries], progress)
     sound = [
@@ -66,7 +70,7 @@ def gather_images(
     ]
     paths = [_copied(entry) if copy else _stored(entry.file, folder) for entry, _ in sound]
     faults = [
-        *_generator_faults(sources, listed.entries),
+        *_generator_faults(sources, [listed, *generated]),
         *_scope_faults(sources, entries),
         *(fault for listing in listings for fault in listing.faults),
         *(
@@ -92,11 +96,6 @@ def gather_images(
     )
 
 
-def prompt_id(text: str) -> str:
-    """Return the id of a prompt: the same for the same text, in every study."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
 def _search(sources: Sources) -> Iterator[Listing]:
     for folder in sources.real:
         yield search_folder(folder, REAL, real=True)
@@ -118,10 +117,11 @@ def _stored(file: Path, folder: Path) -> str:
         return file.absolute().as_posix()
 
 
-def _generator_faults(sources: Sources, listed: Sequence[ImageEntry]) -> Iterator[str]:
+def _generator_faults(sources: Sources, listings: Sequence[Listing]) -> Iterator[str]:
     """Yield faults of names that are not allowed or that several sources use."""
     named = [name for name, _ in (*sources.generated, *sources.gold)]
-    named += sorted({entry.generator for entry in listed if not entry.real})
+    for listing in listings:
+        named += sorted({entry.generator for entry in listing.entries if not entry.real})
     for name, count in Counter(named).items():
         if name == REAL:
             yield f"a generator cannot be called '{REAL}': that names the real images"
@@ -133,7 +133,7 @@ def _generator_faults(sources: Sources, listed: Sequence[ImageEntry]) -> Iterato
 
 def _scope_faults(sources: Sources, entries: Sequence[ImageEntry]) -> Iterator[str]:
     if sources == Sources():
-        yield "no images were given: name folders (generated, real) or a manifest"
+        yield "no images were given: name folders (generated, real), a manifest or generations"
     elif entries and all(entry.real or entry.gold for entry in entries):
         yield "no generated images to be judged: all are real or gold"
 

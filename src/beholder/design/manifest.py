@@ -8,8 +8,8 @@ whatever the column says.
 
 from pathlib import Path, PurePosixPath
 
-from beholder.design.folders import ImageEntry, Listing, suffix_fault
-from beholder.design.listing import Row, read_listing
+from beholder.images.folders import ImageEntry, Listing, suffix_fault
+from beholder.images.listing import Row, read_listing
 
 REAL = "real"
 REQUIRED = ("path", "generator")

@@ -13,11 +13,11 @@ from types import MappingProxyType
 from pydantic import ValidationError
 
 from beholder.design.fit import IMAGES, Change, Numbers, fit_question
-from beholder.design.folders import ImageEntry
 from beholder.design.intake import Intake, Sources, gather_images
 from beholder.design.items import Pools, pool_images
 from beholder.design.stage import design_faults
 from beholder.errors import StudyError, unknown_name
+from beholder.images.folders import ImageEntry
 from beholder.study.faults import faults_of
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.protocols.catalogue import PROTOCOLS
@@ -31,6 +31,8 @@ from beholder.tables.store import Store
 
 NONE_AT_ZERO = ("raters_per_item", "gold_every", "attention_every")
 """Numbers of the design that are left out where they are 0."""
+LEFT_BY_GENERATE = frozenset({"generations", "tables", "images"})
+"""What a folder may hold that is made a study of its own generations; the latter two by a run that was killed."""
 
 NAMED = 5
 """Images named for each fault; the rest are counted."""
@@ -65,6 +67,7 @@ def make_study(
     generated: Sequence[tuple[str, Path]] = (),
     gold: Sequence[tuple[str, Path]] = (),
     manifest: Path | None = None,
+    generations: Sequence[Path] = (),
     name: str | None = None,
     title: str | None = None,
     seed: int = 0,
@@ -83,8 +86,9 @@ def make_study(
     made can be drawn, and its pay is not below the least wage unless that was accepted.
     """
     folder = folder.resolve()
-    _require_free(folder)
-    sources = Sources(tuple(real), tuple(generated), tuple(gold), manifest)
+    in_place = folder in [place.resolve() for place in generations]
+    _require_free(folder, LEFT_BY_GENERATE if in_place else frozenset())
+    sources = Sources(tuple(real), tuple(generated), tuple(gold), manifest, tuple(generations))
     intake = gather_images(sources, folder, copy=copy, progress=progress)
     chosen = [PROTOCOLS[p] for p in dict.fromkeys(protocols) if p in PROTOCOLS]
     by_user = {key: None if number == 0 and key in NONE_AT_ZERO else number for key, number in numbers.items()}
@@ -102,8 +106,15 @@ def make_study(
     if study is None or faults:
         raise StudyError(f"{folder}: the study was not made", faults)
     inputs = {"manifest": file_hash(manifest)} if manifest else {}
+    for place in generations:
+        source = "generations" if place.resolve() == folder else f"generations of {place.name}"
+        inputs[source] = Store(place).hash("generations")
     settings: dict[str, Plain] = {"protocols": list(protocols), "copy": copy}
-    _write(folder, study, intake, Provenance("new", settings, seed, inputs))
+    record = Provenance("new", settings, seed, inputs)
+    if in_place:
+        _fill(folder, study, intake, record)
+    else:
+        _write(folder, study, intake, record)
     notes = (
         *(note for part in fitted for note in part.protocol.notes(part.question)),
         *intake.notes,
@@ -112,11 +123,11 @@ def make_study(
     return NewStudy(folder, study, Counter(entry.generator for entry in intake.entries), notes, changes)
 
 
-def _require_free(folder: Path) -> None:
+def _require_free(folder: Path, permitted: frozenset[str]) -> None:
     if (folder / FILE_NAME).exists():
         advice = "Choose another folder, or remove this one first."
         raise StudyError(str(folder), [f"there is a study here already ({FILE_NAME})"], advice=advice)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and (not folder.is_dir() or {path.name for path in folder.iterdir()} - permitted):
         state = "not empty" if folder.is_dir() else "a file"
         raise StudyError(str(folder), [f"{state}; a study needs a folder of its own, new or empty"])
 
@@ -191,6 +202,21 @@ def _study(
         return None, faults_of(error, Study)
 
 
+def _fill(folder: Path, study: Study, intake: Intake, provenance: Provenance) -> None:
+    """Write a study into the folder of its generations; it is one once its file is there, which comes last."""
+    _copy(intake, folder)
+    Store(folder).write({"images": intake.images, "prompts": intake.prompts}, provenance)
+    with write_atomically(folder / FILE_NAME) as toml:
+        toml.write(dump_study(study).encode())
+
+
+def _copy(intake: Intake, folder: Path) -> None:
+    for place, file in intake.copies.items():
+        target = folder / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target)
+
+
 def _write(folder: Path, study: Study, intake: Intake, provenance: Provenance) -> None:
     """Write all of it next to the folder and rename it at the end; what a killed run left there is removed."""
     try:
@@ -202,13 +228,7 @@ def _write(folder: Path, study: Study, intake: Intake, provenance: Provenance) -
     except OSError as error:
         raise StudyError(str(folder), [f"cannot be made here ({error})"]) from error
     try:
-        for place, file in intake.copies.items():
-            target = draft / place
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
-        Store(draft).write({"images": intake.images, "prompts": intake.prompts}, provenance)
-        with write_atomically(draft / FILE_NAME) as toml:
-            toml.write(dump_study(study).encode())
+        _fill(draft, study, intake, provenance)
         draft.replace(folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)

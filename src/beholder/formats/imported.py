@@ -4,7 +4,6 @@ Times are 1970-01-01 and 0 s, propensities 1, generators ``unknown`` unless they
 images are read where their files are available; otherwise an image has 1 × 1 pixels and the hash ``unknown``.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from beholder.errors import ImageError
 from beholder.images.formats import UndecodableError
 from beholder.images.inspection import read_header
 from beholder.tables.catalogue import TABLES
+from beholder.tables.prompt_id import prompt_id
 
 UNKNOWN = "unknown"
 NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
@@ -94,11 +94,6 @@ def tables_from(
         "marks": [],
     }
     return {name: TABLES[name].frame(part) for name, part in rows.items()}
-
-
-def prompt_id(text: str) -> str:
-    """Id of a prompt: the beginning of its hash, as ``beholder new`` gives it."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _session(judgement: ImportedJudgement, session: str, slot: int, platform: str) -> dict[str, object]:

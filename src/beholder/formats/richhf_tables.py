@@ -9,10 +9,11 @@ import polars as pl
 from numpy.typing import NDArray
 from PIL import Image
 
-from beholder.formats.imported import UNKNOWN, prompt_id, prompt_rows
+from beholder.formats.imported import UNKNOWN, prompt_rows
 from beholder.formats.richhf import MAPS, SCORES, RichRecord
 from beholder.study.words import split_words
 from beholder.tables.catalogue import TABLES
+from beholder.tables.prompt_id import prompt_id
 
 QUESTION = "richhf"
 RATERS = 3

@@ -4,12 +4,16 @@ A question kind declares by its :data:`~beholder.study.kinds.coding.Coding` what
 four shapes is applied to a whole column of answers.
 """
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
 from beholder.judgements.credits import credits_of_sweeps
-from beholder.stats.agreement.krippendorff import Scale
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.coding import ChoiceCoding, Coding, CreditCoding, NumberCoding, RankCoding
+
+if TYPE_CHECKING:  # its module imports scipy, which a report does without
+    from beholder.stats.agreement.krippendorff import Scale
 
 PAIRED = ("vote", "graded-vote")
 """Kinds of values that compare two images."""
@@ -18,7 +22,7 @@ CLASSES: dict[str, tuple[float, ...]] = {"detection": (0.0, 1.0), "vote": (1.0, 
 """Values that are names rather than numbers, in the order in which statistics number them: real and generated; the
 first image, the second, a tie."""
 
-SCALES: dict[str, Scale] = {
+SCALES: "dict[str, Scale]" = {
     "detection": "nominal",
     "vote": "nominal",
     "graded-vote": "ordinal",

@@ -5,15 +5,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.decode import quiet_pillow
 from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage
 from beholder.images.sources import ImageSource
+from beholder.measure.score_cache import ScoreFile, open_scores, score_key
+from beholder.measure.scorers.planes import Planes
 from beholder.measure.scorers.scorer import Scorer, ScorerInput, planes_of
-from beholder.models.encoders.encode import Features, encode_by
+from beholder.models.encoders.encode import Features, encode_by, identify_all
 from beholder.models.encoders.encoder import Encoder
 
 Progress = Callable[[int, int], None]
@@ -39,6 +43,7 @@ def score(
     prompted: Collection[str] = (),
     encoders: Sequence[Encoder] = (),
     features: Path | None = None,
+    cache: Path | None = None,
     background: str = DEFAULT_BACKGROUND,
     skip_broken: bool = False,
     workers: int | None = None,
@@ -46,8 +51,10 @@ def score(
 ) -> Scores:
     """Score all images, and encode them with the ``encoders``; vectors are stored in the folder ``features``.
 
-    The scorers named in ``prompted`` leave out images without a prompt. Missing and broken images stop the run
-    with a list of all of them, or are left out with ``skip_broken``.
+    Scores are stored in the folder ``cache``, where one is given: an image that a scorer has scored before, with
+    the same bytes and prompt, is not scored again, and its score is the same to the last bit. The scorers named in
+    ``prompted`` leave out images without a prompt. Missing and broken images stop the run with a list of all of
+    them, or are left out with ``skip_broken``.
     """
     if len(sources) != len(prompts):
         raise ValueError(f"{len(sources)} images need as many prompts, or None; found {len(prompts)}")
@@ -56,28 +63,41 @@ def score(
     scored = np.zeros(len(sources), bool)
     of_planes = {scorer.name: scorer.of_planes for scorer in scorers if scorer.of_planes is not None}
     others = [scorer for scorer in scorers if scorer.of_planes is None]
+    stored = _StoredScores(values, prompts, prompted)
 
     def look(images: Sequence[DecodedImage]) -> None:
         """Fill in the scores of one batch; batches do not overlap, so threads do not collide."""
         scored[[decoded.place for decoded in images]] = True
-        if of_planes:
-            for decoded in images:
-                planes = planes_of(ScorerInput(decoded.image))
-                for name, statistic in of_planes.items():
-                    values[name][decoded.place] = statistic(planes)
+        for decoded in images:
+            lacking = [name for name in of_planes if stored.lacks(name, decoded.place)]
+            planes = planes_of(ScorerInput(decoded.image)) if lacking else None
+            for name in lacking:
+                values[name][decoded.place] = of_planes[name](cast("Planes", planes))
         for scorer in others:
-            usable = [decoded for decoded in images if prompts[decoded.place] or scorer.name not in prompted]
+            usable = [decoded for decoded in images if stored.lacks(scorer.name, decoded.place)]
             if usable:
                 inputs = [ScorerInput(decoded.image, prompts[decoded.place]) for decoded in usable]
                 values[scorer.name][[decoded.place for decoded in usable]] = scorer.score(inputs)
+        stored.keep([decoded.place for decoded in images])
 
-    with ExitStack() as shared:
+    with ExitStack() as shared, quiet_pillow():
+        identities = None
+        if cache is not None and scorers:
+            identities = identify_all(sources, workers)
+            files = {
+                scorer.name: shared.enter_context(open_scores(cache, scorer.identity, background))
+                for scorer in sorted(scorers, key=lambda scorer: scorer.name)
+            }
+            stored.load(files, identities)
+            scored[list(stored.complete)] = True
         for scorer in scorers:
             shared.enter_context(scorer.threads(workers))
         encoded = encode_by(
             sources,
             encoders,
             observe=look if scorers else None,
+            observed=set(range(len(sources))) - stored.complete,
+            identities=identities,
             background=background,
             folder=features,
             skip_broken=skip_broken,
@@ -88,3 +108,46 @@ def score(
     by_scorer = {name: column[scored] for name, column in values.items()}
     has_prompt = np.array([bool(prompt) for prompt in prompts], bool)[scored]
     return Scores(names, by_scorer, tuple(encoded.broken.values()), has_prompt, encoded.features)
+
+
+class _StoredScores:
+    """Which scores are on the disk already, and what is still to be computed."""
+
+    def __init__(
+        self,
+        values: Mapping[str, NDArray[np.float64]],
+        prompts: Sequence[str | None],
+        prompted: Collection[str],
+    ) -> None:
+        self._values, self._prompts, self._prompted = values, prompts, prompted
+        self._files: Mapping[str, ScoreFile] = {}
+        self._keys: list[bytes | None] = [None] * len(prompts)
+        self._known: dict[str, NDArray[np.bool_]] = {name: np.zeros(len(prompts), bool) for name in values}
+        self.complete: set[int] = set()
+        """Images that no scorer has to look at."""
+
+    def load(self, files: Mapping[str, ScoreFile], identities: Sequence[bytes | str]) -> None:
+        """Fill in all scores that are on the disk."""
+        self._files = files
+        for place, identity in enumerate(identities):
+            if isinstance(identity, str):
+                continue  # it cannot be read
+            key = self._keys[place] = score_key(identity, self._prompts[place])
+            for name, file in files.items():
+                score = file.get(key)
+                if score is not None:
+                    self._values[name][place], self._known[name][place] = score, True
+            if not any(self.lacks(name, place) for name in files):
+                self.complete.add(place)
+
+    def lacks(self, name: str, place: int) -> bool:
+        """Say whether a scorer has to score an image: it can, and has not before."""
+        usable = bool(self._prompts[place]) or name not in self._prompted
+        return usable and not self._known[name][place]
+
+    def keep(self, places: Sequence[int]) -> None:
+        """Write the new scores of these images."""
+        for name, file in self._files.items():
+            new = [(place, key) for place in places if self.lacks(name, place) and (key := self._keys[place])]
+            if new:
+                file.append([key for _, key in new], self._values[name][[place for place, _ in new]])

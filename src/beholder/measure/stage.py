@@ -11,10 +11,12 @@ from beholder.errors import StatisticsError
 from beholder.images.sources import named_files
 from beholder.measure import metric_values, opinions
 from beholder.measure.correlations import generator_rows, image_rows
+from beholder.measure.distance_cache import DistanceCache, distance_key
 from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
 from beholder.measure.distances.cautions import cautions
 from beholder.measure.joined import AgreementRows, AgreementSettings, finite_or_none
 from beholder.measure.pair_rows import pair_rows
+from beholder.measure.powered.step import run_powered
 from beholder.measure.score import Scores, score
 from beholder.measure.scorers.catalogue import SCORERS, load_scorer
 from beholder.measure.settings import MeasureSettings
@@ -24,7 +26,7 @@ from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain, file_hash
 from beholder.tables.stages import MEASURE_AGREEMENT, MEASURE_IMAGES, STAGES
-from beholder.tables.store import FEATURES_ROOM, Store
+from beholder.tables.store import FEATURES_ROOM, SCORES_ROOM, Store
 from beholder.tables.work import Outcome, Work, perform
 
 STAGE = STAGES["measure"]
@@ -33,6 +35,7 @@ logger = logging.getLogger(__name__)
 
 LEAST_IMAGES = 2
 REAL, NONE = "real", "none"
+DISTANCES_FILE = "distances.json"
 
 Report = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -53,7 +56,7 @@ def run(
     """
     study, store, settings = load_study(folder), Store(folder), measuring or MeasureSettings()
     settings.check()
-    for name in ("labels", "ratings", "predictions"):
+    for name in ("judgements", "labels", "ratings", "predictions"):
         store.read_or_empty(name)  # a table that cannot be read is found before images are scored, not after
     figures = _figures(store, settings)
     images = perform(
@@ -68,11 +71,12 @@ def run(
         lambda tables: _agreement(tables, figures, study, progress),
         force=force,
     )
+    parts = (images, agreement, run_powered(folder, force=force))
     return Outcome(
         stage="measure",
-        skipped=images.skipped and agreement.skipped,
-        rows={**images.rows, **agreement.rows},
-        seconds=images.seconds + agreement.seconds,
+        skipped=all(part.skipped for part in parts),
+        rows={name: height for part in parts for name, height in part.rows.items()},
+        seconds=sum(part.seconds for part in parts),
     )
 
 
@@ -115,6 +119,7 @@ def _images(
         prompted=settings.prompted,
         encoders=[load_encoder(settings.encoder, settings.encoder_weights)] if distances else [],
         features=store.folder / FEATURES_ROOM,
+        cache=store.folder / SCORES_ROOM,
         background=study.images.background,
         skip_broken=settings.skip_broken,
         progress=partial(progress, "images") if progress else None,
@@ -128,7 +133,9 @@ def _images(
     return {
         "scores": scores,
         "features": _feature_rows(features, store.folder),
-        "distances": TABLES["distances"].frame(_distance_rows(features, images, distances, study, progress)),
+        "distances": TABLES["distances"].frame(
+            _distance_rows(features, images, distances, study, store.folder / SCORES_ROOM, progress)
+        ),
     }
 
 
@@ -175,9 +182,19 @@ def usable_distances(distances: Sequence[str], real: int) -> list[str]:
 
 
 def _distance_rows(
-    features: Features, images: pl.DataFrame, names: Sequence[str], study: Study, progress: Report | None
+    features: Features,
+    images: pl.DataFrame,
+    names: Sequence[str],
+    study: Study,
+    cache_folder: Path,
+    progress: Report | None,
 ) -> list[Row]:
-    """One row per generator and distance, between all its images and all real images of the study."""
+    """One row per generator and distance, between all its images and all real images of the study.
+
+    Distances of the same images, computed before, are read from ``cache_folder``.
+    """
+    cache = DistanceCache.load(cache_folder / DISTANCES_FILE)
+    settings = (features.preprocessing, study.images.background, study.seed, study.analysis.level)
     kind = dict(images.select("image", pl.when("real").then(pl.lit(REAL)).otherwise("generator")).iter_rows())
     by_generator: dict[str, list[int]] = {}
     for index, image in enumerate(features.names):
@@ -196,21 +213,25 @@ def _distance_rows(
         sets = Sets(features.vectors[real], features.vectors[indices], seed=study.seed, level=study.analysis.level)
         for name in names:
             needs_real = REAL in DISTANCES[name].needs
-            try:
-                distance = compute_distances([name], sets)[name]
-            except StatisticsError as error:
-                logger.warning("%s of %s is left out: %s", name, generator, error)
-                continue
+            reference = [features.sha256[index] for index in real] if needs_real else []
+            key = distance_key(
+                name, features.encoder, settings, reference, [features.sha256[index] for index in indices]
+            )
+            if key not in cache.figures:
+                try:
+                    distance = compute_distances([name], sets)[name]
+                except StatisticsError as error:
+                    logger.warning("%s of %s is left out: %s", name, generator, error)
+                    continue
+                ends = finite_or_none(distance.low), finite_or_none(distance.high)
+                cache.figures[key] = (distance.value, *ends)
+            value, low, high = cache.figures[key]
             row: Row = {"distance": name, "encoder": features.encoder, "generator": generator}
             row["better"] = DISTANCES[name].better
             row |= {"reference": REAL, "reference_images": len(real)} if needs_real else {"reference": NONE}
-            row |= {
-                "slice": opinions.ALL_STYLES,
-                "value": distance.value,
-                "low": finite_or_none(distance.low),
-                "high": finite_or_none(distance.high),
-            }
+            row |= {"slice": opinions.ALL_STYLES, "value": value, "low": low, "high": high}
             rows.append(row | {"images": len(indices)})
+    cache.save()
     return rows
 
 

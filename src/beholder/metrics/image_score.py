@@ -76,7 +76,7 @@ class ImageScore(Metric[MeanScore]):
         self.level = level
 
     def update(self, images: InMemory | Sequence[InMemory], prompts: str | Sequence[str] | None = None) -> None:
-        """Score one batch of images.
+        """Add the scores of a batch of images.
 
         Args:
             images: Pillow images, arrays with channels last or tensors with channels first, of bytes or of numbers

@@ -6,11 +6,18 @@ from typing import get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from beholder.study.generating import GENERATOR_KINDS
 from beholder.study.kinds.catalogue import KINDS
 from beholder.study.question import Settings
 
+BY_KIND: dict[str, dict[str, type[Settings]]] = {
+    "questions": {name: kind.settings for name, kind in KINDS.items()},
+    "generators": dict(GENERATOR_KINDS),
+}
+"""Lists of sections of several kinds: the settings of each kind."""
+
 Place = list[int | str]
-"""Keys and positions down to a setting; below a question, Pydantic puts the question's kind in between."""
+"""Keys and positions down to a setting; below a question or generator, Pydantic puts its kind in between."""
 
 
 def faults_of(error: ValidationError, model: type[Settings]) -> list[str]:
@@ -27,9 +34,10 @@ def _fault(detail: ErrorDetails, model: type[Settings]) -> str:
         case "missing":
             return f"{where}: missing"
         case "union_tag_not_found":
-            return f"{where}.kind: missing; one of: {', '.join(KINDS)}"
+            return f"{where}.kind: missing; one of: {', '.join(_kinds_at(place))}"
         case "union_tag_invalid":
-            return f"{where}.kind: must be one of: {', '.join(KINDS)} (found {detail['ctx']['tag']!r})"
+            names = ", ".join(_kinds_at(place))
+            return f"{where}.kind: must be one of: {names} (found {detail['ctx']['tag']!r})"
     message = detail["msg"].removeprefix("Value error, ")
     if detail["type"] == "string_pattern_mismatch":
         message = "only small letters, digits and hyphens, and no hyphen first"
@@ -50,8 +58,13 @@ def _written(place: Place) -> str:
 
 
 def _is_kind(place: Place, i: int) -> bool:
-    """Whether the part stands for the kind of a question, and not for a key of the file."""
-    return i == 2 and place[0] == "questions"
+    """Whether the part stands for the kind of a question or generator, and not for a key of the file."""
+    return i == 2 and place[0] in BY_KIND
+
+
+def _kinds_at(place: Place) -> dict[str, type[Settings]]:
+    """The kinds that sections of this list can have."""
+    return BY_KIND.get(str(place[0]) if place else "", BY_KIND["questions"])
 
 
 def _advice(key: str, keys: list[str]) -> str:
@@ -64,7 +77,7 @@ def _keys_beside(place: Place, model: type[Settings]) -> list[str]:
     models = [model]
     for i, part in enumerate(place[:-1]):
         if _is_kind(place, i):
-            models = [KINDS[str(part)].settings]
+            models = [_kinds_at(place)[str(part)]]
         elif isinstance(part, str):
             models = [m for outer in models for m in _settings_in(outer.model_fields[part].annotation)]
     return list(models[0].model_fields)

@@ -13,12 +13,13 @@ from beholder.errors import StudyError
 from beholder.study.board import Board
 from beholder.study.collecting import Collecting
 from beholder.study.faults import faults_of
+from beholder.study.generating import AnyGenerator
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.question import Settings, Slug
 
 FILE_NAME = "study.toml"
 
-ADDED_SECTIONS = ("instructions", "examples", "labels", "consent_sections")
+ADDED_SECTIONS = ("instructions", "examples", "labels", "consent_sections", "generators")
 """Sections that a study file has only where someone wrote them."""
 
 
@@ -67,6 +68,7 @@ class Study(Settings):
     board: Board = Board()
     collect: Collecting = Collecting()
     questions: tuple[AnyQuestion, ...]
+    generators: tuple[AnyGenerator, ...] = ()
 
     @model_validator(mode="after")
     def _distinct(self) -> "Study":
@@ -76,6 +78,14 @@ class Study(Settings):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"each question needs a name of its own; used more than once: {', '.join(twice)}")
+        return self
+
+    @model_validator(mode="after")
+    def _distinct_generators(self) -> "Study":
+        names = [generator.name for generator in self.generators]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"each generator needs a name of its own; used more than once: {', '.join(twice)}")
         return self
 
     @model_validator(mode="after")
@@ -113,6 +123,36 @@ def load_study(folder: Path) -> Study:
         return Study.model_validate_json(json.dumps(content, default=str), strict=True)
     except ValidationError as error:
         raise StudyError(str(path), faults_of(error, Study)) from error
+
+
+def read_generators(path: Path) -> tuple[AnyGenerator, ...]:
+    """Return the ``[[generators]]`` of a TOML file that need not be a study; an error lists every fault."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise StudyError(str(path), [f"cannot be read ({error.strerror or error})"]) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StudyError(str(path), [f"not valid TOML: {error}"]) from error
+    return checked_generators(content.get("generators", []), str(path))
+
+
+def checked_generators(sections: object, subject: str) -> tuple[AnyGenerator, ...]:
+    """Return generators from their settings; an error about ``subject`` lists every fault."""
+    try:
+        listed = _Generators.model_validate_json(json.dumps({"generators": sections}, default=str), strict=True)
+    except ValidationError as error:
+        raise StudyError(subject, faults_of(error, Study)) from error
+    names = [generator.name for generator in listed.generators]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise StudyError(subject, [f"each generator needs a name of its own; used twice: {', '.join(twice)}"])
+    return listed.generators
+
+
+class _Generators(Settings):
+    """A file of generators alone."""
+
+    generators: tuple[AnyGenerator, ...] = ()
 
 
 def dump_study(study: Study) -> str:

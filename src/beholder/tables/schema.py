@@ -60,6 +60,8 @@ class Table:
     references: tuple[Reference, ...] = ()
     rows_per_group: int | None = None
     """Rows that are compressed together; few where single rows are large and read one by one."""
+    varies: bool = False
+    """Whether its numbers differ from run to run, as times and costs do: a lock leaves such a table out."""
 
     def column(self, name: str) -> Column:
         """The column of that name; a ``KeyError`` where there is none."""

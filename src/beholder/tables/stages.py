@@ -66,7 +66,25 @@ def _by_name(stages: Iterable[Stage]) -> dict[str, Stage]:
     return {stage.name: stage for stage in stages}
 
 
-NEW = Step("new", inputs=(), outputs=("prompts", "images"))
+CURATE = Step(
+    "curate",
+    inputs=(),
+    outputs=(
+        *(
+            "prompt_sets",
+            "prompt_overlaps",
+            "prompt_candidates",
+            "prompt_edits",
+            "prompt_findings",
+            "prompt_pairs",
+        ),
+        *("curated_prompts", "prompt_tags", "prompt_coverage"),
+    ),
+    redo_on_upgrade=False,
+)
+GENERATE = Step("generate", inputs=(), outputs=("generations", "generation_costs"), redo_on_upgrade=False)
+NEW = Step("new", inputs=("generations",), outputs=("prompts", "images"))
+"""From folders, manifests and generations alike."""
 IMPORT = Step("import", inputs=(), outputs=("totals", "published", "published_regions"))
 DESIGN = Step(
     "design",
@@ -107,20 +125,25 @@ MEASURE_AGREEMENT = Step(
     inputs=("images", "scores", "predictions", "distances", "labels", "ratings"),
     outputs=("correlations", "metric_separations"),
 )
+MEASURE_POWERED = Step(
+    "measure", inputs=("images", "judgements", "scores", "predictions"), outputs=("powered_ratings",)
+)
 BOARD = Step(
     "board",
     inputs=("images", "judgements", "scores", "predictions", "distances"),
     outputs=("board", "board_pairs", "claims", "utilities", "board_agreement", "curves"),
 )
 _BEFORE = (
-    *(NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
-    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, BOARD),
+    *(CURATE, GENERATE, NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
+    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
 """It lists all tables that there are with their hashes, and writes a page."""
 
 STAGES: dict[str, Stage] = _by_name(
     (
+        Stage("curate", "chooses prompts from prompt sets", (CURATE,)),
+        Stage("generate", "makes images from prompts", (GENERATE,)),
         Stage("new", "takes in images and prompts", (NEW,)),
         Stage("import", "imports published data", (IMPORT,), replaces=("new", "design", "collect")),
         Stage("design", "draws the trials", (DESIGN,)),
@@ -128,7 +151,11 @@ STAGES: dict[str, Stage] = _by_name(
         Stage("consolidate", "turns many answers into labels", (CONSOLIDATE,)),
         Stage("rank", "rates the generators by the raters' judgements", (RANK,)),
         Stage("learn", "trains models on the labels", (TRAIN, SECOND_LOOK)),
-        Stage("measure", "compares metrics with the raters' judgements", (MEASURE_IMAGES, MEASURE_AGREEMENT)),
+        Stage(
+            "measure",
+            "compares metrics with the raters' judgements",
+            (MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED),
+        ),
         Stage("board", "compares the entries by every measure and slice", (BOARD,)),
         Stage("report", "writes the report", (REPORT,)),
     )

@@ -18,6 +18,7 @@ from beholder.tables.stages import Step
 
 TABLES_ROOM = "tables"
 FEATURES_ROOM = "features"
+SCORES_ROOM = "scores"
 TRUTH_ROOM = "truth"
 
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)

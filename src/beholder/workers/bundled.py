@@ -6,6 +6,8 @@ from beholder.errors import UserError, unknown_name
 
 BUNDLED: dict[str, str] = {
     "minilm": "beholder.models.text.sentence_worker",
+    "painter": "beholder.simulate.painter_worker",
+    "diffusers": "beholder.models.pipelines.diffusers_worker",
 }
 """Name of a worker -> the module that is its main program."""
 

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import IO
 
 from beholder.errors import WorkerError
@@ -35,11 +36,16 @@ class ChildConnection:
         *,
         limits: Limits | None = None,
         environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
     ) -> None:
-        """Remember the command; nothing is started yet. ``environment`` is added to that of this process."""
+        """Remember the command; nothing is started yet.
+
+        ``environment`` is added to that of this process; ``folder`` is where the command runs.
+        """
         self._command = list(command)
         self._limits = limits or Limits()
         self._environment = dict(environment or {})
+        self._folder = folder
         self._child: _Child | None = None
         self._identity: Identity | None = None
         self.starts = 0
@@ -55,12 +61,12 @@ class ChildConnection:
         """Start the process unless it runs, and return its identity."""
         if self._child is not None and self._identity is not None:
             return self._identity
-        child = _Child(self._command, self._environment, self._limits)
+        child = _Child(self._command, self._environment, self._folder, self._limits)
         self.starts += 1
         self._child = child
         try:
             deadline = time.monotonic() + self._limits.start_seconds
-            header = self._next(child, deadline, None, "greet").header
+            header = self._next(child, deadline, None, "greeting").header
             self._identity = read_greeting(header, self.label)
         except WorkerError:
             self._drop()
@@ -101,12 +107,15 @@ class ChildConnection:
                     return received
             elif received is None:
                 seconds = silence if silence < remaining else self._limits.reply_seconds
-                seconds = self._limits.start_seconds if what == "greet" else seconds
-                raise WorkerError(f"{self.label}: timeout: no {what} for {seconds:g} s{child.quoted_stderr()}")
+                seconds = self._limits.start_seconds if what == "greeting" else seconds
+                message = f"{self.label}: timeout: no {what} for {seconds:g} s{child.quoted_stderr()}"
+                raise WorkerError(message, fault="timeout")
             elif received == ENDED:
-                raise WorkerError(f"{self.label}: crashed: {child.describe_end()}{child.quoted_stderr()}")
+                message = f"{self.label}: crashed: {child.describe_end()}{child.quoted_stderr()}"
+                raise WorkerError(message, fault="crashed")
             else:
-                raise WorkerError(f"{self.label}: not a reply: {received}{child.quoted_stderr()}")
+                message = f"{self.label}: not a reply: {received}{child.quoted_stderr()}"
+                raise WorkerError(message, fault="not-a-reply")
 
     def _drop(self) -> None:
         """Kill a child that failed: whatever it still writes belongs to nobody."""
@@ -118,7 +127,9 @@ class ChildConnection:
 class _Child:
     """One process with its three threads: writing, reading, and listening to stderr."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], limits: Limits) -> None:
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], folder: Path | None, limits: Limits
+    ) -> None:
         try:
             self._process = subprocess.Popen(
                 command,
@@ -126,11 +137,12 @@ class _Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env={**os.environ, **environment},
+                cwd=folder,
                 start_new_session=True,  # it ends with its own children, and not by an interrupt of the terminal
             )
         except OSError as error:
             reason = error.strerror or str(error)
-            raise WorkerError(f"{' '.join(command)}: cannot be started ({reason})") from error
+            raise WorkerError(f"{' '.join(command)}: cannot be started ({reason})", fault="start") from error
         self._frames: queue.SimpleQueue[Frame | str] = queue.SimpleQueue()
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._stderr: deque[str] = deque(maxlen=STDERR_LINES)

@@ -101,4 +101,5 @@ class Worker:
         try:
             return read()
         except (FrameError, ValidationError) as fault:
-            raise WorkerError(f"{self._connection.label}: not a reply: {fault}") from fault
+            message = f"{self._connection.label}: not a reply: {fault}"
+            raise WorkerError(message, fault="not-a-reply") from fault

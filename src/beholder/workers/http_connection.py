@@ -54,13 +54,15 @@ class HttpConnection:
             with self._client.stream(method, self._url, content=content, headers=headers) as response:
                 body = self._read(response)
         except httpx.TimeoutException as error:
-            raise WorkerError(f"{self.label}: timeout: no reply for {self._limits.reply_seconds:g} s") from error
+            message = f"{self.label}: timeout: no reply for {self._limits.reply_seconds:g} s"
+            raise WorkerError(message, fault="timeout") from error
         except httpx.HTTPError as error:
             raise WorkerError(f"{self.label}: cannot be reached ({error})") from error
         try:
             reply = read_frame(io.BytesIO(body), largest=self._limits.reply_bytes)
         except FrameError as fault:
-            raise WorkerError(f"{self.label}: not a reply: status {response.status_code}, {fault}") from fault
+            message = f"{self.label}: not a reply: status {response.status_code}, {fault}"
+            raise WorkerError(message, fault="not-a-reply") from fault
         if reply is None or response.status_code >= 400:
             reason = reply.header.get("error", "") if reply else "an empty reply"
             raise WorkerError(f"{self.label}: status {response.status_code}: {reason}")

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from beholder.collect.researcher.anytime import RaterMeans, anytime_boards, anytime_rows, rater_means
+from beholder.collect.researcher.anytime import RaterMeans, Row, anytime_boards, anytime_rows, rater_means
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.realism import RealismQuestion
@@ -48,7 +48,7 @@ def store_of(
         | {"gold": False, "width": 8, "height": 8}
         for name in sorted(names)
     ]
-    judgements = [
+    judgements: list[Row] = [
         {"question": question.name, "aspect": "x", "rater": rater, "session": f"s-{rater}", "trial": f"t{number}"}
         | {"attempt": 1, "place": 0, "image": image, "other": other, "value": value, "value_kind": value_kind}
         | {"expected": float(image[0] != "r") if other is None else None, "used": True}
@@ -59,7 +59,7 @@ def store_of(
         | {"block": 0, "role": "test", "images": [row["image"]], "propensity": 1.0}
         for place, row in enumerate(judgements)
     ]
-    tables: dict[str, list[dict[str, object]]] = {
+    tables: dict[str, list[Row]] = {
         "trials": trials,
         "sessions": sessions,
         "images": images,
@@ -102,13 +102,20 @@ def test_error_rates_are_those_of_the_rank_stage(tmp_path: Path) -> None:
 def test_a_staircase_has_the_bounds_of_its_exposures(tmp_path: Path) -> None:
     question = TimedRealismQuestion(name="q")
     store = store_of(tmp_path, question, [("p1", "a/1", None, 0.0)], value_kind="detection")
-    row = {"question": "q", "rater": "p1", "session": "s-p1", "block": 0, "generator": "a", "answers": 150}
+    row: dict[str, object] = {
+        "question": "q",
+        "rater": "p1",
+        "session": "s-p1",
+        "block": 0,
+        "generator": "a",
+        "answers": 150,
+    }
     row |= {"right_share": 0.7, "modal_ms": 300.0, "reversals": 9, "floor_share": 0.0, "ceiling_share": 0.0}
     thresholds = TABLES["thresholds"].frame([row | {"converged": True}])
     store.write({"thresholds": thresholds}, Provenance("test", {}, 0, {}))
     (means,) = rater_means(question, store)
     assert (means.method, means.answers) == ("modal-exposure", (150,))
-    assert means.bounds == (question.shortest_ms, question.longest_ms)
+    assert list(means.bounds) == [question.shortest_ms, question.longest_ms]
     assert means.means.tolist() == [[300.0]]
 
 

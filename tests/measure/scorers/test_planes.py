@@ -25,7 +25,8 @@ def laplacian(y: Plane) -> Plane:
 
 def chroma(pixels: Pixels) -> Plane:
     y = luma(pixels)
-    return np.asarray(np.hypot((pixels[..., 2] - y) * 0.5 / (1 - 0.114), (pixels[..., 0] - y) * 0.5 / (1 - 0.299)))
+    blue, red = (pixels[..., 2] - y) * 0.5 / (1 - 0.114), (pixels[..., 0] - y) * 0.5 / (1 - 0.299)
+    return np.sqrt(blue * blue + red * red)
 
 
 def saturation(pixels: Pixels) -> float:

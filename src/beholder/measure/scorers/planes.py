@@ -41,7 +41,13 @@ class Planes:
     def chroma(self) -> Plane:
         """√(Cb² + Cr²), with Cb = 0.564 (B − Y) and Cr = 0.713 (R − Y) as in BT.601."""
         red, _, blue = self.colours
-        return np.asarray(np.hypot((blue - self.luma) * 0.5 / (1 - 0.114), (red - self.luma) * 0.5 / (1 - 0.299)))
+        squares, other = blue - self.luma, red - self.luma
+        for difference, weight in ((squares, 0.114), (other, 0.299)):
+            difference *= 0.5
+            difference /= 1 - weight
+            difference *= difference
+        squares += other
+        return np.sqrt(squares, out=squares)
 
     @cached_property
     def normalised(self) -> Plane:

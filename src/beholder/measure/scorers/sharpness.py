@@ -10,6 +10,8 @@ def sharpness(planes: Planes) -> float:
     y = planes.luma
     if min(y.shape) < 3:
         return 0.0
-    inner = y[1:-1, 1:-1]
-    laplacian = y[:-2, 1:-1] + y[2:, 1:-1] + y[1:-1, :-2] + y[1:-1, 2:] - 4 * inner
+    laplacian = y[:-2, 1:-1] + y[2:, 1:-1]
+    laplacian += y[1:-1, :-2]
+    laplacian += y[1:-1, 2:]
+    laplacian -= 4 * y[1:-1, 1:-1]
     return float(np.var(laplacian))

@@ -6,7 +6,7 @@ and no more than a few batches per core are in memory.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from operator import itemgetter
@@ -94,6 +94,8 @@ def encode_by(
     encoders: Sequence[Encoder],
     *,
     observe: BatchObserver | None = None,
+    observed: Collection[int] | None = None,
+    identities: Sequence[bytes | str] | None = None,
     background: str = DEFAULT_BACKGROUND,
     folder: Path | None = None,
     skip_broken: bool = False,
@@ -104,7 +106,8 @@ def encode_by(
     """As :func:`encode` with several encoders: each image is decoded once for all of them.
 
     With ``observe``, every image is decoded once, whether an encoder still needs it or not, and passed to
-    ``observe`` as well, in batches.
+    ``observe`` as well, in batches; with ``observed``, only the images of these indices are. ``identities`` are
+    what :func:`identify_all` returned, where the caller has read the images already.
     """
     workers = workers or min(os.cpu_count() or 1, MAX_WORKERS)
     keep_freed_memory()
@@ -117,7 +120,8 @@ def encode_by(
         stores = [by_encoder[encoder.identity, encoder.preprocessing.version] for encoder in encoders]
         for encoder in encoders:
             opened.enter_context(encoder.threads(workers))
-        identities = list(in_order(_identify, sources, workers, 64)) if encoders else [b""] * len(sources)
+        if identities is None:
+            identities = identify_all(sources, workers) if encoders else [b""] * len(sources)
         faults = {index: fault for index, fault in enumerate(identities) if isinstance(fault, str)}
         jobs = [
             _EncoderJob(encoder, store, _missing_images(identities, store))
@@ -126,9 +130,10 @@ def encode_by(
         todo = [
             (index, source)
             for index, source in enumerate(sources)
-            if index not in faults and (observe or any(index in job.todo for job in jobs))
+            if index not in faults
+            and (_is_observed(index, observe, observed) or any(index in job.todo for job in jobs))
         ]
-        batch = _BatchEncoder(jobs, identities, observe)
+        batch = _BatchEncoder(jobs, identities, observe, observed)
         if faults and not skip_broken:
             batch.working.clear()
         done, size = len(sources) - len(todo), batch_size(len(todo), workers, BATCH)
@@ -190,6 +195,15 @@ def _open_store(
     if folder is None:
         return nullcontext(MemoryVectors(encoder.dims))
     return open_features(folder, encoder, background, wait=wait)
+
+
+def identify_all(sources: Sequence[ImageSource], workers: int) -> list[bytes | str]:
+    """Return for each image the hash of its content, or why it cannot be read."""
+    return list(in_order(_identify, sources, workers, 64))
+
+
+def _is_observed(index: int, observe: BatchObserver | None, observed: Collection[int] | None) -> bool:
+    return observe is not None and (observed is None or index in observed)
 
 
 def _identify(source: ImageSource) -> bytes | str:
@@ -271,9 +285,14 @@ class _BatchEncoder:
     """Encodes the images of a batch with all encoders; does nothing once ``working`` is cleared."""
 
     def __init__(
-        self, jobs: Sequence[_EncoderJob], identities: Sequence[bytes | str], observe: BatchObserver | None
+        self,
+        jobs: Sequence[_EncoderJob],
+        identities: Sequence[bytes | str],
+        observe: BatchObserver | None,
+        observed: Collection[int] | None,
     ) -> None:
-        self._jobs, self._identities, self._observe = jobs, identities, observe
+        self._jobs, self._identities = jobs, identities
+        self._observe, self._observed = observe, observed
         self.working = Event()
         self.working.set()
 
@@ -281,14 +300,15 @@ class _BatchEncoder:
         changed = {
             image.place: "changed while it was being read"
             for image in images
-            if self._jobs and image.sha256 != self._identities[image.place]
+            if self._identities[image.place] and image.sha256 != self._identities[image.place]
         }
         images = [image for image in images if image.place not in changed]
         if not self.working.is_set():
             return _BatchOutcome([_Vectors([], np.empty((0, 0), np.float32), {}) for _ in self._jobs], changed)
         vectors = [job.encode(images) for job in self._jobs]
-        if self._observe and images:
-            self._observe(images)
+        looked_at = [image for image in images if _is_observed(image.place, self._observe, self._observed)]
+        if self._observe and looked_at:
+            self._observe(looked_at)
         faults = {index: reason for encoded in vectors for index, reason in encoded.faults.items()}
         return _BatchOutcome(vectors, changed | faults)
 

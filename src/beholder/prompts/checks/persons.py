@@ -1,6 +1,7 @@
 """Names of persons: of WordNet's list of the famous, or a given name followed by another name."""
 
 from collections.abc import Iterator
+from functools import cache
 
 from beholder.prompts.checks.finding import Finding
 from beholder.prompts.tags.tokens import Token, Tokens
@@ -31,7 +32,9 @@ def find_persons(prompt: Tokens) -> Iterator[Finding]:
 
 def _name_at(words: tuple[Token, ...], place: int) -> int:
     """Return how many words from here on are the name of a person."""
-    famous, given = wordnet("famous_names"), wordnet("given_names") | ALSO_GIVEN
+    if not (words[place].capital or words[place].word in _first_words()):
+        return 0
+    famous, given = wordnet("famous_names"), wordnet("given_names")
     for length in range(LONGEST_NAME, 0, -1):
         run = words[place : place + length]
         nearby = [token.word for token in words[place : place + length + 1]]
@@ -42,6 +45,16 @@ def _name_at(words: tuple[Token, ...], place: int) -> int:
             return length
         if length == 1 and name in famous and run[0].capital and (place > 0 or len(words) == 1):
             return length
-        if length in (2, 3) and all(token.capital for token in run) and run[0].word in given:
+        if (
+            length in (2, 3)
+            and all(token.capital for token in run)
+            and (run[0].word in given or run[0].word in ALSO_GIVEN)
+        ):
             return length
     return 0
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    """First words of famous names, which count in small letters too: *vincent van gogh*."""
+    return frozenset(name.partition(" ")[0] for name in wordnet("famous_names") if " " in name)

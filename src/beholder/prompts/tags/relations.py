@@ -69,11 +69,7 @@ def _is_counted(words: tuple[Token, ...], place: int) -> bool:
     for token in reversed(words[max(place - MOST_ATTRIBUTES, 0) : place]):
         if token.word in VALUES or token.word.isdigit():
             return True
-        if (
-            token.word in words_of("article") | words_of("after_verb")
-            or is_living(token.word)
-            or not token.word[0].isalpha()
-        ):
+        if token.word in words_of("article", "after_verb") or is_living(token.word) or not token.word[0].isalpha():
             return False
     return False
 
@@ -101,8 +97,8 @@ def _infinitive(word: str, before: str, following: str, *, acting: bool) -> str 
     """Return the verb of which a word is a form; ``None`` where it is none, or rather a noun."""
     if word.endswith("ing") and len(word) > len("sing"):
         return None if word in words_of("noun_ing") or before in words_of("article") else _of_gerund(word)
-    if before in words_of("article") | words_of("before_plural") or not (
-        acting or following in words_of("article") | words_of("after_verb")
+    if before in words_of("article", "before_plural") or not (
+        acting or following in words_of("article", "after_verb")
     ):
         return None
     verbs = wordnet("verbs")
@@ -112,7 +108,7 @@ def _infinitive(word: str, before: str, following: str, *, acting: bool) -> str 
         return next((verb for verb in stems if verb in verbs and verb != word), None)
     return (
         word
-        if acting and word in verbs and following in words_of("article") | words_of("after_verb") | {"past", "."}
+        if acting and word in verbs and following in words_of("article", "after_verb") | {"past", "."}
         else None
     )
 

@@ -13,13 +13,13 @@ NOT_NOUNS = frozenset(["toaster", "cross", "light", "stack", "jack", "cracker", 
 def tag_nouns(prompt: Tokens, name: str, wordnet_list: str) -> Iterator[Tag]:
     """Yield nouns of a list of WordNet or of our own, in singular or plural, with the singular as label."""
     own = words_of(name) if name in ("person", "animal") else frozenset[str]()
-    nouns = wordnet(wordnet_list) - NOT_NOUNS
+    nouns = wordnet(wordnet_list)
     words = prompt.words
     things = {
         place for match in matches(words, phrases("not_living")) for place in range(match.first, match.after)
     }
     for place, token in enumerate(words):
-        if place in things:
+        if place in things or not NOT_NOUNS.isdisjoint((token.word, token.word.removesuffix("s"))):
             continue
         noun = next((form for form in _singulars(token.word) if form in nouns or form in own), None)
         if noun is not None:

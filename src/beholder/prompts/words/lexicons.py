@@ -17,9 +17,9 @@ def phrases(name: str) -> tuple[str, ...]:
 
 
 @cache
-def words_of(name: str) -> frozenset[str]:
-    """Return a list of ``tags.toml`` as a set."""
-    return frozenset(phrases(name))
+def words_of(*names: str) -> frozenset[str]:
+    """Return one or several lists of ``tags.toml`` as a set."""
+    return frozenset(phrase for name in names for phrase in phrases(name))
 
 
 @cache

@@ -33,15 +33,33 @@ def finish_chart(
 
     ``columns`` are the fields that a reader copies as a table, with their heads.
     """
-    chart = alt.layer(*layers, data=alt.NamedData("rows")).properties(width="container", height=height)
-    spec: Spec = chart.to_dict(validate=False)
-    spec.pop("$schema", None)
+    spec = layered(layers)
+    spec |= {"width": "container", "height": height}
     spec["data"] = {"values": rows}  # afterwards, because Altair would copy every row many times
     spec["usermeta"] = {"columns": [[field, head] for field, head in columns.items()]}  # in order
     spec["description"] = alt_text
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     spec["config"] = chart_config()
     return Chart(name, alt_text, spec)
+
+
+def layered(layers: Sequence[alt.Chart]) -> Spec:
+    """The specification of ``alt.layer(*layers)``, without the data that layers share.
+
+    Each layer is converted by itself: ``alt.layer`` copies all of them several times.
+    """
+    datasets: dict[str, object] = {}
+    context = {"top_level": False, "datasets": datasets}
+    specs: list[Spec] = [layer.to_dict(validate=False, context=context) for layer in layers]
+    for spec in specs:
+        if spec.get("data") == WITHOUT_DATA:
+            del spec["data"]
+            datasets.pop("empty", None)
+    return {"layer": specs} | ({"datasets": datasets} if datasets else {})
+
+
+WITHOUT_DATA = {"name": "empty"}
+"""What Altair writes for a layer that takes the data of the whole chart."""
 
 
 def has_values(rows: Rows, field: str) -> bool:

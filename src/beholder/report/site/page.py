@@ -32,6 +32,12 @@ from beholder.report.tables.inputs import Inputs
 from beholder.report.tables.leaderboard import Board, build_boards, file_stems, select_headlines
 from beholder.report.tables.learning import TrainingRun, build_training_runs
 from beholder.report.tables.metrics import MetricsPart, build_metrics_parts, format_correlation, format_estimate
+from beholder.report.tables.powered import (
+    PoweredBoard,
+    build_powered_boards,
+    group_by_question,
+    write_powered_findings,
+)
 from beholder.report.tables.raters import RaterPool, build_pools, collection_dates
 from beholder.report.text.agreement_names import name_statistic
 from beholder.stats.intervals.clustered_t import FEWEST_RATERS
@@ -59,6 +65,8 @@ class Page:
     glance: Glance | None
     parts: tuple[QuestionPart, ...]
     metrics: tuple[tuple[MetricsPart, Chart | None], ...]
+    powered: tuple[tuple[str, tuple[PoweredBoard, ...]], ...]
+    """Questions rated by raters and scores together, each with one board per scorer."""
     learning: tuple[tuple[TrainingRun, Chart, Chart], ...]
     rich: tuple[RichModel, ...]
     pools: tuple[RaterPool, ...]
@@ -133,6 +141,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         glance=build_glance(leading),
         parts=parts,
         metrics=metrics,
+        powered=group_by_question(build_powered_boards(tables.powered_ratings)),
         learning=learning,
         rich=build_rich_models(study, tables, folder),
         pools=pools,
@@ -160,6 +169,7 @@ def render(page: Page, provenance: str, stills: dict[str, str]) -> str:
         "correlation": format_correlation,
     }
     environment.globals |= {"metric_words": METRIC_WORDS, "metric_tints": METRIC_TINTS}
+    environment.globals |= {"powered_findings": write_powered_findings}
     return environment.get_template("report.html.j2").render(
         page=page,
         provenance=provenance,

@@ -14,6 +14,7 @@ def template_environment() -> jinja2.Environment:
     """Templates that escape all values, and fail on an undefined name."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
+        bytecode_cache=_bytecode_cache(),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -28,3 +29,11 @@ def template_environment() -> jinja2.Environment:
     environment.filters["dictionary"] = dict
     environment.globals |= {"light": LIGHT, "dark": DARK, "sans": SANS, "serif": SERIF}
     return environment
+
+
+def _bytecode_cache() -> jinja2.BytecodeCache | None:
+    """Templates compiled by earlier runs, in a private folder; ``None`` where there is no safe place for one."""
+    try:
+        return jinja2.FileSystemBytecodeCache()
+    except (RuntimeError, OSError):
+        return None

@@ -22,6 +22,7 @@ READ = (
     "comparisons",
     "correlations",
     "metric_separations",
+    "powered_ratings",
     "training",
     "label_errors",
 )
@@ -45,6 +46,7 @@ class Inputs:
     comparisons: pl.DataFrame
     correlations: pl.DataFrame
     metric_separations: pl.DataFrame
+    powered_ratings: pl.DataFrame
     training: pl.DataFrame
     label_errors: pl.DataFrame
     true_raters: pl.DataFrame | None

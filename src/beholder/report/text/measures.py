@@ -174,6 +174,16 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             reference_word="even",
             headline=False,
         ),
+        "win-rate": Measure(
+            name="win rate",
+            unit="%",
+            about="The proportion of comparisons with other generators that it wins; a tie counts half.",
+            factor=100,
+            digits=1,
+            reference=0.5,
+            reference_word="even",
+            headline=False,
+        ),
         "bradley-terry": Measure(
             name="Bradley–Terry rating",
             unit="log odds",

@@ -19,7 +19,8 @@ from beholder.stats.intervals.bootstrap_intervals import Rule, bca_interval, per
 Statistic = Callable[[NDArray[np.integer]], NDArray[np.float64]]
 """From weights (replicates, clusters) to one number per replicate (replicates,)."""
 
-_BLOCK = 4_000_000  # elements made at a time
+_BLOCK = 1 << 18  # elements made at a time: a few arrays of them fit in a core's cache
+_LEFT_OUT = 4_000_000  # weights made at a time where each cluster is left out in turn
 _DENSE = 1500  # Kendall: clusters up to which sums over all pairs are held at once
 _FEW = 8  # Kendall: replicates up to which sorting many points is faster than comparing all pairs
 
@@ -116,7 +117,7 @@ def leave_one_out(statistic: Statistic, clusters: NDArray[np.int64]) -> NDArray[
     """Return the statistic with each point or cluster left out in turn (clusters,)."""
     units = int(clusters.max()) + 1
     statistics = np.empty(units)
-    step = max(1, _BLOCK // units)
+    step = max(1, _LEFT_OUT // units)
     for begin in range(0, units, step):
         left = np.ones((min(step, units - begin), units), np.int32)
         left[np.arange(len(left)), np.arange(begin, begin + len(left))] = 0
@@ -180,7 +181,7 @@ def _pairs_of_clusters(
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     size = np.diff(np.append(starts, len(x))).astype(np.float64)
     rows = np.empty((len(x), len(starts)))
-    step = max(1, _BLOCK // 4 // len(x))
+    step = max(1, _BLOCK // len(x))
     for begin in range(0, len(x), step):
         block = slice(begin, begin + step)
         signs = np.sign(x[block, None] - x)

@@ -1,12 +1,12 @@
 """Likely label errors of a data frame of labels and predicted probabilities (confident learning)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from beholder.errors import StatisticsError
-from beholder.stats.frames.columns import Frame, Label, read_columns
+from beholder.stats.frames.columns import Frame, read_columns
 from beholder.stats.frames.result_table import ResultTable, frame_of
 from beholder.stats.truth.label_errors import confident_errors, likely_label_errors
 
@@ -19,7 +19,7 @@ def label_errors(
     *,
     item: str = "item",
     label: str = "label",
-    probabilities: Sequence[str] | Mapping[Label, str],
+    probabilities: Sequence[str] | Mapping[Any, str],
     method: Method = "confident-learning",
 ) -> ResultTable:
     """List the items whose label is probably wrong, the least certain first.

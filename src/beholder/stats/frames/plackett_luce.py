@@ -102,8 +102,9 @@ def _check(
         same = (np.diff(row[order]) == 0) & (np.diff(values[order]) == 0)
         if same.any():
             example = order[1:][same][0]
+            count = len(np.unique(row[order[1:][same]]))
             raise StatisticsError(
-                f"{len(np.unique(row[order[1:][same]])):,} rankings have {words}; the first is "
+                f"{count:,} {'rankings have' if count > 1 else 'ranking has'} {words}; the first is "
                 f"{identities[row[example]]!r}, at {names[items[example]]!r}"
             )
 

@@ -34,6 +34,8 @@ class PoweredMeans(ResultTable):
     def pairs(self) -> ResultTable:
         """Compare every two groups; raters (or items) that are in both are compared with themselves.
 
+        λ is tuned for each difference, so that a difference of two means may differ a little from it.
+
         Returns:
             One row per pair: ``difference``, ``low`` and ``high`` of its own interval at the level, ``se``, and
             the same from labels alone (``classical``).

@@ -65,8 +65,9 @@ def read_votes(
     names, (left, right) = code_labels(*(columns.labels[side] for side in sides))
     same = np.flatnonzero(left == right)
     if len(same):
+        noun = "vote" if len(same) == 1 else "votes"
         raise StatisticsError(
-            f"a vote needs two different items; found {len(same):,} votes on one, the first in row {same[0]:,} "
+            f"a vote needs two different items; found {len(same):,} {noun} on one, the first in row {same[0]:,} "
             f"({names[left[same[0]]]!r}); leave them out"
         )
     if sided:

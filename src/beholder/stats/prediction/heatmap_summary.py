@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import ndimage
 
 from beholder.errors import StatisticsError
 
@@ -37,6 +36,8 @@ class HeatmapSummary:
 
 def heatmap_summary(heatmap: ArrayLike) -> HeatmapSummary:
     """Sum up a map (height, width)."""
+    from scipy import ndimage  # noqa: PLC0415 - a sixth of the report's imports, and few reports have heatmaps
+
     values = np.asarray(heatmap, np.float64)
     if values.ndim != 2 or not values.size or not np.isfinite(values).all():
         raise StatisticsError(f"a heatmap is (height, width) of finite numbers; found the shape {values.shape}")

@@ -149,6 +149,22 @@ def best_tuning(*parts: Powered) -> list[float]:
     return best
 
 
+def shared_tuning(*parts: Powered) -> float:
+    """Return the λ in [0, 1] that makes the sum of the variances of all parts' means least.
+
+    It is Σ C_Yf / Σ (V_f + V_f̃) over the parts.
+
+    Taken from other generators, it is a given λ for a generator of its own: nothing is fitted to its few labels,
+    so its confidence interval pays no price for it, and a useless score does not widen it.
+    """
+    covariance = variance = 0.0
+    for part in parts:
+        moments = _moments([part])
+        covariance += float(moments[0, 1])
+        variance += float(moments[1, 1] + part.unlabelled.var(ddof=1) / len(part.unlabelled))
+    return float(np.clip(covariance / variance, 0.0, 1.0)) if variance > 0 else 0.0
+
+
 def _moments(parts: Sequence[Powered]) -> NDArray[np.float64]:
     """Return the clustered covariance of the mean, or difference of means, of labels, and of the predictions of
     each part (1 + parts, 1 + parts)."""

@@ -121,3 +121,36 @@ METRIC_SEPARATIONS = Table(
         *("metric", "encoder", "reference", "other", "other_encoder", "other_reference"),
     ),
 )
+
+POWERED_RATINGS = Table(
+    name="powered_ratings",
+    about=(
+        "One row per generator and metric: its prediction-powered rating, from the raters' judgements and the "
+        "scores of images that nobody judged, beside the rating by the same raters alone."
+    ),
+    stage="measure",
+    columns=(
+        Column("question", TEXT, "The question that raters answered."),
+        Column("aspect", TEXT, "What they judged."),
+        Column("method", TEXT, "What the rating is: mean-opinion, win-rate, fake-error-rate, …"),
+        Column("metric", TEXT, "The scorer, as in `correlations`."),
+        Column("generator", TEXT, "The generator."),
+        Column("rating", NUMBER, "The prediction-powered rating (PPI++)."),
+        Column("low", NUMBER, "Lower end of its CI over raters and images.", nullable=True),
+        Column("high", NUMBER, "Upper end of that CI.", nullable=True),
+        Column("se", NUMBER, "Its standard error.", nullable=True, low=0),
+        Column("people_rating", NUMBER, "The mean of the raters' judgements alone."),
+        Column("people_low", NUMBER, "Lower end of its CI over raters and images.", nullable=True),
+        Column("people_high", NUMBER, "Upper end of that CI.", nullable=True),
+        Column(
+            "width_ratio", NUMBER, "Width of the first CI divided by that of the second.", nullable=True, low=0
+        ),
+        Column("tuning", NUMBER, "λ: the weight of the scores; 0 leaves them out.", low=0, high=1),
+        Column("level", NUMBER, "Level of the confidence intervals.", low=0, high=1),
+        Column("answers", INTEGER, "Judgements it rests on.", low=2),
+        Column("raters", INTEGER, "Raters it rests on.", low=2),
+        Column("judged", INTEGER, "Judged images with a score; of comparisons, prompts.", low=2),
+        Column("unjudged", INTEGER, "Scored images that nobody judged; of comparisons, prompts.", low=2),
+    ),
+    key=("question", "aspect", "method", "metric", "generator"),
+)

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from beholder.design.listing import Row, read_listing
 from beholder.images.formats import SUFFIXES
+from beholder.images.listing import Row, read_listing
 
 VECTOR_SUFFIXES = (".svg", ".svgz")
 PROMPTS_FILE = "prompts.csv"

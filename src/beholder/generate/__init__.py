@@ -1,0 +1,1 @@
+"""The generate stage: images from prompts, by any generator, each with its row."""

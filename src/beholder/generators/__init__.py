@@ -1,0 +1,1 @@
+"""Generators: programs, services and folders that turn a prompt into an image, behind one protocol."""

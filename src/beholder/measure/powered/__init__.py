@@ -1,0 +1,1 @@
+"""Ratings from few raters and many automatic scores: prediction-powered inference."""

@@ -1,0 +1,1 @@
+"""Generators that can be run here, and trained: pipelines of diffusers."""
