@@ -3,6 +3,7 @@
 ``make pages`` runs this file with ``WRITE_PAGES=1``, which writes what is printed now into the pages.
 """
 
+import doctest
 import os
 import re
 import tomllib
@@ -38,10 +39,18 @@ def test_the_page_shows_what_is_printed(name: str, prepared: Path, tmp_path: Pat
         assert "\n\n".join(differences(page, tmp_path)) == "", "run: make pages"
 
 
+@pytest.mark.parametrize("name", [name for name, page in PAGES.items() if "```pycon\n" in page])
+def test_examples_print_what_the_page_shows(name: str) -> None:
+    examples = "\n".join(block.body for block in blocks(PAGES[name]) if block.language == "pycon")
+    runner = doctest.DocTestRunner()
+    runner.run(doctest.DocTestParser().get_doctest(examples, {}, name, name, 0))
+    assert runner.summarize(verbose=False).failed == 0
+
+
 @pytest.mark.parametrize("name", [name for name, page in PAGES.items() if blocks(page)])
 def test_every_block_is_run_or_says_why_not(name: str) -> None:
     for block in blocks(PAGES[name]):
-        if block.language.startswith("{") or (block.language in RUN and block.mark in ("", "needs")):
+        if block.language.startswith(("{", "pycon")) or (block.language in RUN and block.mark in ("", "needs")):
             continue
         if block.language == "toml":
             tomllib.loads(block.body)

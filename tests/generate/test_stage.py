@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from beholder.errors import StageError, StudyError, UserError
+from beholder.generate.journal import open_journal
+from beholder.generate.plan import Key
 from beholder.generate.settings import GenerateSettings
 from beholder.generate.stage import run
 from beholder.study.generating import AnyGenerator, CommandGenerator, FolderGenerator, WorkerGenerator
@@ -201,8 +203,6 @@ def test_all_faults_before_any_work(tmp_path: Path) -> None:
 
 
 def test_another_process_in_the_same_folder_is_refused(tmp_path: Path) -> None:
-    from beholder.generate.journal import open_journal  # noqa: PLC0415 - used here alone
-
     path = prompts(tmp_path, "a cat")
     with (
         open_journal(tmp_path / "out"),
@@ -215,24 +215,46 @@ def test_what_a_killed_run_left_is_recovered(tmp_path: Path) -> None:
     """A journal with one complete line and one cut short: the first counts, the second image is made again."""
     path = prompts(tmp_path, "a cat", "a dog")
     whole, cut = tmp_path / "a", tmp_path / "b"
-    journal = "generations/journal.jsonl"
-    saved: list[bytes] = []
+    journal = cut / "generations" / "journal.jsonl"
 
-    def stop(name: str, done: int, total: int) -> None:  # noqa: ARG001 - the stage's signature
-        saved.append((cut / journal).read_bytes())
-        if done == 1:
-            raise KeyboardInterrupt
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
 
     run(whole, generating=generating(path))
     with pytest.raises(KeyboardInterrupt):
         run(cut, generating=generating(path), progress=stop)
     assert not Store(cut).has("generations")
-    (cut / journal).write_bytes(saved[0] + b'[{"generator": "li')
+    journal.write_bytes(journal.read_bytes() + b'[{"generator": "li')
+    assert len(recovered(cut)) == 1
     orphan = cut / "generations" / "liar" / ".x.png.part"
     orphan.write_bytes(b"half an image")
     run(cut, generating=generating(path))
     orphan.unlink()
     assert contents(cut) == contents(whole)
+
+
+def test_a_file_that_did_not_reach_the_disk_is_made_again(tmp_path: Path) -> None:
+    """As after a loss of power: the line is there, the file is empty."""
+    path, out = prompts(tmp_path, "a cat", "a dog"), tmp_path / "out"
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(out, generating=generating(path), progress=stop)
+    (file,) = (out / "generations").rglob("*.png")
+    assert len(recovered(out)) == 1
+    file.write_bytes(b"")
+    assert recovered(out) == []
+    run(out, generating=generating(path))
+    assert [row["status"] for row in rows(out)] == ["done", "done"]
+    assert file.stat().st_size > 0
+
+
+def recovered(folder: Path) -> list[Key]:
+    """What the journal of a folder still counts."""
+    with open_journal(folder) as journal:
+        return list(journal.generations)
 
 
 def test_prices_are_those_of_the_settings(tmp_path: Path) -> None:

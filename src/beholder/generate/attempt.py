@@ -2,13 +2,13 @@
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from beholder.errors import RefusalError, WorkerError
 from beholder.generate.energy import Meter
 from beholder.generate.journal import Generation, Row
 from beholder.generate.plan import Job
-from beholder.generators.checked import CheckedImage, check_image
+from beholder.generators.checked import check_image
 from beholder.generators.generator import Generator
 from beholder.tables.schemas.generate import DONE, FAILED, REFUSED
 from beholder.workers.identity import Identity
@@ -19,44 +19,52 @@ LONGEST_REASON = 2000
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What became of an image: its rows, and its bytes where there are any."""
+    """What a generator replied to one request, unchecked."""
 
-    generation: Generation
-    content: bytes | None = field(repr=False, default=None)
+    job: Job
+    reply: ImageReply | RefusalError | WorkerError
+    seconds: float = 0.0
+    energy: tuple[float, str] | None = None
 
 
-def attempt_image(job: Job, generator: Generator, identity: Identity, meter: Meter) -> Attempt:
-    """Ask the generator for an image and check it; refusals and failures become rows with their reason."""
+def ask(job: Job, generator: Generator, meter: Meter) -> Attempt:
+    """Ask the generator for an image."""
     meter.start()
     began = time.monotonic()
-    reply: ImageReply | None = None
-    image: CheckedImage | None = None
-    status: Row = {"status": DONE}
+    reply: ImageReply | RefusalError | WorkerError
     try:
         reply = generator.generate(job.request)
-        image = check_image(reply.content, job.request)
-        status |= {"path": f"{job.path}{image.suffix}", "sha256": image.sha256}
-    except RefusalError as refusal:
-        status = {"status": REFUSED, "fault": "refused", "reason": str(refusal)[:LONGEST_REASON]}
-    except WorkerError as error:
-        status = {"status": FAILED, "fault": error.fault, "reason": str(error)[:LONGEST_REASON]}
-    seconds = time.monotonic() - began
-    energy = meter.stop()
-    row = planned_row(job, identity) | {"rewritten": reply.prompt if reply and image else None} | status
-    cost = _cost(job, seconds, reply.usage if reply else Usage(), energy)
-    return Attempt(Generation(row, cost), image.content if image else None)
+    except (RefusalError, WorkerError) as error:
+        reply = error
+    return Attempt(job, reply, time.monotonic() - began, meter.stop())
 
 
-def not_attempted(job: Job, identity: Identity | None, reason: str, fault: str) -> Attempt:
-    """Return the rows of an image that was not asked for, since its generator does not work."""
-    row = planned_row(job, identity) | {"status": FAILED, "fault": fault, "reason": reason[:LONGEST_REASON]}
-    return Attempt(Generation(row, {**key_columns(job), "seconds": 0.0}))
+def check(attempt: Attempt, identity: Identity | None) -> tuple[Generation, bytes | None]:
+    """Check an image and return its rows and bytes; refusals and failures have rows with their reason."""
+    job, reply, content = attempt.job, attempt.reply, None
+    began = time.monotonic()
+    rewritten = None
+    if isinstance(reply, ImageReply):
+        try:
+            image = check_image(reply.content, job.request)
+            content, rewritten = image.content, reply.prompt
+            status: Row = {"status": DONE, "path": f"{job.path}{image.suffix}", "sha256": image.sha256}
+        except WorkerError as error:
+            status = _failure(error)
+    elif isinstance(reply, RefusalError):
+        status = {"status": REFUSED, "fault": "refused", "reason": str(reply)[:LONGEST_REASON]}
+    else:
+        status = _failure(reply)
+    row = planned_row(job, identity) | {"rewritten": rewritten} | status
+    usage = reply.usage if isinstance(reply, ImageReply) else Usage()
+    seconds = attempt.seconds + (time.monotonic() - began if attempt.seconds else 0.0)
+    return Generation(row, _cost(job, seconds, usage, attempt.energy)), content
 
 
 def planned_row(job: Job, identity: Identity | None) -> Row:
     """Return the columns that do not depend on what becomes of the image."""
     return {
-        **key_columns(job),
+        **_key_columns(job),
         "text": job.entry.text,
         "style": job.entry.style,
         "sent": job.request.prompt,
@@ -68,11 +76,6 @@ def planned_row(job: Job, identity: Identity | None) -> Row:
     }
 
 
-def key_columns(job: Job) -> Row:
-    """Return the key of both tables."""
-    return dict(zip(("generator", "prompt", "sample"), job.key, strict=True))
-
-
 def identity_columns(identity: Identity | None) -> Row:
     """Return what a generator says about itself."""
     if identity is None:
@@ -81,16 +84,24 @@ def identity_columns(identity: Identity | None) -> Row:
     return {"model": identity.name, "weights": identity.weights, "settings": settings}
 
 
+def _key_columns(job: Job) -> Row:
+    return dict(zip(("generator", "prompt", "sample"), job.key, strict=True))
+
+
+def _failure(error: WorkerError) -> Row:
+    return {"status": FAILED, "fault": error.fault, "reason": str(error)[:LONGEST_REASON]}
+
+
 def _cost(job: Job, seconds: float, usage: Usage, energy: tuple[float, str] | None) -> Row:
     """Return the row of costs; a worker's own figure of its energy counts only with its method."""
     settings = job.generator
     if usage.energy_wh is not None and usage.energy_method:
         energy = (usage.energy_wh, usage.energy_method)
     price = None
-    if settings.cost_per_image is not None or settings.cost_per_hour is not None:
+    if seconds and (settings.cost_per_image is not None or settings.cost_per_hour is not None):
         price = (settings.cost_per_image or 0.0) + (settings.cost_per_hour or 0.0) * seconds / 3600
     return {
-        **key_columns(job),
+        **_key_columns(job),
         "seconds": seconds,
         "cpu_seconds": usage.cpu_seconds,
         "peak_memory_mb": usage.peak_memory_mb,

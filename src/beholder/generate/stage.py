@@ -2,27 +2,26 @@
 
 import hashlib
 import json
-import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 import polars as pl
 
-from beholder.errors import StageError, StudyError, UserError, WorkerError, unknown_name
-from beholder.generate.attempt import Attempt, attempt_image, identity_columns, not_attempted
-from beholder.generate.earlier import changed_requests, earlier_generations, identity_fault
-from beholder.generate.energy import Meter, NoMeter, open_meter
-from beholder.generate.journal import Generation, Journal, journal_path, open_journal
-from beholder.generate.plan import Job, Key, plan_jobs
+from beholder.errors import StageError, StudyError, UserError, unknown_name
+from beholder.generate.earlier import changed_requests, earlier_generations
+from beholder.generate.energy import open_meter
+from beholder.generate.generator_run import run_generator
+from beholder.generate.journal import Generation, journal_path, open_journal
+from beholder.generate.plan import Job, plan_jobs
 from beholder.generate.prompts import PromptEntry, load_prompts
 from beholder.generate.settings import GenerateSettings
 from beholder.generators.catalogue import open_generator
 from beholder.generators.generator import Generator
 from beholder.images.decode import quiet_pillow
-from beholder.images.in_order import in_order
 from beholder.study.generating import AnyGenerator
 from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.catalogue import TABLES
@@ -33,8 +32,6 @@ from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, perform
 
 STAGE = STAGES["generate"]
-
-logger = logging.getLogger(__name__)
 
 Report = Callable[[str, int, int], None]
 """Called with the generator, how many of its images are done, and how many there are."""
@@ -172,10 +169,19 @@ def _generate(
         meter = open_meter(settings.energy if todo else None)
         try:
             for name, of_generator in groupby(todo, key=lambda job: job.generator.name):
-                before = {} if force else rows
-                _run_generator(list(of_generator), opened[name], journal, before, faults, meter, progress)
+                fault = run_generator(
+                    list(of_generator),
+                    opened[name],
+                    journal,
+                    {} if force else rows,
+                    meter=meter,
+                    progress=partial(progress, name) if progress else None,
+                )
+                faults += [fault] if fault else []
+                opened[name].close()
         finally:
             meter.close()
+        journal.settle()
         rows |= journal.generations
     ordered = [rows[key] for key in sorted(rows)]
     return {
@@ -191,64 +197,6 @@ def _is_open(generation: Generation | None, folder: Path, *, retry: bool) -> boo
     if generation.row["status"] == DONE:
         return not (folder / str(generation.row["path"])).is_file()
     return retry
-
-
-def _run_generator(
-    jobs: Sequence[Job],
-    generator: Generator,
-    journal: Journal,
-    rows: Mapping[Key, Generation],
-    faults: list[str],
-    meter: Meter,
-    progress: Report | None,
-) -> None:
-    """Make the images of one generator; its failures are rows, and never stop the run."""
-    name, give_up = jobs[0].generator.name, jobs[0].generator.give_up
-    logger.info("%s: %d images", name, len(jobs))
-    for done, attempt in enumerate(_attempts(jobs, generator, rows, faults, meter, give_up)):
-        journal.keep(attempt.generation, attempt.content)
-        if progress:
-            progress(name, done + 1, len(jobs))
-    generator.close()
-
-
-def _attempts(
-    jobs: Sequence[Job],
-    generator: Generator,
-    rows: Mapping[Key, Generation],
-    faults: list[str],
-    meter: Meter,
-    give_up: int,
-) -> Iterator[Attempt]:
-    """Yield what became of each image, in order; after ``give_up`` failures in a row no more are asked for."""
-    try:
-        identity = generator.identity
-    except WorkerError as error:
-        for job in jobs:
-            yield not_attempted(job, None, f"could not be started: {error}", "start")
-        return
-    fault = identity_fault(jobs[0].generator.name, identity_columns(identity), rows)
-    if fault:
-        faults.append(fault)
-        return
-    alone = generator.concurrency == 1
-    measured = meter if alone else NoMeter()  # what several images use together belongs to none of them
-    in_a_row, last_reason = 0, ""
-
-    def attempt(job: Job) -> Attempt:
-        if in_a_row >= give_up:
-            reason = f"not attempted: {give_up} failures in a row, the last: {last_reason}"
-            return not_attempted(job, identity, reason, "not-attempted")
-        return attempt_image(job, generator, identity, measured)
-
-    for attempted in map(attempt, jobs) if alone else in_order(attempt, jobs, generator.concurrency):
-        row = attempted.generation.row
-        if row["status"] == FAILED and row["fault"] != "missing":
-            in_a_row += 1
-            last_reason = last_reason if row["fault"] == "not-attempted" else str(row["reason"])
-        elif in_a_row < give_up:
-            in_a_row = 0
-        yield attempted
 
 
 def _note(store: Store, names: set[str], folder: Path) -> str:
