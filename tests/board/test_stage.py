@@ -230,20 +230,24 @@ def test_curves_grow_narrower(rated: Path) -> None:
 def test_an_entry_tuned_to_the_public_prompts_is_marked(bare_study: Callable[..., Path]) -> None:
     folder = bare_study(RatingQuestion(name="opinion", text="How good?"), prompts=80)
     rng = np.random.default_rng(2)
-    scores = [
+    scores: list[dict[str, object]] = [
         {"scorer": "sharpness", "aspect": "quality", "image": f"{g}/{p:02d}", "better": "higher"}
         | {"score": float(rng.normal() + (1.5 if g == "b" and p < 40 else 0.0) - (p >= 40))}
         for g in "abc"
         for p in range(80)
     ]
-    sets = [{"set": "own", "version": "1", "licence": "none", "source": "own.csv", "prompts": 80, "distinct": 80}]
-    texts = [{"prompt": f"p{p:02d}", "text": f"prompt {p}", "candidate": f"own/{p}"} for p in range(80)]
-    candidates = [
+    sets: list[dict[str, object]] = [
+        {"set": "own", "version": "1", "licence": "none", "source": "own.csv", "prompts": 80, "distinct": 80}
+    ]
+    texts: list[dict[str, object]] = [
+        {"prompt": f"p{p:02d}", "text": f"prompt {p}", "candidate": f"own/{p}"} for p in range(80)
+    ]
+    candidates: list[dict[str, object]] = [
         {"candidate": row["candidate"], "prompt": row["prompt"], "text": row["text"], "original": row["text"]}
         | {"set": "own", "key": "1", "origin": "set", "language": "en", "status": "chosen", "reason": "all"}
         for row in texts
     ]
-    chosen: list[dict[str, object]] = [row | {"held_out": p >= 40} for p, row in enumerate(texts)]
+    chosen = [row | {"held_out": p >= 40} for p, row in enumerate(texts)]
     write(folder, prompt_sets=sets, prompt_candidates=candidates, curated_prompts=chosen, scores=scores)
     run(folder)
     marks = Store(folder).read("board_marks")
