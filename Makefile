@@ -12,7 +12,7 @@ SOUND := $(shell grep -qF '$(CURDIR)/.venv/bin/python' $(BIN)/pip 2>/dev/null \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test suite lint scripts format bench docs dist clean browser renew
+.PHONY: help demo test suite lint scripts format bench docs pages dist clean browser renew
 .SUFFIXES:
 
 help:  ## List what can be made
@@ -48,10 +48,15 @@ format: .venv/.dev  ## Fix the style
 bench: .venv/.bench .venv/.peers  ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py
 
-docs: .venv/.dev  ## Write the generated pages, and the outputs that the README shows
-	@$(BIN)/beholder tables --markdown > docs/tables.md.tmp
-	@mv docs/tables.md.tmp docs/tables.md
-	@$(BIN)/python tests/docs/consoles.py README.md
+docs: .venv/.dev  ## Build the documentation site into build/site/, without a network
+	@$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --doctree-dir build/doctrees docs build/site
+	@echo "Open build/site/index.html"
+
+pages: .venv/.dev  ## Write the generated pages, and the outputs that all pages show
+	@$(BIN)/beholder tables --markdown > docs/reference/tables.md.tmp
+	@mv docs/reference/tables.md.tmp docs/reference/tables.md
+	@$(BIN)/python tests/docs/test_study_page.py
+	@WRITE_PAGES=1 $(BIN)/python -m pytest tests/docs/test_page_outputs.py
 
 dist: .venv/.core  ## Build the wheel and the source distribution into dist/
 	@$(BIN)/hatchling build

@@ -1,4 +1,4 @@
-"""Screenshots of the researcher's pages for ``docs/pages.md``, from a rehearsal that is being served.
+"""Screenshots of the researcher's pages for ``docs/reference/pages.md``, from a rehearsal that is being served.
 
     beholder demo --out demo-study --serve
     python benchmarks/researcher_pages.py LINK [--chromium /usr/bin/chromium]

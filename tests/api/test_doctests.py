@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.docs.consoles import prepare
+from tests.docs.workspace import paint_pictures
 from tests.measure.rich.conftest import SMALL
 
 import beholder as bh
@@ -17,7 +17,7 @@ from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.weights.checkpoint import Record, save_checkpoint
 
 PACKAGE = Path(bh.__file__).parent
-PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "api" / "index.md"
 AGIQA = "name,prompt,adj1,adj2,style,mos_quality,std_quality,mos_align,std_align\n" + "".join(
     f"{maker}_normal_{number:03d}.jpg,prompt {number},,,,{mean + number / 10},0.5,{mean},0.5\n"
     for maker, mean in (("AttnGAN", 1), ("glide", 2), ("DALLE2", 3))
@@ -41,7 +41,7 @@ MODULES = sorted(
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the examples read: images, a study with a trained model, a rich model, published means."""
     folder = tmp_path_factory.mktemp("prepared")
-    prepare(folder)
+    paint_pictures(folder)
     before = Path.cwd()
     os.chdir(folder)
     try:

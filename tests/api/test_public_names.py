@@ -16,7 +16,7 @@ from beholder import metrics
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "beholder"
-PAGE = ROOT / "docs" / "api.md"
+PAGE = ROOT / "docs" / "reference" / "api" / "index.md"
 LATE = {name: getattr(importlib.import_module(module), name) for name, module in bh.LATE.items()}
 FUNCTIONS = {name: member for name, member in LATE.items() if not inspect.isclass(member)}
 CLASSES = {name: member for name, member in LATE.items() if inspect.isclass(member)}

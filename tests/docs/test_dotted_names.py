@@ -57,6 +57,8 @@ def test_names_of_the_package_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("page", STATISTICS)
 def test_names_of_statistics_exist(page: str) -> None:
-    listed = [name for name in names(RELATIVE, ROOT / "docs" / page) if not name.startswith("beholder.")]
+    listed = [
+        name for name in names(RELATIVE, ROOT / "docs" / "explanation" / page) if not name.startswith("beholder.")
+    ]
     assert len(listed) > 5
     assert [name for name in listed if not any(exists(f"{package}.{name}") for package in PACKAGES)] == []

@@ -21,6 +21,7 @@ from beholder.prompts.sets.catalogue import PROMPT_SETS
 from beholder.prompts.tags.tagger import TAGGERS
 from beholder.prompts.writing.swaps import SWAPS
 from beholder.rank.methods import METHODS
+from beholder.report.text.measures import MEASURES
 from beholder.simulate.composition import COMPOSITIONS
 from beholder.simulate.flaws import FLAWS
 from beholder.simulate.raters import HABITS
@@ -42,23 +43,23 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 NAMED: dict[str, tuple[str, ...]] = {
-    "tables.md": tuple(TABLES),
-    "protocols.md": (*PROTOCOLS, *KINDS),
-    "consolidate.md": (
+    "reference/tables.md": tuple(TABLES),
+    "reference/protocols.md": (*PROTOCOLS, *KINDS),
+    "reference/consolidate.md": (
         *(*RULES, *Screening.model_fields, *LABELLERS, *VALUE_KINDS),
         *("raters", "judgements", "labels", "regions", "agreement"),
     ),
-    "rank.md": (*METHODS, "ratings", "separations", "more_raters"),
-    "collect.md": (*HABITS, *STATUSES, "sessions", "answers", "marks"),
-    "simulate.md": (*HABITS, *FLAWS, *COMPOSITIONS),
-    "encoders.md": tuple(ENCODERS),
-    "measure.md": (*DISTANCES, *SCORERS, "correlations", "metric_separations"),
-    "learn.md": (
+    "reference/rank.md": (*METHODS, "ratings", "separations", "more_raters"),
+    "reference/collect.md": (*HABITS, *STATUSES, "sessions", "answers", "marks"),
+    "reference/simulate.md": (*HABITS, *FLAWS, *COMPOSITIONS),
+    "reference/encoders.md": tuple(ENCODERS),
+    "reference/measure.md": (*DISTANCES, *SCORERS, "correlations", "metric_separations"),
+    "reference/learn.md": (
         *shipped_recipes(),
         *(*Data.model_fields, *Splitting.model_fields, *Rich.model_fields, *Training.model_fields),
         "training",
     ),
-    "curate.md": (
+    "reference/curate.md": (
         *(*PROMPT_SETS, *TAGGERS, *CHECKS, *CLEANING_RULES, *SWAPS, *CANDIDATE_STATUSES, *RELATIONS),
         *(name for name, table in TABLES.items() if table.stage == "curate"),
         *(
@@ -68,9 +69,10 @@ NAMED: dict[str, tuple[str, ...]] = {
         ),
         *(f"[{name}]" for name in Curation.model_fields if name not in ("seed", "sets")),
     ),
-    "generate.md": (*GENERATORS, *GENERATION_STATUSES, "generations", "generation_costs"),
-    "workers.md": (*BUNDLED, *get_args(Task)),
-    "design.md": tuple(role for role in ROLES if role != "test"),
+    "reference/generate.md": (*GENERATORS, *GENERATION_STATUSES, "generations", "generation_costs"),
+    "reference/workers.md": (*BUNDLED, *get_args(Task)),
+    "reference/design.md": tuple(role for role in ROLES if role != "test"),
+    "explanation/numbers.md": tuple(MEASURES),
 }
 """A page -> the names it must explain."""
 
@@ -87,19 +89,21 @@ def test_the_page_names_it(page: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_shown_with_an_example(name: str) -> None:
-    text = read("cli.md")
+    text = read("reference/cli.md")
     assert f"| `beholder {name}` |" in text
     assert f"\n## beholder {name}\n" in text
     assert f"\n$ beholder {name}" in text
 
 
 def test_the_page_on_tables_is_up_to_date() -> None:
-    assert read("tables.md") == markdown(), "run: make docs"
+    assert read("reference/tables.md") == markdown(), "run: make pages"
 
 
 def test_what_is_built_for_each_kind_is_told_truly() -> None:
     rows = re.findall(
-        r"^\| `([a-z0-9-]+)` \| yes \| yes \| (yes|not yet) \| (yes|not yet) \|$", read("protocols.md"), re.M
+        r"^\| `([a-z0-9-]+)` \| yes \| yes \| (yes|not yet) \| (yes|not yet) \|$",
+        read("reference/protocols.md"),
+        re.M,
     )
     assert {kind for kind, _, _ in rows} == set(KINDS)
     assert all(consolidated == "yes" for _, consolidated, _ in rows)
@@ -109,21 +113,22 @@ def test_what_is_built_for_each_kind_is_told_truly() -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
 def test_every_protocol_tells_its_source_and_departures(protocol: object) -> None:
     name, source = getattr(protocol, "name", ""), getattr(protocol, "source", "")
-    _, _, after = read("protocols.md").partition(f"\n### `{name}`\n")
+    _, _, after = read("reference/protocols.md").partition(f"\n### `{name}`\n")
     section, _, _ = after.partition("\n### ")
     section, _, _ = section.partition("\n## ")
     assert source.split(",")[0] in section
     assert "*Departures*:" in section
 
 
-def test_every_page_and_decision_is_in_the_table_of_contents() -> None:
-    contents = read("index.md")
-    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} - {"index.md"}
+@pytest.mark.parametrize("folder", ["tutorials", "how-to", "reference", "explanation", "measured", "decisions"])
+def test_every_page_is_listed_in_the_contents_of_its_folder(folder: str) -> None:
+    contents = read(f"{folder}/index.md")
+    pages = {path.name for path in (DOCS / folder).glob("*.md")} - {"index.md"}
     assert {page for page in pages if f"({page})" not in contents} == set()
 
 
 def test_decisions_are_numbered_without_gaps_and_have_the_same_parts() -> None:
-    decisions = sorted((DOCS / "decisions").glob("*.md"))
+    decisions = sorted((DOCS / "decisions").glob("[0-9]*.md"))
     assert [path.name[:3] for path in decisions] == [f"{n:03d}" for n in range(1, len(decisions) + 1)]
     for path in decisions:
         text = path.read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "security.md"
+PAGE = ROOT / "docs" / "explanation" / "security.md"
 NAMED = re.compile(r"`((?:[a-z_]+/)*test_\w+\.py)::(\w+)`")
 
 

@@ -1,4 +1,4 @@
-"""The tables of ``docs/study.md`` are the settings in words, and they are up to date.
+"""The tables of ``docs/reference/study.md`` are the settings in words, and they are up to date.
 
 Run as a program, this file writes them again: ``python tests/docs/test_study_page.py``.
 """
@@ -19,7 +19,7 @@ from beholder.study.kinds.catalogue import KINDS as ALL_KINDS
 from beholder.study.question import Aspect, Design, Example, Question, Screening, Settings
 from beholder.study.study import Analysis, ImageSettings, Pay, Study
 
-PAGE = Path(__file__).parents[2] / "docs" / "study.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "study.md"
 
 KINDS: tuple[type[Question], ...] = tuple(kind.settings for kind in ALL_KINDS.values())
 

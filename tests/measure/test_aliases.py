@@ -22,7 +22,7 @@ def test_every_alias_stands_for_what_there_is() -> None:
 
 
 def test_every_alias_is_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs/measure.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/reference/measure.md").read_text(encoding="utf-8")
     section = page.partition("### Names of the field")[2].partition("###")[0]
     assert [name for name in (*ALIASES, *SCORER_ALIASES, *NOT_OFFERED) if f"`{name}`" not in section] == ["fls"]
 

@@ -9,11 +9,11 @@ from beholder.tables.describe import markdown
 from beholder.tables.schema import Table
 from beholder.tables.stages import STAGES
 
-PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "tables.md"
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == markdown(), "run: beholder tables --markdown > docs/tables.md"
+    assert PAGE.read_text(encoding="utf-8") == markdown(), "run: make pages"
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)

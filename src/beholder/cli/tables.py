@@ -15,7 +15,7 @@ from beholder.tables.store import Store
 
 @click.command()
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
-@click.option("--markdown", "as_markdown", is_flag=True, help="Print the page docs/tables.md.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print the page docs/reference/tables.md.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def tables(folder: Path | None, *, as_markdown: bool, as_json: bool) -> None:
     """Describe the tables, or check those of a study.

@@ -135,7 +135,7 @@ def load_curation(folder: Path) -> Curation:
 def dump_curation(curation: Curation) -> str:
     """Return the text of ``curate.toml`` with every setting."""
     document = tomlkit.document()
-    document.add(tomlkit.comment("Settings of beholder curate; docs/curate.md explains them."))
+    document.add(tomlkit.comment("Settings of beholder curate; docs/reference/curate.md explains them."))
     for key, setting in curation.model_dump(mode="json", exclude_none=True).items():
         document.add(key, setting)
     return tomlkit.dumps(document)

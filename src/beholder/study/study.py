@@ -159,7 +159,7 @@ def dump_study(study: Study) -> str:
     """Return the text of ``study.toml`` with every setting; settings that are left out (null) are not written."""
     document = tomlkit.document()
     document.add(
-        tomlkit.comment("A beholder study. Settings are explained in docs/study.md; check with: beholder design")
+        tomlkit.comment("A beholder study. Settings: docs/reference/study.md. Check it with: beholder design")
     )
     for key, value in _without_empty(study.model_dump(mode="json", exclude_none=True)).items():
         document.add(key, value)

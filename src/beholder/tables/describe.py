@@ -1,4 +1,4 @@
-"""The catalogue in words: the generated page ``docs/tables.md``."""
+"""The catalogue in words: the generated page ``docs/reference/tables.md``."""
 
 from beholder.tables.catalogue import TABLES
 from beholder.tables.schema import TYPE_NAMES, Column, Table
@@ -12,7 +12,7 @@ HEAD = """# Tables
 Every arrow between two stages is a table: one Parquet file in `tables/` of the study folder, checked where it
 is written and where it is read. Each file carries the stage, settings, seed, version and input hashes it came
 from (`beholder tables FOLDER` shows them). Rows are counted from 0 in messages. This page is generated:
-`beholder tables --markdown > docs/tables.md`.
+`beholder tables --markdown > docs/reference/tables.md`.
 
 Every table has one stage that writes it, and a stage reads only what was written before it. The tables of an
 import replace those that `new`, `design` and `collect` write.

@@ -108,6 +108,7 @@ def test_unknown_names_and_missing_sets() -> None:
 
 
 def test_every_distance_is_documented() -> None:
-    page = (ROOT / "docs/measure.md").read_text(encoding="utf-8").partition("### Confidence intervals")[0]
+    text = (ROOT / "docs/reference/measure.md").read_text(encoding="utf-8")
+    page = text.partition("### Confidence intervals")[0]
     rows = re.findall(r"^\| `(\w+)` \|", page, re.M)
     assert [name for name in rows if name not in ALIASES] == list(DISTANCES)
