@@ -1,5 +1,14 @@
-"""From a folder of images to a leaderboard in the terminal: two commands, no file edited, by every protocol."""
+"""From a folder of images to a leaderboard in the terminal: two commands, no file edited, by every protocol.
 
+``benchmarks/first_hour.py`` does it from a wheel in an empty environment, with 8, 40 and 200 images.
+"""
+
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,3 +69,40 @@ def test_trying_it_on_oneself(run: Run, pictures: Path, tmp_path: Path, protocol
     assert ran.code == 0, ran.err
     assert "rank  generator  " in ran.out
     assert "With the answers of raters whom screening excludes (--include-excluded)" in ran.out
+
+
+def test_from_images_to_a_report_as_processes(pictures: Path, tmp_path: Path) -> None:
+    """The commands after the installation, each a process: new, collect until Ctrl-C, a rehearsal, and run."""
+
+    def beholder(*arguments: object) -> str:
+        command = [sys.executable, "-m", "beholder", *map(str, arguments)]
+        return subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path).stdout
+
+    beholder("new", "hpd-pairs", "study", *options(pictures, "hpd-pairs"), "--trials", 8)
+    log = tmp_path / "collect.log"
+    with log.open("w") as file:
+        command = [sys.executable, "-m", "beholder", "collect", "study", "--port", "0"]
+        server = subprocess.Popen(command, cwd=tmp_path, stdout=file, stderr=subprocess.STDOUT)
+    try:
+        end = time.monotonic() + 120
+        while len(links := re.findall(r"(http://127\.0\.0\.1:\d+/\S*)", log.read_text())) < 2:
+            assert server.poll() is None, log.read_text()
+            assert time.monotonic() < end, log.read_text()
+            time.sleep(0.05)
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        for link in links:
+            with browser.open(link, timeout=60) as page:
+                assert b"<script" in page.read()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=120) == 0
+    finally:
+        server.kill()
+    assert log.read_text().endswith("Next: beholder run study\n")
+    assert "Traceback" not in log.read_text()
+    assert "5 complete" in beholder("collect", "study", "--simulate", 5)
+    printed = beholder("run", "study", "--include-excluded")
+    assert "rank  generator" in printed
+    assert "no finding about the generators" in printed
+    report = (tmp_path / "study" / "report.html").read_text(encoding="utf-8")
+    assert "g0" in report
+    assert "g1" in report

@@ -59,8 +59,8 @@ def test_published_scores_run_to_a_report_that_says_whose_they_are(run: Run, tmp
     assert run("import", "agiqa", tmp_path / "data.csv", tmp_path / "study").code == 0
     assert run("run", tmp_path / "study").code == 0
     page = (tmp_path / "study" / "report.html").read_text()
-    assert "The confidence interval resamples prompts." in page
-    assert "The confidence interval resamples raters." not in page
+    assert "The confidence interval is over prompts." in page
+    assert "The confidence interval is over raters." not in page
     assert "raters took part" not in page
 
 

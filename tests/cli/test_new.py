@@ -30,7 +30,8 @@ def test_a_study_is_made_and_the_next_step_named(run: Callable[..., Any], tmp_pa
     assert "study 'my-study' with 6 images (2 real, 2 a, 2 b)" in ran.out
     assert "realism: realism, 60 raters × 4 trials\n    pay: 0.20 USD for 1 min, 12.00 USD an hour\n" in ran.out
     assert "changed to fit: trials 4 (published: 100); qualification none (published: 100)\n" in ran.out
-    assert f"beholder collect {folder}" in ran.out
+    assert f"rehearse with simulated raters: beholder run {folder} --simulate 20\n" in ran.out
+    assert f"ask people: beholder collect {folder}\n" in ran.out
     study = load_study(folder)
     assert (study.name, study.title, study.seed) == ("my-study", "Which is real?", 3)
     assert (folder / "images/a/0.png").is_file()

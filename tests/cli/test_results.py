@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import polars as pl
 import pytest
 
 from beholder.api.results import load_results
@@ -15,7 +16,8 @@ from beholder.design.stage import run as design
 from beholder.report.tables.leaderboard import format_board
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design, Screening
-from beholder.tables.store import Store
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import TRUTH_ROOM, Store
 
 Run = Callable[..., Any]
 RATERS, BAD = 12, 3
@@ -86,6 +88,37 @@ def test_the_numbers_as_json(run: Run, answered: Path, command: str) -> None:
     assert "rank" in [stage["stage"] for stage in content["stages"]]
 
 
+def test_simulated_answers_are_marked(run: Run, answered: Path) -> None:
+    """A leaderboard of simulated raters must not pass for a finding, least of all about images nobody knows."""
+    mark, invented = (
+        "\nSimulated raters gave these answers.",
+        "this is a rehearsal, no finding about the generators.",
+    )
+    painted = run("run", answered)
+    assert mark in painted.out
+    assert invented not in painted.out
+    content = json.loads(run("run", answered, "--json").out)
+    assert (content["simulated"], content["invented_qualities"], content["unrated"]) == (True, False, {})
+    Store(answered, TRUTH_ROOM).path("scores").unlink()
+    assert f"{mark} They know nothing about your images: {invented}\n" in run("run", answered).out
+    store = Store(answered)
+    people = store.read("sessions").with_columns(simulated=pl.lit(value=False))
+    store.write({"sessions": people}, Provenance("collect", {}, 0, {}))
+    assert mark not in run("consolidate", answered).out
+
+
+def test_generators_without_answers_that_count_are_named(run: Run, answered: Path) -> None:
+    run("consolidate", answered, "--quiet")
+    run("rank", answered, "--quiet")
+    store = Store(answered)
+    ratings, record = store.read("ratings"), store.provenance("ratings")
+    assert record is not None
+    left_out = ratings["generator"].sort()[0]
+    store.write({"ratings": ratings.filter(pl.col("generator") != left_out)}, record)
+    results = load_results(answered)
+    assert results.unrated == {"preference": (left_out,)}
+
+
 def test_quiet_prints_what_was_done_and_ranks_nothing(run: Run, answered: Path) -> None:
     ran = run("consolidate", answered, "--quiet")
     assert len(ran.out.splitlines()) == 1
@@ -103,6 +136,34 @@ def test_a_stale_leaderboard_is_not_printed(run: Run, answered: Path) -> None:
 def test_every_command_prints_json(name: str) -> None:
     options = {option for parameter in load_command(COMMANDS[name][0]).params for option in parameter.opts}
     assert "--json" in options
+
+
+def test_with_json_nothing_else_is_printed(run: Run, sources: Path, tmp_path: Path) -> None:
+    """Every command of a core install in a row, on one study: each prints one JSON document to stdout."""
+    study, image = tmp_path / "study", sources / "a" / "0.png"
+    generated = [part for name in ("a", "b") for part in ("--generated", f"{name}={sources / name}")]
+    potato_project = Path(__file__).parents[1] / "formats" / "exports" / "potato-2.12.1" / "pairs"
+    commands: list[tuple[object, ...]] = [
+        ("plan", "hpd-pairs", "--raters", "5", "--studies", "50"),
+        ("protocols",),
+        ("protocols", "mos"),
+        ("tables",),
+        ("new", "hpd-pairs", study, *generated),
+        ("design", study),
+        ("collect", study, "--simulate", "3"),
+        ("consolidate", study, "--include-excluded"),
+        ("rank", study, "--include-excluded"),
+        ("report", study),
+        ("run", study, "--include-excluded"),
+        ("tables", study),
+        ("export", study, "--format", "csv", "--out", tmp_path / "out"),
+        ("score", image, "--scorer", "sharpness"),
+        ("import", "potato", potato_project, tmp_path / "imported"),
+    ]
+    for command in commands:
+        ran = run(*command, "--json")
+        assert ran.code == 0, (command, ran.err)
+        assert json.loads(ran.out), command
 
 
 @pytest.mark.parametrize("command", ["rank", "run"])

@@ -57,7 +57,7 @@ def scored(
         **options,  # type: ignore[arg-type]
     )
     assert scores.names == tuple(f"i{number}" for number in numbers)
-    return scores.values["counting"].tolist()
+    return [float(score) for score in scores.values["counting"]]
 
 
 def test_only_new_images_are_scored(tmp_path: Path) -> None:
@@ -129,10 +129,13 @@ def test_an_added_generator_leaves_every_other_row_as_it_is(
     computed: list[str] = []
     from beholder.measure import stage  # noqa: PLC0415 - to count the calls
 
-    compute = stage.compute_distances
-    monkeypatch.setattr(
-        stage, "compute_distances", lambda names, sets: (computed.extend(names), compute(names, sets))[1]
-    )
+    compute: Callable[..., object] = vars(stage)["compute_distances"]
+
+    def counted(names: Sequence[str], sets: object) -> object:
+        computed.extend(names)
+        return compute(names, sets)
+
+    monkeypatch.setattr(stage, "compute_distances", counted)
     write(store, images)
     run(folder, measuring=QUICK)
     for name, frame in before.items():

@@ -173,6 +173,14 @@ def test_nobody_left_says_so(bare_study: Make) -> None:
     assert not store.has("ratings")
 
 
+def test_nobody_yet_says_what_to_do(bare_study: Make) -> None:
+    folder = bare_study(REALISM)
+    store = consolidated(folder)
+    store.write({"raters": store.read("raters").clear(), "judgements": store.read("judgements").clear()}, BY_HAND)
+    with pytest.raises(StageError, match=r"nobody has answered yet\n`beholder collect FOLDER` asks raters"):
+        run(folder)
+
+
 @pytest.mark.parametrize("question", [REALISM, PAIR, RATING], ids=lambda question: question.kind)
 def test_one_rater_has_ratings_without_intervals(bare_study: Make, question: AnyQuestion) -> None:
     folder = bare_study(question)

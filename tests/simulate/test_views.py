@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 from beholder.errors import StageError
 from beholder.feedback.heatmap import encode_heatmap
 from beholder.simulate.sight import ASPECTS
-from beholder.simulate.views import TRUTH, _spread, views_of
+from beholder.simulate.views import LEAST_DETECTABILITY, TRUTH, _spread, views_of
 from beholder.study.kinds.pair import PairQuestion
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
@@ -81,7 +82,7 @@ def test_without_truth_qualities_are_invented(bare_study: Make) -> None:
     for image in images.filter(~pl.col("real"))["image"]:
         quality = views[image].quality
         assert all(0 <= value <= 1 for value in quality.values())
-        assert views[image].detectability == pytest.approx(3 * (1 - quality["plausibility"]))
+        assert views[image].detectability == pytest.approx(LEAST_DETECTABILITY + 2 * (1 - quality["plausibility"]))
     means = [
         np.mean([views[image].quality["overall"] for image in part["image"]])
         for _, part in images.filter(~pl.col("real")).group_by("generator")
@@ -112,3 +113,12 @@ class TestSpread:
 
     def test_nothing_has_none(self) -> None:
         assert _spread(np.zeros((10, 10), dtype=bool)) == ()
+
+
+def test_honest_raters_pass_a_qualification_on_invented_images(bare_study: Make) -> None:
+    """65 % right on real and on generated images, where neither answer is favoured: Φ(d′/2) of the latter."""
+    views = views_of(Store(bare_study(QUESTION)), seed=1)
+    generated = [view.detectability for view in views.values() if view.detectability > 0]
+    assert generated
+    assert min(generated) >= LEAST_DETECTABILITY
+    assert NormalDist().cdf(LEAST_DETECTABILITY / 2) > 0.65

@@ -11,39 +11,25 @@ NOON = datetime(2025, 5, 1, 12, tzinfo=UTC)
 @pytest.fixture
 def world() -> dict[str, pl.DataFrame]:
     """A few rows of every table that fit together, with some cells empty wherever they may be."""
+    candidate: dict[str, object] = {"candidate": "own/1", "prompt": "p1", "text": "a cat, photo", "set": "own"}
+    candidate |= {"original": "a cat, photo, 8k", "key": "1", "category": "cats", "origin": "set"}
+    candidate |= {"language": "en", "status": "chosen", "reason": "all"}
+    swapped: dict[str, object] = {
+        "candidate": "own/1/swap-0",
+        "prompt": "p9",
+        "text": "a dog",
+        "original": "a dog",
+    }
+    swapped |= {"key": "swap", "group": "own/1", "origin": "swap", "parent": "own/1"}
+    swapped |= {"language": "und", "status": "dropped", "reason": "language: und"}
     rows: dict[str, list[dict[str, object]]] = {
         "prompt_sets": [
-            {
-                "set": "own",
-                "version": "sha256 aa",
-                "licence": "MIT",
-                "source": "own.csv",
-                "prompts": 2,
-                "distinct": 2,
-            },
+            {"set": "own", "version": "sha256 aa", "licence": "MIT", "source": "own.csv", "prompts": 2}
+            | {"distinct": 2},
             {"set": "parti", "version": "1", "licence": "MIT", "source": "web", "prompts": 1, "distinct": 1},
         ],
         "prompt_overlaps": [{"first": "own", "second": "parti", "shared": 1}],
-        "prompt_candidates": [
-            {
-                "candidate": "own/1",
-                "prompt": "p1",
-                "text": "a cat, photo",
-                "original": "a cat, photo, 8k",
-                "set": "own",
-            }
-            | {
-                "key": "1",
-                "category": "cats",
-                "origin": "set",
-                "language": "en",
-                "status": "chosen",
-                "reason": "all",
-            },
-            {"candidate": "own/1/swap-0", "prompt": "p9", "text": "a dog", "original": "a dog", "key": "swap"}
-            | {"group": "own/1", "origin": "swap", "parent": "own/1", "language": "und", "status": "dropped"}
-            | {"reason": "language: und"},
-        ],
+        "prompt_candidates": [candidate, swapped],
         "prompt_edits": [
             {"candidate": "own/1", "number": 0, "rule": "quality", "removed": ", 8k", "evidence": "8k"}
             | {"start": 12, "end": 16}

@@ -1,7 +1,10 @@
 """The results of a study: leaderboards, inter-rater agreement, and whom screening excluded, with the reasons."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import polars as pl
 
 from beholder.judgements.inclusion import includes_excluded
 from beholder.report.tables.leaderboard import Board, build_boards, select_headlines
@@ -21,6 +24,12 @@ class Results:
     """The raters of each question."""
     includes_excluded: bool
     """Whether the answers of raters count whom screening excludes."""
+    simulated: bool
+    """Whether all raters are simulated."""
+    invented: bool
+    """Whether the image qualities that simulated raters saw were drawn at random too."""
+    unrated: dict[str, tuple[str, ...]]
+    """Of each question that has a leaderboard: the generators in its trials that are not on it."""
 
     @property
     def headlines(self) -> tuple[Board, ...]:
@@ -37,13 +46,23 @@ def load_results(folder: Path) -> Results:
     study, store = load_study(folder), Store(folder)
     sessions = store.read_or_empty("sessions")
     simulated = bool(sessions["simulated"].all())
-    truth = Store(folder, TRUTH_ROOM).read_or_empty("ratings") if simulated else None
+    truth_store = Store(folder, TRUTH_ROOM)
+    truth = truth_store.read_or_empty("ratings") if simulated else None
     boards: tuple[Board, ...] = ()
     if _is_current(store):
         boards = build_boards(store.read_or_empty("ratings"), store.read_or_empty("separations"), truth)
     aspects = {question.name: KINDS[question.kind].aspects(question) for question in study.questions}
     pools = build_pools(aspects, sessions, store.read_or_empty("raters"), store.read_or_empty("agreement"))
-    return Results(boards, pools, includes_excluded(store))
+    simulated = simulated and not sessions.is_empty()
+    invented = simulated and not truth_store.has("scores")
+    return Results(
+        boards,
+        pools,
+        includes_excluded(store),
+        simulated=simulated,
+        invented=invented,
+        unrated=_unrated(store, boards),
+    )
 
 
 def excluded_raters(pool: RaterPool) -> tuple[RaterSummary, ...]:
@@ -55,6 +74,9 @@ def plain_results(results: Results) -> dict[str, object]:
     """Return the numbers as JSON can hold them."""
     return {
         "include_excluded": results.includes_excluded,
+        "simulated": results.simulated,
+        "invented_qualities": results.invented,
+        "unrated": {question: list(generators) for question, generators in results.unrated.items()},
         "leaderboards": [asdict(board) for board in results.boards],
         "agreement": [
             {"question": pool.question, **_plain_agreement(agreement)}
@@ -74,6 +96,29 @@ def plain_results(results: Results) -> dict[str, object]:
             for pool in results.pools
         ],
     }
+
+
+def _unrated(store: Store, boards: Sequence[Board]) -> dict[str, tuple[str, ...]]:
+    """Return the generators that raters were to judge, but nobody did whose answers count."""
+    headlines = select_headlines(boards)
+    if not headlines:
+        return {}
+    generators = store.read("images").filter(~pl.col("real")).select(images="image", generator="generator")
+    trials = store.read_or_empty("trials").filter(pl.col("role") == "test").select("question", "images")
+    judged = (
+        trials.explode("images")
+        .join(generators, on="images")
+        .select("question", "generator")
+        .unique()
+        .sort("generator")
+    )
+    unrated: dict[str, tuple[str, ...]] = {}
+    for question in dict.fromkeys(board.question for board in headlines):
+        rated = {row.generator for board in headlines if board.question == question for row in board.rows}
+        names = judged.filter(pl.col("question") == question)["generator"]
+        missing = tuple(name for name in names if name not in rated)
+        unrated |= {question: missing} if missing else {}
+    return unrated
 
 
 def _is_current(store: Store) -> bool:

@@ -69,6 +69,7 @@ def collect(
         with _first_start(folder, database, url) as start:
             _show_pay(folder, say, accepted=accept_low_pay, simulated=False)
             _serve(folder.resolve(), url, Address(host, port), processes, say, start)
+        say(f"Next: beholder run {folder}")
     if as_json:
         _print_counts(folder)
 
@@ -190,6 +191,7 @@ def _rehearse(
             say(line)
         say(run_child("beholder.collect.exchange.export", folder, url=url))
     say(f"The rehearsal is kept in {typed / room.relative_to(folder)}. It takes no slots of the study.")
+    say(f"Next: beholder run {typed}")
     if serving:
         serve(
             folder,

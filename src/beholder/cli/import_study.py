@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from beholder.cli.output import show_json
+from beholder.cli.progress import progress_report
 from beholder.formats.catalogue import FORMATS, READABLE
 from beholder.formats.folder import NOTES
 from beholder.formats.importing import import_folder
@@ -29,7 +30,8 @@ def import_study(form: str, source: Path, folder: Path, images: Path | None, *, 
     report. What the data lacks and what is inconsistent in it is printed and written to import.md there.
     All faults of SOURCE are listed at once, and nothing is written.
     """
-    imported = import_folder(form, source, folder, images=images)
+    with progress_report("import"):
+        imported = import_folder(form, source, folder, images=images)
     rows = {name: frame.height for name, frame in imported.tables.items() if frame.height}
     if as_json:
         differences = list(imported.differences)

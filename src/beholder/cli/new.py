@@ -29,6 +29,9 @@ NUMBERS: dict[str, tuple[int, str]] = {
 }
 """Numbers of the design that can be chosen: the least, and what the option's help says."""
 
+REHEARSED = 20
+"""Simulated raters of the rehearsal that is proposed."""
+
 OPTION_NAMES = {"images": "images-per-trial"}
 """Options that are not called like the setting."""
 
@@ -164,7 +167,10 @@ def _print(new_study: NewStudy, folder: Path) -> None:
     for note in new_study.notes:
         click.echo(f"note: {note}")
     click.echo(
-        f"Next:\n  edit {folder / 'study.toml'} if the numbers do not suit you\n  beholder collect {folder}"
+        f"Next:\n"
+        f"  edit {folder / 'study.toml'} if the numbers do not suit you\n"
+        f"  rehearse with simulated raters: beholder run {folder} --simulate {REHEARSED}\n"
+        f"  ask people: beholder collect {folder}"
     )
 
 

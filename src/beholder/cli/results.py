@@ -17,14 +17,21 @@ LISTED = 8
 MARK = "With the answers of raters whom screening excludes (--include-excluded): not for publication."
 """Stands over results that rest on all raters."""
 
+SIMULATED = "Simulated raters gave these answers."
+INVENTED = " They know nothing about your images: this is a rehearsal, no finding about the generators."
+
 
 def print_results(folder: Path) -> None:
     """Print the leaderboard of every question, inter-rater agreement, and who was excluded and why."""
     results = load_results(folder)
     if results.includes_excluded:
         click.echo(f"\n{MARK}")
+    if results.simulated:
+        click.echo(f"\n{SIMULATED}{INVENTED if results.invented else ''}")
     for board in results.headlines:
         click.echo("\n" + format_board(board))
+    for question, generators in results.unrated.items():
+        click.echo(f"\n{question}: not rated, without answers that count: {', '.join(generators)}")
     for part in (agreement_lines(results), exclusion_lines(results)):
         lines = list(part)
         if lines:

@@ -75,11 +75,13 @@ def consolidate(folder: Path, *, force: bool, quiet: bool, as_json: bool, includ
     prints the leaderboard, inter-rater agreement, and who was excluded and why.
     """
     from beholder.api.run import consolidate_study
+    from beholder.cli.progress import progress_report
 
     logger.info("consolidate: starting in %s", folder)
-    outcomes, unranked = consolidate_study(
-        folder, force=force, include_excluded=include_excluded, ranked=not quiet
-    )
+    with progress_report("consolidate"):
+        outcomes, unranked = consolidate_study(
+            folder, force=force, include_excluded=include_excluded, ranked=not quiet
+        )
     _show(folder, outcomes, quiet=quiet, as_json=as_json)
     if unranked and not as_json:
         click.echo(f"\n{unranked}")
@@ -115,13 +117,15 @@ def rank(
     `powered_ratings` is brought up to date; scores come from `beholder measure`.
     """
     from beholder.api.run import rank_study
+    from beholder.cli.progress import progress_report
 
     logger.info("rank: starting in %s", folder)
     if scorer is not None:
         from beholder.api.powered import check_scores
 
         check_scores(folder, scorer)
-    outcomes = rank_study(folder, force=force, include_excluded=include_excluded)
+    with progress_report("rank"):
+        outcomes = rank_study(folder, force=force, include_excluded=include_excluded)
     boards: Sequence[PoweredBoard] = ()
     if scorer is not None:
         from beholder.api.powered import rate_with_scores

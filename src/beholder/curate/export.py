@@ -8,7 +8,6 @@ import polars as pl
 from beholder.errors import PromptsError
 from beholder.tables.atomic import write_atomically
 
-COLUMNS = ("prompt", "category", "id", "held_out")
 SUFFIXES = (".csv", ".jsonl", ".txt")
 
 

@@ -117,10 +117,24 @@ def make_study(
         _write(folder, study, intake, record)
     notes = (
         *(note for part in fitted for note in part.protocol.notes(part.question)),
+        *_qualification_notes(study, intake.entries),
         *intake.notes,
     )
     changes = {part.question.name: part.changes for part in fitted}
     return NewStudy(folder, study, Counter(entry.generator for entry in intake.entries), notes, changes)
+
+
+def _qualification_notes(study: Study, entries: Iterable[ImageEntry]) -> Iterator[str]:
+    """Say where raters are admitted by the very images that they are to judge."""
+    if any(entry.gold and not entry.real for entry in entries):
+        return
+    for question in study.questions:
+        if question.design.qualification:
+            yield (
+                f"{question.name}: without gold images, the qualification shows images of the generators. "
+                "If these are hard to tell from real ones, few raters are admitted, and those are the best: name "
+                "other images with --gold NAME=DIR, or admit everyone with --qualification 0"
+            )
 
 
 def _require_free(folder: Path, permitted: frozenset[str]) -> None:

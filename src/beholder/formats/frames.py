@@ -11,7 +11,7 @@ import polars as pl
 
 from beholder.errors import StudyError
 from beholder.formats.format import Imported
-from beholder.formats.imported import ImageRecord, ImportedJudgement, about_files, prompt_id, tables_from
+from beholder.formats.imported import ImageRecord, ImportedJudgement, about_files, tables_from
 from beholder.stats.comparisons.vote_table import FIRST, TIE
 from beholder.stats.frames.columns import Frame, Label, read_columns
 from beholder.stats.frames.votes import read_votes
@@ -19,6 +19,7 @@ from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.question import Aspect, Design
 from beholder.study.study import Study
+from beholder.tables.prompt_id import prompt_id
 
 VOTES = "preference"
 RATINGS = "rating"

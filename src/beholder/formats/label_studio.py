@@ -216,7 +216,7 @@ def _answer(kind: str, content: Mapping[str, Any]) -> str | None:
 def _images(control_result: Entry, task_fields: Entry, configuration: Configuration) -> tuple[str, ...]:
     """The images that a result is about; none where that is not clear."""
     to_name = control_result.get("to_name")
-    names = to_name if isinstance(to_name, list) else str(to_name or "").split(",")
+    names: Sequence[object] = to_name if isinstance(to_name, list) else str(to_name or "").split(",")
     names = configuration.pairs.get(str(control_result.get("from_name")), names)
     fields = [configuration.fields.get(str(name).strip(), str(name).strip()) for name in names]
     images = [reference_in(task_fields.get(name)) for name in fields]

@@ -141,7 +141,7 @@ class _StoredScores:
                 self.complete.add(place)
 
     def lacks(self, name: str, place: int) -> bool:
-        """Say whether a scorer has to score the image: it can, and has not before."""
+        """Say whether a scorer has yet to give this image a score: it can, and has not before."""
         usable = bool(self._prompts[place]) or name not in self._prompted
         return usable and not self._known[name][place]
 

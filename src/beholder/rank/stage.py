@@ -171,6 +171,11 @@ def _nameless(images: pl.DataFrame) -> bool:
 def _nothing_to_rank(store: Store) -> StageError:
     """Say why nothing can be rated: whose answers are excluded, and for what reasons."""
     raters = store.read("raters")
+    if raters.is_empty():
+        return StageError(
+            "no generator can be rated: nobody has answered yet\n"
+            "`beholder collect FOLDER` asks raters; `beholder run FOLDER --simulate 20` simulates them."
+        )
     excluded = raters.filter(~pl.col("used"))
     rows = excluded.select("question", "rater", pl.col("reasons").list.join("; ")).iter_rows()
     lines = [f"  - {question}: {rater}: {reasons or 'no answers'}" for question, rater, reasons in rows]

@@ -14,6 +14,9 @@ from beholder.tables.store import TRUTH_ROOM, Store
 TRUTH = "truth"
 """Scorer and question name under which a synthetic world stores its ground truth."""
 
+LEAST_DETECTABILITY = 1.0
+"""d′ of an invented image of the highest quality: 69 % right where neither answer is favoured."""
+
 
 def views_of(store: Store, *, seed: int) -> dict[str, View]:
     """Return the ground truth of each image; where the study has none, qualities are invented for a rehearsal."""
@@ -72,7 +75,11 @@ def _spread(mask: np.ndarray) -> tuple[Point, ...]:
 
 
 def _invented(images: pl.DataFrame, seed: int) -> dict[str, View]:
-    """Invent a quality for each generator and a small difference for each image; real images are flawless."""
+    """Invent a quality for each generator and a small difference for each image; real images are flawless.
+
+    Even the best generator is detectable to a degree at which most honest raters pass a qualification, so that a
+    rehearsal does not end there.
+    """
     views: dict[str, View] = {}
     for image, generator, real in images.select("image", "generator", "real").iter_rows():
         if real:
@@ -81,7 +88,7 @@ def _invented(images: pl.DataFrame, seed: int) -> dict[str, View]:
         of_generator = _rng(seed, generator).uniform(0.3, 0.95)
         rng = _rng(seed, image)
         quality = {aspect: float(np.clip(of_generator + rng.normal(0, 0.1), 0, 1)) for aspect in ASPECTS}
-        views[image] = View(3 * (1 - quality["plausibility"]), quality)
+        views[image] = View(LEAST_DETECTABILITY + 2 * (1 - quality["plausibility"]), quality)
     return views
 
 

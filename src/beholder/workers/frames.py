@@ -51,7 +51,7 @@ def read_frame(stream: IO[bytes], *, largest: int = LARGEST_FRAME) -> Frame | No
 
     >>> import io
     >>> read_frame(io.BytesIO(b'{"id":1,"blobs":[2,1]}\\nabc'))
-    Frame(header={'id': 1}, ...)
+    Frame(header={'id': 1})
     """
     line = stream.readline(LONGEST_LINE + 1)
     if not line:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +147,25 @@ class TestFilling:
         after = {file: file.stat().st_mtime_ns for file in encoded(folder)}
         assert {file for file in before if after[file] != before[file]} == set(removed)
         assert {file.suffix for file in (folder / CACHE).iterdir()} == {".webp", ".lock"}
+
+    def test_an_encoder_whose_server_was_killed_ends_without_a_word(self, tmp_path: Path) -> None:
+        encoder = subprocess.Popen(
+            [sys.executable, "-m", "beholder.collect.display.encoder"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert encoder.stdin
+        assert encoder.stdout
+        encoder.stdout.close()
+        job = {"path": str(tmp_path / "none.png"), "file": "x", "side": 8, "quality": 90, "background": "#7f7f7f"}
+        with suppress(BrokenPipeError):
+            encoder.stdin.write(f"{json.dumps(job)}\n".encode())
+            encoder.stdin.close()
+        assert encoder.stderr
+        assert encoder.stderr.read() == b""
+        encoder.stderr.close()
+        assert encoder.wait(timeout=60) == 0
 
     def test_processes_encode_as_the_server_would(self, serve: Serve) -> None:
         served = serve(QUESTION)

@@ -1,5 +1,6 @@
 """Rehearsals: in databases of their own, kept, shown, and never in the way of the study."""
 
+import asyncio
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from beholder.collect.exchange.restore import restore
 from beholder.collect.researcher.extend import extend
 from beholder.collect.server import serve as serving
 from beholder.collect.server.application import create_app
+from beholder.collect.simulate.http_raters import post_patiently
 from beholder.collect.simulate.rehearsal import (
     find_rehearsal,
     listening,
@@ -62,6 +64,7 @@ def test_a_rehearsal_takes_no_slot_and_is_never_deleted(
     assert main(["collect", str(folder), "--simulate", "3"]) == 0
     said = capsys.readouterr().out
     assert f"The rehearsal is kept in {folder / 'rehearsals' / '1'}. It takes no slots of the study." in said
+    assert said.endswith(f"Next: beholder run {folder}\n")
     first = collected_tables(default_url(folder / "rehearsals" / "1"))
     assert first["sessions"]["simulated"].all()
     assert first["sessions"].height == 3
@@ -175,3 +178,20 @@ def test_only_simulated_answers_are_restored(study_folder: StudyFolder) -> None:
     folder = study_folder(QUESTION)
     with pytest.raises(StageError, match="holds no simulated answers"):
         restore(folder, default_url(new_rehearsal(folder)))
+
+
+@pytest.mark.parametrize(("busy", "status"), [(0, 200), (2, 200), (9, 503)])
+def test_a_busy_server_is_asked_again_as_the_pages_do(busy: int, status: int) -> None:
+    requests: list[bytes] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        requests.append(request.content)
+        return httpx.Response(503 if len(requests) <= busy else 200)
+
+    async def post() -> int:
+        async with httpx.AsyncClient(base_url="http://server", transport=httpx.MockTransport(reply)) as client:
+            return (await post_patiently(client, "/api/answer", {"trial": "t"}, waits=[0, 0, 0])).status_code
+
+    assert asyncio.run(post()) == status
+    assert len(requests) == min(busy + 1, 4)
+    assert len(set(requests)) == 1

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,6 +37,9 @@ def test_five_raters_with_most_votes_for_one_generator() -> None:
     assert pair.difference[0] == pytest.approx(np.log(5))
     assert pair.standard_error[0] == pytest.approx(0.058926 / 0.138889, rel=1e-4)
     assert pair.low[0] == pytest.approx(np.log(5) - 2.776445 * 0.424264, abs=1e-3)
+    # 2 cosh(d/2) = √5 + 1/√5 = 2.68328, sinh(d/2) = .89443, arctan .89443 = .72973:
+    # t = 2.68328 · .72973/.424264 = 4.6153, not ln 5/.424264 = 3.7935
+    assert pair.p_value[0] == pytest.approx(2 * stats.t.sf(4.6153, 4), rel=1e-3)
     assert pair.separated[0] == (pair.low[0] > 0) == (pair.p_adjusted[0] < 0.05)
 
 
@@ -47,6 +52,26 @@ def test_votes_that_all_agree_are_separated_with_an_interval() -> None:
     assert pair.standard_error[0] == pytest.approx(1 / np.sqrt(61 * p * (1 - p)), rel=1e-6)
     assert pair.separated[0]
     assert 0 < pair.low[0] < pair.high[0] < np.inf
+
+
+@given(st.integers(2, 5), st.integers(5, 20), st.floats(0, 4), st.integers(0, 2**32 - 1))
+@settings(max_examples=40, deadline=None)
+def test_log_odds_are_tested_on_a_scale_of_even_variance(cells: int, raters: int, far: float, seed: int) -> None:
+    """Verdict, p-value and interval agree; the limit towards 0 is never farther than the plain one."""
+    rng = np.random.default_rng(seed)
+    middle = rng.normal(0, far, cells)
+    plain = ratio_influence(middle + rng.normal(0, 0.5, (raters, cells)), np.ones((raters, cells)))
+    before, after = separate(plain), separate(replace(plain, log_odds=True))
+    turned = separate(replace(plain, values=-plain.values, influence=-plain.influence, log_odds=True))
+    assert np.array_equal(after.separated, (after.low > 0) | (after.high < 0))
+    assert np.array_equal(after.separated, after.p_adjusted < 0.05)
+    assert np.all(after.separated[before.separated])
+    assert np.all(after.p_value <= before.p_value + 1e-12)
+    assert np.all((after.low >= before.low - 1e-12) & (after.high <= before.high + 1e-12))
+    assert np.all((after.low <= after.difference) & (after.difference <= after.high))
+    np.testing.assert_allclose(turned.low, -after.high, atol=1e-12)
+    small = separate(replace(plain, values=plain.values / 1e3, influence=plain.influence / 1e3, log_odds=True))
+    np.testing.assert_allclose(1e3 * small.low, before.low, rtol=1e-4, atol=1e-4)
 
 
 @given(st.integers(2, 6), st.integers(5, 30), st.booleans(), st.integers(0, 2**32 - 1))

@@ -44,8 +44,10 @@ def main() -> int:
         os.nice(NICENESS)
     warnings.simplefilter("ignore")  # Pillow's, of files that are odd but can be shown
     for reply in encode_jobs(sys.stdin):
-        sys.stdout.write(f"{json.dumps(reply)}\n")
-        sys.stdout.flush()
+        try:
+            os.write(sys.stdout.fileno(), f"{json.dumps(reply)}\n".encode())
+        except BrokenPipeError:  # the server was killed, and nobody reads what an encoder says of it
+            return 0
     return 0
 
 

@@ -27,6 +27,10 @@ from beholder.simulate.sight import View, sight_of
 
 FRAME_MS = 1000 / 60
 
+BUSY = 503
+WAITS = (1, 2, 4, 8, 16, 30, 30)
+"""Seconds after which a busy server is asked again; a slow disk may take its time."""
+
 State = dict[str, Any]
 
 
@@ -66,6 +70,18 @@ async def play_raters(
     return tally
 
 
+async def post_patiently(
+    client: httpx.AsyncClient, path: str, body: Mapping[str, object], waits: Sequence[float] = WAITS
+) -> httpx.Response:
+    """Post, and post again where the server is busy, as the pages do: it has then written nothing."""
+    for wait in waits:
+        reply = await client.post(path, json=body)
+        if reply.status_code != BUSY:
+            return reply
+        await asyncio.sleep(wait)
+    return await client.post(path, json=body)
+
+
 class _HttpRater:
     """One simulated rater in a browser."""
 
@@ -87,7 +103,7 @@ class _HttpRater:
         proof = opaque(self._catalogue.secret("token"), SIMULATED)
         parameters = {"PROLIFIC_PID": self._rater.rater, SIMULATED: proof}
         body = {"parameters": parameters, "path": f"/q/{question}", "language": "en"}
-        reply = await self._client.post("/api/enter", json=body)
+        reply = await post_patiently(self._client, "/api/enter", body)
         if reply.status_code == 409:
             tally.end("turned away")
             return
@@ -136,7 +152,7 @@ class _HttpRater:
         return next_state
 
     async def _post(self, path: str, body: Mapping[str, object]) -> State:
-        reply = await self._client.post(path, json=body)
+        reply = await post_patiently(self._client, path, body)
         if reply.status_code != 200:
             raise RuntimeError(f"{path} answered {reply.status_code}: {reply.text}")
         state: State = reply.json()

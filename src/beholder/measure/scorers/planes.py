@@ -47,7 +47,7 @@ class Planes:
             difference /= 1 - weight
             difference *= difference
         squares += other
-        return np.sqrt(squares, out=squares)
+        return np.asarray(np.sqrt(squares, out=squares))
 
     @cached_property
     def normalised(self) -> Plane:

@@ -24,10 +24,12 @@ def words_of(*names: str) -> frozenset[str]:
 
 @cache
 def wordnet(name: str) -> frozenset[str]:
-    """Return a list of WordNet: ``persons``, ``animals``, ``body_parts``, ``clothing`` (nouns) or ``verbs``.
+    """Return a list of WordNet: nouns (``persons``, ``animals``, ``body_parts``), verbs or names.
 
-    A noun is in a list where its most frequent sense is below *person*, *animal* and so on; a verb, where it is a
-    verb more often than a noun.
+    A noun is in a list where its most frequent sense is below *person*, *animal* and so on; a verb is in ``verbs``
+    where it is a verb more often than a noun, and else in ``verbs_any`` alone. ``famous_names`` are persons of
+    WordNet, ``given_names`` the first of their names and names of the dictionary.
+    ``benchmarks/word_lists.py`` makes the lists.
     """
     packed = gzip.decompress(_ROOM.joinpath("wordnet.json.gz").read_bytes())
     lists: dict[str, list[str]] = json.loads(packed)

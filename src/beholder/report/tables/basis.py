@@ -37,6 +37,11 @@ class Basis:
     commands: tuple[str, ...]
 
     @property
+    def simulates(self) -> bool:
+        """Whether the commands make the answers too."""
+        return any(" --simulate " in command for command in self.commands)
+
+    @property
     def stale(self) -> tuple[TableOrigin, ...]:
         """Tables made from inputs that have changed since."""
         return tuple(table for table in self.tables if table.stale)
@@ -91,14 +96,17 @@ def _word(value: Plain) -> str:
 
 
 def _commands(records: Mapping[str, Provenance | None]) -> tuple[str, ...]:
-    """The commands that make the tables again, beginning with the import or the design."""
+    """The commands that make the tables again, beginning with the import or the design.
+
+    Raters that were simulated on the tables answer in the same way again; those of a rehearsal through the server
+    take slots as they come, so that only their answers, once given, are the same.
+    """
     session = records.get("sessions")
     simulated = session.settings.get("simulate") if session else None
     trials = records.get("trials")
+    if isinstance(simulated, dict):
+        return (f"beholder run FOLDER --simulate {simulated.get('people')} --bad {simulated.get('bad', 0)}",)
     lines = ["beholder design FOLDER"]
     if trials and trials.stage == "import":
         lines = [f"beholder import {trials.settings.get('format')} {trials.settings.get('source')} FOLDER"]
-    if isinstance(simulated, dict):
-        raters, bad = simulated.get("people"), simulated.get("bad", 0)
-        lines.append(f"beholder collect FOLDER --simulate {raters} --bad {bad}")
     return (*lines, "beholder consolidate FOLDER", "beholder rank FOLDER", "beholder report FOLDER")

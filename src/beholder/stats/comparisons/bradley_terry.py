@@ -11,6 +11,7 @@ its maximum for one set of votes or for all bootstrap replicates at once
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +38,8 @@ TIE_RULE = "davidson"
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BradleyTerry(ItemRatings):
     """A fitted model. Ratings are natural-log odds around 0: a is preferred to b with odds e^{θa − θb}."""
+
+    LOG_ODDS: ClassVar[bool] = True
 
     tie: float | None  # δ, or None where no ties occur
     side: float | None  # γ, the advantage of being shown first, or None where not asked for

@@ -1,6 +1,7 @@
 """Ratings of items from comparisons with their confidence intervals, shared by all models of comparisons."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ SANDWICH, MODEL = "sandwich over raters", "model"  # kinds of covariance
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemRatings:
     """Fitted ratings around 0; the model says what a difference of 1 means."""
+
+    LOG_ODDS: ClassVar[bool] = False
+    """Whether a difference is the log-odds of one item against the other."""
 
     ratings: NDArray[np.float64]  # (items,) θ, summing to 0
     rating_replicates: NDArray[np.float64]  # (replicates, items)
@@ -58,6 +62,7 @@ class ItemRatings:
             self.answers_by_rater,
             floor=self.model_covariance,
             floor_when_still=not self.prior_used,
+            log_odds=self.LOG_ODDS,
         )
 
     def estimates(self, *, level: float = 0.95, rule: Rule = "bca", expand: bool = True) -> Estimates:

@@ -10,6 +10,7 @@ rankings only through how often each item was chosen and how often each set was 
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +30,8 @@ ABSENT = -1  # fills the end of a ranking shorter than the longest
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlackettLuce(ItemRatings):
     """A fitted model. Ratings are natural-log odds around 0: a is put before b with odds e^{θa − θb}."""
+
+    LOG_ODDS: ClassVar[bool] = True
 
     def win_probability(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
         """Return P(a is put before b); indices broadcast."""

@@ -30,6 +30,9 @@ FEWEST_RATERS = 5
 
 METHOD = "t over raters"
 
+BARELY = 1e-6
+"""What an interval that excludes 0 is away from it at least, relative to the estimate."""
+
 
 @dataclass(frozen=True, eq=False)
 class RaterInfluence:
@@ -44,6 +47,8 @@ class RaterInfluence:
     """Whether the floor is for differences that do not vary between raters at all; otherwise it is for all."""
     proportions: bool = False
     """Whether the ratings lie between 0 and 1, so that their intervals have to."""
+    log_odds: bool = False
+    """Whether a difference of two ratings is the log-odds of the one against the other."""
     raters: NDArray[np.int64] = field(init=False)  # (cells,) who judged the cell
 
     def __post_init__(self) -> None:
@@ -156,7 +161,9 @@ def clustered_t(cells: RaterInfluence, *, level: float = 0.95, fewest: int = FEW
     """Return every rating with its t interval over raters.
 
     A proportion has the interval on the scale of arcsin √p, which keeps it between 0 and 1 and steadies its
-    variance; at 0 or 1 it is Wilson's for as many answers as there are raters.
+    variance; at 0 or 1 it is Wilson's for as many answers as there are raters. Of ratings in log-odds, the limit
+    towards 0 is that of :func:`log_odds_limit`, for the mean difference from the other cells: with two cells, the
+    interval of a rating is half that of their difference.
 
     Args:
         cells: The ratings and influences.
@@ -179,6 +186,10 @@ def clustered_t(cells: RaterInfluence, *, level: float = 0.95, fewest: int = FEW
     low, high = value - reach, value + reach
     if cells.proportions:
         low, high = _within_bounds(value, reach, cells.raters, level)
+    if cells.log_odds and len(value) > 1:
+        against_others = len(value) / (len(value) - 1)  # mean difference from the others, for ratings around 0
+        inner = log_odds_limit(against_others * value, against_others * reach) / against_others
+        low, high = np.where(value > 0, inner, low), np.where(value < 0, inner, high)
     enough = cells.raters >= max(fewest, 2)
     return Estimates(
         value=value,
@@ -188,6 +199,39 @@ def clustered_t(cells: RaterInfluence, *, level: float = 0.95, fewest: int = FEW
         method=METHOD,
         raters=cells.raters,
     )
+
+
+def log_odds_limit(log_odds: NDArray[np.float64], reach: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the limit towards 0 of an interval log_odds ± reach, with 0 tested on a scale of even variance.
+
+    The standard error of log-odds d grows with |d|. On the scale of θ = arcsin √p, p = 1/(1 + e^−d), it does not:
+    dθ/dd = √(p (1 − p))/2 = 1/(4 cosh(d/2)). With 2 θ − π/2 = arctan(sinh(d/2)), the limit on that scale is
+
+        2 arsinh(tan(arctan(sinh(|d|/2)) − reach / (2 cosh(d/2)))) ≥ |d| − reach    up to 0.
+
+    Whether 0 and what lies beyond it are excluded follows from that scale. Of values with the sign of d, only
+    those are excluded that the plain interval excludes: large log-odds are overestimated, and a shorter interval
+    would miss them too often. So the limit is the plain one where that is above 0, hardly above 0 where only the
+    other one is, and else the one that is closer to 0.
+
+    Args:
+        log_odds: Differences in log-odds.
+        reach: Half the width of their plain intervals, of the same shape.
+
+    Returns:
+        The limits, with the sign of ``log_odds`` where they do not cross 0.
+
+    Example:
+        >>> log_odds_limit(np.array([1.6, -1.6, 1.6, 1.6]), np.array([1.2, 1.2, 1.7, 9.0])).round(3).tolist()
+        [0.4, -0.4, 0.0, -7.4]
+    """
+    half = np.abs(log_odds) / 2
+    plain = 2 * half - reach
+    angle = np.arctan(np.sinh(half)) - reach / (2 * np.cosh(half))
+    finite = angle > -np.pi / 2
+    even = np.where(finite, 2 * np.arcsinh(np.tan(np.where(finite, angle, 0.0))), -np.inf)
+    limit = np.where(even > 0, np.maximum(plain, BARELY * half), np.maximum(plain, even))
+    return np.asarray(np.sign(log_odds) * limit, np.float64)
 
 
 def _unbiased(cells: RaterInfluence) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from beholder.errors import StatisticsError
+from beholder.stats.intervals.clustered_t import log_odds_limit
 from beholder.stats.significance.rank_ranges import rank_ranges
 from beholder.stats.significance.simultaneous import adjusted_p, critical_t
 
@@ -25,6 +26,7 @@ class PairComparison:
     difference: NDArray[np.float64]  # (pairs,) first − second
     standard_error: NDArray[np.float64]  # (pairs,)
     degrees: NDArray[np.float64]  # (pairs,) of freedom
+    t: NDArray[np.float64]  # (pairs,) the statistic, at least 0
     low: NDArray[np.float64]  # (pairs,) simultaneous interval: all of them hold together at ``level``
     high: NDArray[np.float64]  # (pairs,)
     p_value: NDArray[np.float64]  # (pairs,) two-sided, of this pair alone
@@ -43,6 +45,7 @@ def compare_pairs(
     *,
     level: float = 0.95,
     higher_is_better: bool = True,
+    log_odds: bool = False,
 ) -> PairComparison:
     """Compare every pair of cells by a t test, with simultaneous confidence intervals and ranges of ranks.
 
@@ -58,6 +61,9 @@ def compare_pairs(
         degrees: Degrees of freedom of each pair (pairs,).
         level: The level of all intervals together.
         higher_is_better: Whether rank 1 has the highest rating.
+        log_odds: Whether differences are log-odds. They are then tested on the scale of arcsin √p, on which their
+            standard error does not grow with them, and an interval excludes 0 where that test does
+            (:func:`beholder.stats.intervals.clustered_t.log_odds_limit`).
 
     Returns:
         All pairs, and the range of ranks of every cell.
@@ -79,11 +85,15 @@ def compare_pairs(
     difference = rating[first] - rating[second]
     error = np.where(np.isnan(difference), np.nan, error)
     still = (error == 0) & (np.abs(difference) <= 1e-12)
+    size = _arcsine_size(difference) if log_odds else np.abs(difference)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(still, 0.0, np.abs(difference) / error)
+        t = np.where(still, 0.0, size / error)
     p_value = 2 * special.stdtr(freedom, -t)
     reach = critical_t(level, count, freedom) * error if count > 1 else error
     low, high = difference - reach, difference + reach
+    if log_odds:
+        inner = log_odds_limit(difference, reach)
+        low, high = np.where(difference > 0, inner, low), np.where(difference < 0, inner, high)
     separated = ~still & ((low > 0) | (high < 0))  # nan compares as False
     advantage = difference if higher_is_better else -difference
     rank_low, rank_high = rank_ranges(first, second, advantage, separated, count)
@@ -93,6 +103,7 @@ def compare_pairs(
         difference=difference,
         standard_error=error,
         degrees=freedom,
+        t=t,
         low=low,
         high=high,
         p_value=p_value,
@@ -103,6 +114,12 @@ def compare_pairs(
         level=level,
         higher_is_better=higher_is_better,
     )
+
+
+def _arcsine_size(difference: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return |θ(d) − θ(0)| over θ′(d), θ = arcsin √(1/(1 + e^−d)): |d| for small d, and more for large."""
+    half = np.abs(difference) / 2
+    return np.asarray(2 * np.cosh(half) * np.arctan(np.sinh(half)), np.float64)
 
 
 def _adjusted(

@@ -59,9 +59,17 @@ def separate(
     (:func:`beholder.stats.significance.simultaneous.critical_t`), so that the chance of any false separation is
     1 − level. Ranks are those of :func:`beholder.stats.significance.rank_ranges.rank_ranges`, and hold together.
 
+    Differences d of log-odds have a standard error that grows with |d|, which would make the test conservative.
+    They are tested on the scale of arcsin √p, p = 1/(1 + e^−d), on which it does not:
+
+        t = 2 cosh(d/2) · arctan(sinh(|d|/2)) / SE ≥ |d| / SE,
+
+    and the interval excludes 0 where that test does
+    (:func:`beholder.stats.intervals.clustered_t.log_odds_limit`).
+
     The standard error falls with √n, so a difference as large as the present one is separated with power .8 by
 
-        n = now · ((c + z_power) · SE / difference)²
+        n = now · ((c + z_power) / t)²
 
     raters, c and the degrees of freedom being those of n raters.
 
@@ -90,6 +98,7 @@ def separate(
         degrees,
         level=level,
         higher_is_better=higher_is_better,
+        log_odds=cells.log_odds,
     )
     more = _more_raters(cells, pairs)
     return Separation(**{field.name: getattr(pairs, field.name) for field in fields(pairs)}, more_raters=more)
@@ -102,7 +111,7 @@ def _more_raters(cells: RaterInfluence, pairs: PairComparison) -> NDArray[np.flo
     """
     more = np.full(len(pairs.first), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = pairs.standard_error / np.abs(pairs.difference)
+        ratio = 1 / pairs.t
     open_pairs = np.flatnonzero(~pairs.separated & np.isfinite(ratio) & (ratio > 0) & (ratio < _LIMIT))
     if len(open_pairs) == 0:
         return more

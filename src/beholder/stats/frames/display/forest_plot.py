@@ -48,6 +48,11 @@ def forest_plot(
     tooltip = [alt.Tooltip(f"{name}:{'N' if name == 'label' else 'Q'}") for name in plotted.columns]
     layers.append(dot.encode(x=x, y=y, tooltip=tooltip))
     chart = alt.layer(*layers).properties(width=width, height=max(ROW * len(plotted), 2 * ROW))
+    return plain_style(chart)
+
+
+def plain_style(chart: alt.LayerChart | alt.FacetChart) -> alt.LayerChart:
+    """Return a chart with light rules and plain titles, fit for a paper."""
     styled: alt.LayerChart = chart.configure_view(stroke=None).configure_axis(
         labelColor=INK, titleColor=INK, gridColor="#eef0f3", titleFontWeight="normal", labelFontSize=12
     )

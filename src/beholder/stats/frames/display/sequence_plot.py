@@ -3,7 +3,7 @@
 import altair as alt
 import polars as pl
 
-TINT = "#2563eb"
+from beholder.stats.frames.display.forest_plot import TINT, plain_style
 
 
 def sequence_plot(rows: pl.DataFrame, *, group: str | None, title: str, width: int = 420) -> alt.LayerChart:
@@ -21,7 +21,8 @@ def sequence_plot(rows: pl.DataFrame, *, group: str | None, title: str, width: i
     columns = ["raters", "estimate", "low", "high", *([group] if group else [])]
     names = {group: "group"} if group else {}
     source = alt.Chart(alt.InlineData(values=rows.select(columns).rename(names).to_dicts()))
-    colour = alt.Color("group:N", title=group) if group else alt.value(TINT)
+    legend = alt.Legend(symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=2)
+    colour = alt.Color("group:N", title=group, legend=legend) if group else alt.value(TINT)
     x = alt.X("raters:Q", title="raters", axis=alt.Axis(format="d", tickMinStep=1))
     scale = alt.Scale(zero=False)
     band = source.transform_filter("isFinite(datum.low) && isFinite(datum.high)").mark_area(opacity=0.18)
@@ -30,5 +31,4 @@ def sequence_plot(rows: pl.DataFrame, *, group: str | None, title: str, width: i
         band.encode(x=x, y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q", color=colour),
         line.encode(x=x, y=alt.Y("estimate:Q", title=title, scale=scale), color=colour),
     )
-    styled: alt.LayerChart = chart.properties(width=width, height=240).configure_view(stroke=None)
-    return styled
+    return plain_style(chart.properties(width=width, height=240))

@@ -30,7 +30,10 @@ LATEX = {
 }
 """What a character is written as in LaTeX; others stand for themselves."""
 
-GREY = "color: #6b7280; font-size: 90%; text-align: left; caption-side: bottom"
+NUMBER = "text-align: right; padding: 2px 10px; white-space: nowrap; font-variant-numeric: tabular-nums"
+TEXT = "text-align: left; padding: 2px 10px"
+NOTE = "color: #6b7280; font-size: 90%; text-align: left; caption-side: bottom; padding: 2px 10px"
+"""How cells and the lines below the table look in a notebook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class TextTable:
     def html(self) -> str:
         """Return a table for a notebook."""
         table = ElementTree.Element("table", {"class": "beholder-table"})
-        caption = ElementTree.SubElement(table, "caption", {"style": GREY})
+        caption = ElementTree.SubElement(table, "caption", {"style": NOTE})
         for place, note in enumerate(self.footer):
             if place:
                 ElementTree.SubElement(caption, "br")
@@ -87,7 +90,7 @@ class TextTable:
         head = ElementTree.SubElement(table, "thead")
         if self.title:
             title = ElementTree.SubElement(ElementTree.SubElement(head, "tr"), "th")
-            title.attrib |= {"colspan": str(len(self.heads)), "style": "text-align: left"}
+            title.attrib |= {"colspan": str(len(self.heads)), "style": TEXT}
             title.text = self.title
         self._html_row(head, "th", self.heads)
         body = ElementTree.SubElement(table, "tbody")
@@ -104,8 +107,7 @@ class TextTable:
     def _html_row(self, parent: ElementTree.Element, tag: str, line: Sequence[str]) -> None:
         row = ElementTree.SubElement(parent, "tr")
         for cell, number in zip(line, self.numeric, strict=True):
-            side = "right; font-variant-numeric: tabular-nums" if number else "left"
-            ElementTree.SubElement(row, tag, {"style": f"text-align: {side}"}).text = cell
+            ElementTree.SubElement(row, tag, {"style": NUMBER if number else TEXT}).text = cell
 
 
 def latex_text(text: str) -> str:
