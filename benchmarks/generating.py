@@ -5,8 +5,8 @@ python benchmarks/generating.py kills [--kills 20] | overhead [--turns 5] | elev
 ``kills``: the generate stage runs in a process that gets ``kill -9`` at a random moment, again and again; images
 and the table ``generations`` are compared byte by byte with a run that was not disturbed. ``overhead``: the stage,
 with a worker that renders filtered noise, against the loop that one would write oneself (render, encode, write the
-file) in the same process, alternately. ``eleventh``: measuring eleven generators at once against adding the last
-to ten others.
+file) in the same process, alternately. ``eleventh``: measuring eleven generators at once against adding the
+eleventh to ten.
 """
 
 import argparse
