@@ -2,7 +2,7 @@
 
     python benchmarks/coverage_boards.py [--boards 2000] [--seed 1] [--only PART …]
 
-Prints markdown tables; ``docs/measured/boards.md`` is a saved run. One process. Every row simulates boards with
+Prints markdown tables. One process. Every row simulates boards with
 known true values and runs what ``beholder board`` runs: the measure's influence, then ``crossed_t``,
 ``contrast_errors`` and ``compare_pairs``.
 """
