@@ -248,8 +248,16 @@ def test_an_entry_tuned_to_the_public_prompts_is_marked(bare_study: Callable[...
         for row in texts
     ]
     chosen = [row | {"held_out": p >= 40} for p, row in enumerate(texts)]
-    write(folder, prompt_sets=sets, prompt_candidates=candidates, curated_prompts=chosen, scores=scores)
+    tags: list[dict[str, object]] = [
+        {"prompt": f"p{p:02d}", "tag": "count", "label": "two", "evidence": "two", "start": 0, "end": 3}
+        for p in range(0, 80, 2)
+    ]
+    write(folder, prompt_sets=sets, prompt_candidates=candidates, curated_prompts=chosen, prompt_tags=tags)
+    write(folder, scores=scores)
     run(folder)
+    counted = Store(folder).read("board").filter(pl.col("family") == "tag")
+    assert counted["slice"].unique().to_list() == ["count"]
+    assert counted["prompts"].to_list() == [40, 40, 40]
     marks = Store(folder).read("board_marks")
     assert marks.filter("raised")["entry"].to_list() == ["b"]  # c and a lose as much on both sets
     assert "more on the public prompts" in marks.filter("raised")["words"].item()

@@ -30,8 +30,7 @@ def test_placeholders_are_filled_and_no_shell_reads_them(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
     assert reply.usage.cpu_seconds is not None
     assert 0 < reply.usage.cpu_seconds < 10
-    assert reply.usage.peak_memory_mb is not None
-    assert 1 < reply.usage.peak_memory_mb < 1000
+    assert reply.usage.peak_memory_mb is None  # less than this process
 
 
 def test_the_request_is_on_stdin_and_the_image_may_be_on_stdout() -> None:

@@ -59,7 +59,8 @@ def _board(store: Store, study: Study) -> dict[str, pl.DataFrame]:
     overall: dict[str, Standings] = {}
     rows: list[Row] = []
     pairs: list[Row] = []
-    for family, name, prompts in _slices(images, study):
+    tags = store.read_or_empty("prompt_tags").sort("tag", "prompt")
+    for family, name, prompts in _slices(images, tags, study):
         where: Row = {"family": family, "slice": name}
         for measure in measures.values():
             part = measure if prompts is None else measure.on(prompts)
@@ -97,12 +98,16 @@ def _board(store: Store, study: Study) -> dict[str, pl.DataFrame]:
     }
 
 
-def _slices(images: pl.DataFrame, study: Study) -> Iterator[tuple[str, str, pl.Series | None]]:
+def _slices(images: pl.DataFrame, tags: pl.DataFrame, study: Study) -> Iterator[tuple[str, str, pl.Series | None]]:
     """Yield family, name and prompts of every slice; first all prompts, as None.
 
-    A style is a slice where there are at least two.
+    A style is a slice where there are at least two; a tag, such as *count*, is that of the curated prompts with
+    it.
     """
     yield ALL, ALL, None
+    if "tag" in study.board.slices:
+        for (tag,), rows in tags.group_by("tag", maintain_order=True):
+            yield "tag", str(tag), rows["prompt"].unique()
     if "style" not in study.board.slices:
         return
     styled = images.filter(~pl.col("real") & ~pl.col("gold") & pl.col("style").is_not_null()).select(

@@ -87,8 +87,18 @@ class Command:
         return Usage(
             seconds=time.monotonic() - began,
             cpu_seconds=used.ru_utime + used.ru_stime,
-            peak_memory_mb=used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6,
+            peak_memory_mb=_peak_memory_mb(used),
         )
+
+
+def _peak_memory_mb(used: resource.struct_rusage) -> float | None:
+    """The command's largest resident memory in megabytes; None where it stayed below that of this process.
+
+    A process that is started counts the memory of the one that started it, so less cannot be distinguished.
+    """
+    if used.ru_maxrss <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
+        return None
+    return used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
 
 
 def _wait(process: "subprocess.Popen[bytes]", deadline: float) -> tuple[int, resource.struct_rusage] | None:

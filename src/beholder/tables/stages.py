@@ -135,7 +135,7 @@ MEASURE_POWERED = Step(
 )
 BOARD = Step(
     "board",
-    inputs=("curated_prompts", "images", "judgements", "scores", "predictions", "distances"),
+    inputs=("curated_prompts", "prompt_tags", "images", "judgements", "scores", "predictions", "distances"),
     outputs=("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "board_marks"),
 )
 _BEFORE = (
