@@ -73,7 +73,7 @@ def reply_to(request: Frame, service: Service) -> Frame:
 def peak_memory_mb() -> float:
     """The largest resident memory of this process so far, in megabytes.
 
-    Linux tells it apart from that of the process which started this one.
+    On Linux, without the memory of the process that started this one.
     """
     status = Path("/proc/self/status")
     lines = status.read_text(encoding="utf-8").splitlines() if status.is_file() else []
