@@ -44,9 +44,9 @@ GENERATORS: dict[str, Kind] = {
 """The kinds of generators by name."""
 
 
-def open_generator(settings: AnyGenerator, base: Path) -> Generator:
+def open_generator(generator: AnyGenerator, base: Path) -> Generator:
     """Return the generator; what is wrong with its settings is an error now, and nothing is started yet."""
-    return GENERATORS[settings.kind].open(settings, base)
+    return GENERATORS[generator.kind].open(generator, base)
 
 
 def parse_generator(text: str) -> AnyGenerator:

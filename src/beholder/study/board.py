@@ -21,14 +21,15 @@ class Claim(Settings):
 
     @model_validator(mode="after")
     def _complete(self) -> "Claim":
-        if self.kind == "good-enough":
+        kind = self.kind
+        if kind == "good-enough":
             if self.threshold is None or self.other is not None:
                 raise ValueError("a claim of kind good-enough needs a threshold, and no other entry")
         elif self.other is None or self.threshold is not None:
-            raise ValueError(f"a claim of kind {self.kind} needs another entry, and no threshold")
+            raise ValueError(f"a claim of kind {kind} needs another entry, and no threshold")
         elif self.other == self.entry:
             raise ValueError("a claim compares two different entries")
-        if self.margin and self.kind != "no-worse":
+        if self.margin and kind != "no-worse":
             raise ValueError("only a claim of kind no-worse has a margin")
         return self
 

@@ -23,7 +23,7 @@ from scipy import special
 
 from beholder.errors import StatisticsError
 from beholder.stats.estimate import Estimates
-from beholder.stats.intervals.proportions import wilson
+from beholder.stats.intervals.proportions import arcsine_interval, wilson
 
 FEWEST_RATERS = 5
 """Fewer raters say too little of how raters vary: no interval is given."""
@@ -185,7 +185,7 @@ def clustered_t(cells: RaterInfluence, *, level: float = 0.95, fewest: int = FEW
     reach = special.stdtrit(_degrees(cells.answers, every, every), (1 + level) / 2) * error
     low, high = value - reach, value + reach
     if cells.proportions:
-        low, high = _within_bounds(value, reach, cells.raters, level)
+        low, high = arcsine_interval(value, reach, cells.raters, level)
     if cells.log_odds and len(value) > 1:
         against_others = len(value) / (len(value) - 1)  # mean difference from the others, for ratings around 0
         inner = log_odds_limit(against_others * value, against_others * reach) / against_others
@@ -291,17 +291,3 @@ def _degrees(
     above = (trace[first] + other * trace[second]) ** 2
     below = product[first, first] + other * (2 * product[first, second] + product[second, second])
     return np.asarray(np.maximum(above / np.where(below > 0, below, np.inf), 1.0), np.float64)
-
-
-def _within_bounds(
-    value: NDArray[np.float64], reach: NDArray[np.float64], raters: NDArray[np.int64], level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    p = np.clip(value, 0.0, 1.0)
-    edge = (p == 0) | (p == 1)
-    angle = np.arcsin(np.sqrt(p))
-    turn = reach / (2 * np.sqrt(np.where(edge, 1.0, p * (1 - p))))
-    low = np.sin(np.maximum(angle - turn, 0.0)) ** 2
-    high = np.sin(np.minimum(angle + turn, np.pi / 2)) ** 2
-    count = np.maximum(raters, 1).astype(np.float64)
-    least, most = wilson(np.nan_to_num(p) * count, count, level)
-    return np.where(edge, least, low), np.where(edge, most, high)

@@ -39,7 +39,7 @@ from scipy import special
 
 from beholder.errors import StatisticsError
 from beholder.stats.estimate import Estimates
-from beholder.stats.intervals.proportions import wilson
+from beholder.stats.intervals.proportions import arcsine_interval
 
 BOTH, PROMPTS = "t over raters and prompts", "t over prompts"
 
@@ -179,7 +179,7 @@ def crossed_t(cells: CrossedInfluence, *, level: float = 0.95, fewest: int = FEW
     low, high = cells.values - reach, cells.values + reach
     sample = errors.prompts if cells.raters is None else np.minimum(errors.raters, errors.prompts)
     if cells.proportions:
-        low, high = _within_bounds(cells.values, reach, sample, level)
+        low, high = arcsine_interval(cells.values, reach, sample, level)
     enough = sample >= max(fewest, 2)
     return Estimates(
         value=cells.values,
@@ -352,17 +352,3 @@ def _fewest_clusters(
     by_cell = np.array([len(np.unique(clusters[column > 0])) for column in answers.T], np.int64)
     behind = np.where(weights != 0, by_cell, np.iinfo(np.int64).max)
     return np.asarray(behind.min(axis=1), np.int64)
-
-
-def _within_bounds(
-    value: NDArray[np.float64], reach: NDArray[np.float64], sample: NDArray[np.int64], level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    p = np.clip(value, 0.0, 1.0)
-    edge = (p == 0) | (p == 1)
-    angle = np.arcsin(np.sqrt(p))
-    turn = reach / (2 * np.sqrt(np.where(edge, 1.0, p * (1 - p))))
-    low = np.sin(np.maximum(angle - turn, 0.0)) ** 2
-    high = np.sin(np.minimum(angle + turn, np.pi / 2)) ** 2
-    count = np.maximum(sample, 1).astype(np.float64)
-    least, most = wilson(np.nan_to_num(p) * count, count, level)
-    return np.where(edge, least, low), np.where(edge, most, high)

@@ -53,3 +53,33 @@ def _counts(
     if not (np.all(np.isfinite(k) & np.isfinite(n)) and np.all((k >= 0) & (k <= n))):
         raise StatisticsError("a proportion needs 0 ≤ successes ≤ trials, all finite; found otherwise")
     return k, n
+
+
+def arcsine_interval(
+    value: NDArray[np.float64], reach: NDArray[np.float64], sample: NDArray[np.int64], level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the interval value ± reach of proportions on the scale of arcsin √p, which stays between 0 and 1.
+
+    Args:
+        value: The proportions.
+        reach: Half the widths of their plain intervals.
+        sample: Raters, or prompts, behind each: at 0 or 1 the interval is Wilson's for as many answers.
+        level: Of Wilson's intervals.
+
+    Returns:
+        Lower and upper ends.
+
+    Example:
+        >>> low, high = arcsine_interval(np.array([0.5, 0.9]), np.array([0.1, 0.1]), np.array([20, 20]), 0.95)
+        >>> low.round(3).tolist(), high.round(3).tolist()
+        ([0.401, 0.78], [0.599, 0.976])
+    """
+    p = np.clip(value, 0.0, 1.0)
+    edge = (p == 0) | (p == 1)
+    angle = np.arcsin(np.sqrt(p))
+    turn = reach / (2 * np.sqrt(np.where(edge, 1.0, p * (1 - p))))
+    low = np.sin(np.maximum(angle - turn, 0.0)) ** 2
+    high = np.sin(np.minimum(angle + turn, np.pi / 2)) ** 2
+    count = np.maximum(sample, 1).astype(np.float64)
+    least, most = wilson(np.nan_to_num(p) * count, count, level)
+    return np.where(edge, least, low), np.where(edge, most, high)
