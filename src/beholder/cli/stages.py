@@ -130,7 +130,8 @@ def rank(
     if scorer is not None:
         from beholder.api.powered import rate_with_scores
 
-        boards = rate_with_scores(folder, scorer, force=force)
+        with progress_report("ratings with scores"):
+            boards = rate_with_scores(folder, scorer, force=force)
     _show(folder, outcomes, quiet=quiet or (form is not None and not as_json), as_json=as_json, boards=boards)
     if form and not as_json:
         _show_as_published(folder, form)
