@@ -47,10 +47,12 @@ def board(
     """
     from beholder.board.stage import run
     from beholder.cli.output import show_json
+    from beholder.cli.progress import progress_report
     from beholder.tables.store import Store
 
     logger.info("board: starting in %s", folder)
-    outcome = run(folder, force=force)
+    with progress_report("board"):
+        outcome = run(folder, force=force)
     store = Store(folder)
     _check_names(store, measures)
     if as_json:
