@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from beholder.board.measures import Measure
+from beholder.judgements.measures import Measure
 from beholder.stats.significance.overfitting import prompt_gap
 
 FEWEST_PROMPTS = 20

@@ -8,12 +8,12 @@ import polars as pl
 from beholder.board.agreement import agreement_rows
 from beholder.board.claims import claim_rows
 from beholder.board.marks import overfitting_rows
-from beholder.board.measures import Measure, collect_measures
 from beholder.board.precision_curves import curve_rows
 from beholder.board.rows import board_rows, described_rows, pair_rows
 from beholder.board.standings import Standings, standings
 from beholder.board.utilities import utility_rows
 from beholder.errors import StageError, StatisticsError
+from beholder.judgements.measures import Measure, collect_measures
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain
