@@ -36,6 +36,7 @@ def overfitting_rows(measure: Measure, held_out: pl.DataFrame, *, level: float) 
         .pivot(on="entry", index="prompt", values="value")
         .drop_nulls()
         .join(held_out.select("prompt", "held_out"), on="prompt")
+        .sort("prompt")  # in one order, so that sums are the same to the last bit
     )
     entries = [name for name in by_prompt.columns if name not in ("prompt", "held_out")]
     public, fresh = (

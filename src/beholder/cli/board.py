@@ -65,6 +65,11 @@ def board(
     if form:
         _print_as_published(store)
         return
+    print_board(store, measures, slices=slices)
+
+
+def print_board(store: "Store", measures: tuple[str, ...] = (), *, slices: bool = False) -> None:
+    """Print the entries by every measure, or by some; then claims, agreement, utilities and marks."""
     _print_boards(store.read("board"), measures, slices=slices)
     _print_claims(store.read("claims"))
     _print_agreement(store.read("board_agreement"))
