@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import beholder
 from beholder.cli.main import main
 from beholder.errors import FaultsError
 from beholder.report.board_site import stage
 from beholder.report.board_site.pictures import Source, choose_prompts
 from beholder.report.board_site.stage import SiteOptions, run
+from beholder.study.kinds.rating import RatingQuestion
 
 NO_IMAGES = SiteOptions(images="none", published=date(2026, 11, 17))
 
@@ -44,8 +46,6 @@ def test_a_folder_that_is_no_site_is_never_overwritten(board_study: Path, tmp_pa
 
 
 def test_all_faults_are_listed_at_once(bare_study: Callable[..., Path], tmp_path: Path) -> None:
-    from beholder.study.kinds.rating import RatingQuestion  # noqa: PLC0415
-
     folder = bare_study(RatingQuestion(name="opinion", text="How good?"))
     (tmp_path / "file").write_text("")
     with pytest.raises(FaultsError) as caught:
@@ -117,3 +117,9 @@ def test_the_command_writes_reports_and_refuses(
     assert "site: unchanged" in capsys.readouterr().out
     assert main(["site", str(board_study), str(tmp_path)]) == 2
     assert "is no site of beholder" in capsys.readouterr().err
+
+
+def test_an_open_study_writes_its_site(board_study: Path, tmp_path: Path) -> None:
+    page = beholder.open_study(board_study).site(tmp_path / "site", images="none", licence="CC-BY-4.0")
+    assert page == tmp_path / "site" / "index.html"
+    assert "CC-BY-4.0" in (page.parent / "data.html").read_text(encoding="utf-8")

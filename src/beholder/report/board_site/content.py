@@ -226,12 +226,12 @@ def _measures(board: pl.DataFrame, study: Study) -> tuple[MeasureHead, ...]:
 
 def _slices(board: pl.DataFrame, decimals: Mapping[str, int]) -> tuple[BoardSlice, ...]:
     groups = list(board.group_by("family", "slice", maintain_order=True))
-    pages = file_names(f"{family} {name}" for (family, name), _ in groups)
+    pages = file_names(f"{family}-{name}" for (family, name), _ in groups)
     slices = [
         BoardSlice(
             family=str(family),
             name=str(name),
-            page="index" if family == ALL else pages[f"{family} {name}"],
+            page="index" if family == ALL else pages[f"{family}-{name}"],
             prompts=max((n for n in rows["prompts"] if n is not None), default=0),
             cells={
                 (row["measure"], row["entry"]): Cell(

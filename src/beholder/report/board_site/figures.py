@@ -13,7 +13,7 @@ def decimals_for(half_widths: Iterable[float]) -> int:
     """Return the decimals that show two digits of the median half-width of confidence intervals.
 
     Args:
-        half_widths: Of one measure; those of 0 are ignored.
+        half_widths: Of one measure, or a standard deviation in their place; those of 0 are ignored.
 
     Returns:
         From 0 to 6; 3 where there is no interval.

@@ -8,7 +8,6 @@ import polars as pl
 from beholder.report.board_site.content import BoardSlice, Content, MeasureHead
 from beholder.report.board_site.figures import figure
 from beholder.report.tables.facts import Fact
-from beholder.report.text.words import join_names
 
 MOST_NAMES = 5
 
@@ -33,7 +32,10 @@ def lead_sentence(content: Content, part: BoardSlice, measure: MeasureHead) -> s
         return f"By {measure.name}, the best is {first[0]}: significantly ahead of every other entry."
     if len(first) == ranked:
         return f"By {measure.name}, the best is not known yet: no entry can be excluded from first place."
-    names = join_names(first, most=MOST_NAMES).replace(" and ", " or ")
+    listed = (
+        first if len(first) <= MOST_NAMES else [*first[: MOST_NAMES - 1], f"{len(first) - MOST_NAMES + 1} others"]
+    )
+    names = f"{', '.join(listed[:-1])} or {listed[-1]}"
     return f"By {measure.name}, the best is {names}: the tests do not separate them further."
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from beholder.report.board_site.content import ALL, BoardSlice, Content, MeasureHead, Prompt
-from beholder.report.board_site.figures import figure
+from beholder.report.board_site.figures import decimals_for, figure
 from beholder.report.board_site.findings import lead_sentence
 from beholder.report.board_site.pictures import Picture
 from beholder.report.board_site.rendering import render
@@ -14,7 +14,7 @@ from beholder.report.tables.basis import build_basis
 from beholder.report.text.words import count
 from beholder.tables.store import Store
 
-MOST_LISTED = 300
+MOST_LISTED = 150
 """Prompts on the page of a slice."""
 
 
@@ -49,6 +49,8 @@ def prompt_pages(
     pages = {(part.family, part.name): part.page for part in content.slices if part.family != ALL}
     places = {measure.name: place for place, measure in enumerate(content.measures)}
     known = content.values.filter(pl.col("measure").is_in(list(places)))
+    spreads = known.group_by("measure").agg(pl.col("value").std().fill_null(0.0))
+    decimals = {measure: decimals_for([spread]) for measure, spread in spreads.iter_rows()}
     of_prompts = known.partition_by("prompt", as_dict=True)
     around = [None, *(prompt.page for prompt in content.prompts), None]
     for number, prompt in enumerate(content.prompts):
@@ -79,7 +81,10 @@ def prompt_pages(
                 rows=[
                     (
                         entry,
-                        [_text(by_entry.get(entry.name, {}).get(measure.name), measure) for measure, _ in heads],
+                        [
+                            _text(by_entry.get(entry.name, {}).get(measure.name), decimals[measure.name])
+                            for measure, _ in heads
+                        ],
                     )
                     for entry in entries
                 ],
@@ -104,8 +109,8 @@ def _answers(numbers: list[int]) -> str:
     return count(low, "answer") if low == high else f"{low}–{high} answers"
 
 
-def _text(value: float | None, measure: MeasureHead) -> str:
-    return "" if value is None else figure(value, measure.decimals)
+def _text(value: float | None, decimals: int) -> str:
+    return "" if value is None else figure(value, decimals)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def _cell(board: Board, pair: Pair) -> dict[str, object]:
         "wins": wins,
         "below": _below(board, pair, wins),
         "shown": difference,
-        "interval": measure.show_interval(pair.low, pair.high),
+        "interval": measure.show_difference_interval(pair.low, pair.high),
         "verdict": "significantly different" if pair.separated else "not significantly different",
         "p": "–"
         if pair.p_adjusted is None

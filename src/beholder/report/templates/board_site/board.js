@@ -280,7 +280,7 @@
           svg("title", {}, words),
           svg("path", { class: "whisker", d: whisker }),
           svg("path", { class: "shape", d: entry.path, transform: `translate(${dot.x - 7} ${dot.y - 7}) scale(1.17)` }),
-          ...(drawn.length > MOST_LABELS && isBeaten(dot.better) ? [] : [svg("text", { x: dot.x + 11, y: dot.y - 8 }, entry.name)]),
+          ...(drawn.length > MOST_LABELS && isBeaten(dot.better) ? [] : [svg("text", dot.x > 430 ? { x: dot.x - 11, y: dot.y - 8, "text-anchor": "end" } : { x: dot.x + 11, y: dot.y - 8 }, entry.name)]),
         );
       }),
     );

@@ -44,7 +44,8 @@
       button.append(...[...head.childNodes].filter((node) => node !== small));
       head.prepend(button);
       head.setAttribute("aria-sort", "none");
-      const text = head.dataset.first === undefined && !head.classList.contains("num");
+      const flat = table.classList.contains("flat") && column > 0;
+      const text = head.dataset.first === undefined && !head.classList.contains("num") && !flat;
       const first = head.dataset.first === "up" || text ? "ascending" : "descending";
       button.addEventListener("click", () => {
         const again = head.getAttribute("aria-sort") === first;
