@@ -44,7 +44,8 @@ lint: .venv/.dev  ## Check style, types and imports
 scripts:
 	@if command -v npm >/dev/null; then \
 	  [ -x .venv/node/node_modules/.bin/tsc ] || npm install --silent --no-audit --no-fund --prefix .venv/node typescript@$(TYPESCRIPT); \
-	  .venv/node/node_modules/.bin/tsc --project src/beholder/collect/pages/jsconfig.json; \
+	  .venv/node/node_modules/.bin/tsc --project src/beholder/collect/pages/jsconfig.json && \
+	  .venv/node/node_modules/.bin/tsc --project src/beholder/report/templates/board_site/jsconfig.json; \
 	else echo "no npm here; going on without the types of the pages' scripts"; fi
 
 format: .venv/.dev  ## Fix the style

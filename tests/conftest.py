@@ -18,7 +18,8 @@ from hypothesis import settings
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from beholder.report.charts.still import Spec, StillDrawer, draw_still
+from beholder.report.charts.still import StillDrawer, draw_still
+from beholder.report.charts.vega_lite import Spec
 from beholder.simulate.world import Painted, World, paint_world, write_ground_truth
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.study import FILE_NAME, Analysis, Study, dump_study
