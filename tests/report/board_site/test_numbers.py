@@ -1,25 +1,16 @@
 """Numbers of single prompts, their formatting, drawings and examples, worked by hand."""
 
-import doctest
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from beholder.report.board_site import citation, drawing, figures, file_names
 from beholder.report.board_site.content import Cell, read_content
 from beholder.report.board_site.drawing import chart_measures, front_chart, whisker
 from beholder.report.board_site.entry_pages import extreme_prompts
 from beholder.report.board_site.prompt_values import prompt_values, won_votes
 from beholder.study.study import load_study
 from beholder.tables.store import Store
-
-
-@pytest.mark.parametrize("module", [citation, drawing, figures, file_names], ids=lambda m: m.__name__)
-def test_examples_in_docstrings(module: object) -> None:
-    outcome = doctest.testmod(module)  # type: ignore[arg-type]
-    assert outcome.attempted > 0
-    assert outcome.failed == 0
 
 
 def test_a_vote_counts_for_both_sides_and_a_tie_half() -> None:

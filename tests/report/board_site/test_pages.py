@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -9,9 +10,14 @@ from urllib.parse import unquote, urlsplit
 import polars as pl
 import pytest
 
+from beholder.report.board_site.pictures import Picture
 from beholder.report.board_site.rendering import environment
+from beholder.report.board_site.stage import SiteOptions, run
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
 
+RECORD = Provenance("test", {}, 0, {})
 LARGEST_PAGE = 200_000
 LARGEST_FRONT_PAGE = 1_000_000
 
@@ -146,18 +152,37 @@ def test_a_prompt_has_the_images_and_the_mean_of_all_answers(site: Path, board_s
     assert "12 answers" in words_of(page)
 
 
-def test_a_raised_mark_stands_at_the_entry_and_is_explained() -> None:
-    """The template alone: the small board has too few prompts for the test."""
-    entry = {
-        "name": "a",
-        "page": "a",
-        "path": "M0 0",
-        "colour": "red",
-        "marks": ("a leads more on public prompts",),
-    }
-    source = '{% import "board_site/parts.html.j2" as parts with context %}{{ parts.who(entry, "") }}'
-    text = environment().from_string(source).render(entry=entry)
-    assert 'aria-label="marked: a leads more on public prompts"' in text
+def test_a_raised_mark_stands_at_the_entry_and_is_explained(own_study: Callable[[], Path], tmp_path: Path) -> None:
+    folder = own_study()
+    words = "dune leads by 0.80 standard deviations more on the public prompts than on the held-out ones"
+    rows: list[dict[str, object]] = [
+        {
+            "check": "overfitting",
+            "measure": "sharpness",
+            "entry": entry,
+            "estimate": 2.4,
+            "bound": 1.1,
+            "p": 0.0001,
+        }
+        | {"p_adjusted": 0.0005, "raised": entry == "dune", "words": words if entry == "dune" else "no evidence"}
+        for entry in ("aurora", "dune")
+    ]
+    Store(folder).write({"board_marks": TABLES["board_marks"].frame(rows)}, RECORD)
+    run(folder, tmp_path / "site", SiteOptions(images="none"))
+    front = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert front.count(f'aria-label="marked: {words}"') == 2  # on the board, and among the utilities
+    assert "One-sided Welch test" in front
+    assert "2 tests, 1 mark raised" in front
+    assert "sharpness; adjusted p &lt; .001" in front
+    assert words in words_of(tmp_path / "site" / "entries" / "dune.html")
+    assert "Marked" not in words_of(tmp_path / "site" / "entries" / "aurora.html")
+
+
+def test_no_link_stands_within_another_where_images_lead_to_their_files() -> None:
+    source = '{% import "board_site/parts.html.j2" as parts with context %}{{ parts.shown(p, "", "", linked) }}'
+    picture = Picture("a.webp", 8, 8, "a-full.png")
+    texts = [environment().from_string(source).render(p=picture, linked=linked) for linked in (True, False)]
+    assert [text.count("<a ") for text in texts] == [1, 0]
 
 
 @pytest.mark.parametrize("name", ["methods.html", "data.html"])
