@@ -10,6 +10,8 @@ from beholder.report.board_site.stage import SiteOptions, run
 from beholder.study.study import load_study
 from beholder.tables.work import Outcome
 
+__all__ = ["SiteOptions", "publish_board"]
+
 Progress = Callable[[str, int, int], None]
 
 

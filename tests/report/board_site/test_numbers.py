@@ -50,13 +50,13 @@ def test_the_chart_reverses_a_measure_of_which_less_is_better(board_study: Path)
     content = read_content(board_study, load_study(board_study))
     axes = chart_measures(content)
     assert axes is not None
-    assert [measure.name for measure in axes] == ["blockiness", "opinion: alignment"]
+    assert (axes[0].source, axes[0].better, axes[1].name) == ("cost", "lower", "opinion: alignment")
     chart = front_chart(content, *axes)
     places = {dot.entry.name: dot for dot in chart.dots}
-    assert places["ember"].x == max(dot.x for dot in chart.dots)  # the least blocky
+    assert places["ember"].x == max(dot.x for dot in chart.dots)  # the fastest: to the right
     assert places["aurora"].y == min(dot.y for dot in chart.dots)  # the best aligned: at the top
-    # borealis is worse than aurora by both
-    assert [dot.entry.name for dot in chart.dots if dot.front] == ["aurora", "cirrus", "dune", "ember"]
+    # cirrus is slower than borealis, and worse
+    assert [dot.entry.name for dot in chart.dots if dot.front] == ["aurora", "borealis", "dune", "ember"]
 
 
 def test_examples_are_furthest_from_the_mean_of_all_entries(board_study: Path) -> None:
