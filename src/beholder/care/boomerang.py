@@ -1,8 +1,8 @@
 """Boomerang: ratings whose consequences come back to who gave them, and access to studies by them.
 
-A rating is 1 (last), 2 (as others) or 3 (first), asked as a consequence: "where should this rater be when your next
-study opens?", "where should this researcher's studies be in your list?". A study opens first to raters whom its
-researcher rated best, and to others step by step: whoever rates everybody alike gains nothing by it.
+A rating is 1 (last), 2 (as others) or 3 (first), asked as a consequence: "where should this rater be when your
+next study opens?", "where should this researcher's studies be in your list?". A study opens first to raters
+whom its researcher rated best, and to others step by step: whoever rates everybody alike gains nothing by it.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,9 @@ def decayed_mean(ratings: ArrayLike, decay: float = DECAY["task"]) -> float:
     """
     values = np.asarray(ratings, np.float64)
     if values.ndim != 1 or not len(values) or not 0 <= decay <= 1:
-        raise StatisticsError(f"a decayed mean needs ratings and a decay from 0 to 1; found {values.shape}, {decay}")
+        raise StatisticsError(
+            f"a decayed mean needs ratings and a decay from 0 to 1; found {values.shape}, {decay}"
+        )
     weights = decay ** np.arange(len(values))
     return float(values @ weights / weights.sum())
 

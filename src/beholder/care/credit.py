@@ -1,15 +1,16 @@
 """Credit among contributors: everybody gives points to others, and PageRank over the points orders them.
 
-Points from somebody whom others credit count more (PageRank, damping .85). Two ways to cheat: a *ring*, whose members
-give their points to each other, and *quid pro quo*, the ring of two. Both show in the walk along the points: from a
-member of a ring it comes back far more often than the contributor's standing with all others explains. What others
-think is estimated by a median polish of the log points (giver + receiver), which a minority cannot move. Who comes back
-more than ``LIMIT`` times as often as that is flagged, then whoever exchanges points with flagged contributors at such a
-rate; the points that a flagged contributor gave are replaced by what all others think. Points that they received from
-others still count: a ring gains nothing, and loses nothing that it earned.
+Points from somebody whom others credit count more (PageRank, damping .85). Two ways to cheat: a *ring*, whose
+members give their points to each other, and *quid pro quo*, the ring of two. Both show in the walk along the
+points: from a member of a ring it comes back far more often than the contributor's standing with all others
+explains. What others think is estimated by a median polish of the log points (giver + receiver), which a
+minority cannot move. Who comes back more than ``LIMIT`` times as often as that is flagged, then whoever
+exchanges points with flagged contributors at such a rate; the points that a flagged contributor gave are
+replaced by what all others think. Points that they received from others still count: a ring gains nothing, and
+loses nothing that it earned.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,9 @@ from beholder.errors import StatisticsError
 
 DAMPING = 0.85
 LIMIT = 1.5
+LEAST = 5
+"""Contributors from which on rings are looked for: among fewer, there is no majority of others."""
+
 POLISHES = 10
 TOLERANCE = 1e-12
 
@@ -72,8 +76,10 @@ def share_credit(
     returning = walks.diagonal() * (1 - damping) / damping
     trusted, standing = gave.copy(), polished_standing(rows, gave)
     returns = returning / standing
-    while trusted.sum() > gave.sum() / 2:
-        suspicion = np.where(trusted, np.maximum(returning / standing, _exchange(rows, standing, gave & ~trusted)), 0)
+    while count >= LEAST and trusted.sum() > gave.sum() / 2:
+        suspicion = np.where(
+            trusted, np.maximum(returning / standing, _exchange(rows, standing, gave & ~trusted)), 0
+        )
         worst = int(np.argmax(suspicion))
         if suspicion[worst] <= limit:
             break
@@ -100,7 +106,8 @@ def polished_standing(rows: Matrix, counted: NDArray[np.bool_]) -> Matrix:
         Proportions (receivers,), sum 1.
 
     Example:
-        >>> polished_standing(np.array([[0, 0.5, 0.5], [0.8, 0, 0.2], [0.8, 0.2, 0]]), np.ones(3, bool)).round(2).tolist()
+        >>> rows = np.array([[0, 0.5, 0.5], [0.8, 0, 0.2], [0.8, 0.2, 0]])
+        >>> polished_standing(rows, np.ones(3, bool)).round(2).tolist()
         [0.67, 0.17, 0.17]
     """
     logs = np.full(rows.shape, np.nan)
@@ -114,7 +121,7 @@ def polished_standing(rows: Matrix, counted: NDArray[np.bool_]) -> Matrix:
     return np.asarray(weights / weights.sum(), np.float64)
 
 
-def credit_statement(credit: Credit, roles: dict[str, Sequence[str]]) -> str:
+def credit_statement(credit: Credit, roles: Mapping[str, Sequence[str]]) -> str:
     """Return a statement of contributions in the form of CRediT: names in order of credit, with their roles.
 
     Args:

@@ -5,9 +5,9 @@ With baseline p₀ and the drop δ to be found, each gold trial adds the log lik
     S ← max(0, S + log((p₀ − δ)/p₀))        after a right answer,
     S ← max(0, S + log((1 − p₀ + δ)/(1 − p₀))) after a wrong one.
 
-An alarm is S ≥ h. The threshold h is the one at which a rater who did not change has an alarm within a number of gold
-trials with a given probability, computed from the Markov chain of S on a grid (Brook and Evans 1972), and averaged over
-what the baseline may really be where it was itself estimated from few trials.
+An alarm is S ≥ h. The threshold h is the one at which a rater who did not change has an alarm within a number
+of gold trials with a given probability, computed from the Markov chain of S on a grid (Brook and Evans 1972),
+and averaged over what the baseline may really be where it was itself estimated from few trials.
 """
 
 import math
@@ -16,18 +16,20 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy import stats as distributions
 
 from beholder.errors import StatisticsError
 
 DROP = 0.15
 HORIZON = 200
-FALSE_ALARMS = 0.05
+FALSE_ALARMS = 0.045
+"""A little below 5 %, because a baseline is never known exactly."""
 HIGHEST, LOWEST = 0.97, 0.52
 """Between which a baseline is used: at 1 a single wrong answer would be an alarm."""
 
 CELLS = 400
-NODES = 9
+NODES = 25
 """Quantiles of the baseline over which false alarms are averaged."""
 
 
@@ -80,7 +82,7 @@ def find_drift(
     base = min(max(baseline, LOWEST), HIGHEST)
     after_right, after_wrong = steps(base, drop)
     threshold = alarm_threshold(
-        round(base, 3), round(baseline_trials, 0), drop=drop, horizon=horizon, false_alarms=false_alarms
+        round(base, 2), round(baseline_trials, 0), drop=drop, horizon=horizon, false_alarms=false_alarms
     )
     statistic = np.zeros(len(answers))
     level, zero, alarm, change = 0.0, 0, None, None
@@ -91,9 +93,7 @@ def find_drift(
         statistic[trial] = level
         if alarm is None and level >= threshold:
             alarm, change = trial, zero
-    return Drift(
-        statistic, threshold, alarm, change, baseline, baseline_trials, drop, false_alarms, horizon
-    )
+    return Drift(statistic, threshold, alarm, change, baseline, baseline_trials, drop, false_alarms, horizon)
 
 
 def steps(baseline: float, drop: float = DROP) -> tuple[float, float]:
@@ -142,7 +142,9 @@ def alarm_threshold(
         True
     """
     if not 0 < false_alarms < 1 or horizon < 1:
-        raise StatisticsError(f"a threshold needs a rate between 0 and 1; found {false_alarms} in {horizon} trials")
+        raise StatisticsError(
+            f"a threshold needs a rate between 0 and 1; found {false_alarms} in {horizon} trials"
+        )
     if math.isinf(baseline_trials):
         accuracies = np.array([baseline])
     else:
@@ -150,46 +152,47 @@ def alarm_threshold(
         quantiles = (np.arange(NODES) + 0.5) / NODES
         accuracies = distributions.beta.ppf(quantiles, baseline * strength, (1 - baseline) * strength)
     low, high = 0.5, 40.0
-    for _ in range(16):
+    for _ in range(14):
         middle = (low + high) / 2
-        rate = np.mean([alarm_rate(middle, accuracy, baseline, drop, horizon) for accuracy in accuracies])
+        rate = alarm_rates(middle, accuracies, baseline, drop, horizon).mean()
         low, high = (middle, high) if rate > false_alarms else (low, middle)
     return high
 
 
-def alarm_rate(threshold: float, accuracy: float, baseline: float, drop: float, horizon: int) -> float:
+def alarm_rates(
+    threshold: float, accuracies: ArrayLike, baseline: float, drop: float, horizon: int
+) -> NDArray[np.float64]:
     """Return the probability of an alarm within ``horizon`` gold trials, by the Markov chain of S on a grid.
 
     Args:
         threshold: h.
-        accuracy: The true accuracy of the rater.
+        accuracies: True accuracies of raters (raters,).
         baseline: The accuracy that the CUSUM assumes.
         drop: The drop that it looks for.
         horizon: Gold trials.
 
     Returns:
-        The probability.
+        The probabilities (raters,).
 
     Example:
-        >>> round(alarm_rate(0.5, 0.5, 0.9, 0.15, 1), 3)  # one wrong answer is enough: its probability
-        0.5
+        >>> alarm_rates(0.5, [0.5, 0.8], 0.9, 0.15, 1).round(3).tolist()  # one wrong answer is enough
+        [0.5, 0.2]
     """
-    grid = np.arange(CELLS) * (threshold / CELLS)
-    transition = np.zeros((CELLS, CELLS))
-    for chance, step in zip((accuracy, 1 - accuracy), steps(baseline, drop), strict=True):
-        places = np.maximum(grid + step, 0.0) / (threshold / CELLS)
-        inside = places < CELLS
-        floor = np.floor(places[inside]).astype(np.int64)
-        rest = places[inside] - floor
-        rows = np.flatnonzero(inside)
-        transition[rows, floor] += chance * (1 - rest)
-        next_cell = floor + 1
-        stays = next_cell < CELLS
-        transition[rows[stays], next_cell[stays]] += chance * rest[stays]
-        # between the last cell and the threshold: counted as not yet an alarm, in the last cell
-        transition[rows[~stays], CELLS - 1] += chance * rest[~stays]
-    state = np.zeros(CELLS)
+    chances = np.asarray(accuracies, np.float64)
+    after_right, after_wrong = (_moves(threshold, step) for step in steps(baseline, drop))
+    state = np.zeros((CELLS, len(chances)))
     state[0] = 1.0
     for _ in range(horizon):
-        state = state @ transition
-    return float(1 - state.sum())
+        state = after_right @ (state * chances) + after_wrong @ (state * (1 - chances))
+    return np.asarray(1 - state.sum(axis=0), np.float64)
+
+
+def _moves(threshold: float, step: float) -> sparse.csr_array:
+    """Return where each cell of S goes by a step (to, from), between two cells by interpolation; alarms leave."""
+    places = np.maximum(np.arange(CELLS) + step * CELLS / threshold, 0.0)
+    inside = np.flatnonzero(places < CELLS)
+    floor = np.floor(places[inside]).astype(np.int64)
+    rest = places[inside] - floor
+    columns = np.concatenate([inside, inside])
+    rows = np.concatenate([floor, np.minimum(floor + 1, CELLS - 1)])  # beyond the last cell it is no alarm yet
+    return sparse.csr_array((np.concatenate([1 - rest, rest]), (rows, columns)), shape=(CELLS, CELLS))

@@ -1,8 +1,9 @@
 """How long a task takes, by Fair Work's medians: the median over items of the median over raters.
 
-A rater reports how long an item took; the page measures the active time as well, in which a pause counts for at most
-``IDLE_SECONDS``. Medians are not moved by a few who report too much, and reports that contradict the active time, or
-lie far outside of what rater and item predict, are frozen: they leave the medians until somebody has looked at them.
+A rater reports how long an item took; the page measures the active time as well, in which a pause counts for at
+most ``IDLE_SECONDS``. Medians are not moved by a few who report too much, and reports that contradict the
+active time, or lie far outside of what rater and item predict, are frozen: they leave the medians until
+somebody has looked at them.
 """
 
 from dataclasses import dataclass
@@ -20,22 +21,20 @@ IDLE_SECONDS = 30.0
 EXCESS = 1.5
 """A report above this multiple of the active time is suspicious."""
 
-OUTLYING = 3.5
-"""Robust z-score of a rater's times above which they are suspicious (Iglewicz and Hoaglin)."""
-
-MAD_TO_SD = 1.4826
-"""Median absolute deviation of a normal variable -> its standard deviation."""
+SLOWEST = 4.0
+"""A rater whose times are above this multiple of those of others on the same items is suspicious, and is paid for
+own time only up to this multiple of the effective time until a researcher has looked."""
 
 
 @dataclass(frozen=True, eq=False)
 class SuspiciousReports:
-    """Which reports are to be frozen, and why."""
+    """Which reports leave the medians, and why."""
 
     exceeds_active: NDArray[np.bool_]  # (reports,) more than EXCESS times the active time
     outlying: NDArray[np.bool_]  # (reports,) by a rater who is far slower than all others on the same items
 
     @property
-    def frozen(self) -> NDArray[np.bool_]:
+    def excluded(self) -> NDArray[np.bool_]:
         """Either of the two (reports,)."""
         return np.asarray(self.exceeds_active | self.outlying, np.bool_)
 
@@ -80,11 +79,11 @@ def effective_seconds(
 def suspicious_reports(
     item: ArrayLike, rater: ArrayLike, reported: ArrayLike, active: ArrayLike
 ) -> SuspiciousReports:
-    """Say which reports should be frozen until the rater and the researcher have looked at them.
+    """Say which reports leave the medians until the rater and the researcher have looked at them.
 
-    A report is suspicious if it exceeds ``EXCESS`` times the active time that the page measured, or if its rater is
-    an outlier in a regression of log active time on rater and item: the rater's effect, the median over items of log
-    time less the item's median, has a robust z-score above ``OUTLYING``.
+    A report is suspicious if it exceeds ``EXCESS`` times the active time that the page measured, or if its
+    rater is an outlier in a regression of log active time on rater and item: the rater's effect, the median
+    over items of log time less the item's median, is above log ``SLOWEST``.
 
     Args:
         item: What was worked on (reports,).
@@ -97,7 +96,7 @@ def suspicious_reports(
 
     Example:
         >>> kinds = suspicious_reports([1] * 4, [1, 2, 3, 4], [60, 66, 190, 70], [60, 64, 61, 70])
-        >>> kinds.frozen.tolist()
+        >>> kinds.excluded.tolist()
         [False, False, True, False]
     """
     items, raters = np.asarray(item), np.asarray(rater)
@@ -108,9 +107,7 @@ def suspicious_reports(
         centred[items == name] = logs[items == name] - np.median(logs[items == name])
     names, place = np.unique(raters, return_inverse=True)
     effects = np.array([np.median(centred[place == number]) for number in range(len(names))])
-    spread = MAD_TO_SD * float(np.median(np.abs(effects - np.median(effects))))
-    z = (effects - np.median(effects)) / spread if spread > 0 else np.zeros(len(effects))
-    return SuspiciousReports(told > EXCESS * measured, np.asarray(z > OUTLYING)[place])
+    return SuspiciousReports(told > EXCESS * measured, np.asarray(effects > np.log(SLOWEST))[place])
 
 
 def _order_statistics(count: int, level: float) -> tuple[int, int]:

@@ -4,9 +4,9 @@ Raters answer under time limits. The error rate falls with the limit t as
 
     e(t) = floor + (chance − floor) · exp(−t/τ),
 
-fitted by binomial maximum likelihood. The **error–time area** ∫ (e(t) − floor) dt = (chance − floor) · τ is the effort:
-easy tasks have little of it. The time that a task needs is the t at which the error that time can still remove has
-fallen to ``REMAINING`` of it; at the wage of a study it gives the price.
+fitted by binomial maximum likelihood. The **error–time area** ∫ (e(t) − floor) dt = (chance − floor) · τ is the
+effort: easy tasks have little of it. The time that a task needs is the t at which the error that time can still
+remove has fallen to ``REMAINING`` of it; at the wage of a study it gives the price.
 """
 
 import math
@@ -72,7 +72,9 @@ def measure_effort(
         raise StatisticsError("an error–time curve needs 0 ≤ errors ≤ answers and limits above 0")
     floor, constant = _fit(t, k, n, chance)
     rates = floor + (chance - floor) * np.exp(-t / constant)
-    fits = [_fit(t, rng.binomial(n.astype(np.int64), rates).astype(np.float64), n, chance) for _ in range(REPLICATES)]
+    fits = [
+        _fit(t, rng.binomial(n.astype(np.int64), rates).astype(np.float64), n, chance) for _ in range(REPLICATES)
+    ]
     areas = np.array([(chance - low) * tau for low, tau in fits])
     times = np.array([_needed(tau) for _, tau in fits])
 

@@ -1,8 +1,9 @@
 """Gold that thins out as trust grows: how often a rater's next trial should be a gold trial.
 
-While the CUSUM of :mod:`beholder.care.drift` is at 0, a rater gets a gold trial now and then; as soon as it rises, gold
-comes back, up to every trial next to the threshold (a CUSUM with variable sampling intervals, Reynolds et al. 1990).
-The CUSUM moves at gold trials alone, so its false-alarm rate follows from how many of these there are.
+While the CUSUM of :mod:`beholder.care.drift` is at 0, a rater gets a gold trial now and then; as soon as it
+rises, gold comes back, up to every trial next to the threshold (a CUSUM with variable sampling intervals,
+Reynolds et al. 1990). The CUSUM moves at gold trials alone, so its false-alarm rate follows from how many of
+these there are.
 """
 
 from dataclasses import dataclass
@@ -22,8 +23,8 @@ ALARMED, STEEP = 0.06, 2.0
 """Proportion of gold trials as soon as the CUSUM rises, and how fast it grows with it."""
 
 CALM, CALM_MOST = (0.024, 0.041, 0.17), 0.045
-"""Proportion while it is at 0, a polynomial in the accuracy above .7: as much as detects a drop as often as constant
-checking does (``benchmarks/care.py``)."""
+"""Proportion while it is at 0, a polynomial in the accuracy above .7: as much as detects a drop as often as
+constant checking does (``benchmarks/care.py``)."""
 
 COUNTED = 0.55
 """Gold trials that the threshold counts on, relative to constant checking; more than come on average, because gold
@@ -74,5 +75,5 @@ def gold_schedule(
     above = max(base - 0.7, 0.0)
     calm = min(CALM[0] + CALM[1] * above + CALM[2] * above**2, CALM_MOST)
     expected = max(round(trials * CONSTANT * COUNTED), 1)
-    threshold = alarm_threshold(round(base, 3), drop=drop, horizon=expected, false_alarms=false_alarms)
+    threshold = alarm_threshold(round(base, 2), drop=drop, horizon=expected, false_alarms=false_alarms)
     return GoldSchedule(baseline, calm, threshold)

@@ -1,4 +1,4 @@
-"""Governance of a panel: a board of three raters, three researchers and one independent seat decides on its rules."""
+"""Governance of a panel: three raters, three researchers and one independent seat decide on its rules."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -78,7 +78,9 @@ def check_board(board: Mapping[str, Role]) -> None:
     """
     counts = Counter(board.values())
     faults = [
-        f"{counts[role]} {role} seats; {seats} are needed" for role, seats in SEATS.items() if counts[role] != seats
+        f"{counts[role]} {role} seats; {seats} are needed"
+        for role, seats in SEATS.items()
+        if counts[role] != seats
     ]
     if faults:
         raise GovernanceError("the board of a panel", faults)

@@ -1,13 +1,15 @@
-"""Prototype rounds: a few raters try a few items before the study opens, give feedback, and vote publish or revise.
+"""Prototype rounds: a few raters try a few items before the study opens, and vote to publish or to revise.
 
-Daemo asks ⌊√raters⌋ raters about ⌊√items⌋ items and stops where fewer than 66 % vote to publish. With few raters this
-share is noisy: of four raters of whom each notices a fault with probability .4, a fault gets through in half of the
-rounds. Here the votes go on until they decide (Wald's sequential probability ratio test between a faultless design,
-where a rater votes *revise* with probability ``false_report``, and a faulty one, ``notice``), with a last vote after
-which the sign of the evidence decides. The error rates are exact, by dynamic programming over the votes.
+Daemo asks ⌊√raters⌋ raters about ⌊√items⌋ items and stops where fewer than 66 % vote to publish. With few
+raters this share is noisy: of four raters of whom each notices a fault with probability .4, a fault gets
+through in half of the rounds. Here the votes go on until they decide (Wald's sequential probability ratio test
+between a faultless design, where a rater votes *revise* with probability ``false_report``, and a faulty one,
+``notice``), with a last vote after which the sign of the evidence decides. The error rates are exact, by
+dynamic programming over the votes.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -16,6 +18,9 @@ from beholder.errors import StatisticsError
 
 READY = 0.66
 """Proportion of votes to publish below which a design is never published (Daemo)."""
+
+MOST_VOTES = 300
+"""Beyond the first raters, after which no rule is looked for."""
 
 Decision = Literal["publish", "revise", "ask more"]
 
@@ -46,8 +51,8 @@ class PrototypeRule:
 
         Example:
             >>> rule = prototype_rule(raters=100)
-            >>> rule.decide(publish=9, revise=1), rule.decide(publish=10, revise=0), rule.decide(publish=7, revise=3)
-            ('ask more', 'publish', 'revise')
+            >>> [rule.decide(publish, 10 - publish) for publish in (9, 10, 7)]
+            ['ask more', 'publish', 'revise']
         """
         votes, bound = publish + revise, math.log((1 - self.error_rate) / self.error_rate)
         if votes < self.first_raters:
@@ -93,6 +98,8 @@ def prototype_rule(
 ) -> PrototypeRule:
     """Return the rule for a study: the fewest last votes at which both error rates stay below ``error_rate``.
 
+    Beyond 60 votes, numbers of votes are tried in steps of a twentieth.
+
     Args:
         raters: Of the study; ⌊√raters⌋ of them vote in any case, and others where these do not decide.
         notice: Probability that a rater notices a fault.
@@ -113,12 +120,14 @@ def prototype_rule(
             f"{false_report}, {notice} and {error_rate}"
         )
     first = prototype_size(raters, 1)[0]
-    for most in range(first, first + 400):
+    for most in _numbers_of_votes(first):
         rule = PrototypeRule(first, most, notice, false_report, error_rate)
         missed = 1 - rule_properties(rule, notice).stopped
         if missed <= error_rate and rule_properties(rule, false_report).stopped <= error_rate:
             return rule
-    raise StatisticsError(f"no round of up to {first + 400} raters distinguishes {notice} from {false_report}")
+    raise StatisticsError(
+        f"no round of up to {first + MOST_VOTES} raters distinguishes {notice} from {false_report}"
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -152,3 +161,10 @@ def rule_properties(rule: PrototypeRule, revise_probability: float) -> RulePrope
                     stopped += probability * chance
         alive = ahead
     return RuleProperties(stopped, asked)
+
+
+def _numbers_of_votes(first: int) -> Iterator[int]:
+    most = first
+    while most <= first + MOST_VOTES:
+        yield most
+        most += 1 if most < 60 else max(most // 20, 1)

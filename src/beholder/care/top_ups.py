@@ -1,9 +1,10 @@
 """Top-ups: what is missing to the minimum wage, to the cent and rounded up.
 
-Fair Work pays every rater for the effective time of the task, by its medians. Of honest raters who differ in speed,
-half are slower than that and stay below the wage. Here a rater is paid for the effective time **or** the active time
-that the page measured, whichever is longer; a rater whose report is frozen is paid for the effective time alone. What
-a rater reports moves the medians, and nothing else: to report more than one worked earns nothing.
+Fair Work pays every rater for the effective time of the task, by its medians. Of honest raters who differ in
+speed, half are slower than that and stay below the wage. Here a rater is paid for the effective time **or** the
+active time that the page measured, whichever is longer; a rater whose report is frozen is paid for the
+effective time alone. What a rater reports moves the medians, and nothing else: to report more than one worked
+earns nothing.
 """
 
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 
+from beholder.care.effective_time import SLOWEST
 from beholder.errors import StatisticsError
 
 SECONDS_PER_HOUR = 3600
@@ -61,12 +63,13 @@ def top_ups(work: Iterable[PaidWork], *, effective_seconds: float, hourly: Decim
     """
     rows = []
     for session in work:
-        own = 0.0 if session.frozen else session.active_seconds
+        own = 0.0 if session.frozen else min(session.active_seconds, SLOWEST * effective_seconds)
         seconds = max(own, effective_seconds)
         owed = wage_cents(seconds, hourly)
         if owed > session.paid_cents:
             whose = "measured active time" if own > effective_seconds else "median time of the task"
-            reason = f"{seconds:.0f} s ({whose}) at {hourly} an hour are {owed / 100:.2f}; paid {session.paid_cents / 100:.2f}"
+            reason = f"{seconds:.0f} s ({whose}) at {hourly} an hour are {owed / 100:.2f}; paid "
+            reason += f"{session.paid_cents / 100:.2f}"
             if session.frozen:
                 reason += f"; report frozen: {session.frozen}"
             rows.append(
