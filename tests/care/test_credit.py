@@ -1,7 +1,5 @@
 """Credit: PageRank against networkx-like power iteration, rings of several kinds, and votes of the board."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 from beholder.care.credit import credit_statement, polished_standing, share_credit
 from beholder.care.governance import GovernanceError, Role, count_votes
 from beholder.errors import StatisticsError
-from beholder.simulate.panels.rings import simulate_ring
+from beholder.simulate.panels.rings import RingKind, simulate_ring
 
 BOARD: dict[str, Role] = dict.fromkeys(("r1", "r2", "r3"), "rater")
 BOARD |= dict.fromkeys(("s1", "s2", "s3"), "researcher")
@@ -54,7 +52,7 @@ class TestCredit:
         assert plain.proportion.sum() == pytest.approx(1)
 
     @pytest.mark.parametrize("kind", ["clique", "cycle", "half"])
-    def test_a_ring_gains_nothing(self, kind: Any) -> None:
+    def test_a_ring_gains_nothing(self, kind: RingKind) -> None:
         runs = [simulate_ring(20, 4, kind, np.random.default_rng(seed)) for seed in range(8)]
         assert np.mean([run.plain for run in runs]) > 1.4
         assert np.mean([run.protected for run in runs]) < 1.1

@@ -1,10 +1,10 @@
-"""Prolific and MTurk as they answer over HTTP, on this machine; they can keep an answer back after doing the work."""
+"""Prolific and MTurk as they answer over HTTP; they can fall silent after they have done what they were told."""
 
 import json
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -98,6 +98,10 @@ def running(platform: FakePlatform) -> Iterator[FakePlatform]:
                 self.connection.close()
                 return
             text = json.dumps(answer).encode()
+            with suppress(BrokenPipeError, ConnectionResetError):  # whoever asked was killed
+                self._reply(status, text)
+
+        def _reply(self, status: int, text: bytes) -> None:
             self.send_response(status)
             self.send_header("content-length", str(len(text)))
             self.end_headers()

@@ -16,7 +16,7 @@ from beholder.collect.panel.schema import open_panel, payments
 from beholder.collect.panel.sending import send_payments
 
 
-def work(folder: Path, address: str, raters: int) -> None:
+def work(folder: Path, platform: Prolific, raters: int) -> None:
     database = open_panel(folder)
     while True:
         with database.reading() as connection:
@@ -28,15 +28,16 @@ def work(folder: Path, address: str, raters: int) -> None:
             with database.writing() as connection:
                 propose(connection, new, now=1.0)
                 decide(connection, [new.key], by="ada", approve=True, now=2.0)
-        send_payments(database, Prolific("secret", "remote", address=address), "faces", now=time.time())
+        send_payments(database, platform, "faces", now=time.time())
 
 
 def main() -> None:
     folder, address, raters = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    platform = Prolific("secret", "remote", address=address)  # loads certificates, before there are workers
     for _ in sys.stdin:
         child = os.fork()
         if child == 0:
-            work(folder, address, raters)
+            work(folder, platform, raters)
         print(child, flush=True)
         os.waitpid(child, 0)
         print("dead", flush=True)
