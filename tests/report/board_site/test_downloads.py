@@ -4,7 +4,7 @@ import json
 from datetime import date
 from pathlib import Path
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import mlcroissant
 import polars as pl
 import pytest

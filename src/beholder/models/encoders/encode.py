@@ -31,8 +31,12 @@ from beholder.models.encoders.features import open_features
 Progress = Callable[[int, int], None]
 """Called with the number of images done and the number of all images."""
 
-BatchObserver = Callable[[Sequence[DecodedImage]], None]
-"""Called with the decoded images of each batch, by several threads at once."""
+EncoderKey = tuple[str, str]
+"""Identity of an encoder and version of its preprocessing, which determine its vectors."""
+
+BatchObserver = Callable[[Sequence[DecodedImage]], Mapping[EncoderKey, Mapping[int, Vectors]]]
+"""Called with the decoded images of each batch, by several threads at once; returns the vectors that it computed
+on the way, by encoder and index of the image, so that they are not computed twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,22 +246,33 @@ class _EncoderJob:
     store: VectorStore
     todo: frozenset[int]
 
-    def encode(self, images: Sequence[DecodedImage]) -> _Vectors:
-        """Vectors of those images of a batch that are not stored yet, and faults of those without one."""
+    @property
+    def key(self) -> EncoderKey:
+        """What determines the vectors."""
+        return self.encoder.identity, self.encoder.preprocessing.version
+
+    def encode(self, images: Sequence[DecodedImage], ready: Mapping[int, Vectors]) -> _Vectors:
+        """Vectors of those images of a batch that are not stored yet, and faults of those without one.
+
+        ``ready`` has vectors that were computed already, by index.
+        """
         prepared: list[NDArray[np.float32]] = []
         lacking: list[DecodedImage] = []
         faults: dict[int, str] = {}
-        for image in images:
-            if image.place not in self.todo:
+        missing = [image for image in images if image.place in self.todo]
+        computed = [image for image in missing if image.place in ready]
+        for image in missing:
+            if image.place in ready:
                 continue
             try:
                 prepared.append(self.encoder.preprocessing.prepare(image.image))
                 lacking.append(image)
             except UndecodableError as error:
                 faults[image.place] = str(error)
-        if not prepared:
-            return _Vectors([], np.empty((0, self.encoder.dims), np.float32), faults)
-        vectors = self.encoder.network(np.stack(prepared))
+        vectors = np.array([ready[image.place] for image in computed], np.float32).reshape(-1, self.encoder.dims)
+        if prepared:
+            vectors = np.concatenate([vectors, self.encoder.network(np.stack(prepared))])
+        lacking = computed + lacking
         sound = np.asarray(np.isfinite(vectors).all(axis=1))
         faults |= {
             image.place: "its features are not finite"
@@ -282,7 +297,10 @@ class _BatchOutcome:
 
 
 class _BatchEncoder:
-    """Encodes the images of a batch with all encoders; does nothing once ``working`` is cleared."""
+    """Shows the images of a batch to the observer, then encodes them with all encoders, unless it already has.
+
+    Does nothing once ``working`` is cleared.
+    """
 
     def __init__(
         self,
@@ -305,10 +323,9 @@ class _BatchEncoder:
         images = [image for image in images if image.place not in changed]
         if not self.working.is_set():
             return _BatchOutcome([_Vectors([], np.empty((0, 0), np.float32), {}) for _ in self._jobs], changed)
-        vectors = [job.encode(images) for job in self._jobs]
         looked_at = [image for image in images if _is_observed(image.place, self._observe, self._observed)]
-        if self._observe and looked_at:
-            self._observe(looked_at)
+        ready = self._observe(looked_at) if self._observe and looked_at else {}
+        vectors = [job.encode(images, ready.get(job.key, {})) for job in self._jobs]
         faults = {index: reason for encoded in vectors for index, reason in encoded.faults.items()}
         return _BatchOutcome(vectors, changed | faults)
 
