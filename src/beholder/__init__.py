@@ -25,6 +25,7 @@ LATE = {
     "plan": "beholder.api.planning",
     "learn": "beholder.api.learning",
     "measure": "beholder.api.measuring",
+    "bench": "beholder.api.benchmark.bench",
     # images and models
     "distance": "beholder.api.distances",
     "score": "beholder.api.scoring",

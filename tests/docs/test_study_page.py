@@ -12,7 +12,7 @@ import pytest
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from beholder.study.board import Board, Claim
+from beholder.study.board import Board, Claim, Picked, Stated, Variants
 from beholder.study.collecting import Codes, Collecting, ConsentSection
 from beholder.study.generating import GENERATOR_KINDS, GeneratorSettings
 from beholder.study.kinds.catalogue import KINDS as ALL_KINDS
@@ -33,6 +33,9 @@ MODELS: dict[str, type[Settings]] = {
     "analysis": Analysis,
     "board": Board,
     "claim": Claim,
+    "stated": Stated,
+    "picked": Picked,
+    "variants": Variants,
     "question": Question,
     "design": Design,
     "screening": Screening,
@@ -132,6 +135,8 @@ def type_of(field: FieldInfo) -> str:
             return "list of texts"
         if inside is int:
             return "list of whole numbers"
+        if inside is float:
+            return "list of numbers"
         return f"list of {words_of(inside)}" if get_origin(inside) is Literal else "list of sections"
     limits = list(field.metadata)
     if get_origin(kind) is Annotated:  # as in ``Share | None``

@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "beholder.cli.board:board",
         "Compare the generators by every measure, people and metrics alike.",
     ),
+    "site": ("beholder.cli.site:site", "Write the board as a site: a folder of static pages."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
     "researchers": (
@@ -56,6 +57,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "forget": ("beholder.cli.forget:forget", "Delete a rater's identity and answers, and print a receipt."),
     "run": ("beholder.cli.run:run", "Run the stages that have something to do, from design to report."),
+    "bench": ("beholder.cli.bench:bench", "Run a benchmark from prompts to board with one command."),
+    "lock": ("beholder.cli.lock:lock", "Write study.lock: all that a rerun needs, and every table's hash."),
     "protocols": ("beholder.cli.protocols:protocols", "List the protocols, or show one with all its settings."),
     "tables": ("beholder.cli.tables:tables", "Describe the tables, or check those of a study."),
 }

@@ -1,7 +1,7 @@
 """Settings of the measure stage."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from beholder.errors import UserError, unknown_name
@@ -41,6 +41,10 @@ class MeasureSettings:
             faults.append(f"{self.published}: no such file")
         if faults:
             raise UserError("\n".join(faults))
+
+    def without_distances(self) -> "MeasureSettings":
+        """Return the same settings for scorers alone."""
+        return replace(self, distances=())
 
     @property
     def prompted(self) -> tuple[str, ...]:
