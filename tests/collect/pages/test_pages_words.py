@@ -24,7 +24,7 @@ def test_both_languages_say_the_same() -> None:
 
 
 def test_no_page_promises_what_a_study_does_not_keep() -> None:
-    """Studies have attention checks, so no text says that there are no trick questions; and no jargon of admission."""
+    """Studies have attention checks: no text says that there are no trick questions. None speaks of admission."""
     texts = [*EN.values(), *(path.read_text() for path in PAGES.rglob("*.js"))]
     assert [text for text in texts if "trick question" in text.lower()] == []
     assert [text for text in texts if re.search(r"""["'>]Admission""", text)] == []
