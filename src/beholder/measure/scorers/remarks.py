@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 USUAL = 0.05
 """Proportion of held-out images that are farther than 1 from the training images, by definition of the unit."""
@@ -49,7 +49,7 @@ def shift_remark(scorer: str, shifts: Sequence[float]) -> str | None:
         return None
     if count == 1:
         return f"{scorer}: the image is unlike those it was trained on; its score is extrapolated."
-    if stats.binom.sf(unlike - 1, count, USUAL) >= LEVEL:
+    if special.bdtrc(unlike - 1, count, USUAL) >= LEVEL:  # P(as many or more), for a binomial variable
         return None
     return (
         f"{scorer}: {unlike:,} of {count:,} images ({unlike / count:.0%}) are unlike those it was trained on; "
