@@ -1,6 +1,6 @@
 """Generating and measuring that add: kills, overhead beside the bare loop, and what an eleventh generator costs.
 
-python benchmarks/generating.py kills [--kills 20] | overhead [--turns 5] | eleventh [--turns 5] [--without-encoder]
+python benchmarks/generating.py kills [--kills 20] | overhead [--turns 5] | eleventh [--turns 5]
 
 ``kills``: the generate stage runs in a process that gets ``kill -9`` at a random moment, again and again; images
 and the table ``generations`` are compared byte by byte with a run that was not disturbed. ``overhead``: the stage,

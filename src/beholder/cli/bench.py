@@ -9,6 +9,7 @@ import click
 if TYPE_CHECKING:
     from beholder.api.benchmark.bench import BenchOutcome
     from beholder.api.benchmark.rebuild import Rebuilt
+    from beholder.tables.store import Store
     from beholder.tables.work import Outcome
 
 DIFFERENT = 1
@@ -60,18 +61,33 @@ def run_bench(
         _show_as_json(outcome, store.read("board").to_dicts() if not quiet else None)
         return outcome
     if not quiet:
-        if store.has("sessions") and store.read("sessions")["simulated"].all():
-            click.echo("\nSimulated raters gave these answers.")
-        elif not store.has("answers"):
+        _print_who_answered(folder, store)
+        board = store.read("board")
+        directed = board.filter(board["better"].is_not_null())["measure"].unique(maintain_order=True).to_list()
+        others = [name for name in board["measure"].unique(maintain_order=True) if name not in directed]
+        print_board(store, tuple(directed or others))
+        if directed and others:
             click.echo(
-                f"\nNobody has answered yet: these are automatic measures. Ask people: beholder collect {folder}; "
-                f"or rehearse: beholder bench {folder} --simulate 30"
+                f"\nWithout a better end: {', '.join(others)}. They are printed by: beholder board {folder}"
             )
-        print_board(store)
     click.echo(
         f"\nOpen {outcome.report}. A rerun is compared with {outcome.lock}: beholder bench {folder} --locked"
     )
     return outcome
+
+
+def _print_who_answered(folder: Path, store: "Store") -> None:
+    from beholder.cli.results import INVENTED, SIMULATED
+    from beholder.tables.store import TRUTH_ROOM, Store
+
+    if not store.has("answers"):
+        click.echo(
+            f"\nNobody has answered yet: these are automatic measures. Ask people: beholder collect {folder}; or "
+            f"rehearse: beholder bench {folder} --simulate 30"
+        )
+    elif store.read("sessions")["simulated"].all():
+        invented = not Store(folder, TRUTH_ROOM).has("scores")
+        click.echo(f"\n{SIMULATED}{INVENTED if invented else ''}")
 
 
 def _say(outcome: "Outcome") -> None:
