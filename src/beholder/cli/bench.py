@@ -67,9 +67,7 @@ def run_bench(
         others = [name for name in board["measure"].unique(maintain_order=True) if name not in directed]
         print_board(store, tuple(directed or others))
         if directed and others:
-            click.echo(
-                f"\nWithout a better end: {', '.join(others)}. They are printed by: beholder board {folder}"
-            )
+            click.echo(f"\nWithout a better end: {', '.join(others)}. To print them: beholder board {folder}")
     click.echo(
         f"\nOpen {outcome.report}. A rerun is compared with {outcome.lock}: beholder bench {folder} --locked"
     )

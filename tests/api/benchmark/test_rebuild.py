@@ -211,7 +211,7 @@ class TestTheCommands:
         assert "curate.toml" in ran.out
 
     def test_a_benchmark_of_folders(self, run: Callable[..., Ran], folders: Path) -> None:
-        """From prompts to a board, as the page shows it; other settings of the board's measures come from the file."""
+        """From prompts to a board, as the page shows it; scorers and distances come from the study file."""
         study = folders / "study"
         unprompted = run("new", "hpd-pairs", study, "--generator", "a=folder:../a", "--generator", "b=folder:../b")
         assert unprompted.code == 2

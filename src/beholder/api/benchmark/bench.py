@@ -62,8 +62,9 @@ def bench(
 
     Example:
         >>> import beholder as bh
-        >>> outcome = bh.bench("my-benchmark", simulate=30)  # doctest: +SKIP
-        >>> bh.open_study("my-benchmark").board  # doctest: +SKIP
+        >>> outcome = bh.bench("my-benchmark", simulate=20)
+        >>> outcome.lock.as_posix(), bh.open_study("my-benchmark").board["measure"].unique().sort().to_list()
+        ('my-benchmark/study.lock', ['preference', 'sharpness'])
     """
     folder = folder_of(study)
     plan = plan_bench(folder, raters=simulate, bad=bad)
