@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from beholder.study.benchmark import Benchmark, TrainedModel
-from beholder.study.board import Board, Claim
+from beholder.study.board import Board, Claim, Picked, Stated, Variants
 from beholder.study.collecting import Codes, Collecting, ConsentSection
 from beholder.study.generating import GENERATOR_KINDS, GeneratorSettings
 from beholder.study.kinds.catalogue import KINDS as ALL_KINDS
@@ -36,6 +36,9 @@ MODELS: dict[str, type[Settings]] = {
     "claim": Claim,
     "benchmark": Benchmark,
     "trained-model": TrainedModel,
+    "stated": Stated,
+    "picked": Picked,
+    "variants": Variants,
     "question": Question,
     "design": Design,
     "screening": Screening,
@@ -136,6 +139,8 @@ def type_of(field: FieldInfo) -> str:
             return "list of texts"
         if inside is int:
             return "list of whole numbers"
+        if inside is float:
+            return "list of numbers"
         return f"list of {words_of(inside)}" if get_origin(inside) is Literal else "list of sections"
     limits = list(field.metadata)
     if get_origin(kind) is Annotated:  # as in ``Share | None``

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from beholder.board.measures import Measure
 from beholder.board.standings import Standings
+from beholder.judgements.measures import Measure
 
 Row = dict[str, object]
 

@@ -33,7 +33,7 @@ def bench(
 
     Curates the prompts of curate.toml, generates with the generators of study.toml, asks simulated raters or
     reads the answers of people, consolidates, ranks, trains the models of [benchmark], measures, and writes
-    board, report and study.lock. A stage whose inputs have not changed is skipped, so this is safe to repeat, and
+    board, report, site and study.lock. A stage whose inputs have not changed is skipped, so this is safe to repeat, and
     a run that was stopped continues. With --locked, everything is rebuilt from the sources as the lock says: exit
     code 0 where every table is the same, 1 where one differs.
     """
@@ -69,7 +69,8 @@ def run_bench(
         if directed and others:
             click.echo(f"\nWithout a better end: {', '.join(others)}. To print them: beholder board {folder}")
     click.echo(
-        f"\nOpen {outcome.report}. A rerun is compared with {outcome.lock}: beholder bench {folder} --locked"
+        f"\nOpen {outcome.site / 'index.html'} and {outcome.report}. A rerun is compared with {outcome.lock}: "
+        f"beholder bench {folder} --locked"
     )
     return outcome
 
@@ -98,6 +99,7 @@ def _show_as_json(outcome: "BenchOutcome", board: list[dict[str, object]] | None
     content: dict[str, object] = {
         "stages": [asdict(stage) for stage in outcome.stages],
         "report": str(outcome.report),
+        "site": str(outcome.site),
         "lock": str(outcome.lock),
     }
     show_json(content if board is None else content | {"board": board})

@@ -10,7 +10,7 @@ from beholder.api.demo import BAD_RATERS, RATERS, check_recovery, prepare_demo
 from beholder.api.results import load_results, plain_results
 from beholder.api.run import run_study
 from beholder.cli.output import show_json
-from beholder.cli.progress import progress_bar
+from beholder.cli.progress import progress_bar, progress_report
 from beholder.cli.results import print_results
 from beholder.cli.verdict import print_verdict
 from beholder.simulate.world import World
@@ -58,6 +58,7 @@ def demo(folder: Path | None, seed: int, port: int, *, benchmarking: bool, as_js
         folder,
         raters=RATERS,
         bad=BAD_RATERS,
+        bar=progress_report,
         after=None if as_json else lambda stage: click.echo(str(stage)),
     )
     if as_json:

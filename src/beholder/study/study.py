@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import tomlkit
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from beholder.errors import StudyError
@@ -159,6 +158,8 @@ class _Generators(Settings):
 
 def dump_study(study: Study) -> str:
     """Return the text of ``study.toml`` with every setting; settings that are left out (null) are not written."""
+    import tomlkit  # noqa: PLC0415 - every command imports this module, and few write TOML
+
     document = tomlkit.document()
     document.add(
         tomlkit.comment("A beholder study. Settings: docs/reference/study.md. Check it with: beholder design")

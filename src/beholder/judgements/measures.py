@@ -3,8 +3,8 @@
 A measure holds single judgements or scores, so that it can be estimated on any subset of the prompts.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -37,6 +37,8 @@ class Measure:
     """One row per score (``prompt``, ``entry``, ``value``, of people also ``rater``) or per vote (``rater``,
     ``prompt``, ``entry``, ``other``, ``value``)."""
     proportion: bool = False
+    bounds: tuple[float, float] | None = None
+    """The ends of the scale, where it has any."""
 
     @property
     def votes(self) -> bool:
@@ -45,16 +47,41 @@ class Measure:
 
     def on(self, prompts: pl.Series) -> "Measure":
         """Return the measure on some of the prompts."""
-        rows = self.rows.filter(pl.col("prompt").is_in(prompts.implode()))
-        return Measure(self.name, self.source, self.better, rows, self.proportion)
+        return replace(self, rows=self.rows.filter(pl.col("prompt").is_in(prompts.implode())))
+
+    @property
+    def sign(self) -> float:
+        """What values are multiplied by so that higher is better; 1 where neither is."""
+        return -1.0 if self.better == "lower" else 1.0
+
+    @property
+    def by_prompt(self) -> pl.DataFrame:
+        """Mean ``value`` of every ``prompt`` and ``entry`` over raters and images; votes have none."""
+        return self.rows.group_by("prompt", "entry").agg(pl.col("value").mean()).sort("prompt", "entry")
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation between the prompts of an entry, pooled over entries; of votes 1, in log odds."""
+        if self.votes:
+            return 1.0
+        groups = self.by_prompt.group_by("entry").agg(
+            squares=pl.col("value").var() * (pl.len() - 1), degrees=pl.len() - 1
+        )
+        squares, degrees = (float(np.nansum(groups[name].to_numpy())) for name in ("squares", "degrees"))
+        return float(np.sqrt(squares / degrees)) if degrees > 0 else 0.0
 
 
 def collect_measures(
-    judgements: pl.DataFrame, images: pl.DataFrame, scores: pl.DataFrame, predictions: pl.DataFrame
+    judgements: pl.DataFrame,
+    images: pl.DataFrame,
+    scores: pl.DataFrame,
+    predictions: pl.DataFrame,
+    scales: Mapping[str, tuple[float, float]] | None = None,
 ) -> Iterator[Measure]:
     """Yield the measures by raters, then by scorers, then by models trained on the study's labels.
 
     An image without a prompt is a prompt of its own. Real images, and those that check raters, are no entries.
+    ``scales`` are the ends of the scale of questions that have one.
     """
     entries = images.filter(~pl.col("gold") & ~pl.col("real")).select(
         "image", entry="generator", prompt=pl.coalesce("prompt", pl.lit("image ") + pl.col("image"))
@@ -63,7 +90,7 @@ def collect_measures(
     questions = used.select("question", "aspect").unique(maintain_order=True).sort("question", "aspect")
     for question, aspect in questions.iter_rows():
         part = used.filter((pl.col("question") == question) & (pl.col("aspect") == aspect))
-        yield from _by_raters(question, aspect, part, entries)
+        yield from _by_raters(question, aspect, part, entries, (scales or {}).get(question))
     yield from _by_programs("scorer", scores.rename({"scorer": "name"}), entries)
     held_out = predictions.filter("held_out").with_columns(name=pl.col("model") + OUT_OF_FOLD)
     yield from _by_programs("model", held_out, entries)
@@ -108,7 +135,13 @@ def influence_of(measure: Measure, entries: list[str]) -> CrossedInfluence:
     )
 
 
-def _by_raters(question: str, aspect: str, judgements: pl.DataFrame, entries: pl.DataFrame) -> Iterator[Measure]:
+def _by_raters(
+    question: str,
+    aspect: str,
+    judgements: pl.DataFrame,
+    entries: pl.DataFrame,
+    scale: tuple[float, float] | None,
+) -> Iterator[Measure]:
     """Yield the measure of one question and aspect; none where no entry was judged."""
     kind = str(judgements["value_kind"][0])
     name = question if aspect in (question, PREFERENCE) else f"{question}: {aspect}"
@@ -130,7 +163,7 @@ def _by_raters(question: str, aspect: str, judgements: pl.DataFrame, entries: pl
     }.get(kind, (pl.col("value"), "", False))
     rows = judgements.join(entries, on="image").select("rater", "prompt", "entry", value=value)
     if not rows.is_empty():
-        yield Measure(name + suffix, "people", "higher", rows, proportion)
+        yield Measure(name + suffix, "people", "higher", rows, proportion, (0.0, 1.0) if proportion else scale)
 
 
 def _by_programs(source: Source, scores: pl.DataFrame, entries: pl.DataFrame) -> Iterator[Measure]:

@@ -1,9 +1,9 @@
-"""Marks on a board: checks of the board itself that an entry or a measure does not pass, each with its test."""
+"""Overfitting: does an entry do better on the public prompts than on held-out ones, compared with the others?"""
 
 import numpy as np
 import polars as pl
 
-from beholder.board.measures import Measure
+from beholder.judgements.measures import Measure
 from beholder.stats.significance.overfitting import prompt_gap
 
 FEWEST_PROMPTS = 20
@@ -28,15 +28,8 @@ def overfitting_rows(measure: Measure, held_out: pl.DataFrame, *, level: float) 
     """
     if measure.votes or measure.better is None:
         return []
-    sign = 1.0 if measure.better == "higher" else -1.0
-    by_prompt = (
-        measure.rows.group_by("prompt", "entry")
-        .agg(value=pl.col("value").mean() * sign)
-        .sort("entry")
-        .pivot(on="entry", index="prompt", values="value")
-        .drop_nulls()
-        .join(held_out.select("prompt", "held_out"), on="prompt")
-        .sort("prompt")  # in one order, so that sums are the same to the last bit
+    by_prompt = scores_by_prompt(measure).join(
+        held_out.select("prompt", "held_out"), on="prompt", maintain_order="left"
     )
     entries = [name for name in by_prompt.columns if name not in ("prompt", "held_out")]
     public, fresh = (
@@ -52,7 +45,7 @@ def overfitting_rows(measure: Measure, held_out: pl.DataFrame, *, level: float) 
             "measure": measure.name,
             "entry": entry,
             "estimate": float(gaps.gap[k]),
-            "bound": float(gaps.low[k]),
+            "low": float(gaps.low[k]),
             "p": float(gaps.p_value[k]),
             "p_adjusted": float(gaps.p_adjusted[k]),
             "raised": bool(gaps.flagged[k]),
@@ -60,6 +53,17 @@ def overfitting_rows(measure: Measure, held_out: pl.DataFrame, *, level: float) 
         }
         for k, entry in enumerate(entries)
     ]
+
+
+def scores_by_prompt(measure: Measure) -> pl.DataFrame:
+    """Return one row per prompt that has all entries, with the mean score of each; higher is better."""
+    return (
+        measure.by_prompt.with_columns(pl.col("value") * measure.sign)
+        .sort("entry", "prompt")
+        .pivot(on="entry", index="prompt", values="value")
+        .drop_nulls()
+        .sort("prompt")  # in one order, so that sums are the same to the last bit
+    )
 
 
 def _words(entry: str, size: float, *, raised: bool) -> str:
