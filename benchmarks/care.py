@@ -7,7 +7,7 @@ Prints markdown tables; ``docs/measured/care.md`` is a saved run.
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,8 @@ def pay_table(seeds: int) -> list[str]:
         "nobody lies, speeds differ twice as much (sd .5)": PaidPanel(liars=0.0, spread=0.5),
     }
     rows = [
-        "| panel | honest: lowest pay ÷ wage | by medians alone | lies: most pay ÷ allowed | mean gain of a lie | frozen honest |",
+        "| panel | honest: lowest pay ÷ wage | by medians alone | lies: most pay ÷ allowed | "
+        "mean gain of a lie | frozen honest |",
         "|---|---|---|---|---|---|",
     ]
     for name, panel in panels.items():
@@ -46,7 +47,9 @@ def pay_table(seeds: int) -> list[str]:
 
 def prototype_table(seeds: int) -> list[str]:
     rows = [
-        "| raters of the study | asked at first | at most | faulty stopped | of simulated rounds | faultless stopped | of simulated rounds | mean raters asked (faulty, faultless) | Daemo's rule: faulty, faultless stopped |",
+        "| raters of the study | asked at first | at most | faulty stopped | of simulated rounds | "
+        "faultless stopped | of simulated rounds | mean raters asked (faulty, faultless) | "
+        "Daemo's rule: faulty, faultless stopped |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     rng = np.random.default_rng(2)
@@ -67,7 +70,8 @@ def prototype_table(seeds: int) -> list[str]:
         daemo = [np.mean(1 - rng.binomial(first, chance, 100_000) / first < READY) for chance in (0.4, 0.05)]
         rows.append(
             f"| {raters} | {rule.first_raters} | {rule.most_raters} | {exact[0].stopped:.1%} | {simulated[0]:.1%} "
-            f"| {exact[1].stopped:.1%} | {simulated[1]:.1%} | {exact[0].mean_raters:.1f}, {exact[1].mean_raters:.1f} "
+            f"| {exact[1].stopped:.1%} | {simulated[1]:.1%} "
+            f"| {exact[0].mean_raters:.1f}, {exact[1].mean_raters:.1f} "
             f"| {daemo[0]:.1%}, {daemo[1]:.1%} |"
         )
     return rows
@@ -89,7 +93,8 @@ def prototype_other() -> list[str]:
                 continue
             faulty, faultless = rule_properties(rule, notice), rule_properties(rule, report)
             cells.append(
-                f"≤ {rule.most_raters}, mean {faulty.mean_raters:.1f}; {faulty.stopped:.1%}, {faultless.stopped:.1%}"
+                f"≤ {rule.most_raters}, mean {faulty.mean_raters:.1f}; {faulty.stopped:.1%}, "
+                f"{faultless.stopped:.1%}"
             )
         rows.append(f"| {notice} | " + " | ".join(cells) + " |")
     return rows
@@ -130,7 +135,8 @@ def market_table(seeds: int) -> list[str]:
 
 def alarm_table(raters: int) -> list[str]:
     rows = [
-        "| accuracy of the raters | baseline | false alarms in 200 | drop of .15 found within 150 | median delay |",
+        "| accuracy of the raters | baseline | false alarms in 200 | "
+        "drop of .15 found within 150 | median delay |",
         "|---|---|---|---|---|",
     ]
     rng = np.random.default_rng(4)
@@ -151,7 +157,8 @@ def alarm_table(raters: int) -> list[str]:
 
 def gold_table(raters: int) -> list[str]:
     rows = [
-        "| accuracy | gold ÷ constant checking | found, thinning | found, constant | false alarms, thinning | constant |",
+        "| accuracy | gold ÷ constant checking | found, thinning | found, constant | "
+        "false alarms, thinning | constant |",
         "|---|---|---|---|---|---|",
     ]
     for accuracy in (0.95, 0.9, 0.8, 0.7):
@@ -178,7 +185,8 @@ def prediction_table(seeds: int) -> list[str]:
 
 def ring_table(seeds: int) -> list[str]:
     rows = [
-        "| contributors | ring | how | judge each other with | plain PageRank | protected: mean | 95 % CI | 95th percentile | correlation with true contributions | honest flagged |",
+        "| contributors | ring | how | judge each other with | plain PageRank | protected: mean | "
+        "95 % CI | 95th percentile | correlation with true contributions | honest flagged |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     cases: Sequence[tuple[int, int, RingKind, float]] = (
@@ -215,12 +223,12 @@ def interval(values: ArrayLike) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--only", default="", help="titles that contain this")
     arguments = parser.parse_args()
     seeds = arguments.seeds
-    tables = {
+    tables: dict[str, Callable[[], list[str]]] = {
         "Fair pay": lambda: pay_table(seeds),
         "Prototype rounds": lambda: prototype_table(seeds),
         "Prototype rounds: other probabilities, 25 raters": prototype_other,

@@ -78,7 +78,7 @@ def _entry(score: Array, arrival: Array) -> Array:
     opens = np.full(len(score), (len(CASCADE) - 1) * STEP_SECONDS)
     for step, threshold in reversed(list(enumerate(CASCADE))):
         opens = np.where(score >= threshold, step * STEP_SECONDS, opens)
-    return np.maximum(arrival, opens)
+    return np.asarray(np.maximum(arrival, opens), np.float64)
 
 
 def _ratings(right: Array) -> Array:
