@@ -61,12 +61,12 @@ class Images:
     @property
     def held_out(self) -> Mask:
         """Images of the fifth of the prompts that was put aside."""
-        return self.fold == ASIDE
+        return np.asarray(self.fold == ASIDE)
 
     @property
     def development(self) -> Mask:
         """Images of the other prompts."""
-        return self.fold >= 0
+        return np.asarray(self.fold >= 0)
 
     @property
     def quality(self) -> Floats:

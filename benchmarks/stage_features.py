@@ -9,14 +9,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.measure.scorers.catalogue import BEST
 from beholder.models.encoders.catalogue import ENCODERS, EncoderEntry, load_encoder
 from beholder.models.encoders.efficientnet_lite import load_network
+from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.stage_features import VARIANTS
 
 BATCH, TURNS = 16, 5
@@ -43,16 +46,20 @@ def main() -> None:
         encoder = load_encoder(name)
         network = load_network(name, VARIANTS[entry.variant].size, entry.weights)[0].eval()
         network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        prepared = np.stack([encoder.preprocessing.prepare(image) for image in images])
+        prepared = np.stack(prepare_all(encoder, images))
         inputs = torch.from_numpy(prepared).to(memory_format=torch.channels_last)
-        preparing = seconds(lambda encoder=encoder: [encoder.preprocessing.prepare(image) for image in images])
+        preparing = seconds(partial(prepare_all, encoder, images))
         with torch.inference_mode():
-            bare = seconds(lambda network=network, inputs=inputs: network(inputs))
-        features = seconds(lambda encoder=encoder, prepared=prepared: encoder.network(prepared))
+            bare = seconds(partial(network, inputs))
+        features = seconds(partial(encoder.network, prepared))
         row = " | ".join(f"{1000 * value:.1f} ms" for value in (preparing, bare, features))
         print(f"| `{name}` | {row} | {features / bare:.2f} |", flush=True)
     run = subprocess.run([sys.executable, "-c", FIRST_SCORE], capture_output=True, text=True, check=True)
     print(f"\nfirst score by {BEST} in a new process: {float(run.stdout):.1f} processor seconds")
+
+
+def prepare_all(encoder: Encoder, images: list[Image.Image]) -> list[NDArray[np.float32]]:
+    return [encoder.preprocessing.prepare(image) for image in images]
 
 
 def staged(entry: EncoderEntry) -> bool:

@@ -41,7 +41,7 @@ def pictures(*numbers: int) -> list[ArrayImage]:
 
 def scorer_of(encoder: Encoder, name: str) -> Scorer:
     def of_vectors(vectors: Vectors, prompts: Sequence[str | None]) -> NDArray[np.float64]:
-        return vectors.sum(axis=1).astype(np.float64) + [len(prompt or "") for prompt in prompts]
+        return np.asarray(vectors.sum(axis=1, dtype=np.float64) + [len(prompt or "") for prompt in prompts])
 
     return by_vectors(name, f"{name}@1", (encoder,), of_vectors)
 

@@ -18,7 +18,7 @@ def training_remark(scorer: str, data_set: str, trained: int, images: int) -> st
     Example:
         >>> print(training_remark("agiqa-quality", "AGIQA-3K", 1916, 2396))
         agiqa-quality was trained on 1,916 of these 2,396 images (AGIQA-3K): their scores are left out, and its \
-agreement with raters is that on the other 480, which are held out.
+agreement with raters is that on the other 480, which are held out; their generators may not be.
     """
     if trained == 0:
         return None
@@ -26,7 +26,8 @@ agreement with raters is that on the other 480, which are held out.
         return f"{scorer} was trained on all of these images ({data_set}): its scores of them are left out."
     return (
         f"{scorer} was trained on {trained:,} of these {images:,} images ({data_set}): their scores are left out, "
-        f"and its agreement with raters is that on the other {images - trained:,}, which are held out."
+        f"and its agreement with raters is that on the other {images - trained:,}, which are held out; their "
+        "generators may not be."
     )
 
 

@@ -58,7 +58,7 @@ class KernelHead:
         """To every centre: (images, training images)."""
         points = (signed_roots(vectors[:, self.columns]) - self.mean) / self.standard_deviation @ self.components
         squares = (points**2).sum(axis=1)[:, None] + (self.centres**2).sum(axis=1)
-        return np.maximum(squares - 2 * points @ self.centres.T, 0.0)
+        return np.asarray(np.maximum(squares - 2 * points @ self.centres.T, 0.0))
 
 
 def signed_roots(vectors: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -81,5 +81,17 @@ def read_head(path: Path) -> tuple[KernelHead, Mapping[str, str]]:
         numbers = {name: float(metadata[name]) for name in NUMBERS}
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise WeightsError(f"{path}: not a head that can be read ({error})") from error
-    columns, neighbours = tensors.pop("columns").astype(np.int64), int(numbers.pop("neighbours"))
-    return KernelHead(columns=columns, neighbours=neighbours, **tensors, **numbers), metadata
+    head = KernelHead(
+        columns=tensors["columns"].astype(np.int64),
+        mean=tensors["mean"],
+        standard_deviation=tensors["standard_deviation"],
+        components=tensors["components"],
+        centres=tensors["centres"],
+        coefficients=tensors["coefficients"],
+        gamma=numbers["gamma"],
+        intercept=numbers["intercept"],
+        neighbours=int(numbers["neighbours"]),
+        shift_unit=numbers["shift_unit"],
+        conformal_width=numbers["conformal_width"],
+    )
+    return head, metadata
