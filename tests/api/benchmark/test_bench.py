@@ -16,7 +16,19 @@ from beholder.study.study import dump_study
 from beholder.tables.store import TRUTH_ROOM, Store
 from beholder.tables.work import Outcome
 
-ALL = ["curate", "generate", "new", "design", "collect", "consolidate", "rank", "measure", "board", "report"]
+ALL = [
+    "curate",
+    "generate",
+    "new",
+    "design",
+    "collect",
+    "consolidate",
+    "rank",
+    "measure",
+    "board",
+    "report",
+    "site",
+]
 
 
 def test_one_command_leads_from_prompts_to_a_board(locked: Path) -> None:
@@ -25,6 +37,7 @@ def test_one_command_leads_from_prompts_to_a_board(locked: Path) -> None:
     board = store.read("board").filter(family="all")
     assert set(board["measure"]) == {"preference", "sharpness"}
     assert (locked / "report.html").is_file()
+    assert (locked / "site" / "index.html").is_file()
     assert (locked / "study.lock").is_file()
 
 
@@ -57,7 +70,15 @@ def test_a_run_that_was_stopped_continues(locked: Path, tmp_path: Path) -> None:
 def test_without_answers_the_board_has_automatic_measures(tmp_path: Path) -> None:
     folder = write_sources(tmp_path / "unasked", study_of(questions=()))
     outcome = bench(folder)
-    assert [stage.stage for stage in outcome.stages] == ["curate", "generate", "new", "measure", "board", "report"]
+    assert [stage.stage for stage in outcome.stages] == [
+        "curate",
+        "generate",
+        "new",
+        "measure",
+        "board",
+        "report",
+        "site",
+    ]
     assert set(Store(folder).read("board").filter(family="all")["measure"]) == {"sharpness"}
     assert not Store(folder).has("trials")
     assert rebuild(folder).difference is None

@@ -1,5 +1,6 @@
 """A lock rebuilt in an empty folder gives equal bytes, and one changed byte is named."""
 
+import json
 import shutil
 import sys
 from collections.abc import Callable
@@ -182,6 +183,19 @@ class TestTheLock:
             read_lock(tmp_path)
 
 
+@pytest.fixture
+def folders(locked: Path, tmp_path: Path) -> Path:
+    """Folders a and b of images with their prompts, and a file of the prompts."""
+    rows = Store(locked).read("generations")
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        for row in rows.filter(generator=name).iter_rows(named=True):
+            shutil.copyfile(locked / row["path"], tmp_path / name / f"{row['prompt']}.png")
+            (tmp_path / name / f"{row['prompt']}.txt").write_text(row["text"])
+    (tmp_path / "prompts.txt").write_text("\n".join(rows["text"].unique(maintain_order=True)))
+    return tmp_path
+
+
 class TestTheCommands:
     def test_locked(self, run: Callable[..., Ran], copied: Path) -> None:
         ran = run("bench", copied, "--locked")
@@ -195,3 +209,29 @@ class TestTheCommands:
         ran = run("lock", copied, "--check")
         assert ran.code == 1
         assert "curate.toml" in ran.out
+
+    def test_a_benchmark_of_folders(self, run: Callable[..., Ran], folders: Path) -> None:
+        """From prompts to a board, as the page shows it; scorers and distances come from the study file."""
+        study = folders / "study"
+        unprompted = run("new", "hpd-pairs", study, "--generator", "a=folder:../a", "--generator", "b=folder:../b")
+        assert unprompted.code == 2
+        assert "no prompts to generate from" in unprompted.err
+        assert not study.exists()
+        assert run("curate", study, "--prompts", folders / "prompts.txt").code == 0
+        numbers = ("--raters", 6, "--trials", 8, "--repeats", 0, "--attention-every", 0)
+        new = run(
+            "new", "hpd-pairs", study, "--generator", "a=folder:../a", "--generator", "b=folder:../b", *numbers
+        )
+        assert new.code == 0, new.err
+        assert "with 16 images (8 a, 8 b)" in new.out
+        assert "beholder bench" in new.out
+        toml = (study / "study.toml").read_text()
+        (study / "study.toml").write_text(toml.replace("scorers = []", 'scorers = ["sharpness"]\ndistances = []'))
+        ran = run("bench", study, "--simulate", 6)
+        assert ran.code == 0, ran.err
+        assert "They know nothing about your images" in ran.out
+        assert "\npreference — higher is better" in ran.out
+        assert "Without a better end: sharpness." in ran.out
+        assert json.loads(run("bench", study, "--simulate", 6, "--json").out)["board"]
+        twice = run("bench", study, "--locked", "--force")
+        assert (twice.code, "leave --simulate" in twice.err) == (2, True)
