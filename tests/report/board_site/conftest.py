@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -190,18 +191,19 @@ def _scores(images: list[Row]) -> list[Row]:
 
 
 @pytest.fixture(scope="session")
-def board_study(small_world: object, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def board_study(small_world: Any, make_once: Any) -> Path:  # noqa: ANN401 - tests are no package to import types from
     """The study of the small board, which tests read and never change."""
-    world_folder, painted = small_world.folder / "images", small_world.painted  # type: ignore[attr-defined]
-    return build_board_study(tmp_path_factory.mktemp("board") / "study", painted, world_folder, 32)
+
+    def fill(folder: Path) -> None:
+        build_board_study(folder / "study", small_world.painted, small_world.folder / "images", 32)
+
+    return Path(make_once("board-study", fill)) / "study"
 
 
 @pytest.fixture(scope="session")
-def site(board_study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(board_study: Path, make_once: Any) -> Path:  # noqa: ANN401
     """The site of the small board."""
-    out = tmp_path_factory.mktemp("site") / "public"
-    run_site(board_study, out)
-    return out
+    return Path(make_once("board-site", lambda folder: run_site(board_study, folder / "public"))) / "public"
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from beholder.tables.store import Store
 RECORD = Provenance("test", {}, 0, {})
 
 
-@pytest.mark.parametrize("better", ["higher", None])
-@pytest.mark.parametrize("generators", [("a",), ("a", "b")])
+@pytest.mark.parametrize(("generators", "better"), [(("a",), None), (("a", "b"), "higher")])
 def test_a_board_of_one_scorer_has_a_site(
     bare_study: Callable[..., Path],
     chromium: Browser,
