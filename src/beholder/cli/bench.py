@@ -33,9 +33,9 @@ def bench(
 
     Curates the prompts of curate.toml, generates with the generators of study.toml, asks simulated raters or
     reads the answers of people, consolidates, ranks, trains the models of [benchmark], measures, and writes
-    board, report, site and study.lock. A stage whose inputs have not changed is skipped, so this is safe to repeat, and
-    a run that was stopped continues. With --locked, everything is rebuilt from the sources as the lock says: exit
-    code 0 where every table is the same, 1 where one differs.
+    board, report, site and study.lock. A stage whose inputs have not changed is skipped, so this is safe to
+    repeat, and a run that was stopped continues. With --locked, everything is rebuilt from the sources as the
+    lock says: exit code 0 where every table is the same, 1 where one differs.
     """
     if locked and (raters is not None or bad or force):
         raise click.UsageError("--locked repeats what the lock says: leave --simulate, --bad and --force out")
