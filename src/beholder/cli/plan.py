@@ -1,6 +1,9 @@
 """``beholder plan``: how many raters a study needs, and what they cost."""
 
 from dataclasses import asdict
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,7 +11,11 @@ from beholder.api.planning import RATERS, Power, formula_sentence
 from beholder.api.planning import plan as simulate_power
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
+from beholder.errors import UserError
 from beholder.study.protocols.catalogue import PROTOCOLS
+
+if TYPE_CHECKING:
+    from beholder.care.effort import Effort
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
@@ -45,6 +52,11 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 )
 @click.option("--baseline", type=float, default=0.5, show_default=True, help="Error rate of the better generator.")
 @click.option("--wage", type=click.FloatRange(min=0), default=12.0, show_default=True, help="Pay per hour.")
+@click.option(
+    "--error-times",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="CSV of answers under time limits (limit, errors, answers): the time of a trial is measured by them.",
+)
 @click.option("--accept-low-pay", is_flag=True, help="Plan with less than the least wage of a study all the same.")
 @click.option(
     "--studies", type=click.IntRange(min=50), default=400, show_default=True, help="To simulate for each."
@@ -62,6 +74,7 @@ def plan(
     image_share: float,
     baseline: float,
     wage: float,
+    error_times: Path | None,
     studies: int,
     seed: int,
     *,
@@ -74,6 +87,7 @@ def plan(
     analysed as the ratings are. Power is the proportion of them with a significant difference, at a level
     corrected for all pairs of generators. With --rater-share 0 the answers are independent.
     """
+    effort = None if error_times is None else _read_effort(error_times, seed)
     with progress_bar("studies") as progress:
         power = simulate_power(
             protocol,
@@ -86,6 +100,7 @@ def plan(
             image_share=image_share,
             baseline=baseline,
             wage=wage,
+            trial_seconds=None if effort is None else effort.seconds.value,
             accept_low_pay=accept_low_pay,
             studies=studies,
             seed=seed,
@@ -97,7 +112,35 @@ def plan(
         points = [asdict(point) for point in power.points]
         show_json({"formula": asdict(power.formula), "power": points, "pay": pay})
         return
+    if effort is not None:
+        click.echo(_effort_sentence(effort, wage))
     _say(protocol, power)
+
+
+def _read_effort(path: Path, seed: int) -> "Effort":
+    """Fit the error–time curve of a file."""
+    import csv
+
+    import numpy as np
+
+    from beholder.care.effort import measure_effort
+
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        columns = [[float(row[name]) for row in rows] for name in ("limit", "errors", "answers")]
+    except (OSError, UnicodeDecodeError, KeyError, ValueError, TypeError) as error:
+        raise UserError(f"{path}: needs the columns limit, errors and answers, all numbers ({error!r})") from error
+    return measure_effort(*columns, np.random.default_rng(seed))
+
+
+def _effort_sentence(effort: "Effort", wage: float) -> str:
+    seconds, area = effort.seconds, effort.area
+    cents = effort.price_cents(Decimal(f"{wage:.2f}"))
+    return (
+        f"a trial needs {seconds.value:.1f} s [{seconds.low:.1f}, {seconds.high:.1f}] (error–time area "
+        f"{area.value:.2f} s [{area.low:.2f}, {area.high:.2f}]): {cents / 100:.2f} per trial"
+    )
 
 
 def _say(protocol: str, power: Power) -> None:
