@@ -60,8 +60,8 @@ def plan(
         image_share: Proportion that lies between images.
         baseline: Error rate of the better generator, where answers are right or wrong.
         wage: Pay per hour.
-        trial_seconds: Time that a trial needs, such as by ``beholder.care.effort.measure_effort`` from answers under
-            time limits; the usual time of the kind by default.
+        trial_seconds: Time that a trial needs, such as measured by ``beholder.care.effort``
+            from answers under time limits; the usual time of the kind by default.
         accept_low_pay: Plan with less than the least wage of a study all the same.
         studies: To simulate for each number of raters.
         seed: With which the result is reproduced.
