@@ -45,6 +45,7 @@ class Spread:
 
 
 EVEN, PEOPLE_VARY = Spread(), Spread(rater=0.8, prompt=0.3, taste=0.5, fit=0.1)
+NEITHER = Spread(rater=0.0, prompt=0.0, taste=0.0, fit=0.0)
 
 POSITIONS = np.array([0.0, 0.2, 0.4])
 
@@ -122,7 +123,7 @@ MEASURES: dict[str, tuple[Board, Callable[[Floats, Spread], Floats]]] = {
 def coverage(boards: int, seed: int) -> Iterator[tuple[str, ...]]:
     """One row per measure, spread and size."""
     for name, (board, truth_of) in MEASURES.items():
-        for label, spread in (("prompts and raters", EVEN), ("mostly raters", PEOPLE_VARY)):
+        for label, spread in (("prompts and raters", EVEN), ("mostly raters", PEOPLE_VARY), ("neither", NEITHER)):
             truth = truth_of(POSITIONS, spread)
             for prompts in PROMPTS:
                 for raters in RATERS:

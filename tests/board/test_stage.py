@@ -1,12 +1,12 @@
 import json
-import os
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.board.tables import judgement, score, set_board, write
+from tests.tifa import SKIP_TIFA, read_tifa
 
 from beholder.board.stage import run
 from beholder.cli.main import main
@@ -15,64 +15,7 @@ from beholder.stats.intervals.crossed_t import crossed_means, crossed_t
 from beholder.study.board import Board, Claim
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import RatingQuestion
-from beholder.study.study import FILE_NAME, dump_study, load_study
-from beholder.tables.catalogue import TABLES
-from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
-
-SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "prompts"
-PEOPLE = SHARED / "dsg-1k" / "tifa160-likert-anns.csv"
-SCORED = SHARED / "tifa" / "human_annotations_with_scores.json"
-RECORD = Provenance("test", {}, 0, {})
-MOMENT = datetime(2026, 11, 17, tzinfo=UTC)
-
-NAMES = {
-    "sd1dot1": "stable_diffusion_v1_1",
-    "sd1dot5": "stable_diffusion_v1_5",
-    "sd2dot1": "stable_diffusion_v2_1",
-}
-
-
-def judgement(
-    rater: int, image: str, value: float, *, other: str | None = None, kind: str = "rating"
-) -> dict[str, object]:
-    return {
-        "question": "opinion" if kind == "rating" else "preference",
-        "aspect": "quality" if kind == "rating" else "preference",
-        "rater": f"r{rater:02d}",
-        "session": f"s{rater:02d}",
-        "trial": f"{rater}/{image}/{other}",
-        "attempt": 1,
-        "place": 0,
-        "image": image,
-        "other": other,
-        "value": value,
-        "value_kind": kind,
-        "used": True,
-    }
-
-
-def write(folder: Path, **tables: list[dict[str, object]]) -> None:
-    """Write tables, and with judgements the trials and sessions that they refer to."""
-    judged = tables.get("judgements", [])
-    if judged:
-        sessions = {str(row["session"]): row for row in judged}
-        tables["sessions"] = [
-            {"session": name, "rater": row["rater"], "question": row["question"], "status": "complete"}
-            | {"started": MOMENT, "simulated": True}
-            for name, row in sessions.items()
-        ]
-        tables["trials"] = [
-            {"trial": row["trial"], "question": row["question"], "kind": "rating", "slot": 0, "position": 0}
-            | {"block": 0, "role": "test", "images": [row["image"]], "propensity": 1.0}
-            for row in judged
-        ]
-    Store(folder).write({name: TABLES[name].frame(rows) for name, rows in tables.items()}, RECORD)
-
-
-def set_board(folder: Path, board: Board) -> None:
-    study = load_study(folder).model_copy(update={"board": board})
-    (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")
 
 
 @pytest.fixture
@@ -291,61 +234,83 @@ def test_an_empty_study_says_what_to_do(bare_study: Callable[..., Path]) -> None
         run(folder)
 
 
-@pytest.mark.skipif(not (PEOPLE.is_file() and SCORED.is_file()), reason=f"no {PEOPLE} and {SCORED}")
-def test_tifa_160_has_a_scorer_that_is_best_by_image_and_misorders_the_generators(
-    bare_study: Callable[..., Path],
-) -> None:
-    answers = (
-        pl.read_csv(PEOPLE)
-        .with_columns(
-            generator=pl.col("t2i_model").replace(NAMES).str.replace_all("-", "_"), image=pl.col("source_id")
+@pytest.fixture
+def tifa_study(bare_study: Callable[..., Path]) -> Callable[[int], Path]:
+    """Make a study of TIFA-160, with people's answers on every so-many-th prompt, and three scorers."""
+
+    def make(every: int) -> Path:
+        tifa = read_tifa()
+        folder = bare_study(RatingQuestion(name="opinion", text="How consistent?"))
+        names = [(p, g, f"{g}/{prompt}") for p, prompt in enumerate(tifa.prompts) for g in tifa.generators]
+        write(
+            folder,
+            prompts=[{"prompt": prompt, "text": prompt} for prompt in tifa.prompts],
+            images=[
+                {
+                    "image": image,
+                    "path": f"{image}.jpg",
+                    "generator": g,
+                    "prompt": tifa.prompts[p],
+                    "sha256": image,
+                }
+                | {"real": False, "gold": False, "width": 8, "height": 8}
+                for p, g, image in names
+            ],
         )
-        .with_columns(image=pl.col("source_id") + "_" + pl.col("generator"))
-    )
-    scored = list(json.loads(SCORED.read_text()).values())
-    by_image = {row["image_path"].removesuffix(".jpg"): row for row in scored}
-    generators = answers["generator"].unique().sort().to_list()
-    folder = bare_study(RatingQuestion(name="opinion", text="How consistent?"))
-    raters = {worker: number for number, worker in enumerate(answers["worker_id"].unique().sort())}
-    images = answers.select("image", "generator", "source_id").unique(maintain_order=True)
-    write(
-        folder,
-        prompts=[{"prompt": p, "text": p} for p in images["source_id"].unique()],
-        images=[
-            {
-                "image": i,
-                "path": f"{i}.jpg",
-                "generator": g,
-                "real": False,
-                "gold": False,
-                "prompt": p,
-                "width": 8,
-                "height": 8,
-                "sha256": i,
-            }
-            for i, g, p in images.iter_rows()
-        ],
-    )
-    write(
-        folder,
-        judgements=[
-            judgement(raters[worker], image, float(value))
-            for worker, image, value in answers.select("worker_id", "image", "answer").iter_rows()
-        ],
-        scores=[
-            {"scorer": name, "aspect": "alignment", "image": image, "score": float(row[name]), "better": "higher"}
-            for name in ("tifa_mplug-large", "bleu", "clipscore_vitb32")
-            for image, row in by_image.items()
-            if image in set(images["image"])
-        ],
-    )
+        write(
+            folder,
+            judgements=[
+                judgement(rater, image, float(value))
+                for rater in range(len(tifa.raters))
+                for p, g, image in names
+                if p % every == 0 and np.isfinite(value := tifa.answers[rater, p, tifa.generators.index(g)])
+            ],
+            scores=[
+                score(name, image, tifa.scores[name][p, tifa.generators.index(g)])
+                for name in ("tifa_mplug-large", "bleu", "clipscore_vitb32")
+                for p, g, image in names
+            ],
+        )
+        return folder
+
+    return make
+
+
+@pytest.mark.skipif(SKIP_TIFA is not None, reason=str(SKIP_TIFA))
+def test_tifa_160_has_a_scorer_that_is_best_by_image_and_misorders_the_generators(
+    tifa_study: Callable[[int], Path],
+) -> None:
+    folder = tifa_study(1)
     run(folder)
     board = Store(folder).read("board").filter(pl.col("source") == "people").sort("value", descending=True)
     assert board["entry"].to_list()[0] == "stable_diffusion_v2_1"
     np.testing.assert_allclose(board["value"], [4.1489, 3.9900, 3.8388, 3.7381, 3.6108], atol=1e-4)
     assert board["se_prompts"][0] == pytest.approx(0.0647, abs=1e-4)
     assert board["se_raters"][0] == pytest.approx(0.0386, abs=1e-4)
-    assert len(generators) == 5
     words = dict(Store(folder).read("board_agreement").select("measure", "words").iter_rows())
     assert words["tifa_mplug-large"].startswith("tifa_mplug-large agrees best with people image by image but")
     assert words["bleu"] == "bleu has the entries in the same order as people"
+    assert Store(folder).read("board_powered").is_empty()  # people judged all that was scored
+
+
+@pytest.mark.skipif(SKIP_TIFA is not None, reason=str(SKIP_TIFA))
+def test_people_on_40_prompts_and_scores_on_all_stand_beside_people_alone(
+    tifa_study: Callable[[int], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tifa_study(4)
+    assert main(["board", str(folder)]) == 0
+    printed = capsys.readouterr().out
+    assert "from raters and the scores of tifa_mplug-large (prediction-powered)" in printed
+    powered = Store(folder).read("board_powered")
+    chosen = powered.filter("chosen")
+    assert chosen["scorer"].unique().to_list() == ["tifa_mplug-large"]
+    assert (chosen["prompts"].unique().item(), chosen["further_prompts"].unique().item()) == (40, 120)
+    classical = Store(folder).read("board").filter(pl.col("source") == "people").sort("entry")
+    np.testing.assert_allclose(chosen["people_low"], classical["low"])  # one method for both
+    assert np.median(chosen["width_ratio"]) < 0.95
+    set_board(folder, Board(powered_by="bleu"))
+    run(folder)
+    assert Store(folder).read("board_powered").filter("chosen")["scorer"].unique().to_list() == ["bleu"]
+    set_board(folder, Board(powered_by="beauty"))
+    with pytest.raises(UserError, match="powered_by names 'beauty'; the automatic measures are: bleu"):
+        run(folder)

@@ -236,7 +236,24 @@ def world() -> dict[str, pl.DataFrame]:
                 "p": 0.4,
                 "p_adjusted": 0.8,
             }
-            | {"raised": False, "words": "no evidence that alpha is overfitted to the public prompts"}
+            | {"raised": False, "words": "no evidence that alpha is overfitted to the public prompts"},
+            {"check": "stated", "measure": "q", "entry": "beta", "raised": True, "words": "q of beta is stated"},
+        ],
+        "board_powered": [
+            {"measure": "q", "scorer": "sharpness", "entry": "alpha", "value": 1.5, "low": 1.2, "high": 1.8}
+            | {"people_value": 1.4, "tuning": 0.5, "level": 0.95, "prompts": 30, "raters": 5}
+            | {"further_prompts": 90, "chosen": True}
+        ],
+        "board_costs": [
+            {"measure": "seconds per image", "entry": "alpha", "value": 1.5, "level": 0.95, "prompts": 1}
+            | {"images": 1, "rank_low": 1, "rank_high": 1}
+        ],
+        "dose_responses": [
+            {"setting": "steps", "measure": "q", "source": "people", "slope": 0.5, "level": 0.95, "prompts": 30}
+            | {"raters": 5, "words": "q changes by +0.50 standard deviations"}
+        ],
+        "dose_steps": [
+            {"setting": "steps", "measure": "q", "entry": "alpha", "dose": 10.0, "value": 1.5, "detected": False}
         ],
         "curves": [
             {"measure": "q", "contrast": "value", "prompts": 30, "raters": 5, "half_width": 0.5}

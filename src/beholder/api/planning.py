@@ -80,7 +80,7 @@ def plan(
     """
     if protocol not in PROTOCOLS:
         raise UserError(unknown_name("protocol", protocol, PROTOCOLS))
-    _require_wage(wage, accepted=accept_low_pay)
+    require_wage(wage, accepted=accept_low_pay)
     question = _question(protocol, trials)
     study_plan = Plan(
         question,
@@ -138,7 +138,8 @@ def _size(study_plan: Plan) -> str:
     return "" if study_plan.model is None else study_plan.model.size(study_plan.difference)
 
 
-def _require_wage(wage: float, *, accepted: bool) -> None:
+def require_wage(wage: float, *, accepted: bool) -> None:
+    """Refuse a wage below the least of a study, unless it is accepted."""
     least = Pay().minimum_hourly
     if wage < least and not accepted:
         raise StudyError(

@@ -1,13 +1,14 @@
 """The rows of ``board`` and ``board_pairs`` from one measure in one slice."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from beholder.board.measures import Measure, influence_of
 from beholder.board.standings import Standings
+from beholder.judgements.measures import Measure, influence_of
 from beholder.stats.intervals.crossed_t import contrast_errors
 from beholder.stats.significance.fragility import fragility
 
@@ -120,8 +121,7 @@ def _fragile(measure: Measure, standing: Standings, first: int, second: int, cri
             left = set(rest["entry"]) | (set(rest["other"]) if measure.votes else set())
             if left != set(standing.entries):
                 return False
-            kept = Measure(measure.name, measure.source, measure.better, rest, measure.proportion)
-            cells = influence_of(kept, list(standing.entries))
+            cells = influence_of(replace(measure, rows=rest), list(standing.entries))
             error = contrast_errors(cells, weights).standard_error[0]
             return bool(sign * (weights[0] @ cells.values) > critical * error)
 

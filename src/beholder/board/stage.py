@@ -1,23 +1,32 @@
 """The board stage: every measure of every entry, by slice, with confidence intervals over prompts and raters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
 
 from beholder.board.agreement import agreement_rows
 from beholder.board.claims import claim_rows
-from beholder.board.marks import overfitting_rows
-from beholder.board.measures import Measure, collect_measures
+from beholder.board.costs import cost_measures, cost_rows
+from beholder.board.dose_responses import dose_rows
+from beholder.board.marks.drift import drift_rows
+from beholder.board.marks.overfitting import overfitting_rows
+from beholder.board.marks.picked import picked_rows
+from beholder.board.marks.rewritten import rewritten_rows
+from beholder.board.marks.saturation import ceiling_rows, saturation_rows
+from beholder.board.marks.stated import stated_board_rows, stated_rows
+from beholder.board.powered import powered_rows
 from beholder.board.precision_curves import curve_rows
 from beholder.board.rows import board_rows, described_rows, pair_rows
 from beholder.board.standings import Standings, standings
 from beholder.board.utilities import utility_rows
 from beholder.errors import StageError, StatisticsError
+from beholder.judgements.measures import Measure, collect_measures
+from beholder.study.kinds.catalogue import kind_of
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain
-from beholder.tables.stages import BOARD, STAGES
+from beholder.tables.stages import BOARD, BOARD_COSTS, STAGES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, perform
 
@@ -36,7 +45,16 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
         "board": study.board.model_dump(mode="json"),
         "level": study.analysis.level,
     }
-    return perform(store, Work(BOARD, settings, study.seed), lambda tables: _board(tables, study), force=force)
+    board = perform(store, Work(BOARD, settings, study.seed), lambda tables: _board(tables, study), force=force)
+    costs = perform(
+        store, Work(BOARD_COSTS, settings, study.seed), lambda tables: _costs(tables, study), force=force
+    )
+    return Outcome(
+        "board",
+        skipped=board.skipped and costs.skipped,
+        rows={**board.rows, **costs.rows},
+        seconds=board.seconds + costs.seconds,
+    )
 
 
 def _board(store: Store, study: Study) -> dict[str, pl.DataFrame]:
@@ -48,6 +66,7 @@ def _board(store: Store, study: Study) -> dict[str, pl.DataFrame]:
             images,
             store.read_or_empty("scores"),
             store.read_or_empty("predictions"),
+            _scales(study),
         )
     }
     distances = list(_distance_rows(store.read_or_empty("distances"), study.analysis.level))
@@ -78,24 +97,55 @@ def _board(store: Store, study: Study) -> dict[str, pl.DataFrame]:
             pairs += [where | row for row in pair_rows(part, standing, check_fragility=prompts is None)]
             if prompts is None:
                 overall[measure.name] = standing
-    board = TABLES["board"].frame(rows + distances)
+    level = study.analysis.level
+    stated = stated_board_rows(study.board.stated, overall, level=level)
+    board = TABLES["board"].frame(rows + distances + stated)
     usable = {name: measure for name, measure in measures.items() if name in overall}
-    held_out = store.read_or_empty("curated_prompts")
-    marks = [
-        row
-        for measure in usable.values()
-        for row in overfitting_rows(measure, held_out, level=study.analysis.level)
-    ]
-    curves = [row for name, s in overall.items() for row in curve_rows(name, s, level=study.analysis.level)]
-    return {
-        "board": board,
-        "board_pairs": TABLES["board_pairs"].frame(pairs),
-        "claims": TABLES["claims"].frame(claim_rows(study.board.claims, overall, level=study.analysis.level)),
-        "utilities": TABLES["utilities"].frame(utility_rows(board, study.board.weights, seed=study.seed)),
-        "board_agreement": TABLES["board_agreement"].frame(agreement_rows(usable, overall)),
-        "curves": TABLES["curves"].frame(curves),
-        "board_marks": TABLES["board_marks"].frame(marks),
+    curves = [row for name, s in overall.items() for row in curve_rows(name, s, level=level)]
+    responses, steps = dose_rows(study.board.variants, usable, overall, level=level)
+    frames = {
+        "board_pairs": pairs,
+        "claims": claim_rows(study.board.claims, overall, level=level),
+        "utilities": utility_rows(board, study.board.weights, seed=study.seed),
+        "board_agreement": agreement_rows(usable, overall),
+        "curves": curves,
+        "board_marks": _marks(store, study, usable, overall),
+        "board_powered": powered_rows(usable, study.board.powered_by, level=level),
+        "dose_responses": responses,
+        "dose_steps": steps,
     }
+    return {"board": board} | {name: TABLES[name].frame(rows) for name, rows in frames.items()}
+
+
+def _marks(
+    store: Store, study: Study, measures: Mapping[str, Measure], boards: Mapping[str, Standings]
+) -> list[Row]:
+    """Return the rows of all checks."""
+    level, settings = study.analysis.level, study.board
+    held_out, generations = store.read_or_empty("curated_prompts"), store.read_or_empty("generations")
+    rows: list[Row] = []
+    for name, measure in measures.items():
+        rows += overfitting_rows(measure, held_out, level=level)
+        rows += ceiling_rows(measure, boards[name], level=level)
+        rows += saturation_rows(measure, boards[name], level=level)
+    rows += drift_rows(measures, settings.chronology, level=level)
+    rows += picked_rows(settings.picked, generations, boards, level=level)
+    rows += stated_rows(settings.stated, boards, level=level)
+    rows += rewritten_rows(measures, generations, level=level)
+    return rows
+
+
+def _costs(store: Store, study: Study) -> dict[str, pl.DataFrame]:
+    level, board = study.analysis.level, store.read("board")
+    measures = cost_measures(store.read_or_empty("generation_costs"), store.read_or_empty("generations"))
+    rows = [row for measure in measures for row in cost_rows(measure, board, level=level, seed=study.seed)]
+    return {"board_costs": TABLES["board_costs"].frame(rows)}
+
+
+def _scales(study: Study) -> dict[str, tuple[float, float]]:
+    """Return the ends of the scale of every question that has one."""
+    scales = {question.name: kind_of(question).scale(question) for question in study.questions}
+    return {name: scale.ends for name, scale in scales.items() if scale is not None}
 
 
 def _slices(images: pl.DataFrame, tags: pl.DataFrame, study: Study) -> Iterator[tuple[str, str, pl.Series | None]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from beholder.cli.stages import stage_options
+from beholder.tables.stages import STAGES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TABLES = ("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "board_marks")
+TABLES = STAGES["board"].outputs
 
 
 @click.command()
@@ -41,16 +42,19 @@ def board(
 ) -> None:
     """Compare the generators by every measure, people and metrics alike.
 
-    Reads the judgements, scores and distances of FOLDER and writes the tables `board`, `board_pairs`, `claims`,
-    `utilities`, `board_agreement` and `curves`. Confidence intervals are over prompts and raters; entries are
-    compared on the same prompts, and ranks are ranges.
+    Reads the judgements, scores, distances and generations of FOLDER and writes the tables `board`, `board_pairs`,
+    `claims`, `utilities`, `board_agreement`, `curves`, `board_marks`, `board_powered`, `dose_responses`,
+    `dose_steps` and `board_costs`. Confidence intervals are over prompts and raters; entries are compared on the
+    same prompts, and ranks are ranges.
     """
     from beholder.board.stage import run
     from beholder.cli.output import show_json
+    from beholder.cli.progress import progress_report
     from beholder.tables.store import Store
 
     logger.info("board: starting in %s", folder)
-    outcome = run(folder, force=force)
+    with progress_report("board"):
+        outcome = run(folder, force=force)
     store = Store(folder)
     _check_names(store, measures)
     if as_json:
@@ -63,10 +67,18 @@ def board(
     if form:
         _print_as_published(store)
         return
+    print_board(store, measures, slices=slices)
+
+
+def print_board(store: "Store", measures: tuple[str, ...] = (), *, slices: bool = False) -> None:
+    """Print the entries by every measure, or by some; then claims, agreement, utilities and marks."""
     _print_boards(store.read("board"), measures, slices=slices)
+    _print_powered(store.read("board_powered"), measures)
+    _print_costs(store.read("board_costs"))
     _print_claims(store.read("claims"))
     _print_agreement(store.read("board_agreement"))
     _print_utilities(store.read("utilities"))
+    _print_responses(store.read("dose_responses"))
     for words in store.read("board_marks").filter("raised")["words"]:
         click.echo(f"\nmark: {words}")
 
@@ -120,13 +132,108 @@ def _cells(row: dict[str, object]) -> tuple[str, ...]:
     chance = row["chance_best"]
     return (
         rank,
-        str(row["entry"]),
+        f"{row['entry']} (stated)" if row["source"] == "stated" else str(row["entry"]),
         f"{row['value']:.4g}",
-        "–" if low is None or high is None else f"{low:.4g} to {high:.4g}",
+        _interval(low, high),
         "" if chance is None else f"{100 * float(str(chance)):.0f}%",
         "" if row["prompts"] is None else f"{row['prompts']:,}",
         "" if not row["raters"] else f"{row['raters']:,}",
     )
+
+
+def _interval(low: object, high: object) -> str:
+    return "–" if low is None or high is None else f"{low:.4g} to {high:.4g}"
+
+
+def _print_powered(powered: "pl.DataFrame", measures: tuple[str, ...]) -> None:
+    import polars as pl
+
+    from beholder.cli.output import show_table
+
+    rows = powered.filter("chosen")
+    rows = rows.filter(pl.col("measure").is_in(measures)) if measures else rows
+    for (measure, scorer), part in rows.group_by("measure", "scorer", maintain_order=True):
+        click.echo(f"\n{measure}, from raters and the scores of {scorer} (prediction-powered)")
+        interval = f"{100 * part['level'][0]:.0f} % CI"
+        show_table(
+            (
+                "entry",
+                "raters alone",
+                interval,
+                "raters and scores",
+                interval,
+                "width",
+                "prompts",
+                "further prompts",
+            ),
+            [
+                (
+                    row["entry"],
+                    f"{row['people_value']:.4g}",
+                    _interval(row["people_low"], row["people_high"]),
+                    f"{row['value']:.4g}",
+                    _interval(row["low"], row["high"]),
+                    "–" if row["width_ratio"] is None else f"× {row['width_ratio']:.2f}",
+                    f"{row['prompts']:,}",
+                    f"{row['further_prompts']:,}",
+                )
+                for row in part.sort("value", descending=True).iter_rows(named=True)
+            ],
+        )
+
+
+def _print_costs(costs: "pl.DataFrame") -> None:
+    from beholder.cli.output import show_table
+
+    for (measure,), part in costs.group_by("measure", maintain_order=True):
+        click.echo(f"\n{measure} — lower is better")
+        show_table(
+            (
+                "rank",
+                "entry",
+                "mean",
+                f"{100 * part['level'][0]:.0f} % CI",
+                "on the Pareto front with it",
+                "images",
+            ),
+            [
+                (
+                    str(row["rank_low"])
+                    if row["rank_low"] == row["rank_high"]
+                    else f"{row['rank_low']}–{row['rank_high']}",
+                    row["entry"],
+                    f"{row['value']:.4g}",
+                    _interval(row["low"], row["high"]),
+                    {None: "", True: "yes", False: "surely not" if row["surely_dominated"] else "no"}[
+                        row["pareto"]
+                    ],
+                    f"{row['images']:,}",
+                )
+                for row in part.sort("value").iter_rows(named=True)
+            ],
+        )
+
+
+def _print_responses(responses: "pl.DataFrame") -> None:
+    from beholder.cli.output import show_table
+
+    for (setting,), part in responses.group_by("setting", maintain_order=True):
+        click.echo(
+            f"\n{setting}: change from the first to the last variant, in standard deviations between prompts"
+        )
+        show_table(
+            ("measure", "change", f"{100 * part['level'][0]:.0f} % CI", "first seen at", "in words"),
+            [
+                (
+                    row["measure"],
+                    "–" if row["slope"] is None else f"{row['slope']:+.2f}",
+                    "–" if row["low"] is None else f"{row['low']:+.2f} to {row['high']:+.2f}",
+                    row["first_seen"] or "",
+                    row["words"],
+                )
+                for row in part.iter_rows(named=True)
+            ],
+        )
 
 
 def _print_claims(claims: "pl.DataFrame") -> None:

@@ -34,6 +34,61 @@ class Claim(Settings):
         return self
 
 
+class Stated(Settings):
+    """A value that others state and that was not measured here: shown on the board, never ranked."""
+
+    measure: Words = Field(description="name of the measure; that of the board, where it is the same")
+    entry: Words = Field(description="the generator that the value is about")
+    value: float = Field(description="the value as it is stated")
+    low: float | None = Field(None, description="lower end of its interval, where one is stated")
+    high: float | None = Field(None, description="upper end of its interval, where one is stated")
+    source: Words = Field(description="who states it, and where: a paper, a page, a date")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Stated":
+        ends = (self.low is None) + (self.high is None)
+        if ends == 1:
+            raise ValueError("an interval has both ends, low and high, or neither")
+        if self.low is not None and self.high is not None and not self.low <= self.value <= self.high:
+            raise ValueError("low, value and high must be in this order")
+        return self
+
+
+class Picked(Settings):
+    """An entry whose images were chosen among several of each prompt."""
+
+    entry: Words = Field(description="the generator whose images were chosen")
+    best_of: int = Field(ge=2, description="among how many images of each prompt")
+    chosen_by: Words = Field(description="who or what chose: a scorer, the vendor, a person")
+    base: str | None = Field(None, description="the same generator without choosing, if it is on the board")
+
+    @model_validator(mode="after")
+    def _two(self) -> "Picked":
+        if self.base == self.entry:
+            raise ValueError("base is the entry without choosing, not the entry itself")
+        return self
+
+
+class Variants(Settings):
+    """Entries that differ in one controlled setting: does every measure see the change?"""
+
+    setting: Words = Field(description="what was changed, such as `guidance scale` or `steps`")
+    entries: tuple[Words, ...] = Field(min_length=2, description="the entries; differences are from the first")
+    doses: tuple[float, ...] = Field(min_length=2, description="the value of the setting for each of them")
+
+    @model_validator(mode="after")
+    def _matched(self) -> "Variants":
+        if len(self.entries) != len(self.doses) or len(set(self.entries)) < len(self.entries):
+            raise ValueError(
+                f"variants need one dose for each entry, and each entry once; found {len(self.entries)} "
+                f"entries and "
+                f"{len(self.doses)} doses"
+            )
+        if list(self.doses) not in (sorted(set(self.doses)), sorted(set(self.doses), reverse=True)):
+            raise ValueError("doses must rise, or fall, from one entry to the next")
+        return self
+
+
 class Board(Settings):
     """What the board shows besides every measure over all images."""
 
@@ -46,4 +101,22 @@ class Board(Settings):
     weights: dict[str, float] = Field(
         default_factory=dict, description="what each measure is worth; the utility is their weighted mean"
     )
+    powered_by: str = Field(
+        "",
+        description="automatic measure whose scores narrow the intervals of raters; left out: the one "
+        "that narrows "
+        "them most, chosen after looking",
+    )
+    chronology: tuple[Words, ...] = Field(
+        (), description="entries from the oldest to the newest, to test whether metrics drift away from raters"
+    )
     claims: tuple[Claim, ...] = Field((), description="one section `[[board.claims]]` for each claim to test")
+    stated: tuple[Stated, ...] = Field(
+        (), description="one section `[[board.stated]]` for each value that others state"
+    )
+    picked: tuple[Picked, ...] = Field(
+        (), description="one section `[[board.picked]]` for each entry that is the best of several images"
+    )
+    variants: tuple[Variants, ...] = Field(
+        (), description="one section `[[board.variants]]` for each setting whose effect is measured"
+    )

@@ -65,6 +65,10 @@ TABLES: dict[str, Table] = {
         board.BOARD_AGREEMENT,
         board.CURVES,
         board.BOARD_MARKS,
+        board.BOARD_POWERED,
+        board.BOARD_COSTS,
+        board.DOSE_RESPONSES,
+        board.DOSE_STEPS,
         improve.CHANGES,
     )
 }

@@ -135,12 +135,20 @@ MEASURE_POWERED = Step(
 )
 BOARD = Step(
     "board",
-    inputs=("curated_prompts", "prompt_tags", "images", "judgements", "scores", "predictions", "distances"),
-    outputs=("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "board_marks"),
+    inputs=(
+        *("curated_prompts", "prompt_tags", "generations", "images"),
+        *("judgements", "scores", "predictions", "distances"),
+    ),
+    outputs=(
+        *("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "board_marks"),
+        *("board_powered", "dose_responses", "dose_steps"),
+    ),
 )
+BOARD_COSTS = Step("board", inputs=("generation_costs", "generations", "board"), outputs=("board_costs",))
+"""By itself: what generating cost differs from run to run, and all else on the board does not."""
 _BEFORE = (
     *(CURATE, GENERATE, NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
-    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD),
+    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD, BOARD_COSTS),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
 """It lists all tables that there are with their hashes, and writes a page."""
@@ -161,7 +169,7 @@ STAGES: dict[str, Stage] = _by_name(
             "compares metrics with the raters' judgements",
             (MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED),
         ),
-        Stage("board", "compares the entries by every measure and slice", (BOARD,)),
+        Stage("board", "compares the entries by every measure and slice", (BOARD, BOARD_COSTS)),
         Stage("report", "writes the report", (REPORT,)),
     )
 )

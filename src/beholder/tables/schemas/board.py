@@ -3,8 +3,9 @@
 from beholder.tables.schema import FLAG, INTEGER, NUMBER, TEXT, Column, Table
 from beholder.tables.schemas.learn import DIRECTIONS
 
-SOURCES = ("people", "scorer", "model", "distance")
-"""Where a measure comes from: raters, a scorer, a model trained on the study's labels, a distance between sets."""
+SOURCES = ("people", "scorer", "model", "distance", "stated")
+"""Where a measure comes from: raters, a scorer, a model trained on the study's labels, a distance between sets; or
+stated by others and not measured here."""
 
 FAMILIES = ("all", "style", "tag")
 """Families of slices."""
@@ -141,20 +142,150 @@ CURVES = Table(
     key=("measure", "contrast", "prompts", "raters"),
 )
 
+CHECKS = (
+    *("overfitting", "ceiling", "saturation", "drift"),
+    *("best-of-n", "stated", "rewritten"),
+)
+"""What is checked of a board: its measures, then its entries."""
+
 BOARD_MARKS = Table(
     name="board_marks",
     about="One row per check of the board, measure and entry: is there something that a reader must know?",
     stage="board",
     columns=(
-        Column("check", TEXT, "What was checked.", allowed=("overfitting",)),
-        Column("measure", TEXT, "The measure."),
-        Column("entry", TEXT, "The generator."),
-        Column("estimate", NUMBER, "How large the effect is, on the scale of the measure."),
-        Column("bound", NUMBER, "Its lower one-sided confidence bound.", nullable=True),
-        Column("p", NUMBER, "One-sided p-value of this entry alone.", low=0, high=1),
-        Column("p_adjusted", NUMBER, "The same, Holm-adjusted over the entries.", low=0, high=1),
+        Column("check", TEXT, "What was checked.", allowed=CHECKS),
+        Column("measure", TEXT, "The measure; `all` where the check is about the entry itself."),
+        Column("entry", TEXT, "The generator; `all` where the check is about the measure itself."),
+        Column("estimate", NUMBER, "How large the effect is.", nullable=True),
+        Column(
+            "low", NUMBER, "Lower end of its confidence interval; of a one-sided test, the bound.", nullable=True
+        ),
+        Column("high", NUMBER, "Upper end; empty where the test is one-sided the other way.", nullable=True),
+        Column("p", NUMBER, "p-value of this row alone.", nullable=True, low=0, high=1),
+        Column(
+            "p_adjusted",
+            NUMBER,
+            "The same, Holm-adjusted over the rows tested together.",
+            nullable=True,
+            low=0,
+            high=1,
+        ),
         Column("raised", FLAG, "Whether the mark is raised."),
         Column("words", TEXT, "What follows, in words."),
     ),
     key=("check", "measure", "entry"),
+)
+
+BOARD_POWERED = Table(
+    name="board_powered",
+    about=(
+        "One row per measure by people, scorer and entry: the value from raters and scores together, "
+        "beside that from "
+        "raters alone."
+    ),
+    stage="board",
+    columns=(
+        Column("measure", TEXT, "The measure by people."),
+        Column("scorer", TEXT, "The automatic measure whose scores are added."),
+        Column("entry", TEXT, "The generator."),
+        Column("value", NUMBER, "The prediction-powered value."),
+        Column("low", NUMBER, "Lower end of its CI over prompts and raters.", nullable=True),
+        Column("high", NUMBER, "Upper end of that CI.", nullable=True),
+        Column("se", NUMBER, "Its standard error.", nullable=True, low=0),
+        Column("people_value", NUMBER, "The value from raters alone."),
+        Column("people_low", NUMBER, "Lower end of its CI over prompts and raters.", nullable=True),
+        Column("people_high", NUMBER, "Upper end of that CI.", nullable=True),
+        Column(
+            "width_ratio", NUMBER, "Width of the first CI divided by that of the second.", nullable=True, low=0
+        ),
+        Column("tuning", NUMBER, "λ: the weight of the scores; 0 leaves them out.", low=0, high=1),
+        Column("level", NUMBER, "Level of the confidence intervals.", low=0, high=1),
+        Column("prompts", INTEGER, "Judged prompts.", low=2),
+        Column("raters", INTEGER, "Raters.", low=1),
+        Column("further_prompts", INTEGER, "Scored prompts that nobody judged.", low=2),
+        Column("chosen", FLAG, "Whether it is the scorer that the board prints."),
+    ),
+    key=("measure", "scorer", "entry"),
+)
+
+BOARD_COSTS = Table(
+    name="board_costs",
+    about=(
+        "One row per entry and what an image of it cost: time, energy by method, price; lower is better. "
+        "Differs from "
+        "run to run."
+    ),
+    stage="board",
+    columns=(
+        Column("measure", TEXT, "What was spent, with the unit and, of energy, the method."),
+        Column("entry", TEXT, "The generator."),
+        Column("value", NUMBER, "Mean of all images.", low=0),
+        Column("low", NUMBER, "Lower end of its CI over prompts.", nullable=True),
+        Column("high", NUMBER, "Upper end of that CI.", nullable=True),
+        Column("level", NUMBER, "Level of the confidence intervals.", low=0, high=1),
+        Column("se", NUMBER, "Standard error over prompts.", nullable=True, low=0),
+        Column("rank_low", INTEGER, "Best rank that is not ruled out.", nullable=True, low=1),
+        Column("rank_high", INTEGER, "Worst rank that is not ruled out.", nullable=True, low=1),
+        Column("prompts", INTEGER, "Prompts it rests on.", low=1),
+        Column("images", INTEGER, "Images it rests on.", low=1),
+        Column("pareto", FLAG, "On the Pareto front of all measures of the board and this one.", nullable=True),
+        Column(
+            "surely_dominated",
+            FLAG,
+            "Dominated, whatever the true values inside the intervals.",
+            nullable=True,
+        ),
+    ),
+    key=("measure", "entry"),
+    varies=True,
+)
+
+DOSE_RESPONSES = Table(
+    name="dose_responses",
+    about="One row per controlled setting and measure: does the measure see the change, and how strongly?",
+    stage="board",
+    columns=(
+        Column("setting", TEXT, "What was changed between the variants."),
+        Column("measure", TEXT, "The measure."),
+        Column("source", TEXT, "Where the measure comes from.", allowed=SOURCES),
+        Column(
+            "slope", NUMBER, "Change from the first to the last variant, in standard deviations.", nullable=True
+        ),
+        Column("low", NUMBER, "Lower end of its CI over prompts and raters.", nullable=True),
+        Column("high", NUMBER, "Upper end of that CI.", nullable=True),
+        Column("p", NUMBER, "Two-sided p-value.", nullable=True, low=0, high=1),
+        Column("p_adjusted", NUMBER, "The same, Holm-adjusted over the measures.", nullable=True, low=0, high=1),
+        Column("level", NUMBER, "Level of the confidence intervals.", low=0, high=1),
+        Column("prompts", INTEGER, "Prompts with all variants.", low=0),
+        Column("raters", INTEGER, "Raters; 0 where a program scores.", low=0),
+        Column("first_seen", TEXT, "First variant that differs significantly from the first one.", nullable=True),
+        Column("words", TEXT, "What follows, in words."),
+    ),
+    key=("setting", "measure"),
+)
+
+DOSE_STEPS = Table(
+    name="dose_steps",
+    about="One row per controlled setting, measure and variant: its value, and its difference from the "
+    "first variant.",
+    stage="board",
+    columns=(
+        Column("setting", TEXT, "What was changed between the variants."),
+        Column("measure", TEXT, "The measure."),
+        Column("entry", TEXT, "The generator of this variant."),
+        Column("dose", NUMBER, "Value of the setting."),
+        Column("value", NUMBER, "Value of the measure."),
+        Column("low", NUMBER, "Lower end of its CI over prompts and raters.", nullable=True),
+        Column("high", NUMBER, "Upper end of that CI.", nullable=True),
+        Column(
+            "difference", NUMBER, "Less the value of the first variant, in standard deviations.", nullable=True
+        ),
+        Column("difference_low", NUMBER, "Lower end of the CI of that.", nullable=True),
+        Column("difference_high", NUMBER, "Upper end of the CI of that.", nullable=True),
+        Column(
+            "p_adjusted", NUMBER, "Its p-value, Holm-adjusted over the variants.", nullable=True, low=0, high=1
+        ),
+        Column("detected", FLAG, "Whether the difference is significant."),
+    ),
+    key=("setting", "measure", "entry"),
 )
