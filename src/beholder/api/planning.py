@@ -41,6 +41,7 @@ def plan(
     image_share: float = 0.05,
     baseline: float = 0.5,
     wage: float = 12.0,
+    trial_seconds: float | None = None,
     accept_low_pay: bool = False,
     studies: int = 400,
     seed: int = 0,
@@ -59,6 +60,8 @@ def plan(
         image_share: Proportion that lies between images.
         baseline: Error rate of the better generator, where answers are right or wrong.
         wage: Pay per hour.
+        trial_seconds: Time that a trial needs, such as measured by ``beholder.care.effort``
+            from answers under time limits; the usual time of the kind by default.
         accept_low_pay: Plan with less than the least wage of a study all the same.
         studies: To simulate for each number of raters.
         seed: With which the result is reproduced.
@@ -88,6 +91,7 @@ def plan(
         image_share=image_share,
         baseline=baseline,
         hourly_wage=wage,
+        trial_seconds=trial_seconds,
     )
     formula = closed_form(study_plan)
     points: list[PowerAt] = []

@@ -100,14 +100,14 @@ def suspicious_reports(
         [False, False, True, False]
     """
     items, raters = np.asarray(item), np.asarray(rater)
-    told, measured = np.asarray(reported, np.float64), np.maximum(np.asarray(active, np.float64), 1e-3)
+    claimed, measured = np.asarray(reported, np.float64), np.maximum(np.asarray(active, np.float64), 1e-3)
     logs = np.log(measured)
     centred = np.empty(len(logs))
     for name in np.unique(items):
         centred[items == name] = logs[items == name] - np.median(logs[items == name])
     names, place = np.unique(raters, return_inverse=True)
     effects = np.array([np.median(centred[place == number]) for number in range(len(names))])
-    return SuspiciousReports(told > EXCESS * measured, np.asarray(effects > np.log(SLOWEST))[place])
+    return SuspiciousReports(claimed > EXCESS * measured, np.asarray(effects > np.log(SLOWEST))[place])
 
 
 def _order_statistics(count: int, level: float) -> tuple[int, int]:

@@ -56,6 +56,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "List, add or remove accounts for the researcher's page.",
     ),
     "forget": ("beholder.cli.forget:forget", "Delete a rater's identity and answers, and print a receipt."),
+    "ethics": ("beholder.cli.ethics:ethics", "Write what an ethics review asks for, from the study itself."),
     "panel": ("beholder.cli.panel:panel", "Keep raters who come again: history, pay, reputation and rules."),
     "run": ("beholder.cli.run:run", "Run the stages that have something to do, from design to report."),
     "bench": ("beholder.cli.bench:bench", "Run a benchmark from prompts to board with one command."),

@@ -1,7 +1,9 @@
 """``beholder plan``: how many raters a study needs, and what they cost."""
 
 from dataclasses import asdict
+from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,8 +13,12 @@ from beholder.api.planning import RATERS, Power, formula_sentence
 from beholder.api.planning import plan as simulate_power
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
+from beholder.errors import UserError
 from beholder.stats.significance.crossed_power import Claim
 from beholder.study.protocols.catalogue import PROTOCOLS
+
+if TYPE_CHECKING:
+    from beholder.care.effort import Effort
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
@@ -97,6 +103,11 @@ class Variances(click.ParamType[tuple[float, float, float]]):
 )
 @click.option("--baseline", type=float, default=0.5, show_default=True, help="Error rate of the better generator.")
 @click.option("--wage", type=click.FloatRange(min=0), default=12.0, show_default=True, help="Pay per hour.")
+@click.option(
+    "--error-times",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="CSV of answers under time limits (limit, errors, answers): the time of a trial is measured by them.",
+)
 @click.option("--accept-low-pay", is_flag=True, help="Plan with less than the least wage of a study all the same.")
 @click.option(
     "--studies", type=click.IntRange(min=50), default=400, show_default=True, help="To simulate for each."
@@ -120,6 +131,7 @@ def plan(
     image_share: float,
     baseline: float,
     wage: float,
+    error_times: Path | None,
     studies: int,
     seed: int,
     *,
@@ -153,6 +165,7 @@ def plan(
         )
         _show_board(board, as_json=as_json)
         return
+    effort = None if error_times is None else _read_effort(error_times, seed)
     with progress_bar("studies") as progress:
         power = simulate_power(
             target,
@@ -165,6 +178,7 @@ def plan(
             image_share=image_share,
             baseline=baseline,
             wage=wage,
+            trial_seconds=None if effort is None else effort.seconds.value,
             accept_low_pay=accept_low_pay,
             studies=studies,
             seed=seed,
@@ -176,7 +190,35 @@ def plan(
         points = [asdict(point) for point in power.points]
         show_json({"formula": asdict(power.formula), "power": points, "pay": pay})
         return
+    if effort is not None:
+        click.echo(_effort_sentence(effort, wage))
     _say(target, power)
+
+
+def _read_effort(path: Path, seed: int) -> "Effort":
+    """Fit the error–time curve of a file."""
+    import csv
+
+    import numpy as np
+
+    from beholder.care.effort import measure_effort
+
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        columns = [[float(row[name]) for row in rows] for name in ("limit", "errors", "answers")]
+    except (OSError, UnicodeDecodeError, KeyError, ValueError, TypeError) as error:
+        raise UserError(f"{path}: needs the columns limit, errors and answers, all numbers ({error!r})") from error
+    return measure_effort(*columns, np.random.default_rng(seed))
+
+
+def _effort_sentence(effort: "Effort", wage: float) -> str:
+    seconds, area = effort.seconds, effort.area
+    cents = effort.price_cents(Decimal(f"{wage:.2f}"))
+    return (
+        f"a trial needs {seconds.value:.1f} s [{seconds.low:.1f}, {seconds.high:.1f}] (error–time area "
+        f"{area.value:.2f} s [{area.low:.2f}, {area.high:.2f}]): {cents / 100:.2f} per trial"
+    )
 
 
 def _say(protocol: str, power: Power) -> None:

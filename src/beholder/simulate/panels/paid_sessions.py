@@ -27,7 +27,7 @@ class PaidPanel:
     """median time of a session"""
     spread: float = 0.25
     """standard deviation of log speed over raters"""
-    told: float = 0.6
+    base_coverage: float = 0.6
     """the pay covers this proportion of the median time: the estimate was too low"""
 
 
@@ -69,7 +69,7 @@ def simulate_pay(panel: PaidPanel, rng: np.random.Generator) -> PaidOutcome:
     reported = active * inflation[:, None] * rng.uniform(0.95, 1.05, shape)
     busy = np.where(fakes[:, None], active * inflation[:, None], active)
     truthful = active * rng.uniform(0.95, 1.05, shape)
-    base = round(float(HOURLY) * 100 * panel.told * panel.minutes / 60)
+    base = round(float(HOURLY) * 100 * panel.base_coverage * panel.minutes / 60)
     paid, effective, frozen = _pay(reported, busy, base)
     honest_paid, _, _ = _pay(truthful, active, base)
     wage = float(HOURLY) * 100 / 3600
