@@ -11,6 +11,7 @@ from beholder.api.planning import RATERS, Power, formula_sentence
 from beholder.api.planning import plan as simulate_power
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
+from beholder.errors import UserError
 from beholder.stats.significance.crossed_power import Claim
 from beholder.study.protocols.catalogue import PROTOCOLS
 
@@ -30,18 +31,6 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         if not parts or not all(part.isdigit() and int(part) >= 2 for part in parts):
             self.fail(f"'{value}' is not a list of whole numbers from 2, such as 20,50,100", param, ctx)
         return tuple(int(part) for part in parts)
-
-
-class Target(click.ParamType[str]):
-    """A protocol, or a study folder."""
-
-    name = "protocol or folder"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Let protocols and existing folders pass."""
-        if value not in PROTOCOLS and not Path(value).is_dir():
-            self.fail(f"'{value}' is not one of {', '.join(PROTOCOLS)}, and no study folder", param, ctx)
-        return value
 
 
 class Variances(click.ParamType[tuple[float, float, float]]):
@@ -65,7 +54,7 @@ class Variances(click.ParamType[tuple[float, float, float]]):
 
 
 @click.command()
-@click.argument("target", type=Target(), metavar="PROTOCOL|FOLDER")
+@click.argument("target", metavar="PROTOCOL|FOLDER")
 @click.option(
     "--difference", type=float, help="To be detected: a proportion, or points of the scale. [default: .05 or .2]"
 )
@@ -135,6 +124,8 @@ def plan(
     With a study FOLDER, or with --variances, it plans a board: power, half-width and cost over numbers of prompts
     and raters for a claim, from the variances between raters, between prompts and of single answers.
     """
+    if target not in PROTOCOLS and not Path(target).is_dir():
+        raise UserError(f"'{target}' is not one of {', '.join(PROTOCOLS)}, and no study folder")
     if target not in PROTOCOLS or variances is not None:
         board = plan_board(
             target,
