@@ -10,6 +10,12 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input insta
 SOUND := $(shell grep -qF '$(CURDIR)/.venv/bin/python' $(BIN)/pip 2>/dev/null \
   && $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo yes)
 
+# A module is compiled once, whatever the shell says: else each of the tests' processes would compile torch again.
+unexport PYTHONDONTWRITEBYTECODE
+
+# Tests write thousands of databases and tables, each of them flushed to the disk: memory is there at once.
+SCRATCH := $(shell [ -w /dev/shm ] && [ "$$(df -Pm /dev/shm | awk 'NR == 2 { print $$4 }')" -gt 4000 ] && echo TMPDIR=/dev/shm)
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test suite lint scripts format bench docs pages dist clean browser renew
@@ -25,7 +31,7 @@ test: .venv/.dev browser  ## Check style, types and imports, and run all tests
 	@$(MAKE) --no-print-directory --jobs=2 lint suite  # side by side: alone, mypy leaves a core idle
 
 suite: .venv/.dev browser
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2  # one process per core: threads of their own would only wait
+	@$(SCRATCH) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal  # threads would only wait for cores
 
 lint: .venv/.dev  ## Check style, types and imports
 	@$(BIN)/ruff check
@@ -38,7 +44,8 @@ lint: .venv/.dev  ## Check style, types and imports
 scripts:
 	@if command -v npm >/dev/null; then \
 	  [ -x .venv/node/node_modules/.bin/tsc ] || npm install --silent --no-audit --no-fund --prefix .venv/node typescript@$(TYPESCRIPT); \
-	  .venv/node/node_modules/.bin/tsc --project src/beholder/collect/pages/jsconfig.json; \
+	  .venv/node/node_modules/.bin/tsc --project src/beholder/collect/pages/jsconfig.json && \
+	  .venv/node/node_modules/.bin/tsc --project src/beholder/report/templates/board_site/jsconfig.json; \
 	else echo "no npm here; going on without the types of the pages' scripts"; fi
 
 format: .venv/.dev  ## Fix the style

@@ -16,9 +16,9 @@ from agiqa_tables import draw, show
 from beholder.consolidate.stage import run as consolidate
 from beholder.formats.catalogue import READABLE
 from beholder.formats.folder import write_folder
-from beholder.learn.job import FIGURES
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
+from beholder.learn.trained_models import FIGURES
 
 SOURCE = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[2] / "shared")) / "data" / "agiqa-3k"
 IMAGES = Path(__file__).parents[1] / "docs" / "images"

@@ -30,7 +30,7 @@ from PIL import Image
 
 from beholder.simulate.grammar import draw_requests
 from beholder.simulate.painter import paint
-from beholder.simulate.world import GENERATORS
+from beholder.simulate.policies import GENERATORS
 from beholder.study.protocols.catalogue import PROTOCOLS
 
 ROOT = Path(__file__).parents[1]

@@ -1,4 +1,4 @@
-"""Speed of rich feedback, compared with the bare network and single tasks: ``python benchmarks/run.py rich``.
+"""Speed of rich feedback against the bare network and single tasks: ``python benchmarks/run.py rich_inference``.
 
 The network has a ViT of 8 layers, a T5 of 4 + 4, both 256 wide, and seven heads; it sees 224 pixels and is random.
 Its decoder marks a quarter of the words, many more than raters do. The bare forward is tower, encoder, heads and

@@ -19,9 +19,9 @@ from click.testing import CliRunner
 from rich_world import make_world
 
 from beholder.cli.evaluate import evaluate
-from beholder.learn.job import MODELS_FOLDER
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run
+from beholder.learn.trained_models import MODELS_FOLDER
 from beholder.models.weights.checkpoint import read_record
 
 RECIPES = (

@@ -4,30 +4,14 @@ import argparse
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from importlib import import_module
+from typing import cast
 
-import agreement
-import commands
-import distances
-import folder
-import ratings
-import rich_inference
-import scoring
-import truth
-import waiting
 from harness import Comparison, measure, table
 
-SUITES: dict[str, Callable[[], Iterator[Comparison]]] = {
-    "ratings": ratings.comparisons,
-    "agreement": agreement.comparisons,
-    "distances": distances.comparisons,
-    "folder": folder.comparisons,
-    "truth": truth.comparisons,
-    "scoring": scoring.comparisons,
-    "rich": rich_inference.comparisons,
-    "waiting": waiting.comparisons,
-}
-"""A file of comparisons is a line here."""
+SUITES = ("ratings", "agreement", "distances", "folder", "truth", "scoring", "rich_inference", "waiting")
+"""Files of comparisons. Each is imported when it is run: some need peers that may not be installed."""
 
 COMMANDS = "commands"
 """Whole commands, which have a goal instead of a peer."""
@@ -47,7 +31,7 @@ def main() -> None:
         parser.error(f"not known: {', '.join(unknown)}; known: {', '.join(known)}")
     measured = []
     for name in (name for name in names if name != COMMANDS):
-        for comparison in SUITES[name]():
+        for comparison in cast("Iterator[Comparison]", import_module(name).comparisons()):
             if arguments.task not in comparison.task:
                 continue
             print(f"measuring: {comparison.task}", file=sys.stderr)
@@ -56,7 +40,7 @@ def main() -> None:
     if measured:
         print(table(measured))
     if COMMANDS in names:
-        print(f"\n{commands.table(arguments.task)}")
+        print(f"\n{import_module(COMMANDS).table(arguments.task)}")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,8 @@ from beholder.learn.card import format_with_interval
 from beholder.learn.examples import read_votes
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run as learn
-from beholder.simulate.world import GENERATORS, MANIFEST, World, paint_world, write_ground_truth
+from beholder.simulate.policies import GENERATORS
+from beholder.simulate.world import MANIFEST, World, paint_world, write_ground_truth
 from beholder.stats.intervals.bootstrap import rater_weights
 from beholder.stats.intervals.bootstrap_intervals import percentile_interval
 from beholder.study.study import FILE_NAME, load_study

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy import sparse, stats
 
-from beholder.measure.scorers.catalogue import SCORERS, load_scorer
+from beholder.measure.scorers.catalogue import PIXELS, SCORERS, load_scorer
 from beholder.measure.scorers.planes import Planes
 from beholder.measure.scorers.scorer import ScorerInput
 from beholder.stats.agreement.answers import long_answers
@@ -37,7 +37,7 @@ def comparisons() -> Iterator[Comparison]:
 def _pixel_statistics() -> Comparison:
     pixels = np.random.default_rng(0).integers(0, 256, (512, 512, 3), np.uint8)
     image = Image.fromarray(pixels)
-    names = [name for name in SCORERS if not SCORERS[name].networks and "image" in SCORERS[name].needs]
+    names = [name for name in PIXELS if "image" in SCORERS[name].needs]
     scorers = [load_scorer(name) for name in names]
 
     def shared() -> list[float]:

@@ -17,7 +17,7 @@ from PIL import Image
 import beholder as bh
 from beholder.simulate.grammar import draw_requests
 from beholder.simulate.painter import paint
-from beholder.simulate.world import GENERATORS
+from beholder.simulate.policies import GENERATORS
 
 PROMPTS = 20
 

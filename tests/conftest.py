@@ -1,11 +1,15 @@
 """Small studies that many tests share: one with made-up rows, one with really painted images."""
 
+import fcntl
 import hashlib
 import os
+import pickle
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -14,6 +18,8 @@ from hypothesis import settings
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
+from beholder.report.charts.still import StillDrawer, draw_still
+from beholder.report.charts.vega_lite import Spec
 from beholder.simulate.world import Painted, World, paint_world, write_ground_truth
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.study import FILE_NAME, Analysis, Study, dump_study
@@ -38,6 +44,47 @@ BROWSER_FLAGS = [
 ]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the pages first: of the two processes, none shall end with half a minute of one test."""
+    items.sort(key=lambda item: "docs" not in item.path.parts)
+
+
+class DrawerHere:
+    """The methods of a still drawer that draws in this process, where Vega has to start only once."""
+
+    specs: Sequence[Spec] = ()
+
+    def __enter__(self) -> "DrawerHere":
+        return self
+
+    def begin(self, specs: Sequence[Spec]) -> None:
+        self.specs = specs
+
+    def drawings(self) -> list[str]:
+        return [draw_still(spec) for spec in self.specs]
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+METHODS = ("__enter__", "begin", "drawings", "__exit__")
+BY_A_PROCESS = {name: getattr(StillDrawer, name) for name in METHODS}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _stills_are_drawn_here() -> Iterator[None]:
+    """A report of a test starts no process for its charts; ``drawing_process`` gives it one again."""
+    with patch.multiple(StillDrawer, **{name: getattr(DrawerHere, name) for name in METHODS}):
+        yield
+
+
+@contextmanager
+def drawing_process() -> Iterator[None]:
+    """Let charts be drawn by a process, as for a user."""
+    with patch.multiple(StillDrawer, **BY_A_PROCESS):
+        yield
+
+
 @dataclass(frozen=True)
 class SmallWorld:
     """A painted world: 5 generators and a known-bad one × 24 prompts, 60 real images, 32 pixels wide."""
@@ -47,11 +94,40 @@ class SmallWorld:
     painted: Sequence[Painted]
 
 
+MakeOnce = Callable[[str, Callable[[Path], None]], Path]
+"""Takes the name of a folder and what fills it; returns the filled folder."""
+
+
 @pytest.fixture(scope="session")
-def small_world(tmp_path_factory: pytest.TempPathFactory) -> SmallWorld:
-    folder = tmp_path_factory.mktemp("small-world")
+def make_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
+    """Make a folder once for all processes that run the tests: the first to need it fills it, the others wait."""
+    own = tmp_path_factory.getbasetemp()
+    common = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+    def make(name: str, fill: Callable[[Path], None]) -> Path:
+        folder, finished = common / name, common / f"{name}.finished"
+        with (common / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not finished.exists():
+                shutil.rmtree(folder, ignore_errors=True)  # of a process that failed
+                folder.mkdir()
+                fill(folder)
+                finished.touch()
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def small_world(make_once: MakeOnce) -> SmallWorld:
     world = World(prompts=24, reals=60, size=32, seed=5)
-    return SmallWorld(world, folder, paint_world(world, folder / "images"))
+
+    def fill(folder: Path) -> None:
+        painted = paint_world(world, folder / "images")
+        (folder / "painted.pickle").write_bytes(pickle.dumps(painted))
+
+    folder = make_once("small-world", fill)
+    return SmallWorld(world, folder, pickle.loads((folder / "painted.pickle").read_bytes()))
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ LATE = {
     "plan_board": "beholder.api.board_planning",
     "learn": "beholder.api.learning",
     "measure": "beholder.api.measuring",
+    "bench": "beholder.api.benchmark.bench",
     # images and models
     "distance": "beholder.api.distances",
     "score": "beholder.api.scoring",

@@ -1,5 +1,6 @@
 from beholder import errors as errors
 from beholder import metrics as metrics
+from beholder.api.benchmark.bench import bench as bench
 from beholder.api.board_planning import plan_board as plan_board
 from beholder.api.distances import distance as distance
 from beholder.api.explaining import explain as explain

@@ -14,7 +14,7 @@ from beholder.design.stage import run as design
 from beholder.rank.stage import run as rank
 from beholder.report.stage import PAGE
 from beholder.report.stage import run as report
-from beholder.simulate.world import GENERATORS
+from beholder.simulate.policies import GENERATORS
 from beholder.study import study as study_file
 from beholder.study.kinds.allowed import faults_of_response
 from beholder.study.kinds.catalogue import KINDS

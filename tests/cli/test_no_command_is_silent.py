@@ -17,23 +17,33 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "EVERY", 0.001)
 
 
-@pytest.fixture
-def answered(run: Run, sources: Path, tmp_path: Path) -> Path:
+def test_stages(run: Run, sources: Path, tmp_path: Path) -> None:
     folder = tmp_path / "s"
     images = ("--generated", f"a={sources / 'a'}", "--generated", f"b={sources / 'b'}")
     assert run("new", "hpd-pairs", folder, *images, "--raters", 6).code == 0
-    assert run("collect", folder, "--simulate", 6).code == 0
-    return folder
-
-
-def test_stages(run: Run, answered: Path) -> None:
-    for command in (("consolidate", "--quiet"), ("rank", "--force", "--quiet"), ("report",)):
-        ran = run(command[0], answered, *command[1:])
+    every = ["design", "collect", "consolidate", "rank", "powered", "report"]
+    few = ("--scorer", "brightness", "--metric", "vendi", "--encoder", "pixel")
+    for labels, command in (
+        (["simulated raters"], ("collect", folder, "--simulate", 6)),
+        (["consolidate"], ("consolidate", folder, "--quiet")),
+        (["rank"], ("rank", folder, "--force", "--quiet")),
+        (["board"], ("board", folder, "--quiet")),
+        (["report"], ("report", folder)),
+        (["measure"], ("measure", folder, *few)),
+        (["export"], ("export", folder, "--format", "csv", "--out", tmp_path / "out")),
+        (every, ("run", folder, "--force", "--quiet", "--simulate", 6)),
+    ):
+        ran = run(*command)
         assert ran.code == 0, ran.err
-        assert f"{command[0]}: 0 s so far" in ran.err
-    measured = run("measure", answered, "--scorer", "brightness", "--metric", "vendi", "--encoder", "pixel")
-    assert measured.code == 0, measured.err
-    assert "measure: 0 s so far" in measured.err
+        for label in labels:
+            assert f"{label}: 0 s so far" in ran.err, command
+
+
+def test_curation(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("a red cat\na blue dog on a table\n", encoding="utf-8")
+    ran = run("curate", tmp_path / "prompts", "--prompts", tmp_path / "mine.txt")
+    assert ran.code == 0, ran.err
+    assert "curate: 0 s so far" in ran.err
 
 
 def test_images(run: Run, sources: Path) -> None:

@@ -1,6 +1,8 @@
 """Studies with image files, served over HTTP on this machine, and visitors who go through their pages."""
 
+import asyncio
 import hashlib
+import json
 import shutil
 import sqlite3
 import threading
@@ -11,22 +13,26 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from secrets import token_hex
+from secrets import token_hex, token_urlsafe
 from typing import Any
+from unittest.mock import patch
 
 import httpx
 import numpy as np
 import polars as pl
 import pytest
+import uvicorn.server
 from PIL import Image, PngImagePlugin
 
 from beholder.collect.database.address import default_url
+from beholder.collect.display import served_images
 from beholder.collect.exchange.load import load
 from beholder.collect.server.application import create_app
 from beholder.collect.server.service import Service
 from beholder.collect.session.plausibility import intended_exposure
 from beholder.collect.simulate.rehearsal import listening
 from beholder.design.stage import run as design
+from beholder.images.display import encode
 from beholder.study.collecting import Collecting
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.kind import Response
@@ -291,6 +297,22 @@ def press() -> Callable[..., Pressed]:
     return run
 
 
+class BriskAsyncio:
+    """asyncio for servers that look ten times as often whether they are to end: a test waits for it."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(asyncio, name)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / 10)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _servers_end_soon() -> Iterator[None]:
+    with patch.object(uvicorn.server, "asyncio", BriskAsyncio()):
+        yield
+
+
 @pytest.fixture(scope="session")
 def picture_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Small images of several formats and sizes, full of metadata that gives away where they come from."""
@@ -316,8 +338,35 @@ def _save_with_metadata(image: Image.Image, stem: Path, *, real: bool) -> None:
         image.save(stem.with_suffix(".png"), pnginfo=note, icc_profile=SECRET_NOTE.encode() * 20)
 
 
+@pytest.fixture(scope="session")
+def drawn_studies(picture_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Make a study with its trials drawn, and its database filled, once; whoever uses it copies it."""
+    made: dict[str, Path] = {}
+
+    def make(study: Study, generators: Sequence[str]) -> Path:
+        text = dump_study(study)
+        key = json.dumps([text, generators])
+        if key in made:
+            return made[key]
+        folder = tmp_path_factory.mktemp("drawn")
+        (folder / FILE_NAME).write_text(text, encoding="utf-8")
+        rows = [row for generator in generators for row in _image_rows(picture_files, generator)]
+        prompts: list[Json] = [{"prompt": f"p{p:02d}", "text": f"a red cube number {p}"} for p in range(12)]
+        frames: dict[str, pl.DataFrame] = {
+            "prompts": TABLES["prompts"].frame(prompts),
+            "images": TABLES["images"].frame(rows),
+        }
+        Store(folder).write(frames, Provenance("new", {}, 0, {}))
+        design(folder)
+        load(folder, default_url(folder))
+        made[key] = folder
+        return folder
+
+    return make
+
+
 @pytest.fixture
-def study_folder(picture_files: Path, tmp_path: Path) -> Callable[..., Path]:
+def study_folder(drawn_studies: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
     """Make a study with its trials drawn, and its database filled."""
 
     def make(
@@ -330,7 +379,6 @@ def study_folder(picture_files: Path, tmp_path: Path) -> Callable[..., Path]:
     ) -> Path:
         folder = tmp_path / name
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
         study = Study(
             name="test",
             title="A test",
@@ -339,20 +387,10 @@ def study_folder(picture_files: Path, tmp_path: Path) -> Callable[..., Path]:
             collect=Collecting.model_validate(collect or {}),
             questions=questions,
         )
-        (folder / FILE_NAME).write_text(dump_study(study), encoding="utf-8")
-        rows = [
-            row
-            for generator in (*generators, *(("bad",) if gold else ()), "real")
-            for row in _image_rows(picture_files, generator)
-        ]
-        prompts: list[Json] = [{"prompt": f"p{p:02d}", "text": f"a red cube number {p}"} for p in range(12)]
-        frames: dict[str, pl.DataFrame] = {
-            "prompts": TABLES["prompts"].frame(prompts),
-            "images": TABLES["images"].frame(rows),
-        }
-        Store(folder).write(frames, Provenance("new", {}, 0, {}))
-        design(folder)
-        load(folder, default_url(folder))
+        shutil.copytree(drawn_studies(study, [*generators, *(("bad",) if gold else ()), "real"]), folder)
+        with closing(sqlite3.connect(folder / "collect.sqlite")) as connection, connection:
+            for (secret,) in connection.execute("select name from secrets").fetchall():
+                connection.execute("update secrets set value = ? where name = ?", [token_urlsafe(32), secret])
         return folder
 
     return make
@@ -390,10 +428,23 @@ def serve(study_folder: Callable[..., Path]) -> Iterator[Serve]:
             folder = study_folder(*questions, **settings)
             prepare(folder)
             url = default_url(folder)
-            app = create_app(folder, url, limited=limited)
+            with patch.object(served_images, "encode", encode_once):
+                app = create_app(folder, url, limited=limited)
             address = stack.enter_context(listening(app))
             service: Service = app.state.service
             stack.callback(service.database.engine.dispose)
             return Served(folder, url, service.study, address, service, stack)
 
         yield make
+
+
+def encode_once(path: Path, side: int, quality: int, background: str) -> bytes:
+    """Encode an image as a server does, unless one did before: the studies share their images."""
+    content = path.read_bytes()
+    key = (hashlib.sha256(content).hexdigest(), side, quality, background)
+    if key not in ENCODED:
+        ENCODED[key] = encode(path, side, quality, background)
+    return ENCODED[key]
+
+
+ENCODED: dict[tuple[str, int, int, str], bytes] = {}

@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.conftest import MakeOnce
 from tests.docs.blocks import ROOT, RUN, Step, blocks, page_files, starts_with, steps
 from tests.docs.run_page import agrees, differences, rewritten
 from tests.docs.workspace import open_workspace, prepare_all
@@ -22,10 +23,8 @@ PAGES_WITH_STEPS = [name for name, page in PAGES.items() if steps(page)]
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("prepared")
-    prepare_all(folder)
-    return folder
+def prepared(make_once: MakeOnce) -> Path:
+    return make_once("prepared", prepare_all)
 
 
 @pytest.mark.parametrize("name", PAGES_WITH_STEPS)

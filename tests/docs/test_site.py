@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from tests.conftest import MakeOnce
 
 import beholder
 
@@ -95,9 +96,12 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as ``make docs`` builds it, with proxies that lead nowhere: a request would fail the build."""
-    folder = tmp_path_factory.mktemp("site")
+def site(make_once: MakeOnce) -> Path:
+    return make_once("site", build) / "html"
+
+
+def build(folder: Path) -> None:
+    """Build the site as ``make docs`` does, with proxies that lead nowhere: a request would fail the build."""
     nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     built = subprocess.run(
         [*BUILD, "--doctree-dir", str(folder / "doctrees"), str(ROOT / "docs"), str(folder / "html")],
@@ -108,7 +112,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert built.returncode == 0, built.stderr
     assert built.stderr == ""
-    return folder / "html"
 
 
 @pytest.fixture(scope="module")

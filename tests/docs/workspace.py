@@ -13,7 +13,7 @@ from tests.docs.blocks import ROOT
 from beholder.cli.main import main
 from beholder.simulate.grammar import draw_requests
 from beholder.simulate.painter import paint
-from beholder.simulate.world import GENERATORS
+from beholder.simulate.policies import GENERATORS
 
 PROMPTS = 20
 SHARED = Path(os.environ.get("BEHOLDER_SHARED", ROOT.parent / "shared")) / "data"

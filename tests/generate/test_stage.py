@@ -85,8 +85,9 @@ def test_what_goes_wrong_has_its_reason_and_stops_nothing(
     tmp_path: Path, word: str, status: str, fault: str, reason: str
 ) -> None:
     path = prompts(tmp_path, "a cat", f"{word} it", "a dog")
-    faulty = liar("faulty", timeout=0.5 if word == "hang" else 20.0)
-    outcome = run(tmp_path / "out", generating=generating(path, faulty, liar("other")))
+    patience, longer = (0.5, 2.0) if word == "hang" else (20.0, 20.0)  # both get the prompt at which they hang
+    faulty, other = liar("faulty", timeout=patience), liar("other", timeout=longer)
+    outcome = run(tmp_path / "out", generating=generating(path, faulty, other))
     table = rows(tmp_path / "out")
     assert len(table) == 6
     wrong = [row for row in table if str(row["text"]).startswith(word)]

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from beholder.errors import StageError, TrainingError
-from beholder.learn.job import FIGURES
 from beholder.learn.recipe import Recipe, load_recipe
 from beholder.learn.stage import run
 from beholder.learn.state import FILE_NAME as STATE
+from beholder.learn.trained_models import FIGURES
 from beholder.models.weights.checkpoint import load_checkpoint
 from beholder.tables.store import Store
 

@@ -9,13 +9,17 @@ import numpy as np
 import polars as pl
 import pytest
 
+from beholder.api.measuring import scorer_remarks
 from beholder.errors import ImageError, TableError, UserError
 from beholder.measure.correlations import generator_rows
 from beholder.measure.joined import AgreementSettings
 from beholder.measure.metric_values import of_scores
 from beholder.measure.opinions import of_generators
+from beholder.measure.scorers.catalogue import SCORERS, Weights
+from beholder.measure.scorers.scorer import Scorer
 from beholder.measure.settings import MeasureSettings
 from beholder.measure.stage import run
+from beholder.models.training_images import TrainingImages
 from beholder.report.text.metric_verdict import verdicts
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.tables.catalogue import TABLES
@@ -236,3 +240,27 @@ def test_predictions_of_images_that_were_trained_on_do_not_count(study: Path) ->
     predict(store, scores_in_rated_order(store), "higher", held_out=False)
     run(study, measuring=QUICK)
     assert not store.read("correlations")["metric"].str.starts_with("mine").any()
+
+
+def test_scores_of_training_images_are_left_out_and_counted(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    images = Store(study).read("images").filter(~pl.col("gold"))
+    trained = TrainingImages.of_hashes("some set", images["sha256"][:7])
+    count = sum(sha256 in trained for sha256 in images["sha256"])
+    recipe = SCORERS["saturation"]
+
+    def load(name: str, weights: Weights, device: str | None) -> Scorer:
+        return replace(recipe.load(name, weights, device), training_images=trained)
+
+    monkeypatch.setitem(
+        SCORERS, "saturation", replace(recipe, load=load, training_images=lambda: trained, companion="sharpness")
+    )
+    settings = MeasureSettings(encoder="pixel", distances=(), scorers=("sharpness", "saturation"))
+    run(study, measuring=settings)
+    scores = Store(study).read("scores")
+    assert scores.filter(scorer="sharpness").height == images.height
+    assert scores.filter(scorer="saturation").height == images.height - count
+    assert not set(scores.filter(scorer="saturation")["image"]) & set(images["image"][:7])
+    remarks = scorer_remarks(Store(study), settings.scorers)
+    assert remarks[0].startswith(f"saturation was trained on {count} of these {images.height} images (some set)")
+    assert remarks[1].startswith("saturation: ")  # sharpness is far above 1, and stands for the shift here
+    assert "unlike those it was trained on" in remarks[1]

@@ -10,8 +10,8 @@ from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.rank.stage import run as rank
+from beholder.simulate.policies import GENERATORS
 from beholder.simulate.raters import BAD, SUBTLE
-from beholder.simulate.world import GENERATORS
 from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.tables.store import TRUTH_ROOM, Store

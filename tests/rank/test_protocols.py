@@ -13,7 +13,7 @@ from beholder.design.stage import run as design
 from beholder.rank.stage import run as rank
 from beholder.report.stage import run as report
 from beholder.simulate import expectation
-from beholder.simulate.world import GENERATORS
+from beholder.simulate.policies import GENERATORS
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.kinds.sweep import SweepQuestion
 from beholder.study.protocols.catalogue import PROTOCOLS

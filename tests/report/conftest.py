@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from tests.conftest import SmallWorld
+from tests.conftest import MakeOnce, SmallWorld
 
 from beholder.collect.stage import run as run_simulated
 from beholder.consolidate.stage import run as consolidate
@@ -215,9 +215,12 @@ FEWER: dict[str, dict[str, object]] = {
 
 
 @pytest.fixture(scope="session")
-def every_kind(small_world: SmallWorld, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def every_kind(small_world: SmallWorld, make_once: MakeOnce) -> Path:
     """A study by all the other kinds, from its design to its report, answered by simulated raters."""
-    folder = tmp_path_factory.mktemp("every-kind")
+    return make_once("every-kind", lambda folder: _run_study(small_world, folder))
+
+
+def _run_study(small_world: SmallWorld, folder: Path) -> None:
     study = Study(
         name="kinds", title="Every kind", seed=3, analysis=Analysis(draws=200), questions=tuple(_few_questions())
     )
@@ -239,7 +242,6 @@ def every_kind(small_world: SmallWorld, tmp_path_factory: pytest.TempPathFactory
     consolidate(folder)
     rank(folder)
     report(folder)
-    return folder
 
 
 def _few_questions() -> list[AnyQuestion]:

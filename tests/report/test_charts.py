@@ -4,11 +4,11 @@ import altair as alt
 import pytest
 
 from beholder.report.charts.agreement import agreement_chart
-from beholder.report.charts.chart import Chart, inline, layered
+from beholder.report.charts.chart import Chart
 from beholder.report.charts.matrix import matrix_chart
 from beholder.report.charts.raters import exclusion_shapes, raters_chart
 from beholder.report.charts.ratings import Slim, ratings_chart
-from beholder.report.charts.still import Spec
+from beholder.report.charts.vega_lite import Layer, Spec, channel, end_channel
 from beholder.report.site.generator_marks import generator_marks
 from beholder.report.tables.accuracy import Accuracy
 from beholder.report.tables.leaderboard import Board
@@ -134,10 +134,35 @@ def test_a_still_drawing_escapes_names(make_board: MakeBoard) -> None:
     assert "&lt;script&gt;" in svg
 
 
-def test_layers_are_put_together_as_altair_does() -> None:
-    points = alt.Chart().mark_point().encode(x="a:Q", y="b:Q")
-    line = alt.Chart(inline([{"a": 3.0}])).mark_rule().encode(x="a:Q")
-    both = alt.layer(points, line, data=alt.NamedData("rows")).to_dict(validate=False)
-    assert layered([points, line]) == {"layer": both["layer"], "datasets": both["datasets"]}
-    alone = alt.layer(points, data=alt.NamedData("rows")).to_dict(validate=False)
-    assert layered([points]) == {"layer": alone["layer"]}
+def test_layers_are_those_of_altair() -> None:
+    ours = (
+        Layer([{"a": 3.0}])
+        .filter("datum.a > 1")
+        .calculate("at", "0")
+        .flatten(["a", "b"])
+        .mark("rule", strokeWidth=2, text={"expr": "1"})
+        .encode(
+            x=channel("a:Q", scale={"zero": True}, axis={"tickCount": 4}, title=None),
+            x2=end_channel("b"),
+            y={"value": 0},
+            color=channel("c:N", sort=["p", "q"], scale=None),
+            tooltip=[channel("c:N", title="sea")],
+        )
+    )
+    theirs = (
+        alt.Chart(alt.InlineData(values=[{"a": 3.0}]))
+        .transform_filter("datum.a > 1")
+        .transform_calculate(at="0")
+        .transform_flatten(["a", "b"])
+        .mark_rule(strokeWidth=2, text=alt.ExprRef("1"))
+        .encode(
+            x=alt.X("a:Q", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4), title=None),
+            x2=alt.X2("b:Q"),
+            y=alt.value(0),
+            color=alt.Color("c:N", sort=["p", "q"], scale=None),
+            tooltip=[alt.Tooltip("c:N", title="sea")],
+        )
+    )
+    with alt.data_transformers.enable(consolidate_datasets=False):
+        expected = theirs.to_dict(context={"top_level": False, "datasets": {}})
+    assert ours.spec() == expected

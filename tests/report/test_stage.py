@@ -3,6 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.conftest import drawing_process
 
 from beholder.errors import StageError
 from beholder.report.site.images_page import IMAGES_PAGE
@@ -20,7 +21,8 @@ RECORD = Provenance("test", {}, 0, {})
 @pytest.fixture(scope="module")
 def study(make_study: MakeStudy) -> Path:
     folder = make_study(protocols=["hype-infinity", "mos"])
-    run(folder)
+    with drawing_process():
+        run(folder)
     return folder
 
 

@@ -1,8 +1,10 @@
 """Still drawings, by a process of their own."""
 
 import subprocess
+from collections.abc import Iterator
 
 import pytest
+from tests.conftest import drawing_process
 
 from beholder.report.charts.still import StillDrawer, draw_still
 
@@ -11,6 +13,12 @@ SPEC = {
     "mark": "point",
     "encoding": {"x": {"field": "a", "type": "quantitative"}},
 }
+
+
+@pytest.fixture(autouse=True)
+def _by_a_process() -> Iterator[None]:
+    with drawing_process():
+        yield
 
 
 def test_the_drawings_are_those_of_this_process_in_order() -> None:

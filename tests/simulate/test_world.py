@@ -13,11 +13,10 @@ import pytest
 from PIL import Image
 
 from beholder.feedback.heatmap import decode_heatmap
+from beholder.simulate.policies import GENERATORS, KNOWN_BAD
 from beholder.simulate.sight import ASPECTS
 from beholder.simulate.views import views_of
 from beholder.simulate.world import (
-    GENERATORS,
-    KNOWN_BAD,
     MANIFEST,
     Painted,
     World,

@@ -287,7 +287,7 @@ class TestFaults:
 
     @pytest.mark.parametrize("questions", ["questions = []\n", ""])
     def test_no_question(self, tmp_path: Path, questions: str) -> None:
-        expected = "study: at least one question is needed: [[questions]]" if questions else "questions: missing"
+        expected = "study: at least one question is needed: [[questions]]; only a benchmark may have none"
         assert faults(tmp_path, f'name = "s"\ntitle = "T"\n{questions}') == (expected,)
 
     @pytest.mark.parametrize("questions", ["3", "[3]", '"pair"'])

@@ -32,6 +32,7 @@ WRITERS = {
     "collect/exchange/forget.py",  # rewrites rows of its person away
     "learn/job.py",  # models side by side, as the train step
     "collect/researcher/extend.py",  # adds trials that the design stage drew in a copy, under its record
+    "api/benchmark/rebuild.py",  # copies rows of services that are not asked again, under their record
 }
 """The only files that write tables of a study."""
 

@@ -62,8 +62,7 @@ def generate_images(
     """
     outcome = run(folder, force=force, generating=generating, progress=progress)
     store = Store(folder)
-    is_study = (folder / FILE_NAME).is_file() and store.has("images")
-    added = add_generations(folder) if is_study else None
+    added = add_generations(folder) if (folder / FILE_NAME).is_file() else None
     return Generated(outcome, added, summarise(store))
 
 

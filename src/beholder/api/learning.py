@@ -72,12 +72,10 @@ def learn(
         >>> learned.model.as_posix(), learned["statistic"][0]
         ('my-study/models/tiny-two-tower', 'pair-accuracy-micro')
     """
-    changes = [f"{key}={json.dumps(setting)}" for key, setting in (settings or {}).items()]
-    changes += split_changes(split, folds, trackers)
     folder = folder_of(study)
     outcome = train_model(
         folder,
-        load_recipe(str(recipe), changes),
+        load_changed_recipe(str(recipe), settings or {}, split_changes(split, folds, trackers)),
         name=name,
         resume=resume,
         force=force,
@@ -103,6 +101,12 @@ def learn(
         skipped=outcome.skipped,
         notes=(f"model: {outcome.folder}",),
     )
+
+
+def load_changed_recipe(recipe: str, settings: Mapping[str, object], changes: Sequence[str] = ()) -> Recipe:
+    """Load a recipe by its name or file, with settings changed: by their keys, or as ``KEY=VALUE``."""
+    changed = [f"{key}={json.dumps(setting)}" for key, setting in settings.items()]
+    return load_recipe(recipe, [*changed, *changes])
 
 
 def split_changes(split: str | None, folds: int | None, trackers: Sequence[str]) -> list[str]:

@@ -5,11 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
+
 from beholder.api.study_folder import StudyFolder, folder_of
 from beholder.errors import UserError
 from beholder.measure.distances.aliases import resolve_distances
 from beholder.measure.scorers.aliases import resolve_scorers
-from beholder.measure.scorers.catalogue import DEFAULT
+from beholder.measure.scorers.catalogue import SCORERS, default_scorers, learned_scorer_remark
+from beholder.measure.scorers.remarks import shift_remarks, training_remark
 from beholder.measure.settings import OFFLINE, SIMPLE, MeasureSettings
 from beholder.measure.stage import run
 from beholder.report.text.metric_verdict import Verdict, verdicts
@@ -20,13 +23,6 @@ from beholder.tables.work import Outcome
 logger = logging.getLogger(__name__)
 
 NO_RATINGS = "No ratings to compare metrics with yet: beholder rank {folder}"
-
-NO_LEARNED_SCORER = (
-    "No learned scorer was among these: the published ones need weights that no package brings. Train one on this "
-    "study, on bundled features and without a network: beholder learn {folder} --recipe metric-transformer (for "
-    "ratings); or give weights: --scorer pickscore --weights pickscore=FOLDER."
-)
-"""Why the default scorers are pixel statistics, and what to do about it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -66,7 +62,7 @@ def measure(
     Args:
         study: The study, or its folder; with ratings, for metrics to be compared with.
         metrics: Distances to the real images; all that need no training images or classifier by default.
-        scorers: Of single images; all that need no weights by default.
+        scorers: Of single images; by default all that need no weights but those of installed packages.
         encoder: Whose features distances are taken over. By default ``efficientnet-lite0``, which works offline.
         encoder_weights: Its weights: a folder, a file or a hub name.
         weights: Of the scorers' networks, by name.
@@ -95,7 +91,7 @@ def measure(
         published=None if published is None else Path(published),
         skip_broken=skip_broken,
     )
-    measured = measure_study(folder, settings, learned_expected=not scorers, force=force, progress=progress)
+    measured = measure_study(folder, settings, force=force, progress=progress)
     listed = [
         (verdict.question, verdict.aspect, metric) for verdict in measured.verdicts for metric in verdict.metrics
     ]
@@ -142,7 +138,7 @@ def measure_settings(
     if faults:
         raise UserError("\n".join(faults))
     ((chosen_encoder, chosen_distances),) = named.by_encoder.items()
-    chosen_scorers, scorer_recipes = resolve_scorers(scorers or DEFAULT)
+    chosen_scorers, scorer_recipes = resolve_scorers(scorers or default_scorers())
     settings = MeasureSettings(
         encoder=chosen_encoder,
         encoder_weights=encoder_weights,
@@ -159,15 +155,27 @@ def measure_study(
     folder: Path,
     settings: MeasureSettings,
     *,
-    learned_expected: bool,
     force: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Measured:
-    """Run the stage, and say which metrics to trust; ``learned_expected`` adds why no learned scorer is there."""
+    """Run the stage, and say which metrics to trust, and what to know about scorers trained on other images."""
     outcome = run(folder, force=force, measuring=settings, progress=progress)
     store = Store(folder)
     all_verdicts = tuple(verdicts(store.read("correlations"), store.read("metric_separations")))
     notes = [] if all_verdicts else [NO_RATINGS.format(folder=folder)]
-    if learned_expected and store.read_or_empty("predictions").is_empty():
-        notes.append(NO_LEARNED_SCORER.format(folder=folder))
-    return Measured(outcome, all_verdicts, tuple(notes))
+    return Measured(outcome, all_verdicts, (*notes, *scorer_remarks(store, settings.scorers)))
+
+
+def scorer_remarks(store: Store, scorers: Sequence[str]) -> list[str]:
+    """Return which of the study's images a scorer was trained on, and whether the others are unlike those."""
+    images, scores = store.read("images").filter(~pl.col("gold")), store.read("scores")
+    remarks: list[str] = []
+    for name in scorers:
+        if training := SCORERS[name].training_images:
+            trained = sum(sha256 in training() for sha256 in images["sha256"])
+            remark = training_remark(name, training().data_set, trained, images.height)
+            remarks += [remark] if remark else []
+    companions = {name: companion for name in scorers if (companion := SCORERS[name].companion)}
+    shifts = {name: scores.filter(scorer=name)["score"].to_list() for name in companions.values()}
+    lacking = learned_scorer_remark(scorers)
+    return [*remarks, *shift_remarks(companions, shifts), *([lacking] if lacking else [])]

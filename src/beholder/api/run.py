@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from beholder.api.stages import load_stage
 from beholder.collect import stage as collect
@@ -15,12 +16,20 @@ from beholder.measure.powered.step import run_powered
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome
 
-Step = Callable[[], Outcome]
-
 PAGE = "report.html"
 
-Bar = Callable[[str], AbstractContextManager[Callable[[str, int, int], None]]]
-"""Opens a progress report with a label: within it, a function to be called with (part, done, all)."""
+Progress = Callable[[str, int, int], None]
+"""To be called with (part, done, all) as work proceeds."""
+
+Bar = Callable[[str], AbstractContextManager[Progress]]
+"""Opens a progress report with a label."""
+
+
+class Step(NamedTuple):
+    """A stage that is ready to be run."""
+
+    stage: str
+    work: Callable[[Progress], Outcome]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,15 +63,15 @@ def run_study(
 ) -> RunOutcome:
     """Run the stages that have something to do, from design to report.
 
-    ``bar`` opens the progress report of metrics, where they are to be computed (``measure``); ``after`` is called
-    with what each stage did.
+    ``bar`` opens the progress report of each stage; ``after`` is called with what each stage did. Metrics are
+    computed with ``measure`` only.
     """
-    measured = (bar or _silent) if measure else None
     outcomes: list[Outcome] = []
     for step in steps(
-        folder, raters=raters, bad=bad, measured=measured, force=force, include_excluded=include_excluded
+        folder, raters=raters, bad=bad, measure=measure, force=force, include_excluded=include_excluded
     ):
-        outcomes.append(step())
+        with (bar or _silent)(step.stage) as progress:
+            outcomes.append(step.work(progress))
         if after:
             after(outcomes[-1])
     return RunOutcome(tuple(outcomes), folder / PAGE)
@@ -97,32 +106,33 @@ def steps(
     *,
     raters: int | None = None,
     bad: int = 0,
-    measured: Bar | None = None,
+    measure: bool = False,
     force: bool = False,
     include_excluded: bool = False,
 ) -> Iterator[Step]:
-    """Yield the stages in order, each ready to be called.
+    """Yield the stages in order, each ready to be run.
 
     With ``raters``, so many are simulated; collecting is left out where the answers exist already. No model is
     trained, but the predictions of trained ones are compared with the labels. Metrics take minutes
-    for every thousand images: they are computed only where a progress bar is given for them, ``measured``. With
-    ``include_excluded``, the answers of raters count whom screening excludes, and the results are marked.
+    for every thousand images: they are computed only with ``measure``. With ``include_excluded``, the answers of
+    raters count whom screening excludes, and the results are marked.
     """
-    yield partial(load_stage("design").run, folder, force=force)
+    yield Step("design", _uncounted(partial(load_stage("design").run, folder, force=force)))
     if raters is not None or not Store(folder).has("answers"):
-        yield partial(collect.run, folder, people=raters, bad=bad, force=force)
-    yield partial(consolidate.run, folder, force=force, include_excluded=include_excluded)
-    yield partial(load_stage("rank").run, folder, force=force)
+        yield Step("collect", _uncounted(partial(collect.run, folder, people=raters, bad=bad, force=force)))
+    screened = partial(consolidate.run, folder, force=force, include_excluded=include_excluded)
+    yield Step("consolidate", _uncounted(screened))
+    yield Step("rank", _uncounted(partial(load_stage("rank").run, folder, force=force)))
     if Store(folder).has("predictions"):
-        yield partial(find_label_errors, folder, force=force)
-    if measured is not None:
-        yield partial(_measure, folder, measured, force=force)
+        yield Step("label errors", _uncounted(partial(find_label_errors, folder, force=force)))
+    if measure:
+        measured: Callable[..., Outcome] = load_stage("measure").run
+        yield Step("measure", lambda progress: measured(folder, force=force, progress=progress))
     elif Store(folder).has("scores"):
-        yield partial(run_powered, folder, force=force)
-    yield partial(load_stage("report").run, folder, force=force)
+        yield Step("powered", _uncounted(partial(run_powered, folder, force=force)))
+    yield Step("report", _uncounted(partial(load_stage("report").run, folder, force=force)))
 
 
-def _measure(folder: Path, bar: Bar, *, force: bool) -> Outcome:
-    measure: Callable[..., Outcome] = load_stage("measure").run
-    with bar("measure") as progress:
-        return measure(folder, force=force, progress=progress)
+def _uncounted(work: Callable[[], Outcome]) -> Callable[[Progress], Outcome]:
+    """The work of a stage that does not count how far it is."""
+    return lambda _: work()

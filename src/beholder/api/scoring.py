@@ -17,8 +17,9 @@ from beholder.images.sources import ImageSource
 from beholder.measure.meaning import Choices, Meaning, choices_of, meaning, read_choices
 from beholder.measure.score import Progress, Scores
 from beholder.measure.score import score as score_all
+from beholder.measure.scorers.catalogue import BEST, companion_of, recipe_of
 from beholder.measure.scorers.catalogue import load_scorer as load_named
-from beholder.measure.scorers.catalogue import recipe_of
+from beholder.measure.scorers.remarks import shift_remark
 from beholder.measure.scorers.scorer import Differentiable, Scorer
 from beholder.stats.frames.result_table import ResultTable, frame_of
 from beholder.stats.prediction.calibration import Calibration
@@ -67,7 +68,7 @@ def score(
     *,
     images: Images,
     prompts: Prompts = None,
-    scorer: str | Path | Scorer,
+    scorer: str | Path | Scorer = BEST,
     weights: Mapping[str, str] | str | Path | None = None,
     reference: Images | None = None,
     reference_prompts: Prompts = None,
@@ -83,7 +84,8 @@ def score(
     Args:
         images: Files, folders, globs, manifests, tar files, arrays, images in memory, or several of these.
         prompts: One for all images; one for each, in order; or by the name of the image.
-        scorer: Its name, the folder of a trained model, or one that was loaded.
+        scorer: Its name, the folder of a trained model, or one that was loaded. By default the learned scorer of
+            image quality that comes with the extra ``models``.
         weights: A folder, file or hub name for the scorer's network, or several by name.
         reference: Images with whose scores the others are compared: percentile, and probability to be preferred.
         reference_prompts: Of the reference images; those of the images by default.
@@ -149,11 +151,14 @@ def score_by(
 ) -> list[Scored]:
     """Score images by several scorers, in their order: each image is decoded once for all of them."""
 
+    companions = {scorer.name: companion for scorer in scorers if (companion := companion_of(scorer.name))}
+    added = [load_named(name) for name in companions.values() if name not in {scorer.name for scorer in scorers}]
+
     def scored(images: Sequence[ImageSource], texts: Sequence[str | None]) -> Scores:
         return score_all(
             images,
             texts,
-            scorers,
+            [*scorers, *added],
             background=background,
             skip_broken=skip_broken,
             workers=workers,
@@ -165,10 +170,14 @@ def score_by(
     texts = [text for picture, text in zip(pictures, prompts, strict=True) if picture.name not in skipped]
     chosen = None if choices is None else choices_of(choices, scores.names, texts)
     reference_scores = scored(reference, reference_prompts) if reference else None
-    return [_scored(scorer, scores, reference_scores, chosen) for scorer in scorers]
+    return [
+        _scored(scorer, scores, reference_scores, chosen, companions.get(scorer.name, "")) for scorer in scorers
+    ]
 
 
-def _scored(scorer: Scorer, scores: Scores, reference_scores: Scores | None, chosen: Choices | None) -> Scored:
+def _scored(
+    scorer: Scorer, scores: Scores, reference_scores: Scores | None, chosen: Choices | None, companion: str
+) -> Scored:
     values = scores.values[scorer.name]
     calibration = None if chosen is None else chosen.calibration(values)
     read = (
@@ -181,13 +190,16 @@ def _scored(scorer: Scorer, scores: Scores, reference_scores: Scores | None, cho
         columns["percentile"] = read.percentile
     if read is not None and read.chance is not None:
         columns["preferred"] = read.chance
-    notes = (f"{len(scores.broken)} broken images were skipped",) if scores.broken else ()
+    notes = [f"{len(scores.broken)} broken images were skipped"] if scores.broken else []
+    notes += [scorer.remark] if scorer.remark else []
+    unlike = shift_remark(scorer.name, scores.values[companion].tolist()) if companion else None
+    notes += [unlike] if unlike else []
     return Scored(
         title=f"scores by {scorer.name}",
         rows=frame_of(columns),
         method=scorer.identity,
         items=len(scores.names),
-        notes=notes,
+        notes=tuple(notes),
         name=scorer.name,
         scorer=scorer.identity,
         names=scores.names,

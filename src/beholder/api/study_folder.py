@@ -1,6 +1,6 @@
 """A study in Python: its tables as data frames, its stages, its leaderboards and figures."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,6 +22,8 @@ from beholder.tables.store import Store
 if TYPE_CHECKING:
     import altair as alt
     import datasets
+
+    from beholder.report.board_site.pictures import ImageChoice
 
 
 def folder_of(study: "str | Path | StudyFolder") -> Path:
@@ -133,6 +135,42 @@ class StudyFolder:
         """
         load_stage("report").run(self.folder, force=force)
         return self.folder / "report.html"
+
+    def site(
+        self,
+        out: str | Path,
+        *,
+        images: "ImageChoice" = "thumbnails",
+        authors: Sequence[str] = (),
+        licence: str | None = None,
+        url: str | None = None,
+        force: bool = False,
+    ) -> Path:
+        """Compute the board and write it as a site, as ``beholder site`` does, unless both are up to date.
+
+        Args:
+            out: The folder of the site: one that does not exist, is empty, or is a site, which is replaced.
+            images: ``none``, ``thumbnails``, or ``full``: thumbnails that lead to the files themselves.
+            authors: For the citation.
+            licence: Of the data, such as ``CC-BY-4.0``.
+            url: Where the site will be, for the citation.
+            force: Write it even if nothing has changed.
+
+        Returns:
+            The path of its front page.
+
+        Example:
+            >>> import beholder as bh
+            >>> study = bh.open_study("my-study")
+            >>> study.site("public").name
+            'index.html'
+        """
+        # Templates and charts take a second to load, and only the site needs them.
+        from beholder.api.publishing import SiteOptions, publish_board  # noqa: PLC0415
+
+        options = SiteOptions(images=images, authors=tuple(authors), licence=licence, url=url)
+        publish_board(self.folder, Path(out), options, force=force)
+        return Path(out) / "index.html"
 
     def leaderboards(self) -> tuple[Leaderboard, ...]:
         """Return the leaderboards of all questions, as ``beholder run`` prints them.

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from beholder.board.measures import Measure
 from beholder.board.standings import Standings
+from beholder.judgements.measures import Measure
 
 Row = dict[str, object]
 
@@ -89,6 +89,7 @@ def _over_images(metric: Measure, people: Measure, sign: float) -> tuple[float |
         people.rows.group_by(keys)
         .agg(judged=pl.col("value").mean())
         .join(metric.rows.group_by(keys).agg(scored=pl.col("value").mean() * sign), on=keys)
+        .sort(keys)  # in one order, so that sums are the same to the last bit
     )
     if both.height < 3 or both["judged"].std() == 0 or both["scored"].std() == 0:
         return None, None

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from beholder.board.measures import Measure
 from beholder.board.standings import standings
 from beholder.board.utilities import oriented_table
+from beholder.judgements.measures import Measure
 from beholder.stats.decision.pareto import pareto_front, surely_dominated
 
 Row = dict[str, object]

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from beholder.board.measures import Measure
 from beholder.board.standings import Standings
 from beholder.errors import UserError
+from beholder.judgements.measures import Measure
 from beholder.stats.significance.dose_response import DoseResponse, dose_response
 from beholder.stats.significance.holm import holm
 from beholder.study.board import Variants

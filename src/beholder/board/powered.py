@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from beholder.board.measures import Measure
 from beholder.errors import UserError
+from beholder.judgements.measures import Measure
 from beholder.stats.intervals.crossed_t import crossed_means
 from beholder.stats.prediction.crossed_powered import PoweredMeans, crossed_powered
 

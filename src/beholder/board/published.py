@@ -7,8 +7,8 @@ confidence interval; it is printed for comparison with the published table only.
 import numpy as np
 import polars as pl
 
-from beholder.board.measures import collect_measures
 from beholder.errors import UserError
+from beholder.judgements.measures import collect_measures
 from beholder.tables.store import Store
 
 GROUPS = 10

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from beholder.board.measures import Measure, influence_of
 from beholder.board.standings import Standings
+from beholder.judgements.measures import Measure, influence_of
 from beholder.stats.intervals.crossed_t import contrast_errors
 from beholder.stats.significance.fragility import fragility
 

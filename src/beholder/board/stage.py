@@ -15,13 +15,13 @@ from beholder.board.marks.picked import picked_rows
 from beholder.board.marks.rewritten import rewritten_rows
 from beholder.board.marks.saturation import ceiling_rows, saturation_rows
 from beholder.board.marks.stated import stated_board_rows, stated_rows
-from beholder.board.measures import Measure, collect_measures
 from beholder.board.powered import powered_rows
 from beholder.board.precision_curves import curve_rows
 from beholder.board.rows import board_rows, described_rows, pair_rows
 from beholder.board.standings import Standings, standings
 from beholder.board.utilities import utility_rows
 from beholder.errors import StageError, StatisticsError
+from beholder.judgements.measures import Measure, collect_measures
 from beholder.study.kinds.catalogue import kind_of
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.board.measures import Measure, influence_of
 from beholder.errors import StatisticsError
+from beholder.judgements.measures import Measure, influence_of
 from beholder.stats.estimate import Estimates
 from beholder.stats.intervals.crossed_t import (
     FEWEST,

@@ -49,10 +49,12 @@ def board(
     """
     from beholder.board.stage import run
     from beholder.cli.output import show_json
+    from beholder.cli.progress import progress_report
     from beholder.tables.store import Store
 
     logger.info("board: starting in %s", folder)
-    outcome = run(folder, force=force)
+    with progress_report("board"):
+        outcome = run(folder, force=force)
     store = Store(folder)
     _check_names(store, measures)
     if as_json:
@@ -65,6 +67,11 @@ def board(
     if form:
         _print_as_published(store)
         return
+    print_board(store, measures, slices=slices)
+
+
+def print_board(store: "Store", measures: tuple[str, ...] = (), *, slices: bool = False) -> None:
+    """Print the entries by every measure, or by some; then claims, agreement, utilities and marks."""
     _print_boards(store.read("board"), measures, slices=slices)
     _print_powered(store.read("board_powered"), measures)
     _print_costs(store.read("board_costs"))

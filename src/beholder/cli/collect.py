@@ -187,7 +187,7 @@ def _rehearse(
         room = new_rehearsal(folder)
         url = default_url(room)
         prepare(folder, url)
-        for line in rehearse(folder, url, raters=people, bad=bad):
+        for line in _in_progress(rehearse(folder, url, raters=people, bad=bad)):
             say(line)
         say(run_child("beholder.collect.exchange.export", folder, url=url))
     say(f"The rehearsal is kept in {typed / room.relative_to(folder)}. It takes no slots of the study.")
@@ -202,6 +202,18 @@ def _rehearse(
             say=say,
             rehearsal=True,
         )
+
+
+def _in_progress(lines: Iterator[str]) -> Iterator[str]:
+    """Yield the lines of work that takes long, with a progress report while each is waited for."""
+    from beholder.cli.progress import progress_report
+
+    while True:
+        with progress_report("simulated raters"):
+            line = next(lines, None)
+        if line is None:
+            return
+        yield line
 
 
 def _rotate(folder: Path, database: str | None, host: str, port: int) -> None:

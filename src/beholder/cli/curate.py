@@ -116,12 +116,14 @@ def curate(
             raise click.UsageError(
                 f"{', '.join(used)}: with --set or --prompts alone; else edit {folder}/curate.toml"
             )
+    from beholder.cli.progress import progress_report
     from beholder.curate.export import write_prompts
     from beholder.curate.stage import run
     from beholder.curate.summary import summarise
     from beholder.tables.store import Store
 
-    outcome = run(folder, force=force)
+    with progress_report("curate"):
+        outcome = run(folder, force=force)
     summary = summarise(Store(folder))
     if out is not None:
         write_prompts(Store(folder).read("curated_prompts"), out)

@@ -12,6 +12,7 @@ import click
 
 from beholder.api.learning import NEEDED
 from beholder.cli.output import show_json, show_table
+from beholder.cli.progress import progress_report
 from beholder.errors import UserError
 from beholder.learn.card import format_interval, format_number
 from beholder.learn.evaluate import EvaluationSettings
@@ -57,15 +58,18 @@ def evaluate(
             raise
         raise UserError(f'evaluating needs {error.name}: pip install "beholder[models]"') from error
     settings = EvaluationSettings(study.analysis.level, min(study.analysis.draws, MAX_REPLICATES), study.seed)
-    held_out = predict_held_out(folder, [name for names in groups.values() for name in names])
-    predictions = [(row, [held_out.by_model[name] for name in names]) for row, names in groups.items()]
-    truth = ground_truth_feedback(Store(folder), held_out.rich_labels, held_out.images)
-    if truth is not None:
-        predictions.append((NAME, [truth]))
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, len(predictions))) as pool:
-        rows = list(
-            pool.map(lambda group: evaluate_row(group[0], held_out.rich_labels, group[1], settings), predictions)
-        )
+    with progress_report("models"):
+        held_out = predict_held_out(folder, [name for names in groups.values() for name in names])
+        predictions = [(row, [held_out.by_model[name] for name in names]) for row, names in groups.items()]
+        truth = ground_truth_feedback(Store(folder), held_out.rich_labels, held_out.images)
+        if truth is not None:
+            predictions.append((NAME, [truth]))
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, len(predictions))) as pool:
+            rows = list(
+                pool.map(
+                    lambda group: evaluate_row(group[0], held_out.rich_labels, group[1], settings), predictions
+                )
+            )
     records = list(flatten_rows(rows))
     if csv_file is not None:
         _write_csv(csv_file, records)

@@ -6,6 +6,7 @@ import click
 
 from beholder.cli.options import database_options, database_url
 from beholder.cli.output import show_json, show_table
+from beholder.cli.progress import progress_report
 from beholder.collect.database.address import FILE_NAME
 from beholder.collect.researcher.exports import write_export
 from beholder.errors import UserError
@@ -64,8 +65,10 @@ def export(
         push_to = open_repository(repository, private=not public)
     embedded = (folder / FILE_NAME).is_file()
     url = database_url(folder, database) if database or embedded else None
-    written = write_export(folder, url, name, out, licence=licence)
-    address = None if push_to is None else push_to.push(out, written.files)
+    with progress_report("export"):
+        written = write_export(folder, url, name, out, licence=licence)
+    with progress_report("push"):
+        address = None if push_to is None else push_to.push(out, written.files)
     files = [str(file) for file in written.files]
     if as_json:
         show_json({"files": files, "notes": list(written.notes)} | ({"pushed": address} if address else {}))

@@ -28,7 +28,10 @@ from beholder.models.encoders.catalogue import ENCODERS
 @click.option("--encoder-weights", help="Its weights: a folder, a file or a hub name.")
 @click.option("--metric", "distances", multiple=True, help="A distance; may be repeated. All by default.")
 @click.option(
-    "--scorer", "scorers", multiple=True, help="A scorer; may be repeated. Those without weights by default."
+    "--scorer",
+    "scorers",
+    multiple=True,
+    help="A scorer; may be repeated. By default those without weights, and those whose weights are installed.",
 )
 @click.option("--weights", multiple=True, metavar="NAME=PLACE", help="Weights of scorers: clip=…, aesthetic=….")
 @click.option(
@@ -72,9 +75,10 @@ def measure(
     for recipe in recipes:
         click.echo(recipe, err=True)
     with progress_report("measure") as progress:
-        measured = measure_study(folder, settings, learned_expected=not scorers, force=force, progress=progress)
+        measured = measure_study(folder, settings, force=force, progress=progress)
     if as_json:
-        show_json(asdict(measured.outcome) | {"verdicts": [asdict(verdict) for verdict in measured.verdicts]})
+        spoken = {"verdicts": [asdict(verdict) for verdict in measured.verdicts], "notes": list(measured.notes)}
+        show_json(asdict(measured.outcome) | spoken)
         return
     click.echo(str(measured.outcome))
     for paragraph in (*measured.verdicts, *measured.notes):

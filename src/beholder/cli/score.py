@@ -16,7 +16,15 @@ from beholder.errors import UserError
 from beholder.images.sources import find_images
 from beholder.measure.meaning import Meaning, read_choices
 from beholder.measure.scorers.aliases import resolve_scorers
-from beholder.measure.scorers.catalogue import SCORERS, check_names, load_scorer, recipe_of
+from beholder.measure.scorers.catalogue import (
+    BEST,
+    SCORERS,
+    check_names,
+    default_of_images,
+    learned_scorer_remark,
+    load_scorer,
+    recipe_of,
+)
 from beholder.stats.prediction.calibration import Calibration
 
 
@@ -28,8 +36,8 @@ from beholder.stats.prediction.calibration import Calibration
     "--scorer",
     "scorers",
     multiple=True,
-    required=True,
-    help="A scorer, or the folder of a trained model (FOLDER:ASPECT where it has several); may be repeated.",
+    help="A scorer, or the folder of a trained model (FOLDER:ASPECT where it has several); may be repeated. By "
+    f"default {BEST} where the extra `models` is installed, else statistics of pixels.",
 )
 @click.option(
     "--prompts",
@@ -75,9 +83,10 @@ def score_images(
 
     IMAGES are files, folders, globs, manifests, tar files or arrays.
     """
-    resolved, recipes = resolve_scorers(scorers)
-    for recipe in recipes:
-        click.echo(recipe, err=True)
+    resolved, recipes = resolve_scorers(scorers or default_of_images())
+    for line in (*recipes, None if scorers else learned_scorer_remark(resolved)):
+        if line:
+            click.echo(line, err=True)
     names, named = list(resolved), named_weights(weights)
     check_names(names, named, trained=True)
     needing = [name for name in names if "prompt" in recipe_of(name).needs]
@@ -130,6 +139,7 @@ def _show_json(scored: list[Scored]) -> None:
         "scorers": [each.scorer for each in scored],
         "scores": rows,
         "skipped": broken,
+        "notes": list(dict.fromkeys(note for scores in scored for note in scores.notes)),
     }
     if first.meaning:
         content["reference"] = {
@@ -188,8 +198,8 @@ def _show(scored: list[Scored]) -> None:
     for scores in scored:
         if scores.calibration:
             click.echo(_describe_calibration(scores.name, scores.calibration), err=True)
-    if scored[0].broken:
-        click.echo(f"{len(scored[0].broken)} broken images were skipped", err=True)
+    for note in dict.fromkeys(note for scores in scored for note in scores.notes):
+        click.echo(note, err=True)
 
 
 def _describe_meaning(name: str, meaning: Meaning) -> str:

@@ -130,7 +130,8 @@ def rank(
     if scorer is not None:
         from beholder.api.powered import rate_with_scores
 
-        boards = rate_with_scores(folder, scorer, force=force)
+        with progress_report("ratings with scores"):
+            boards = rate_with_scores(folder, scorer, force=force)
     _show(folder, outcomes, quiet=quiet or (form is not None and not as_json), as_json=as_json, boards=boards)
     if form and not as_json:
         _show_as_published(folder, form)
@@ -174,10 +175,26 @@ def _show_as_published(folder: Path, form: str) -> None:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
-report = stage_command(
-    "report",
+@click.command()
+@stage_options
+def report(folder: Path, *, force: bool, quiet: bool, as_json: bool) -> None:  # noqa: ARG001 - nothing to leave out
     """Write the report of the study as one HTML file.
 
     Reads whatever tables FOLDER has and writes `report.html`, which opens without a network.
-    """,
-)
+    """
+    from beholder.report.charts.still import StillDrawer
+
+    logger.info("report: starting in %s", folder)
+    with StillDrawer() as drawer:  # Vega starts while all else is imported
+        from beholder.api.stages import load_stage
+        from beholder.cli.progress import progress_report
+
+        with progress_report("report"):
+            write: Callable[..., Outcome] = load_stage("report").run
+            outcome = write(folder, force=force, drawer=drawer)
+    if as_json:
+        from beholder.cli.output import show_json
+
+        show_json(asdict(outcome))
+    else:
+        click.echo(str(outcome))

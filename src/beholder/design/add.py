@@ -7,6 +7,7 @@ import polars as pl
 
 from beholder.design.intake import Sources, gather_images
 from beholder.errors import StageError, StudyError
+from beholder.study.study import load_study
 from beholder.tables.provenance import Provenance
 from beholder.tables.rehearsals import is_rehearsed
 from beholder.tables.stages import NEW
@@ -24,11 +25,11 @@ class Added:
 def add_generations(folder: Path) -> Added:
     """Add the images of ``generations`` to ``images`` of the same study, and their prompts to ``prompts``.
 
-    Rows that are there stay as they are. Once raters have answered, nothing is added: the trials were drawn from
-    the images as they were.
+    A study without any images gets its first. Rows that are there stay as they are. Once raters have answered,
+    nothing is added: the trials were drawn from the images as they were.
     """
     store = Store(folder)
-    images = store.read("images")
+    images = store.read_or_empty("images")
     intake = gather_images(Sources(generations=(folder,)), folder)
     fresh = intake.images.join(images, on="image", how="anti")
     kept = intake.images.join(images, on="image", how="semi")
@@ -48,7 +49,7 @@ def add_generations(folder: Path) -> Added:
         raise StudyError(f"{folder}: no image was added", faults)
     if fresh.is_empty():
         return Added(notes=intake.notes)
-    if store.has("answers") and not is_rehearsed(store):
+    if not images.is_empty() and store.has("answers") and not is_rehearsed(store):
         raise StageError(
             f"{folder}: raters have answered, and their trials were drawn from the images as they were: the "
             f"{fresh.height:,} new images were generated, but not added. Make a new study of all of them: "
@@ -61,7 +62,7 @@ def add_generations(folder: Path) -> Added:
     record = Provenance(
         "new",
         before.settings if before else {},
-        before.seed if before else 0,
+        before.seed if before else load_study(folder).seed,
         {**(before.inputs if before else {}), "generations": store.hash("generations")},
     )
     store.within(NEW).write(frames, record)

@@ -4,7 +4,7 @@ import base64
 import io
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, WebPImagePlugin  # noqa: F401 - else Pillow imports forty formats to find this one
 
 from beholder.images.decode import decode_file
 from beholder.images.formats import UndecodableError

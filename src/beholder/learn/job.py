@@ -23,6 +23,7 @@ from beholder.learn.state import Curve, Point, drop_state
 from beholder.learn.trackers import installed_trackers
 from beholder.learn.tracking import Tracking, logged_settings
 from beholder.learn.train import BatchT, Loader, Progress, Validate, is_main_process, train
+from beholder.learn.trained_models import FIGURES, MODELS_FOLDER, training_record
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.trainable import Trainable
 from beholder.models.weights.checkpoint import RECORD, Record, read_record
@@ -34,8 +35,6 @@ from beholder.tables.stages import TRAIN
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, provenance_of, records
 
-MODELS_FOLDER = "models"
-FIGURES = "figures.json"
 MAX_REPLICATES = 500
 """Upper limit of the bootstrap replicates."""
 
@@ -178,13 +177,10 @@ class Job:
 
     def is_done(self) -> bool:
         """Return whether this job was finished before, and its predictions exist."""
-        try:
-            content = json.loads((self.folder / FIGURES).read_text(encoding="utf-8"))
-            before = Provenance.from_json(json.dumps(content["provenance"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            return False
+        before = training_record(self.folder)
         return (
-            records(before, self.provenance, TRAIN)
+            before is not None
+            and records(before, self.provenance, TRAIN)
             and self.name in self.store.read_or_empty("predictions")["model"]
         )
 

@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -12,15 +12,20 @@ from numpy.typing import NDArray
 
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import quiet_pillow
+from beholder.images.formats import UndecodableError
+from beholder.images.hash_index import HashIndex
 from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage
 from beholder.images.sources import ImageSource
 from beholder.measure.score_cache import ScoreFile, open_scores, score_key
 from beholder.measure.scorers.planes import Planes
 from beholder.measure.scorers.scorer import Scorer, ScorerInput, planes_of
-from beholder.models.encoders.encode import Features, encode_by, identify_all
-from beholder.models.encoders.encoder import Encoder
+from beholder.models.encoders.encode import EncoderKey, Features, encode_by, identify_all
+from beholder.models.encoders.encoder import Encoder, Vectors
 
 Progress = Callable[[int, int], None]
+
+FILES = "files.json"
+"""Beside the scores: the hashes of the files that were scored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +67,11 @@ def score(
     values = {scorer.name: np.full(len(sources), np.nan) for scorer in scorers}
     scored = np.zeros(len(sources), bool)
     of_planes = {scorer.name: scorer.of_planes for scorer in scorers if scorer.of_planes is not None}
-    others = [scorer for scorer in scorers if scorer.of_planes is None]
+    by_vectors = [scorer for scorer in scorers if scorer.of_vectors is not None]
+    others = [scorer for scorer in scorers if scorer.of_planes is None and scorer.of_vectors is None]
     stored = _StoredScores(values, prompts, prompted)
 
-    def look(images: Sequence[DecodedImage]) -> None:
+    def look(images: Sequence[DecodedImage]) -> Mapping[EncoderKey, Mapping[int, Vectors]]:
         """Fill in the scores of one batch; batches do not overlap, so threads do not collide."""
         scored[[decoded.place for decoded in images]] = True
         for decoded in images:
@@ -78,12 +84,21 @@ def score(
             if usable:
                 inputs = [ScorerInput(decoded.image, prompts[decoded.place]) for decoded in usable]
                 values[scorer.name][[decoded.place for decoded in usable]] = scorer.score(inputs)
+        vectors = _shared_vectors(by_vectors, images, stored)
+        for scorer in by_vectors:
+            of_encoders = [vectors[encoder.identity] for encoder in scorer.encoders]
+            complete = set.intersection(*(set(by_place) for by_place in of_encoders))
+            places = [place for place in sorted(complete) if stored.lacks(scorer.name, place)]
+            if places and scorer.of_vectors:
+                rows = np.stack([np.concatenate([part[place] for part in of_encoders]) for place in places])
+                values[scorer.name][places] = scorer.of_vectors(rows, [prompts[place] for place in places])
         stored.keep([decoded.place for decoded in images])
+        return _vectors_of_parts(by_vectors, vectors)
 
     with ExitStack() as shared, quiet_pillow():
         identities = None
         if cache is not None and scorers:
-            identities = identify_all(sources, workers)
+            identities = identify_all(sources, workers, HashIndex.load(cache / FILES))
             files = {
                 scorer.name: shared.enter_context(open_scores(cache, scorer.identity, background))
                 for scorer in sorted(scorers, key=lambda scorer: scorer.name)
@@ -110,6 +125,42 @@ def score(
     return Scores(names, by_scorer, tuple(encoded.broken.values()), has_prompt, encoded.features)
 
 
+def _shared_vectors(
+    scorers: Sequence[Scorer], images: Sequence[DecodedImage], stored: "_StoredScores"
+) -> dict[str, dict[int, Vectors]]:
+    """The vectors of a batch by the identity of their encoder, then by index: one forward pass for all scorers.
+
+    An image that cannot be brought to the size of the network has none, and so no score.
+    """
+    vectors: dict[str, dict[int, Vectors]] = {}
+    for encoder in {encoder.identity: encoder for scorer in scorers for encoder in scorer.encoders}.values():
+        names = [scorer.name for scorer in scorers if encoder in scorer.encoders]
+        places: list[int] = []
+        prepared: list[NDArray[np.float32]] = []
+        for decoded in images:
+            if any(stored.lacks(name, decoded.place) for name in names):
+                with suppress(UndecodableError):
+                    prepared.append(encoder.preprocessing.prepare(decoded.image))
+                    places.append(decoded.place)
+        batch = encoder.network(np.stack(prepared)) if prepared else ()
+        vectors[encoder.identity] = dict(zip(places, batch, strict=True))
+    return vectors
+
+
+def _vectors_of_parts(
+    scorers: Sequence[Scorer], vectors: Mapping[str, Mapping[int, Vectors]]
+) -> dict[EncoderKey, dict[int, Vectors]]:
+    """Vectors of other encoders that those of a scorer's encoder contain."""
+    return {
+        (replace(encoder, name=part).identity, encoder.preprocessing.version): {
+            place: vector[columns] for place, vector in vectors[encoder.identity].items()
+        }
+        for scorer in scorers
+        for encoder in scorer.encoders
+        for part, columns in encoder.parts.items()
+    }
+
+
 class _StoredScores:
     """Which scores are on the disk already, and what is still to be computed."""
 
@@ -130,15 +181,17 @@ class _StoredScores:
         """Fill in all scores that are on the disk."""
         self._files = files
         for place, identity in enumerate(identities):
-            if isinstance(identity, str):
-                continue  # it cannot be read
-            key = self._keys[place] = score_key(identity, self._prompts[place])
-            for name, file in files.items():
-                score = file.get(key)
-                if score is not None:
-                    self._values[name][place], self._known[name][place] = score, True
-            if not any(self.lacks(name, place) for name in files):
-                self.complete.add(place)
+            if isinstance(identity, bytes):  # a text says why the image cannot be read
+                self._keys[place] = score_key(identity, self._prompts[place])
+        has_prompt = np.array([bool(prompt) for prompt in self._prompts], bool)
+        complete = np.array([key is not None for key in self._keys], bool)
+        for name, file in files.items():
+            scores = [None if key is None else file.get(key) for key in self._keys]
+            known = np.array([score is not None for score in scores], bool)
+            self._values[name][known] = [score for score in scores if score is not None]
+            self._known[name] = known
+            complete &= known | ~has_prompt if name in self._prompted else known
+        self.complete = set(np.flatnonzero(complete).tolist())
 
     def lacks(self, name: str, place: int) -> bool:
         """Say whether a scorer has yet to give this image a score: it can, and has not before."""

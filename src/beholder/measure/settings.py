@@ -1,12 +1,12 @@
 """Settings of the measure stage."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from beholder.errors import UserError, unknown_name
 from beholder.measure.distances.catalogue import DISTANCES
-from beholder.measure.scorers.catalogue import DEFAULT, SCORERS, check_names
+from beholder.measure.scorers.catalogue import SCORERS, check_names, default_scorers
 from beholder.models.encoders.catalogue import ENCODERS
 
 OFFLINE = "efficientnet-lite0"
@@ -23,7 +23,7 @@ class MeasureSettings:
     encoder: str = OFFLINE
     encoder_weights: str | None = None
     distances: tuple[str, ...] = SIMPLE
-    scorers: tuple[str, ...] = DEFAULT
+    scorers: tuple[str, ...] = field(default_factory=default_scorers)
     weights: Mapping[str, str] = field(default_factory=dict)
     """Weights of the scorers' networks (``clip``, ``aesthetic``): a folder, file or hub name."""
     published: Path | None = None
@@ -41,6 +41,10 @@ class MeasureSettings:
             faults.append(f"{self.published}: no such file")
         if faults:
             raise UserError("\n".join(faults))
+
+    def without_distances(self) -> "MeasureSettings":
+        """Return the same settings for scorers alone."""
+        return replace(self, distances=())
 
     @property
     def prompted(self) -> tuple[str, ...]:

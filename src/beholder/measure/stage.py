@@ -1,10 +1,11 @@
 """The measure stage: scores, features and distances of a study's images, and their agreement with raters."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from beholder.errors import StatisticsError
@@ -19,6 +20,7 @@ from beholder.measure.pair_rows import pair_rows
 from beholder.measure.powered.step import run_powered
 from beholder.measure.score import Scores, score
 from beholder.measure.scorers.catalogue import SCORERS, load_scorer
+from beholder.measure.scorers.scorer import Scorer
 from beholder.measure.settings import MeasureSettings
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import Features
@@ -110,12 +112,13 @@ def _images(
         logger.warning("no image file is available: nothing is scored or encoded")
         return {name: TABLES[name].empty() for name in MEASURE_IMAGES.outputs}
     sources = named_files(images["image"].to_list(), paths)
+    scorers = [load_scorer(name, settings.weights) for name in settings.scorers]
     distances = usable_distances(settings.distances, images.filter("real").height)
     texts = dict(store.read_or_empty("prompts").select("prompt", "text").iter_rows())
     measures = score(
         sources,
         [texts.get(prompt) for prompt in images["prompt"]],
-        [load_scorer(name, settings.weights) for name in settings.scorers],
+        scorers,
         prompted=settings.prompted,
         encoders=[load_encoder(settings.encoder, settings.encoder_weights)] if distances else [],
         features=store.folder / FEATURES_ROOM,
@@ -127,6 +130,7 @@ def _images(
     if measures.broken:
         logger.warning("%d broken images were left out", len(measures.broken))
     scores = _score_rows(measures, settings)
+    scores = without_training_images(scores, scorers, dict(images.select("image", "sha256").iter_rows()))
     if not distances:
         return {"scores": scores, "features": TABLES["features"].empty(), "distances": TABLES["distances"].empty()}
     features = measures.features[0]
@@ -141,22 +145,36 @@ def _images(
 
 def _score_rows(measures: Scores, settings: MeasureSettings) -> pl.DataFrame:
     """One row per image and scorer; scorers that need a prompt leave out images without one."""
-    rows: list[Row] = []
-    for name in [*(name for name in settings.scorers if name not in settings.prompted), *settings.prompted]:
-        rows += [
-            {
-                "scorer": name,
-                "aspect": SCORERS[name].aspect,
-                "image": image,
-                "score": float(value),
-                "better": SCORERS[name].better,
-            }
-            for image, value, prompted in zip(
-                measures.names, measures.values[name], measures.prompted, strict=True
-            )
-            if prompted or name not in settings.prompted
-        ]
-    return TABLES["scores"].frame(rows)
+    names = [*(name for name in settings.scorers if name not in settings.prompted), *settings.prompted]
+    frames = [TABLES["scores"].empty()]
+    for name in names:
+        columns = pl.DataFrame({"image": measures.names, "score": measures.values[name].astype(np.float64)})
+        if name in settings.prompted:
+            columns = columns.filter(pl.Series(measures.prompted, dtype=pl.Boolean))
+        columns = columns.filter(pl.col("score").is_finite())
+        recipe = SCORERS[name]
+        frames.append(
+            columns.select(
+                scorer=pl.lit(name),
+                aspect=pl.lit(recipe.aspect),
+                image="image",
+                score="score",
+                better=pl.lit(recipe.better, pl.String),
+            ).select(frames[0].columns)
+        )
+    return pl.concat(frames)
+
+
+def without_training_images(
+    scores: pl.DataFrame, scorers: Sequence[Scorer], sha256_by_image: Mapping[str, str]
+) -> pl.DataFrame:
+    """Leave out the scores of images that their scorer was trained on: they would agree with raters too well."""
+    for scorer in scorers:
+        if scorer.training_images is None:
+            continue
+        trained = {image for image, sha256 in sha256_by_image.items() if sha256 in scorer.training_images}
+        scores = scores.filter((pl.col("scorer") != scorer.name) | ~pl.col("image").is_in(list(trained)))
+    return scores
 
 
 def _feature_rows(features: Features, folder: Path) -> pl.DataFrame:

@@ -14,8 +14,8 @@ from PIL import Image
 
 from beholder.errors import RefusalError, UserError, unknown_name
 from beholder.simulate.grammar import parse_prompt
-from beholder.simulate.painter import Policy, paint
-from beholder.simulate.world import GENERATORS
+from beholder.simulate.painter import Picture, Policy, paint
+from beholder.simulate.policies import GENERATORS
 from beholder.workers.messages import ImageReply, ImageRequest
 from beholder.workers.serve import main
 from beholder.workers.service import Service
@@ -43,14 +43,18 @@ def paint_image(request: ImageRequest, policy: Policy) -> ImageReply:
     if width != height:
         raise RefusalError(f"{width} × {height}: the synthetic world paints squares only")
     try:
-        scene_request = parse_prompt(request.prompt)
+        picture = paint_again(request.prompt, policy, request.seed, width)
     except UserError as error:
         raise RefusalError(f"not a prompt of the synthetic world: {error}") from error
-    rng = np.random.default_rng([request.seed or 0, 13])
-    picture = paint(scene_request, policy, size=width, rng=rng)
     file = io.BytesIO()
     Image.fromarray(picture.pixels).save(file, "PNG", compress_level=1)
     return ImageReply(file.getvalue())
+
+
+def paint_again(prompt: str, policy: Policy, seed: int | None, size: int | None) -> Picture:
+    """Return the picture of a request, with its ground truth: the same whenever it is painted."""
+    rng = np.random.default_rng([seed or 0, 13])
+    return paint(parse_prompt(prompt), policy, size=size or SIZE, rng=rng)
 
 
 def _parser() -> argparse.ArgumentParser:

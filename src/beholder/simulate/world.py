@@ -14,22 +14,11 @@ from PIL import Image
 from beholder.feedback.heatmap import encode_heatmap
 from beholder.simulate.grammar import Request, draw_requests, prompt_text
 from beholder.simulate.painter import FLAWLESS, Picture, Policy, paint
+from beholder.simulate.policies import GENERATORS, KNOWN_BAD
 from beholder.simulate.views import TRUTH
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import TRUTH_ROOM, Store
-
-GENERATORS = (
-    Policy("aurora", implausible=0.20, misaligned=0.02, composition=0.10, haze=0.00, severity=0.45),
-    Policy("borealis", implausible=0.75, misaligned=0.07, composition=0.20, haze=0.20, severity=0.50),
-    Policy("cirrus", implausible=1.40, misaligned=0.13, composition=0.30, haze=0.45, severity=0.55),
-    Policy("dune", implausible=1.90, misaligned=0.21, composition=0.40, haze=0.75, severity=0.65),
-    Policy("ember", implausible=3.50, misaligned=0.32, composition=0.55, haze=1.00, severity=0.90),
-)
-"""Five generators, best first."""
-
-KNOWN_BAD = Policy("known-bad", implausible=4.0, misaligned=0.5, composition=0.5, haze=1.0, severity=0.95)
-"""The generator whose images check raters: nobody who looks takes them for real."""
 
 MANIFEST = "manifest.csv"
 
@@ -80,6 +69,8 @@ class Painted:
     regions: dict[str, bytes]
     words: tuple[int, ...]
     flaws: tuple[str, ...]
+    size: int
+    """Pixels of a side."""
 
 
 def paint_world(
@@ -113,8 +104,8 @@ def write_ground_truth(store: Store, world: World, painted: list[Painted]) -> No
             "aspect": aspect,
             "image": p.image,
             "heatmap": heatmap,
-            "width": world.size,
-            "height": world.size,
+            "width": p.size,
+            "height": p.size,
             "raters": 0,
         }
         for p in painted
@@ -161,20 +152,25 @@ def _jobs(world: World, folder: Path) -> Iterator[_Job]:
 def _paint_job(job: _Job) -> Painted:
     picture = paint(job.request, job.policy, size=job.size, rng=np.random.default_rng(job.seed))
     Image.fromarray(picture.pixels).save(job.folder / job.file, compress_level=1)
-    return _painted(job, picture)
+    return describe_picture(
+        picture, job.request, image=job.image, file=job.file, generator=job.policy.name, gold=job.gold
+    )
 
 
-def _painted(job: _Job, picture: Picture) -> Painted:
+def describe_picture(
+    picture: Picture, request: Request, *, image: str, file: str, generator: str, gold: bool = False
+) -> Painted:
+    """Return the ground truth of a picture, as the tables hold it."""
     truth = picture.truth
     masks = {"implausibility": truth.implausible, "misalignment": truth.misaligned}
     return Painted(
-        image=job.image,
-        file=job.file,
-        prompt=prompt_text(job.request),
-        style=job.request.style,
-        generator=job.policy.name,
-        gold=job.gold,
-        real=job.policy.name == FLAWLESS.name,
+        image=image,
+        file=file,
+        prompt=prompt_text(request),
+        style=request.style,
+        generator=generator,
+        gold=gold,
+        real=generator == FLAWLESS.name,
         scores={
             "plausibility": truth.plausibility,
             "alignment": truth.alignment,
@@ -185,6 +181,7 @@ def _painted(job: _Job, picture: Picture) -> Painted:
         regions={aspect: encode_heatmap(mask) for aspect, mask in masks.items() if mask.any()},
         words=truth.misaligned_words,
         flaws=truth.flaws,
+        size=picture.pixels.shape[0],
     )
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import tomlkit
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from beholder.errors import StudyError
+from beholder.study.benchmark import Benchmark
 from beholder.study.board import Board
 from beholder.study.collecting import Collecting
 from beholder.study.faults import faults_of
@@ -19,7 +19,7 @@ from beholder.study.question import Settings, Slug
 
 FILE_NAME = "study.toml"
 
-ADDED_SECTIONS = ("instructions", "examples", "labels", "consent_sections", "generators")
+ADDED_SECTIONS = ("instructions", "examples", "labels", "consent_sections", "generators", "questions", "models")
 """Sections that a study file has only where someone wrote them."""
 
 
@@ -66,15 +66,16 @@ class Study(Settings):
     pay: Pay = Pay()
     analysis: Analysis = Analysis()
     board: Board = Board()
+    benchmark: Benchmark | None = None
     collect: Collecting = Collecting()
-    questions: tuple[AnyQuestion, ...]
+    questions: tuple[AnyQuestion, ...] = ()
     generators: tuple[AnyGenerator, ...] = ()
 
     @model_validator(mode="after")
     def _distinct(self) -> "Study":
         names = [question.name for question in self.questions]
-        if not names:
-            raise ValueError("at least one question is needed: [[questions]]")
+        if not names and self.benchmark is None:
+            raise ValueError("at least one question is needed: [[questions]]; only a benchmark may have none")
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"each question needs a name of its own; used more than once: {', '.join(twice)}")
@@ -157,6 +158,8 @@ class _Generators(Settings):
 
 def dump_study(study: Study) -> str:
     """Return the text of ``study.toml`` with every setting; settings that are left out (null) are not written."""
+    import tomlkit  # noqa: PLC0415 - every command imports this module, and few write TOML
+
     document = tomlkit.document()
     document.add(
         tomlkit.comment("A beholder study. Settings: docs/reference/study.md. Check it with: beholder design")

@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from beholder.cli.learn import learn
 from beholder.errors import ImageError, LabelsError, RecipeError, StageError, TrainingError, WeightsError
 from beholder.feedback.predictions import FILE_NAME, read_predictions
-from beholder.learn.job import FIGURES
 from beholder.learn.recipe import Recipe, load_recipe
 from beholder.learn.rich.examples import read_rich_labels
 from beholder.learn.stage import run
 from beholder.learn.state import FILE_NAME as STATE
+from beholder.learn.trained_models import FIGURES
 from beholder.models.weights.checkpoint import load_checkpoint, load_rich_checkpoint, read_record
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion

@@ -10,7 +10,7 @@ from scipy import ndimage
 from beholder.images.sources import ArrayImage
 from beholder.measure.score import score
 from beholder.measure.scorers import planes as planes_module
-from beholder.measure.scorers.catalogue import SCORERS, load_scorer
+from beholder.measure.scorers.catalogue import PIXELS, SCORERS, load_scorer
 from beholder.measure.scorers.luminance import luma
 from beholder.measure.scorers.natural_scene import generalised_gaussian
 from beholder.measure.scorers.scorer import Scorer
@@ -86,7 +86,7 @@ def test_luma_is_computed_once_per_image(images: list[Pixels], monkeypatch: pyte
 
 
 def _statistics() -> list[Scorer]:
-    names = [name for name in SCORERS if not SCORERS[name].networks and "image" in SCORERS[name].needs]
+    names = [name for name in PIXELS if "image" in SCORERS[name].needs]
     return [load_scorer(name) for name in names]
 
 

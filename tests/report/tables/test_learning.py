@@ -8,7 +8,7 @@ import pytest
 from tests.report.conftest import RECORD
 
 from beholder.report.charts.learning import loss_chart, measure_chart
-from beholder.report.charts.still import Spec
+from beholder.report.charts.vega_lite import Spec
 from beholder.report.stage import PAGE, STILLS, run
 from beholder.report.tables.learning import build_training_runs
 from beholder.tables.catalogue import TABLES

@@ -37,3 +37,17 @@ def test_win_share_of_log_odds() -> None:
 def test_a_method_that_is_not_known_is_plain_and_leads() -> None:
     measure = measure_of("coin-toss")
     assert (measure.name, measure.headline, measure.show(1.234)) == ("coin toss", True, "1.23")
+
+
+def test_an_interval_that_excludes_0_never_reads_as_if_it_touched_it() -> None:
+    votes, errors = measure_of("bradley-terry"), measure_of("error-rate")
+    assert votes.show_difference_interval(0.0000008, 3.214) == "> 0 to +3.21"
+    assert votes.show_difference_interval(-3.214, -0.0000008) == "−3.21 to < 0"
+    assert votes.show_difference_interval(-0.001, 3.214) == "0.00 to +3.21"
+    assert votes.show_difference_interval(0.5, 3.214) == "+0.50 to +3.21"
+    assert votes.show_interval(0.0000004, 1.6) == "> 0 to +1.60"  # a rating against the average
+    assert errors.show_difference_interval(0.0003, 0.052) == "> 0 to +5.2"
+    assert (
+        errors.show_interval(0.0003, 0.052) == "0.0 to 5.2"
+    )  # a proportion, of which nobody asks whether it is 0
+    assert votes.show_difference_interval(None, 1.0) == "–"

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from beholder.board.measures import Measure
+from beholder.judgements.measures import Measure
 from beholder.stats.intervals.crossed_t import crossed_means
 from beholder.stats.significance.dose_response import DoseResponse, dose_response
 from beholder.stats.significance.holm import holm

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from beholder.board.measures import Measure
+from beholder.judgements.measures import Measure
 from beholder.stats.significance.overfitting import prompt_gap
 
 FEWEST_PROMPTS = 20
@@ -28,7 +28,9 @@ def overfitting_rows(measure: Measure, held_out: pl.DataFrame, *, level: float) 
     """
     if measure.votes or measure.better is None:
         return []
-    by_prompt = scores_by_prompt(measure).join(held_out.select("prompt", "held_out"), on="prompt")
+    by_prompt = scores_by_prompt(measure).join(
+        held_out.select("prompt", "held_out"), on="prompt", maintain_order="left"
+    )
     entries = [name for name in by_prompt.columns if name not in ("prompt", "held_out")]
     public, fresh = (
         by_prompt.filter(pl.col("held_out") == part).select(entries).to_numpy().astype(np.float64)
@@ -60,6 +62,7 @@ def scores_by_prompt(measure: Measure) -> pl.DataFrame:
         .sort("entry", "prompt")
         .pivot(on="entry", index="prompt", values="value")
         .drop_nulls()
+        .sort("prompt")  # in one order, so that sums are the same to the last bit
     )
 
 

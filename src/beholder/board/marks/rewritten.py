@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from beholder.board.marks.overfitting import FEWEST_PROMPTS, scores_by_prompt
-from beholder.board.measures import Measure
+from beholder.judgements.measures import Measure
 from beholder.stats.significance.holm import holm
 from beholder.stats.significance.overfitting import PromptGap, prompt_gap
 
@@ -51,7 +51,8 @@ def _leads(entry: str, own: pl.DataFrame, measures: Mapping[str, Measure], level
     for name, measure in measures.items():
         if measure.votes or measure.better is None:
             continue
-        table = scores_by_prompt(measure).join(own.select("prompt", "rewritten"), on="prompt")
+        rewritten = own.select("prompt", "rewritten")
+        table = scores_by_prompt(measure).join(rewritten, on="prompt", maintain_order="left")
         entries = [column for column in table.columns if column not in ("prompt", "rewritten")]
         parts = [
             table.filter(pl.col("rewritten") == part).select(entries).to_numpy().astype(np.float64)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from beholder.board.measures import Measure
 from beholder.board.standings import Standings
+from beholder.judgements.measures import Measure
 from beholder.stats.intervals.crossed_t import contrast_errors, crossed_t
 from beholder.stats.significance.equivalence import equivalence
 

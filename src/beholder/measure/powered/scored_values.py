@@ -110,7 +110,8 @@ def _further_prompts(generator: str, labelled: pl.DataFrame, scored: pl.DataFram
     own = means.filter(pl.col("generator") == generator).select("prompt", own="score")
     rivals = means.join(weights, left_on="generator", right_on="rival").join(own, on="prompt")
     differences = (
-        rivals.group_by("prompt")
+        rivals.sort("prompt", "generator")  # in one order, so that sums are the same to the last bit
+        .group_by("prompt")
         .agg(
             score=((pl.col("own") - pl.col("score")) * pl.col("weight")).sum(),
             complete=pl.len() == weights.height,

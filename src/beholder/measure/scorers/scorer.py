@@ -13,6 +13,8 @@ from beholder.errors import UserError
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.in_memory import InMemory, pixels_of
 from beholder.measure.scorers.planes import Planes
+from beholder.models.encoders.encoder import Encoder, Vectors
+from beholder.models.training_images import TrainingImages
 
 if TYPE_CHECKING:
     import torch
@@ -52,6 +54,14 @@ class Scorer:
     """The same scores with gradients; ``None`` where there are none."""
     of_planes: Callable[[Planes], float] | None = None
     """The score of one image from its planes, which several scorers share; ``None`` where it needs others."""
+    encoders: tuple[Encoder, ...] = ()
+    """The encoders whose vectors it scores; several scorers, and distances, share one forward pass of each."""
+    of_vectors: Callable[[Vectors, Sequence[str | None]], NDArray[np.float64]] | None = None
+    """From the encoders' vectors side by side, (images, sum of dims), and prompts to scores (images,)."""
+    training_images: TrainingImages | None = None
+    """What it was trained on, where that is recorded: its scores of these images are not held out."""
+    remark: str | None = None
+    """How to read its scores, in a sentence."""
 
     def __call__(
         self,
@@ -107,6 +117,36 @@ def by_pixels(name: str, measure: Callable[[Planes], float]) -> Scorer:
         return np.array([measure(planes_of(scorer_input)) for scorer_input in inputs], np.float64)
 
     return Scorer(name, name, score, of_planes=measure)
+
+
+def by_vectors(
+    name: str,
+    identity: str,
+    encoders: tuple[Encoder, ...],
+    of_vectors: Callable[[Vectors, Sequence[str | None]], NDArray[np.float64]],
+    training_images: TrainingImages | None = None,
+    remark: str | None = None,
+) -> Scorer:
+    """A scorer of the vectors of encoders, and maybe of the prompt."""
+
+    def score(inputs: Sequence[ScorerInput]) -> NDArray[np.float64]:
+        images = [scorer_input.image.convert("RGB") for scorer_input in inputs if scorer_input.image is not None]
+        vectors = [
+            encoder.network(np.stack([encoder.preprocessing.prepare(image) for image in images]))
+            for encoder in encoders
+        ]
+        return of_vectors(np.concatenate(vectors, axis=1), [scorer_input.prompt for scorer_input in inputs])
+
+    return Scorer(
+        name,
+        identity,
+        score,
+        threads=encoders[0].threads,
+        encoders=encoders,
+        of_vectors=of_vectors,
+        training_images=training_images,
+        remark=remark,
+    )
 
 
 def by_prompt(name: str, measure: Callable[[str], float]) -> Scorer:

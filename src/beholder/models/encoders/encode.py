@@ -21,9 +21,10 @@ from beholder.errors import ImageError
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import quiet_pillow
 from beholder.images.formats import UndecodableError
+from beholder.images.hash_index import HashIndex, stamp_of
 from beholder.images.in_order import in_order
 from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage, batch_size, read_batches
-from beholder.images.sources import ImageSource
+from beholder.images.sources import ImageFile, ImageSource
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.encoders.encoder import BATCH, Encoder, Vectors
 from beholder.models.encoders.features import open_features
@@ -31,8 +32,12 @@ from beholder.models.encoders.features import open_features
 Progress = Callable[[int, int], None]
 """Called with the number of images done and the number of all images."""
 
-BatchObserver = Callable[[Sequence[DecodedImage]], None]
-"""Called with the decoded images of each batch, by several threads at once."""
+EncoderKey = tuple[str, str]
+"""Identity of an encoder and version of its preprocessing, which determine its vectors."""
+
+BatchObserver = Callable[[Sequence[DecodedImage]], Mapping[EncoderKey, Mapping[int, Vectors]]]
+"""Called with the decoded images of each batch, by several threads at once; returns the vectors that it computed
+on the way, by encoder and index of the image, so that they are not computed twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +202,28 @@ def _open_store(
     return open_features(folder, encoder, background, wait=wait)
 
 
-def identify_all(sources: Sequence[ImageSource], workers: int) -> list[bytes | str]:
-    """Return for each image the hash of its content, or why it cannot be read."""
-    return list(in_order(_identify, sources, workers, 64))
+def identify_all(
+    sources: Sequence[ImageSource], workers: int, index: HashIndex | None = None
+) -> list[bytes | str]:
+    """Return for each image the hash of its content, or why it cannot be read.
+
+    With ``index``, files that have not changed since they were hashed are not read; the others are added to it.
+    """
+    if index is None:
+        return list(in_order(_identify, sources, workers, 64))
+    identities: list[bytes | str | None] = [
+        index.find(source.path) if isinstance(source, ImageFile) else None for source in sources
+    ]
+    todo = [place for place, identity in enumerate(identities) if identity is None]
+    unread = [sources[place] for place in todo]
+    paths = [source.path if isinstance(source, ImageFile) else None for source in unread]
+    stamps = [None if path is None else stamp_of(path) for path in paths]
+    hashes = list(in_order(_identify, unread, workers, 64))
+    index.add([path or Path() for path in paths], stamps, hashes)
+    index.save()
+    for place, identity in zip(todo, hashes, strict=True):
+        identities[place] = identity
+    return [identity for identity in identities if identity is not None]
 
 
 def _is_observed(index: int, observe: BatchObserver | None, observed: Collection[int] | None) -> bool:
@@ -242,22 +266,33 @@ class _EncoderJob:
     store: VectorStore
     todo: frozenset[int]
 
-    def encode(self, images: Sequence[DecodedImage]) -> _Vectors:
-        """Vectors of those images of a batch that are not stored yet, and faults of those without one."""
+    @property
+    def key(self) -> EncoderKey:
+        """What determines the vectors."""
+        return self.encoder.identity, self.encoder.preprocessing.version
+
+    def encode(self, images: Sequence[DecodedImage], ready: Mapping[int, Vectors]) -> _Vectors:
+        """Vectors of those images of a batch that are not stored yet, and faults of those without one.
+
+        ``ready`` has vectors that were computed already, by index.
+        """
         prepared: list[NDArray[np.float32]] = []
         lacking: list[DecodedImage] = []
         faults: dict[int, str] = {}
-        for image in images:
-            if image.place not in self.todo:
+        missing = [image for image in images if image.place in self.todo]
+        computed = [image for image in missing if image.place in ready]
+        for image in missing:
+            if image.place in ready:
                 continue
             try:
                 prepared.append(self.encoder.preprocessing.prepare(image.image))
                 lacking.append(image)
             except UndecodableError as error:
                 faults[image.place] = str(error)
-        if not prepared:
-            return _Vectors([], np.empty((0, self.encoder.dims), np.float32), faults)
-        vectors = self.encoder.network(np.stack(prepared))
+        vectors = np.array([ready[image.place] for image in computed], np.float32).reshape(-1, self.encoder.dims)
+        if prepared:
+            vectors = np.concatenate([vectors, self.encoder.network(np.stack(prepared))])
+        lacking = computed + lacking
         sound = np.asarray(np.isfinite(vectors).all(axis=1))
         faults |= {
             image.place: "its features are not finite"
@@ -282,7 +317,10 @@ class _BatchOutcome:
 
 
 class _BatchEncoder:
-    """Encodes the images of a batch with all encoders; does nothing once ``working`` is cleared."""
+    """Shows the images of a batch to the observer, then encodes them with all encoders, unless it already has.
+
+    Does nothing once ``working`` is cleared.
+    """
 
     def __init__(
         self,
@@ -305,10 +343,9 @@ class _BatchEncoder:
         images = [image for image in images if image.place not in changed]
         if not self.working.is_set():
             return _BatchOutcome([_Vectors([], np.empty((0, 0), np.float32), {}) for _ in self._jobs], changed)
-        vectors = [job.encode(images) for job in self._jobs]
         looked_at = [image for image in images if _is_observed(image.place, self._observe, self._observed)]
-        if self._observe and looked_at:
-            self._observe(looked_at)
+        ready = self._observe(looked_at) if self._observe and looked_at else {}
+        vectors = [job.encode(images, ready.get(job.key, {})) for job in self._jobs]
         faults = {index: reason for encoded in vectors for index, reason in encoded.faults.items()}
         return _BatchOutcome(vectors, changed | faults)
 

@@ -1,8 +1,8 @@
 """An encoder: a network with its weights and its preprocessing, from images to feature vectors."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ class Encoder:
     """From prepared images (images, 3, side, side) to vectors; may be called by several threads at once."""
     threads: Callable[[int], AbstractContextManager[object]] = lambda _: nullcontext()
     """A context in which the network shares the cores with this number of workers."""
+    parts: Mapping[str, slice] = field(default_factory=dict, compare=False)
+    """Columns that are the vectors of another encoder with the same weights and preprocessing, by its name."""
 
     @property
     def identity(self) -> str:

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-import altair as alt
-
-from beholder.report.charts.chart import Chart, Rows, finish_chart, has_values
+from beholder.report.charts.chart import Chart, finish_chart, has_values
+from beholder.report.charts.vega_lite import Layer, Rows, channel, end_channel
 from beholder.report.site.theme import var
 from beholder.report.tables.raters import Agreement, RaterPool
 
@@ -34,28 +33,28 @@ def agreement_chart(pools: Sequence[RaterPool], name: str) -> Chart | None:
     if not rows:
         return None
     order = list(dict.fromkeys(str(row["what"]) for row in rows))
-    base = alt.Chart()
-    y = alt.Y("what:N", sort=order, title=None, axis=alt.Axis(labelLimit=150))
-    dodge = alt.YOffset("raters:N", scale=alt.Scale(domain=["all", "used"], paddingOuter=0.9))
-    tint = alt.Color(
-        "raters:N", scale=alt.Scale(domain=["all", "used"], range=[var("soft"), var("accent")]), legend=None
+    base = Layer()
+    y = channel("what:N", sort=order, title=None, axis={"labelLimit": 150})
+    dodge = channel("raters:N", scale={"domain": ["all", "used"], "paddingOuter": 0.9})
+    tint = channel(
+        "raters:N", scale={"domain": ["all", "used"], "range": [var("soft"), var("accent")]}, legend=None
     )
-    ticks = alt.Axis(tickCount=5, format="~g")
-    x = alt.X("value:Q", scale=alt.Scale(zero=True), title="Krippendorff’s α", axis=ticks)
-    bars = base.transform_filter("datum.low != null").mark_rule(strokeWidth=3, opacity=0.5, strokeCap="round")
+    ticks = {"tickCount": 5, "format": "~g"}
+    x = channel("value:Q", scale={"zero": True}, title="Krippendorff’s α", axis=ticks)
+    bars = base.filter("datum.low != null").mark("rule", strokeWidth=3, opacity=0.5, strokeCap="round")
     tips = [
-        alt.Tooltip("what:N", title="question"),
-        alt.Tooltip("raters:N", title="raters"),
-        alt.Tooltip("value:Q", title="α", format=".3f"),
+        channel("what:N", title="question"),
+        channel("raters:N", title="raters"),
+        channel("value:Q", title="α", format=".3f"),
     ]
-    low = alt.X("low:Q", scale=alt.Scale(zero=True), title="Krippendorff’s α")
-    hollow = base.transform_filter("datum.raters == 'all'").mark_point(
-        size=70, fill=var("paper"), strokeWidth=1.8, opacity=1
+    low = channel("low:Q", scale={"zero": True}, title="Krippendorff’s α")
+    hollow = base.filter("datum.raters == 'all'").mark(
+        "point", size=70, fill=var("paper"), strokeWidth=1.8, opacity=1
     )
-    filled = base.transform_filter("datum.raters == 'used'").mark_point(size=80, filled=True, opacity=1)
+    filled = base.filter("datum.raters == 'used'").mark("point", size=80, filled=True, opacity=1)
     layers = [
         *(
-            [bars.encode(x=low, x2=alt.X2("high:Q"), y=y, yOffset=dodge, color=tint)]
+            [bars.encode(x=low, x2=end_channel("high"), y=y, yOffset=dodge, color=tint)]
             if has_values(rows, "low")
             else []
         ),

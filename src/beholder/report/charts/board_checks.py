@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-import altair as alt
-
-from beholder.report.charts.chart import Chart, Rows, finish_chart, has_values
+from beholder.report.charts.chart import Chart, finish_chart, has_values
+from beholder.report.charts.vega_lite import Layer, Rows, channel, end_channel
 from beholder.report.site.generator_marks import SHAPE, UNRANKED, Mark
 from beholder.report.site.theme import PALETTE, var
 from beholder.report.tables.board_checks import Chroma, Family
@@ -22,19 +21,16 @@ def slopes_chart(family: Family, name: str) -> Chart:
         for r in family.responses
         if r.slope is not None
     ]
-    order = [str(row["measure"]) for row in rows]
-    base = alt.Chart()
-    x = alt.X("slope:Q", title=UNIT, axis=alt.Axis(tickCount=5))
-    y = alt.Y("measure:N", sort=order, title=None, axis=alt.Axis(labelLimit=230))
-    tint = alt.Color(
-        "people:N", scale=alt.Scale(domain=[True, False], range=[var("accent"), var("soft")]), legend=None
-    )
-    tips = [alt.Tooltip("measure:N"), *(alt.Tooltip(f"{c}:Q", format="+.2f") for c in ("slope", "low", "high"))]
-    layers = [base.transform_calculate(at="0").mark_rule(color=var("line")).encode(x=alt.X("at:Q", title=UNIT))]
+    base = Layer()
+    y = channel("measure:N", sort=[row["measure"] for row in rows], title=None, axis={"labelLimit": 230})
+    tint = channel("people:N", scale={"domain": [True, False], "range": [var("accent"), var("soft")]}, legend=None)
+    tips = [channel("measure:N"), *(channel(f"{c}:Q", format="+.2f") for c in ("slope", "low", "high"))]
+    layers = [base.calculate("at", "0").mark("rule", color=var("line")).encode(x=channel("at:Q", title=UNIT))]
     if has_values(rows, "low"):
-        bars = base.transform_filter("datum.low != null").mark_rule(strokeWidth=3, opacity=0.5, strokeCap="round")
-        layers.append(bars.encode(x=alt.X("low:Q", title=UNIT), x2=alt.X2("high:Q"), y=y, color=tint))
-    layers.append(base.mark_point(size=70, filled=True, opacity=1).encode(x=x, y=y, color=tint, tooltip=tips))
+        bars = base.filter("datum.low != null").mark("rule", strokeWidth=3, opacity=0.5, strokeCap="round")
+        layers.append(bars.encode(x=channel("low:Q", title=UNIT), x2=end_channel("high"), y=y, color=tint))
+    x = channel("slope:Q", title=UNIT, axis={"tickCount": 5})
+    layers.append(base.mark("point", size=70, filled=True, opacity=1).encode(x=x, y=y, color=tint, tooltip=tips))
     parts = "; ".join(f"{r.measure} {r.slope:+.2f}" for r in family.responses if r.slope is not None)
     words = f"Change of each measure from the first to the last variant of {family.setting}: {parts}."
     columns = {"measure": "measure", "slope": "change", "low": "low", "high": "high"}
@@ -43,28 +39,28 @@ def slopes_chart(family: Family, name: str) -> Chart:
 
 def curves_chart(family: Family, name: str) -> Chart:
     """One line per measure over the doses: difference from the first variant, people and those that see most."""
-    shown_measures = family.responses[:MOST_CURVES]
+    drawn = family.responses[:MOST_CURVES]
     rows: Rows = [
         {"measure": r.measure, "dose": dose, "difference": difference, "low": low, "high": high}
-        for r in shown_measures
+        for r in drawn
         for dose, difference, low, high in r.steps
     ]
-    order = [r.measure for r in shown_measures]
-    base = alt.Chart()
-    x = alt.X("dose:Q", title=family.setting, scale=alt.Scale(zero=False))
-    y = alt.Y("difference:Q", title=UNIT)
-    tint = alt.Color(
+    order = [r.measure for r in drawn]
+    base = Layer()
+    x = channel("dose:Q", title=family.setting, scale={"zero": False})
+    y = channel("difference:Q", title=UNIT)
+    tint = channel(
         "measure:N",
-        scale=alt.Scale(domain=order, range=[var(PALETTE[k % len(PALETTE)]) for k in range(len(order))]),
-        legend=alt.Legend(title=None, orient="top", columns=2, labelLimit=260),
+        scale={"domain": order, "range": [var(PALETTE[k % len(PALETTE)]) for k in range(len(order))]},
+        legend={"title": None, "orient": "top", "columns": 2, "labelLimit": 260},
     )
-    tips = [alt.Tooltip("measure:N"), alt.Tooltip("dose:Q"), alt.Tooltip("difference:Q", format="+.2f")]
-    layers = [base.transform_calculate(at="0").mark_rule(color=var("line")).encode(y=alt.Y("at:Q"))]
+    tips = [channel("measure:N"), channel("dose:Q"), channel("difference:Q", format="+.2f")]
+    layers = [base.calculate("at", "0").mark("rule", color=var("line")).encode(y=channel("at:Q", title=UNIT))]
     if has_values(rows, "low"):
-        bars = base.transform_filter("datum.low != null").mark_rule(strokeWidth=2, opacity=0.4, strokeCap="round")
-        layers.append(bars.encode(x=x, y=alt.Y("low:Q", title=None), y2=alt.Y2("high:Q"), color=tint))
-    layers.append(base.mark_line(strokeWidth=2).encode(x=x, y=y, color=tint))
-    layers.append(base.mark_point(size=50, filled=True, opacity=1).encode(x=x, y=y, color=tint, tooltip=tips))
+        bars = base.filter("datum.low != null").mark("rule", strokeWidth=2, opacity=0.4, strokeCap="round")
+        layers.append(bars.encode(x=x, y=channel("low:Q", title=UNIT), y2=end_channel("high"), color=tint))
+    layers.append(base.mark("line", strokeWidth=2).encode(x=x, y=y, color=tint))
+    layers.append(base.mark("point", size=50, filled=True, opacity=1).encode(x=x, y=y, color=tint, tooltip=tips))
     words = f"Change of {len(order)} measures over {family.setting}, from the first variant: {', '.join(order)}."
     columns = {"measure": "measure", "dose": family.setting, "difference": "change", "low": "low", "high": "high"}
     return finish_chart(layers, rows, name, words, columns=columns, height=260)
@@ -79,20 +75,19 @@ def chroma_chart(chroma: tuple[Chroma, ...], marks: Mapping[str, Mark], name: st
         | {"images": row.images, **marks.get(row.generator, UNRANKED).fields()}
         for row in ordered
     ]
-    base = alt.Chart()
+    base = Layer()
     title = "mean chroma of an image, levels of 255"
-    y = alt.Y("generator:N", sort=[row.generator for row in ordered], title=None, axis=alt.Axis(labelLimit=230))
-    tint = alt.Color("colour:N", scale=None)
-    tips = [alt.Tooltip("generator:N"), *(alt.Tooltip(f"{head}:Q", format=".1f") for head in heads)]
-    tips.append(alt.Tooltip("images:Q"))
+    y = channel("generator:N", sort=[row.generator for row in ordered], title=None, axis={"labelLimit": 230})
+    tint = channel("colour:N", scale=None)
+    tips = [channel("generator:N"), *(channel(f"{head}:Q", format=".1f") for head in heads), channel("images:Q")]
     layers = [
-        base.mark_rule(strokeWidth=width, opacity=opacity, strokeCap="round").encode(
-            x=alt.X(f"{low}:Q", title=title, scale=alt.Scale(zero=False)), x2=alt.X2(f"{high}:Q"), y=y, color=tint
+        base.mark("rule", strokeWidth=width, opacity=opacity, strokeCap="round").encode(
+            x=channel(f"{low}:Q", title=title, scale={"zero": False}), x2=end_channel(high), y=y, color=tint
         )
         for width, opacity, low, high in ((2, 0.5, "lowest", "highest"), (7, 0.45, "lower", "upper"))
     ]
-    point = base.mark_point(size=70, filled=True, opacity=1)
-    layers.append(point.encode(x=alt.X("median:Q", title=title), y=y, color=tint, shape=SHAPE, tooltip=tips))
+    point = base.mark("point", size=70, filled=True, opacity=1)
+    layers.append(point.encode(x=channel("median:Q", title=title), y=y, color=tint, shape=SHAPE, tooltip=tips))
     parts = "; ".join(f"{row.generator} {row.quantiles[2]:.1f}" for row in ordered)
     words = f"Distribution of the mean chroma of images by generator; medians: {parts}."
     columns = {"generator": "generator"} | {head: head for head in heads} | {"images": "images"}

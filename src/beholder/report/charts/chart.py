@@ -3,13 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import altair as alt
-
-from beholder.report.charts.still import Spec, draw_still
+from beholder.report.charts.still import draw_still
+from beholder.report.charts.vega_lite import Layer, Rows, Spec
 from beholder.report.site.theme import chart_config
-
-Rows = list[dict[str, object]]
-"""The data of a chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +23,14 @@ class Chart:
 
 
 def finish_chart(
-    layers: Sequence[alt.Chart], rows: Rows, name: str, alt_text: str, *, columns: Mapping[str, str], height: int
+    layers: Sequence[Layer], rows: Rows, name: str, alt_text: str, *, columns: Mapping[str, str], height: int
 ) -> Chart:
     """The layers over their common rows, as wide as their column, in the theme of the page.
 
     ``columns`` are the fields that a reader copies as a table, with their heads.
     """
-    spec = layered(layers)
+    spec: Spec = {"layer": [layer.spec() for layer in layers], "data": {"values": rows}}
     spec |= {"width": "container", "height": height}
-    spec["data"] = {"values": rows}  # afterwards, because Altair would copy every row many times
     spec["usermeta"] = {"columns": [[field, head] for field, head in columns.items()]}  # in order
     spec["description"] = alt_text
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
@@ -43,30 +38,6 @@ def finish_chart(
     return Chart(name, alt_text, spec)
 
 
-def layered(layers: Sequence[alt.Chart]) -> Spec:
-    """The specification of ``alt.layer(*layers)``, without the data that layers share.
-
-    Each layer is converted by itself: ``alt.layer`` copies all of them several times.
-    """
-    datasets: dict[str, object] = {}
-    context = {"top_level": False, "datasets": datasets}
-    specs: list[Spec] = [layer.to_dict(validate=False, context=context) for layer in layers]
-    for spec in specs:
-        if spec.get("data") == WITHOUT_DATA:
-            del spec["data"]
-            datasets.pop("empty", None)
-    return {"layer": specs} | ({"datasets": datasets} if datasets else {})
-
-
-WITHOUT_DATA = {"name": "empty"}
-"""What Altair writes for a layer that takes the data of the whole chart."""
-
-
 def has_values(rows: Rows, field: str) -> bool:
     """Whether any row has the field: an empty layer would have no scale, and Vega warns about it."""
     return any(row.get(field) is not None for row in rows)
-
-
-def inline(rows: Rows) -> alt.InlineData:
-    """Rows inside the specification."""
-    return alt.InlineData(values=rows)

@@ -1,8 +1,7 @@
 """One bar per pair of generators: how often the first was judged better, about the same, or worse."""
 
-import altair as alt
-
-from beholder.report.charts.chart import Chart, Rows, finish_chart
+from beholder.report.charts.chart import Chart, finish_chart
+from beholder.report.charts.vega_lite import Layer, Rows, channel, end_channel
 from beholder.report.site.theme import var
 from beholder.report.tables.comparisons import WORDS, Comparisons
 from beholder.report.tables.leaderboard import Board
@@ -49,46 +48,42 @@ def comparisons_chart(board: Board, compared: Comparisons, name: str) -> Chart:
             start += rate.proportion
     order = [f"{pair.generator} : {pair.other}" for pair in compared.pairs]
     words = [WORDS[outcome] for outcome in compared.outcomes]
-    tint = alt.Color(
+    tint = channel(
         "outcome:N",
-        scale=alt.Scale(domain=words, range=[var(FILLS[outcome]) for outcome in compared.outcomes]),
+        scale={"domain": words, "range": [var(FILLS[outcome]) for outcome in compared.outcomes]},
         legend=None,
     )
-    scale = alt.Scale(domain=[0, 100], nice=False)
-    y = alt.Y(
-        "pair:N",
-        sort=order,
-        title=None,
-        scale=alt.Scale(paddingInner=0.2),
-        axis=alt.Axis(labelLimit=210, grid=False),
+    scale = {"domain": [0, 100], "nice": False}
+    y = channel(
+        "pair:N", sort=order, title=None, scale={"paddingInner": 0.2}, axis={"labelLimit": 210, "grid": False}
     )
-    tips = [alt.Tooltip(f"{field}:N") for field in ("pair", "outcome")]
-    tips += [alt.Tooltip("shown:N", title="proportion"), alt.Tooltip("interval:N", title="confidence interval")]
-    tips += [alt.Tooltip(f"{field}:Q", format=",") for field in ("votes", "raters")]
+    tips = [channel(f"{field}:N") for field in ("pair", "outcome")]
+    tips += [channel("shown:N", title="proportion"), channel("interval:N", title="confidence interval")]
+    tips += [channel(f"{field}:Q", format=",") for field in ("votes", "raters")]
     title = "proportion of votes (%)"
-    axis = alt.Axis(values=[0, 25, 50, 75, 100], grid=False)
+    axis = {"values": [0, 25, 50, 75, 100], "grid": False}
     bars = (
-        alt.Chart()
-        .mark_bar()
+        Layer()
+        .mark("bar")
         .encode(
-            x=alt.X("start:Q", scale=scale, title=title, axis=axis),
-            x2=alt.X2("end:Q"),
+            x=channel("start:Q", scale=scale, title=title, axis=axis),
+            x2=end_channel("end"),
             y=y,
             color=tint,
             tooltip=tips,
         )
     )
     numbers = (
-        alt.Chart()
-        .mark_text(fontSize=11.5)
+        Layer()
+        .mark("text", fontSize=11.5)
         .encode(
-            x=alt.X("middle:Q", scale=scale, title=title, axis=axis),
+            x=channel("middle:Q", scale=scale, title=title, axis=axis),
             y=y,
-            text=alt.Text("label:N"),
-            color=alt.Color("ink:N", scale=None),
+            text=channel("label:N"),
+            color=channel("ink:N", scale=None),
         )
     )
-    half = alt.Chart().mark_rule(color=var("ink"), strokeDash=[3, 3], strokeWidth=1).encode(x=alt.datum(50))
+    half = Layer().mark("rule", color=var("ink"), strokeDash=[3, 3], strokeWidth=1).encode(x={"datum": 50})
     chart = finish_chart(
         [bars, half, numbers],
         rows,

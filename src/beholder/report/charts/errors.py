@@ -1,9 +1,8 @@
 """Errors on generated and on real images, side by side."""
 
-import altair as alt
-
-from beholder.report.charts.chart import Chart, Rows, finish_chart, has_values
+from beholder.report.charts.chart import Chart, finish_chart, has_values
 from beholder.report.charts.ratings import CROWDED_ROW, MANY, NAME_LIMIT, ROW
+from beholder.report.charts.vega_lite import Layer, Rows, channel, end_channel
 from beholder.report.site.theme import var
 from beholder.report.tables.errors import Errors
 from beholder.report.text.measures import MEASURES
@@ -37,30 +36,28 @@ def errors_chart(errors: Errors, name: str) -> Chart:
             )
     order = [row.generator for row in errors.rows]
     crowded = len(order) > MANY
-    base = alt.Chart()
-    scale = alt.Scale(zero=True, nice=True)
+    base = Layer()
+    scale = {"zero": True, "nice": True}
     title = "error rate of raters (%)"
-    axis = alt.Axis(tickCount=6, format="~f")
-    x = alt.X("error:Q", scale=scale, title=title, axis=axis)
-    low = alt.X("low:Q", scale=scale, title=title, axis=axis)
-    y = alt.Y("generator:N", sort=order, title=None, axis=alt.Axis(labelLimit=NAME_LIMIT))
-    dodge = alt.YOffset("kind:N", sort=list(KINDS), scale=alt.Scale(domain=list(KINDS), paddingOuter=0.6))
-    tint = alt.Color(
-        "kind:N", scale=alt.Scale(domain=list(KINDS), range=[var("accent"), var("soft")]), legend=None
-    )
+    axis = {"tickCount": 6, "format": "~f"}
+    x = channel("error:Q", scale=scale, title=title, axis=axis)
+    low = channel("low:Q", scale=scale, title=title, axis=axis)
+    y = channel("generator:N", sort=order, title=None, axis={"labelLimit": NAME_LIMIT})
+    dodge = channel("kind:N", sort=list(KINDS), scale={"domain": list(KINDS), "paddingOuter": 0.6})
+    tint = channel("kind:N", scale={"domain": list(KINDS), "range": [var("accent"), var("soft")]}, legend=None)
     heads = {"generator": "generator", "kind": "images", "shown": "error rate", "interval": "confidence interval"}
-    tips = [alt.Tooltip(f"{field}:N", title=word) for field, word in heads.items()]
-    tips += [alt.Tooltip(f"{field}:Q", format=",") for field in ("raters", "answers")]
-    bars = base.transform_filter("datum.low != null").mark_rule(
-        strokeWidth=3 if crowded else 4, opacity=0.45, strokeCap="round"
+    tips = [channel(f"{field}:N", title=word) for field, word in heads.items()]
+    tips += [channel(f"{field}:Q", format=",") for field in ("raters", "answers")]
+    bars = base.filter("datum.low != null").mark(
+        "rule", strokeWidth=3 if crowded else 4, opacity=0.45, strokeCap="round"
     )
-    filled = base.transform_filter("datum.kind == 'generated'").mark_point(size=60, filled=True, opacity=1)
-    hollow = base.transform_filter("datum.kind == 'real'").mark_point(
-        size=50, fill=var("paper"), strokeWidth=1.8, opacity=1
+    filled = base.filter("datum.kind == 'generated'").mark("point", size=60, filled=True, opacity=1)
+    hollow = base.filter("datum.kind == 'real'").mark(
+        "point", size=50, fill=var("paper"), strokeWidth=1.8, opacity=1
     )
     layers = [
         *(
-            [bars.encode(x=low, x2=alt.X2("high:Q"), y=y, yOffset=dodge, color=tint)]
+            [bars.encode(x=low, x2=end_channel("high"), y=y, yOffset=dodge, color=tint)]
             if has_values(rows, "low")
             else []
         ),

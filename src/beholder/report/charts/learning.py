@@ -1,9 +1,9 @@
 """Learning curves of a training run: the loss, and the selection measure, against steps."""
 
-import altair as alt
 import polars as pl
 
-from beholder.report.charts.chart import Chart, Rows, finish_chart
+from beholder.report.charts.chart import Chart, finish_chart
+from beholder.report.charts.vega_lite import Layer, Rows, channel
 from beholder.report.site.theme import var
 from beholder.report.tables.learning import LOSS, TrainingRun
 
@@ -36,16 +36,16 @@ def _rows(run: TrainingRun, measure: str) -> Rows:
 
 
 def _chart(rows: Rows, title: str, name: str, words: str) -> Chart:
-    x = alt.X("step:Q", title="steps", axis=alt.Axis(format="~s", grid=False))
-    y = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=5))
-    colour = alt.Color("colour:N", scale=None)
+    x = channel("step:Q", title="steps", axis={"format": "~s", "grid": False})
+    y = channel("value:Q", title=title, scale={"zero": False, "nice": True}, axis={"tickCount": 5})
+    colour = channel("colour:N", scale=None)
     columns = {"split": "examples", "fold": "fold", "step": "step", "value": title}
     tips = [
-        alt.Tooltip("split:N", title="examples"),
-        alt.Tooltip("fold:Q"),
-        alt.Tooltip("step:Q", format=","),
-        alt.Tooltip("value:Q", title=title, format=".4~g"),
+        channel("split:N", title="examples"),
+        channel("fold:Q"),
+        channel("step:Q", format=","),
+        channel("value:Q", title=title, format=".4~g"),
     ]
-    lines = alt.Chart().mark_line(strokeWidth=1.6).encode(x=x, y=y, color=colour, detail=alt.Detail("line:N"))
-    dots = alt.Chart().mark_point(size=18, filled=True).encode(x=x, y=y, color=colour, tooltip=tips)
+    lines = Layer().mark("line", strokeWidth=1.6).encode(x=x, y=y, color=colour, detail=channel("line:N"))
+    dots = Layer().mark("point", size=18, filled=True).encode(x=x, y=y, color=colour, tooltip=tips)
     return finish_chart([lines, dots], rows, name, words, columns=columns, height=180)

@@ -1,8 +1,7 @@
 """The separation matrix: the difference of every pair of generators, and whether it is significant."""
 
-import altair as alt
-
 from beholder.report.charts.chart import Chart, finish_chart
+from beholder.report.charts.vega_lite import Layer, Spec, channel
 from beholder.report.site.theme import TEXT_SIZE, var
 from beholder.report.tables.leaderboard import Board, Pair
 from beholder.report.text.measures import win_probability
@@ -27,44 +26,44 @@ TINY = 12
 def matrix_chart(board: Board, name: str) -> Chart:
     """Rows rated above columns: tinted where they differ significantly, dashed with a question mark where not."""
     order = [row.generator for row in board.rows]
-    base = alt.Chart()
+    base = Layer()
     many = len(order) > MANY
     upright = len(order) <= 6 and max(len(n) for n in order[1:]) <= SHORT_NAME
-    across = alt.Axis(
-        orient="top",
-        labelAngle=0 if upright else -90 if many else -40,
-        labelLimit=110,
-        labelOverlap=False,
-        labelExpr=f"bandwidth('x') < {TINY} ? '' : datum.label",
-        grid=False,
-        title=None,
-    )
-    x = alt.X("other:N", sort=order[1:], scale=alt.Scale(domain=order[1:], paddingInner=0.06), axis=across)
-    y = alt.Y(
+    across = {
+        "orient": "top",
+        "labelAngle": 0 if upright else -90 if many else -40,
+        "labelLimit": 110,
+        "labelOverlap": False,
+        "labelExpr": f"bandwidth('x') < {TINY} ? '' : datum.label",
+        "grid": False,
+        "title": None,
+    }
+    x = channel("other:N", sort=order[1:], scale={"domain": order[1:], "paddingInner": 0.06}, axis=across)
+    y = channel(
         "generator:N",
         sort=order[:-1],
-        scale=alt.Scale(domain=order[:-1], paddingInner=0.06),
-        axis=alt.Axis(labelLimit=120, grid=False, title=None),
+        scale={"domain": order[:-1], "paddingInner": 0.06},
+        axis={"labelLimit": 120, "grid": False, "title": None},
     )
-    strength = alt.FillOpacity("strength:Q", scale=alt.Scale(domain=[0, 1], range=[0.12, 0.62]), legend=None)
-    separated = base.transform_filter("datum.separated").mark_rect(fill=var("tint"), cornerRadius=2)
-    close = base.transform_filter("!datum.separated").mark_rect(
-        fillOpacity=0, stroke=var("soft"), strokeDash=[3, 3], strokeWidth=1, cornerRadius=2
+    strength = channel("strength:Q", scale={"domain": [0, 1], "range": [0.12, 0.62]}, legend=None)
+    separated = base.filter("datum.separated").mark("rect", fill=var("tint"), cornerRadius=2)
+    close = base.filter("!datum.separated").mark(
+        "rect", fillOpacity=0, stroke=var("soft"), strokeDash=[3, 3], strokeWidth=1, cornerRadius=2
     )
     tips = _tooltip(board)
     layers = [separated.encode(x=x, y=y, fillOpacity=strength, tooltip=tips), close.encode(x=x, y=y, tooltip=tips)]
     rows = [_cell(board, pair) for pair in board.pairs]
     roomy = f"bandwidth('x') > {ROOM}"
-    number = alt.ExprRef(f"{roomy} ? datum.label : bandwidth('x') < {TINY} ? '' : datum.mark")
-    size = alt.ExprRef(f"{roomy} ? {TEXT_SIZE} : 11")
+    number = {"expr": f"{roomy} ? datum.label : bandwidth('x') < {TINY} ? '' : datum.mark"}
+    size = {"expr": f"{roomy} ? {TEXT_SIZE} : 11"}
     below = "" if many else "datum.below"
-    single = base.transform_filter(f"!{below}") if below else base
-    layers.append(single.mark_text(text=number, fontSize=size).encode(x=x, y=y))
+    single = base.filter(f"!{below}") if below else base
+    layers.append(single.mark("text", text=number, fontSize=size).encode(x=x, y=y))
     if below and any(row["below"] for row in rows):
-        double = base.transform_filter(below)
-        layers.append(double.mark_text(text=number, fontSize=size, dy=-7).encode(x=x, y=y))
-        under = alt.ExprRef(f"{roomy} ? {below} : ''")
-        layers.append(double.mark_text(text=under, dy=9, fontSize=11.5).encode(x=x, y=y))
+        double = base.filter(below)
+        layers.append(double.mark("text", text=number, fontSize=size, dy=-7).encode(x=x, y=y))
+        under = {"expr": f"{roomy} ? {below} : ''"}
+        layers.append(double.mark("text", text=under, dy=9, fontSize=11.5).encode(x=x, y=y))
     height = (len(order) - 1) * (CROWDED if many else ROOMY)
     return finish_chart(layers, rows, name, _words(board), columns=COLUMNS, height=height)
 
@@ -85,7 +84,7 @@ def _cell(board: Board, pair: Pair) -> dict[str, object]:
         "wins": wins,
         "below": _below(board, pair, wins),
         "shown": difference,
-        "interval": measure.show_interval(pair.low, pair.high),
+        "interval": measure.show_difference_interval(pair.low, pair.high),
         "verdict": "significantly different" if pair.separated else "not significantly different",
         "p": "–"
         if pair.p_adjusted is None
@@ -105,7 +104,7 @@ def _below(board: Board, pair: Pair, wins: str) -> str:
     return wins if board.measure.derive else ""
 
 
-def _tooltip(board: Board) -> list[alt.Tooltip]:
+def _tooltip(board: Board) -> list[Spec]:
     heads = {
         "generator": "higher",
         "other": "lower",
@@ -117,7 +116,7 @@ def _tooltip(board: Board) -> list[alt.Tooltip]:
     }
     if board.measure.derive:
         heads["wins"] = "wins, without ties"
-    return [alt.Tooltip(f"{field}:N", title=title) for field, title in heads.items()]
+    return [channel(f"{field}:N", title=title) for field, title in heads.items()]
 
 
 def _words(board: Board) -> str:

@@ -1,8 +1,7 @@
 """How far each metric orders the generators as raters do."""
 
-import altair as alt
-
-from beholder.report.charts.chart import Chart, Rows, finish_chart, has_values
+from beholder.report.charts.chart import Chart, finish_chart, has_values
+from beholder.report.charts.vega_lite import Layer, Rows, channel, end_channel
 from beholder.report.site.theme import var
 from beholder.report.tables.metrics import MetricsPart, format_correlation, with_correlation
 
@@ -28,28 +27,28 @@ def metrics_chart(part: MetricsPart, name: str) -> Chart | None:
         {"metric": m.name, "rho": m.rho, "low": m.low, "high": m.high, "standing": m.standing} for m in metrics
     ]
     order = [metric.name for metric in metrics]
-    base = alt.Chart()
+    base = Layer()
     title = f"rank correlation with the {part.board.measure.name}"
-    scale = alt.Scale(domain=[-1, 1])
-    x = alt.X("rho:Q", scale=scale, title=title, axis=alt.Axis(tickCount=5, format=".1~f"))
-    y = alt.Y("metric:N", sort=order, title=None, axis=alt.Axis(labelLimit=230))
+    scale = {"domain": [-1, 1]}
+    x = channel("rho:Q", scale=scale, title=title, axis={"tickCount": 5, "format": ".1~f"})
+    y = channel("metric:N", sort=order, title=None, axis={"labelLimit": 230})
     domain = list(TINTS)
-    tint = alt.Color(
-        "standing:N",
-        scale=alt.Scale(domain=domain, range=[var(TINTS[standing]) for standing in domain]),
-        legend=None,
+    tint = channel(
+        "standing:N", scale={"domain": domain, "range": [var(TINTS[standing]) for standing in domain]}, legend=None
     )
-    tips = [alt.Tooltip("metric:N"), alt.Tooltip("rho:Q", title="ρ", format="+.3f")]
-    tips += [alt.Tooltip(f"{end}:Q", format="+.3f") for end in ("low", "high")]
-    layers = [base.transform_calculate(at="0").mark_rule(color=var("line")).encode(x=alt.X("at:Q", scale=scale))]
+    tips = [channel("metric:N"), channel("rho:Q", title="ρ", format="+.3f")]
+    tips += [channel(f"{end}:Q", format="+.3f") for end in ("low", "high")]
+    layers = [base.calculate("at", "0").mark("rule", color=var("line")).encode(x=channel("at:Q", scale=scale))]
     if part.verdict.human_ceiling is not None:
-        ceiling = base.transform_calculate(at=str(part.verdict.human_ceiling))
-        layers.append(ceiling.mark_rule(color=var("ink"), strokeDash=[4, 3]).encode(x=alt.X("at:Q", scale=scale)))
+        ceiling = base.calculate("at", str(part.verdict.human_ceiling))
+        layers.append(
+            ceiling.mark("rule", color=var("ink"), strokeDash=[4, 3]).encode(x=channel("at:Q", scale=scale))
+        )
     if has_values(rows, "low"):
-        bars = base.transform_filter("datum.low != null").mark_rule(strokeWidth=3, opacity=0.5, strokeCap="round")
-        low = alt.X("low:Q", scale=scale, title=title)
-        layers.append(bars.encode(x=low, x2=alt.X2("high:Q"), y=y, color=tint))
-    layers.append(base.mark_point(size=70, filled=True, opacity=1).encode(x=x, y=y, color=tint, tooltip=tips))
+        bars = base.filter("datum.low != null").mark("rule", strokeWidth=3, opacity=0.5, strokeCap="round")
+        low = channel("low:Q", scale=scale, title=title)
+        layers.append(bars.encode(x=low, x2=end_channel("high"), y=y, color=tint))
+    layers.append(base.mark("point", size=70, filled=True, opacity=1).encode(x=x, y=y, color=tint, tooltip=tips))
     descriptions = "; ".join(f"{m.name} {format_correlation(m.rho)}, {WORDS[m.standing]}" for m in metrics)
     words = f"Agreement of metrics with raters: {descriptions}."
     return finish_chart(layers, rows, name, words, columns=COLUMNS, height=max(24 * len(order), 60))

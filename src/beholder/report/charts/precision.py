@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-import altair as alt
-
-from beholder.report.charts.chart import Chart, Rows, finish_chart, inline
+from beholder.report.charts.chart import Chart, finish_chart
+from beholder.report.charts.vega_lite import Layer, Rows, channel, end_channel
 from beholder.report.site.generator_marks import SHAPE, Mark
 from beholder.report.site.theme import var
 from beholder.report.tables.leaderboard import Board
@@ -29,29 +28,29 @@ def precision_chart(board: Board, precision: Precision, marks: Mapping[str, Mark
     ]
     unit = "percentage points" if board.measure.unit == "%" else board.measure.unit
     title = f"CI width ({unit})" if unit else "CI width"
-    x = alt.X(
+    x = channel(
         "raters:Q",
-        scale=alt.Scale(type="log", nice=False),
+        scale={"type": "log", "nice": False},
         title="raters per generator",
-        axis=alt.Axis(values=[2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000], format="~s", grid=False),
+        axis={"values": [2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000], "format": "~s", "grid": False},
     )
-    axis = alt.Axis(tickCount=5, format="~f")
-    scale = alt.Scale(zero=True, nice=True)
-    y = alt.Y("width:Q", title=title, scale=scale, axis=axis)
-    base = alt.Chart(inline(curve))
-    band = base.mark_area(color=var("tint"), opacity=0.22).encode(
-        x=x, y=alt.Y("low:Q", title=title, scale=scale, axis=axis), y2=alt.Y2("high:Q")
+    axis = {"tickCount": 5, "format": "~f"}
+    scale = {"zero": True, "nice": True}
+    y = channel("width:Q", title=title, scale=scale, axis=axis)
+    base = Layer(curve)
+    band = base.mark("area", color=var("tint"), opacity=0.22).encode(
+        x=x, y=channel("low:Q", title=title, scale=scale, axis=axis), y2=end_channel("high")
     )
-    line = base.mark_line(color=var("accent"), strokeWidth=1.8).encode(x=x, y=y)
+    line = base.mark("line", color=var("accent"), strokeWidth=1.8).encode(x=x, y=y)
     tips = [
-        alt.Tooltip("generator:N"),
-        alt.Tooltip("raters:Q", format=","),
-        alt.Tooltip("width:Q", title="width", format=".3~g"),
+        channel("generator:N"),
+        channel("raters:Q", format=","),
+        channel("width:Q", title="width", format=".3~g"),
     ]
     dots = (
-        alt.Chart()
-        .mark_point(size=70, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
-        .encode(x=x, y=y, fill=alt.Color("colour:N", scale=None), shape=SHAPE, tooltip=tips)
+        Layer()
+        .mark("point", size=70, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
+        .encode(x=x, y=y, fill=channel("colour:N", scale=None), shape=SHAPE, tooltip=tips)
     )
     columns = {"generator": "generator", "raters": "raters", "width": title}
     return finish_chart([band, line, dots], rows, name, _words(board, precision), columns=columns, height=200)

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import altair as alt
-
-from beholder.report.charts.chart import Chart, finish_chart, has_values, inline
+from beholder.report.charts.chart import Chart, finish_chart, has_values
+from beholder.report.charts.vega_lite import Layer, Spec, channel, end_channel
 from beholder.report.site.generator_marks import SHAPE, Mark
 from beholder.report.site.theme import var
 from beholder.report.tables.leaderboard import Board, Standing
@@ -40,28 +39,30 @@ def ratings_chart(board: Board, marks: Mapping[str, Mark], name: str, *, slim: S
     names = [row.generator for row in board.rows]
     order = [name for name in slim.order if name in names] if slim else names
     crowded = slim is not None or len(order) > MANY
-    scale = alt.Scale(domain=list(slim.domain)) if slim else alt.Scale(zero=False, nice=True, padding=14)
-    x = alt.X("rating:Q", scale=scale, title=None if slim else _title(board), axis=_axis(board, slim=bool(slim)))
-    y = alt.Y("generator:N", sort=order, title=None, axis=alt.Axis(labelLimit=90 if slim else NAME_LIMIT))
-    tint = alt.Color("colour:N", scale=None)
-    base = alt.Chart()
+    scale = {"domain": list(slim.domain)} if slim else {"zero": False, "nice": True, "padding": 14}
+    x = channel("rating:Q", scale=scale, title=None if slim else _title(board), axis=_axis(board, slim=bool(slim)))
+    y = channel("generator:N", sort=order, title=None, axis={"labelLimit": 90 if slim else NAME_LIMIT})
+    tint = channel("colour:N", scale=None)
+    base = Layer()
     rows = [_row(board, row, marks) for row in board.rows]
     layers = _reference(board, scale, slim=bool(slim))
     if not slim and has_values(rows, "naive_low"):
-        thin = base.transform_filter("datum.naive_low != null").mark_rule(
-            strokeWidth=1.5, yOffset=7 if crowded else 11, color=var("soft")
+        thin = base.filter("datum.naive_low != null").mark(
+            "rule", strokeWidth=1.5, yOffset=7 if crowded else 11, color=var("soft")
         )
-        layers.append(thin.encode(x=_at("naive_low:Q", x), x2=alt.X2("naive_high:Q"), y=y))
-    thick = base.transform_filter("datum.low != null").mark_rule(
-        strokeWidth=4 if slim else 6, opacity=0.45, strokeCap="round"
+        layers.append(thin.encode(x=_at("naive_low:Q", x), x2=end_channel("naive_high"), y=y))
+    thick = base.filter("datum.low != null").mark(
+        "rule", strokeWidth=4 if slim else 6, opacity=0.45, strokeCap="round"
     )
     if has_values(rows, "low"):
-        layers.append(thick.encode(x=_at("low:Q", x), x2=alt.X2("high:Q"), y=y, color=tint))
-    dots = base.mark_point(size=45 if slim else 95, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
+        layers.append(thick.encode(x=_at("low:Q", x), x2=end_channel("high"), y=y, color=tint))
+    dots = base.mark(
+        "point", size=45 if slim else 95, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2
+    )
     layers.append(dots.encode(x=x, y=y, fill=tint, shape=SHAPE, tooltip=_tooltip(board)))
     if board.has_truth:
-        diamond = base.transform_filter("datum.truth != null").mark_point(
-            shape="diamond", size=150, filled=False, color=var("ink"), strokeWidth=1.4
+        diamond = base.filter("datum.truth != null").mark(
+            "point", shape="diamond", size=150, filled=False, color=var("ink"), strokeWidth=1.4
         )
         layers.append(diamond.encode(x=_at("truth:Q", x), y=y))
     height = max(len(order) * (CROWDED_ROW if crowded else ROW), 40)
@@ -80,19 +81,18 @@ def _columns(board: Board) -> dict[str, str]:
     return columns | {"raters": "raters", "answers": "answers"}
 
 
-def _axis(board: Board, *, slim: bool) -> alt.Axis:
+def _axis(board: Board, *, slim: bool) -> Spec:
     """Ticks with a sign where ratings have one; nothing is neither above nor below."""
     signed = "datum.value == 0 ? '0' : format(datum.value, '+.1~f')"
-    return alt.Axis(
-        tickCount=4 if slim else 6, labelExpr=signed if board.measure.signed else "format(datum.value, '~f')"
-    )
+    return {
+        "tickCount": 4 if slim else 6,
+        "labelExpr": signed if board.measure.signed else "format(datum.value, '~f')",
+    }
 
 
-def _at(field: str, like: alt.X) -> alt.X:
+def _at(field: str, like: Spec) -> Spec:
     """Another field on the same axis."""
-    other = like.copy()
-    other.shorthand = field
-    return other
+    return like | channel(field)
 
 
 def _row(board: Board, row: Standing, marks: Mapping[str, Mark]) -> dict[str, object]:
@@ -120,21 +120,21 @@ def _row(board: Board, row: Standing, marks: Mapping[str, Mark]) -> dict[str, ob
     }
 
 
-def _reference(board: Board, scale: alt.Scale, *, slim: bool) -> list[alt.Chart]:
+def _reference(board: Board, scale: Spec, *, slim: bool) -> list[Layer]:
     """A line at a reference point of the scale, such as guessing."""
     measure = board.measure
     if measure.reference is None:
         return []
-    place = alt.Chart(inline([{"rating": measure.reference * measure.factor, "word": measure.reference_word}]))
-    x = alt.X("rating:Q", scale=scale)
-    line = place.mark_rule(color=var("soft"), strokeDash=[3, 3], strokeWidth=1).encode(x=x)
+    place = Layer([{"rating": measure.reference * measure.factor, "word": measure.reference_word}])
+    x = channel("rating:Q", scale=scale)
+    line = place.mark("rule", color=var("soft"), strokeDash=[3, 3], strokeWidth=1).encode(x=x)
     if slim:
         return [line]
-    word = place.mark_text(color=var("soft"), baseline="bottom", dy=-4, fontStyle="italic", fontSize=12)
-    return [line, word.encode(x=x, y=alt.value(0), text=alt.Text("word:N"))]
+    word = place.mark("text", color=var("soft"), baseline="bottom", dy=-4, fontStyle="italic", fontSize=12)
+    return [line, word.encode(x=x, y={"value": 0}, text=channel("word:N"))]
 
 
-def _tooltip(board: Board) -> list[alt.Tooltip]:
+def _tooltip(board: Board) -> list[Spec]:
     heads = {
         "generator": "generator",
         "rank": "rank",
@@ -145,7 +145,7 @@ def _tooltip(board: Board) -> list[alt.Tooltip]:
         "answers": "answers",
     }
     kinds = {"raters": "Q", "answers": "Q"}
-    return [alt.Tooltip(f"{field}:{kinds.get(field, 'N')}", title=title) for field, title in heads.items()]
+    return [channel(f"{field}:{kinds.get(field, 'N')}", title=title) for field, title in heads.items()]
 
 
 def _words(board: Board) -> str:

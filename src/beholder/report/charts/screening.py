@@ -1,9 +1,8 @@
 """The effect of screening: ratings with nobody excluded, and after screening."""
 
-import altair as alt
-
-from beholder.report.charts.chart import Chart, Rows, finish_chart, has_values
+from beholder.report.charts.chart import Chart, finish_chart, has_values
 from beholder.report.charts.ratings import CROWDED_ROW
+from beholder.report.charts.vega_lite import Layer, Rows, channel, end_channel
 from beholder.report.site.theme import var
 from beholder.report.tables.leaderboard import Board
 
@@ -31,32 +30,32 @@ def screening_chart(board: Board, name: str) -> Chart:
             for raters, rating, low, high, number in sides
         ]
     order = [row.generator for row in board.rows]
-    base = alt.Chart()
-    scale = alt.Scale(zero=False, nice=True, padding=8)
+    base = Layer()
+    scale = {"zero": False, "nice": True, "padding": 8}
     title = f"{measure.name} ({measure.unit})" if measure.unit else measure.name
-    axis = alt.Axis(tickCount=4, format="~f")
-    x = alt.X("rating:Q", scale=scale, title=title, axis=axis)
-    low_end = alt.X("low:Q", scale=scale, title=title, axis=axis)
-    y = alt.Y("generator:N", sort=order, title=None, axis=alt.Axis(labelLimit=90))
-    sides_scale = alt.Scale(domain=[BEFORE, AFTER], paddingOuter=0.6)
-    dodge = alt.YOffset("raters:N", sort=[BEFORE, AFTER], scale=sides_scale)
-    tint = alt.Color(
-        "raters:N", scale=alt.Scale(domain=[BEFORE, AFTER], range=[var("soft"), var("accent")]), legend=None
+    axis = {"tickCount": 4, "format": "~f"}
+    x = channel("rating:Q", scale=scale, title=title, axis=axis)
+    low_end = channel("low:Q", scale=scale, title=title, axis=axis)
+    y = channel("generator:N", sort=order, title=None, axis={"labelLimit": 90})
+    sides_scale = {"domain": [BEFORE, AFTER], "paddingOuter": 0.6}
+    dodge = channel("raters:N", sort=[BEFORE, AFTER], scale=sides_scale)
+    tint = channel(
+        "raters:N", scale={"domain": [BEFORE, AFTER], "range": [var("soft"), var("accent")]}, legend=None
     )
     tips = [
-        alt.Tooltip("generator:N"),
-        alt.Tooltip("raters:N", title="whose answers"),
-        alt.Tooltip("shown:N", title=measure.name),
-        alt.Tooltip("number:Q", title="raters", format=","),
+        channel("generator:N"),
+        channel("raters:N", title="whose answers"),
+        channel("shown:N", title=measure.name),
+        channel("number:Q", title="raters", format=","),
     ]
-    bars = base.transform_filter("datum.low != null").mark_rule(strokeWidth=3, opacity=0.45, strokeCap="round")
-    hollow = base.transform_filter(f"datum.raters == '{BEFORE}'").mark_point(
-        size=40, fill=var("paper"), strokeWidth=1.6, opacity=1
+    bars = base.filter("datum.low != null").mark("rule", strokeWidth=3, opacity=0.45, strokeCap="round")
+    hollow = base.filter(f"datum.raters == '{BEFORE}'").mark(
+        "point", size=40, fill=var("paper"), strokeWidth=1.6, opacity=1
     )
-    filled = base.transform_filter(f"datum.raters == '{AFTER}'").mark_point(size=45, filled=True, opacity=1)
+    filled = base.filter(f"datum.raters == '{AFTER}'").mark("point", size=45, filled=True, opacity=1)
     layers = [
         *(
-            [bars.encode(x=low_end, x2=alt.X2("high:Q"), y=y, yOffset=dodge, color=tint)]
+            [bars.encode(x=low_end, x2=end_channel("high"), y=y, yOffset=dodge, color=tint)]
             if has_values(rows, "low")
             else []
         ),

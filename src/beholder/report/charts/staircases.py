@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 
-import altair as alt
-
-from beholder.report.charts.chart import Chart, Rows, finish_chart, has_values, inline
+from beholder.report.charts.chart import Chart, finish_chart, has_values
 from beholder.report.charts.ratings import NAME_LIMIT, ROW
+from beholder.report.charts.vega_lite import Layer, Rows, channel, end_channel
 from beholder.report.site.generator_marks import SHAPE, UNRANKED, Mark
 from beholder.report.site.theme import var
 from beholder.report.tables.staircases import Staircases, Traces
@@ -19,22 +18,17 @@ def traces_chart(traces: Traces, colour: str, limits: tuple[float, float], name:
         for number, path in enumerate(traces.paths)
     ]
     median: Rows = [{"trial": trial, "ms": round(ms, 1)} for trial, ms in enumerate(traces.median, start=1)]
-    x = alt.X(
-        "trial:Q", title="trial of the block", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=4, grid=False)
-    )
-    y = alt.Y(
-        "ms:Q",
-        title="exposure (ms)",
-        scale=alt.Scale(domain=list(limits), nice=False),
-        axis=alt.Axis(tickCount=4),
+    x = channel("trial:Q", title="trial of the block", scale={"nice": False}, axis={"tickCount": 4, "grid": False})
+    y = channel(
+        "ms:Q", title="exposure (ms)", scale={"domain": list(limits), "nice": False}, axis={"tickCount": 4}
     )
     thin = (
-        alt.Chart()
-        .transform_flatten(["trial", "ms"])
-        .mark_line(strokeWidth=1, opacity=0.4, interpolate="step-after", color=var("soft"))
-        .encode(x=x, y=y, detail=alt.Detail("block:N"))
+        Layer()
+        .flatten(["trial", "ms"])
+        .mark("line", strokeWidth=1, opacity=0.4, interpolate="step-after", color=var("soft"))
+        .encode(x=x, y=y, detail=channel("block:N"))
     )
-    thick = alt.Chart(inline(median)).mark_line(strokeWidth=2.4, color=colour).encode(x=x, y=y)
+    thick = Layer(median).mark("line", strokeWidth=2.4, color=colour).encode(x=x, y=y)
     columns = {"block": "block", "trial": "trial", "ms": "exposure (ms)"}
     return finish_chart([thin, thick], rows, name, _trace_words(traces), columns=columns, height=150)
 
@@ -63,39 +57,39 @@ def exposures_chart(staircases: Staircases, order: list[str], marks: Mapping[str
         for row in staircases.generators
     ]
     title = "modal exposure (ms)"
-    scale = alt.Scale(zero=False, nice=True)
-    axis = alt.Axis(tickCount=6, format="~f")
-    y = alt.Y("generator:N", sort=order, title=None, axis=alt.Axis(labelLimit=NAME_LIMIT))
-    x = alt.X("ms:Q", title=title, scale=scale, axis=axis)
-    tips = [alt.Tooltip("rater:N", title="rater"), alt.Tooltip("ms:Q", format=".0f"), alt.Tooltip("verdict:N")]
+    scale = {"zero": False, "nice": True}
+    axis = {"tickCount": 6, "format": "~f"}
+    y = channel("generator:N", sort=order, title=None, axis={"labelLimit": NAME_LIMIT})
+    x = channel("ms:Q", title=title, scale=scale, axis=axis)
+    tips = [channel("rater:N", title="rater"), channel("ms:Q", format=".0f"), channel("verdict:N")]
     ticks = (
-        alt.Chart(inline(raters))
-        .transform_filter("datum.used")
-        .mark_tick(size=16, thickness=1.6, opacity=0.55, color=var("soft"))
+        Layer(raters)
+        .filter("datum.used")
+        .mark("tick", size=16, thickness=1.6, opacity=0.55, color=var("soft"))
         .encode(x=x, y=y, tooltip=tips)
     )
     excluded = (
-        alt.Chart(inline(raters))
-        .transform_filter("!datum.used")
-        .mark_point(shape="cross", angle=45, size=36, filled=True, opacity=0.9, color=var("warn"))
+        Layer(raters)
+        .filter("!datum.used")
+        .mark("point", shape="cross", angle=45, size=36, filled=True, opacity=0.9, color=var("warn"))
         .encode(x=x, y=y, tooltip=tips)
     )
-    tint = alt.Color("colour:N", scale=None)
+    tint = channel("colour:N", scale=None)
     bars = (
-        alt.Chart()
-        .transform_filter("datum.low != null")
-        .mark_rule(strokeWidth=6, opacity=0.45, strokeCap="round")
-        .encode(x=alt.X("low:Q", title=title, scale=scale, axis=axis), x2=alt.X2("high:Q"), y=y, color=tint)
+        Layer()
+        .filter("datum.low != null")
+        .mark("rule", strokeWidth=6, opacity=0.45, strokeCap="round")
+        .encode(x=channel("low:Q", title=title, scale=scale, axis=axis), x2=end_channel("high"), y=y, color=tint)
     )
     means = (
-        alt.Chart()
-        .mark_point(size=95, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
+        Layer()
+        .mark("point", size=95, filled=True, opacity=1, stroke=var("paper"), strokeWidth=1.2)
         .encode(
             x=x,
             y=y,
             fill=tint,
             shape=SHAPE,
-            tooltip=[alt.Tooltip("generator:N"), alt.Tooltip("ms:Q", format=".0f")],
+            tooltip=[channel("generator:N"), channel("ms:Q", format=".0f")],
         )
     )
     layers = [ticks, *([excluded] if any(not exposure.used for exposure in staircases.raters) else [])]

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
-
+from beholder.report.charts.vega_lite import channel
 from beholder.report.site.theme import PALETTE, var
 
 SHAPE_PATHS = {
@@ -21,7 +20,7 @@ SHAPES = ("circle", "square", "triangle-up", "cross", "triangle-down")
 """Without the diamond, which marks ground truth. Their number shares no divisor with that of the colours, so that
 30 generators differ in colour, in shape, or in both."""
 
-SHAPE = alt.Shape("shape:N", scale=None)
+SHAPE = channel("shape:N", scale=None)
 """The channel of a chart whose rows have the fields of a mark."""
 
 

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from altair.utils.schemapi import debug_mode
-
 from beholder.judgements.inclusion import includes_excluded
 from beholder.report.charts.agreement import agreement_chart
 from beholder.report.charts.board_checks import chroma_chart, curves_chart, slopes_chart
@@ -116,33 +114,32 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
     pools = build_pools(aspects, tables.sessions, tables.raters, tables.agreement, true_raters, accuracy)
     pool_of = {pool.question: pool for pool in pools}
     checks = build_board_checks(tables.board_marks, tables.dose_responses, tables.dose_steps, tables.chroma)
-    with debug_mode(False):  # the charts are checked against Vega-Lite's schema by the tests, not at every build
-        parts = tuple(
-            build_question_part(
-                question,
-                pool_of[question.name],
-                every,
-                leading,
-                tables,
-                marks,
-                folder,
-                study.images.background,
-            )
-            for question in study.questions
+    parts = tuple(
+        build_question_part(
+            question,
+            pool_of[question.name],
+            every,
+            leading,
+            tables,
+            marks,
+            folder,
+            study.images.background,
         )
-        metrics = tuple(_metrics(leading, tables))
-        learning = tuple(
-            (run, measure_chart(run, f"validation-{place}"), loss_chart(run, f"loss-{place}"))
-            for place, run in enumerate(build_training_runs(tables.training), 1)
-        )
-        responses = tuple(
-            (family, slopes_chart(family, f"slopes-{place}"), curves_chart(family, f"doses-{place}"))
-            for place, family in enumerate(checks.families, 1)
-        )
-        chroma = chroma_chart(checks.chroma, marks, "chroma") if checks.chroma else None
-        rater_charts = tuple(_rater_charts(study.questions, pool_of))
-        agreement = agreement_chart(pools, "agreement")
-        screening = tuple(_screening(leading))
+        for question in study.questions
+    )
+    metrics = tuple(_metrics(leading, tables))
+    learning = tuple(
+        (run, measure_chart(run, f"validation-{place}"), loss_chart(run, f"loss-{place}"))
+        for place, run in enumerate(build_training_runs(tables.training), 1)
+    )
+    responses = tuple(
+        (family, slopes_chart(family, f"slopes-{place}"), curves_chart(family, f"doses-{place}"))
+        for place, family in enumerate(checks.families, 1)
+    )
+    chroma = chroma_chart(checks.chroma, marks, "chroma") if checks.chroma else None
+    rater_charts = tuple(_rater_charts(study.questions, pool_of))
+    agreement = agreement_chart(pools, "agreement")
+    screening = tuple(_screening(leading))
     return Page(
         study=study,
         simulated=tables.simulated,

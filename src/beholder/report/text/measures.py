@@ -62,7 +62,23 @@ class Measure:
         """``42.4 to 50.3``; a dash where the confidence interval is not known."""
         if low is None or high is None:
             return "–"
+        if self.signed:
+            return self.show_difference_interval(low, high)
         return f"{self.show(low)} to {self.show(high)}"
+
+    def show_difference_interval(self, low: float | None, high: float | None) -> str:
+        """The confidence interval of a difference, signed: ``+0.41 to +2.10``, or ``> 0 to +2.10``.
+
+        An interval that excludes 0 never reads as if it touched it, since the verdict is that the two differ.
+        """
+        if low is None or high is None:
+            return "–"
+        first, last = self.show_difference(low), self.show_difference(high)
+        if low > 0 and not first.strip("0."):
+            first = "> 0"
+        if high < 0 and not last.strip("0."):
+            last = "< 0"
+        return f"{first} to {last}"
 
     def with_unit(self, number: str) -> str:
         """The number with its unit; only the percent sign is repeated with every number."""

@@ -1,0 +1,223 @@
+"""The packaged scorer ``agiqa-quality``: how it was chosen, trained and tested.
+
+    python benchmarks/agiqa_scorer.py CACHE            # cross-validation on four fifths of the prompts
+    python benchmarks/agiqa_scorer.py CACHE --write    # train on these four fifths, and write the packaged files
+    python benchmarks/agiqa_scorer.py CACHE --open     # test the packaged files on the last fifth
+
+Reads AGIQA-3K below ``BEHOLDER_SHARED`` (``../shared`` by default); features are stored in CACHE. A fifth of the
+prompts is put aside before anything is chosen.
+"""
+
+import argparse
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from agiqa_scorer_fit import HeadSettings, fit_head, write_head
+from numpy.typing import NDArray
+
+from beholder.formats.agiqa import read
+from beholder.images.sources import named_files
+from beholder.measure.correlations import image_rows
+from beholder.measure.joined import AgreementSettings
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encode import encode_by
+from beholder.models.quality.packaged import CARD, ENCODERS, HEAD, identities, load_quality_model
+from beholder.models.quality.training_set import DATA_SET, FOLDER, TRAINING_IMAGES
+from beholder.models.training_images import TrainingImages
+from beholder.stats.intervals.proportions import wilson
+from beholder.stats.prediction.conformal import conformal_width
+
+SOURCE = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[2] / "shared")) / "data" / "agiqa-3k"
+SEED, FOLDS, HELD_OUT = 52, 5, 0.2
+ASIDE, COPY = -1, -2
+CHOSEN = HeadSettings()
+GRID = [
+    HeadSettings(),
+    *(HeadSettings(moments=moments, details=0) for moments in (992, 4192)),
+    HeadSettings(moments=0),
+    HeadSettings(dims=128),
+    *(HeadSettings(gamma=gamma) for gamma in (0.5, 2.0)),
+    *(HeadSettings(ridge=ridge) for ridge in (0.03, 0.3)),
+]
+STATISTICS = ("spearman", "pearson", "spearman-within-generators", "pair-accuracy-micro")
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """AGIQA-3K with its features and its split."""
+
+    table: pl.DataFrame
+    vectors: NDArray[np.float32]
+    sha256: tuple[str, ...]
+    fold: NDArray[np.int64]
+    """Fold of the cross-validation; ``ASIDE`` for prompts put aside, ``COPY`` for a second copy of an image."""
+
+    @property
+    def held_out(self) -> Mask:
+        """Images of the fifth of the prompts that was put aside."""
+        return self.fold == ASIDE
+
+    @property
+    def development(self) -> Mask:
+        """Images of the other prompts."""
+        return self.fold >= 0
+
+    @property
+    def quality(self) -> Floats:
+        return self.table["mos_quality"].to_numpy()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cache", type=Path, metavar="CACHE")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--open", action="store_true")
+    arguments = parser.parse_args()
+    images = load(arguments.cache)
+    if arguments.write:
+        write(images)
+    elif arguments.open:
+        open_held_out(images)
+    else:
+        choose(images)
+
+
+def load(cache: Path) -> Images:
+    """Read the data, encode the images, and split the prompts."""
+    table = read(SOURCE / "data.csv").sort("name")
+    table = table.with_columns(generator=pl.col("name").str.extract(r"^(.*)_\d+\.jpg$"))
+    files = named_files(table["name"].to_list(), [SOURCE / "image" / name for name in table["name"]])
+    features = encode_by(files, [load_encoder(name) for name in ENCODERS], folder=cache).features
+    prompts = sorted(table["prompt"].unique())
+    order = np.random.default_rng(SEED).permutation(len(prompts))
+    aside = int(HELD_OUT * len(prompts))
+    fold_by_prompt = {prompts[index]: ASIDE for index in order[:aside]}
+    fold_by_prompt |= {prompts[index]: rank % FOLDS for rank, index in enumerate(order[aside:])}
+    fold = np.array([fold_by_prompt[prompt] for prompt in table["prompt"]], np.int64)
+    is_copy = pl.Series(features[0].sha256).is_first_distinct().not_().to_numpy()
+    fold[is_copy] = COPY
+    vectors = np.concatenate([by_encoder.vectors for by_encoder in features], axis=1)
+    return Images(table, vectors, features[0].sha256, fold)
+
+
+def choose(images: Images) -> None:
+    """Print the cross-validated correlations of every setting, over the prompts that were not put aside."""
+    development = images.development
+    print("| moments | details | components | γ | λ | SRCC | PLCC | within generators |")
+    print("|---|---|---|---|---|---|---|---|")
+    for settings in GRID:
+        scores = cross_validated(images, settings)[0]
+        cells = [f"{row['value']:.4f}" for row in agreement(images, scores, development, quick=True)]
+        sizes = f"{settings.moments} | {settings.details} | {settings.dims}"
+        print(f"| {sizes} | {settings.gamma:g} | {settings.ridge:g} | {' | '.join(cells)} |", flush=True)
+
+
+def cross_validated(images: Images, settings: HeadSettings) -> tuple[Floats, Floats]:
+    """Scores and shifts of the development images, each by a head trained on the other folds; nan elsewhere."""
+    scores, shifts = np.full((2, len(images.fold)), np.nan)
+    for fold in range(FOLDS):
+        train, test = images.development & (images.fold != fold), images.fold == fold
+        head = fit_head(images.vectors[train], images.quality[train], settings)
+        scores[test], shifts[test] = head.scores(images.vectors[test]), head.shifts(images.vectors[test])
+    return scores, shifts
+
+
+def write(images: Images) -> None:
+    """Train on all prompts that were not put aside; the width and the unit of shift are cross-validated."""
+    scores, shifts = cross_validated(images, CHOSEN)
+    development = images.development
+    head = fit_head(
+        images.vectors[development],
+        images.quality[development],
+        CHOSEN,
+        shift_unit=float(np.quantile(shifts[development], 0.95)),
+        conformal_width=conformal_width((scores - images.quality)[development]),
+    )
+    write_head(FOLDER / HEAD, head, identities(load_encoder(name) for name in ENCODERS))
+    hashes = [sha256 for sha256, used in zip(images.sha256, development, strict=True) if used]
+    (FOLDER / TRAINING_IMAGES).write_bytes(TrainingImages.of_hashes(DATA_SET, hashes).content)
+    print(f"{FOLDER / HEAD}, {TRAINING_IMAGES}: {len(hashes)} images; the card {CARD} is written by hand")
+
+
+def open_held_out(images: Images) -> None:
+    """Print the agreement with raters on the prompts that were put aside, by the packaged files."""
+    model, aside = load_quality_model(), images.held_out
+    print("| trained on | tested on | statistic | value | generator-mean baseline | human ceiling | images |")
+    print("|---|---|---|---|---|---|---|")
+    trials: list[tuple[str, Floats, Mask]] = [("four fifths", model.head.scores(images.vectors), aside)]
+    trials.append(("the other nine generators", leave_one_generator_out(images), aside))
+    for label, scores, mask in trials:
+        for aspect in ("quality", "align"):
+            for row in agreement(images, scores, mask, aspect=aspect):
+                print(
+                    f"| {label} | {aspect} | {row['statistic']} | {interval(row)} | {number(row['floor'])} "
+                    f"| {number(row.get('ceiling'))} | {row['items']} |"
+                )
+    shifts, errors = model.head.shifts(images.vectors[aside]), model.head.scores(images.vectors[aside])
+    for name, hits in (
+        ("farther than the unit of shift", shifts > 1),
+        ("within the conformal width", np.abs(errors - images.quality[aside]) <= model.head.conformal_width),
+    ):
+        low, high = wilson(hits.sum(), len(hits))
+        print(f"\n{name}: {hits.mean():.3f} [{low:.3f}, {high:.3f}] of {len(hits)} held-out images")
+
+
+def leave_one_generator_out(images: Images) -> Floats:
+    """Scores of the images put aside, each by a head that was trained on no image of its generator either."""
+    scores = np.full(len(images.fold), np.nan)
+    generators = images.table["generator"].to_numpy()
+    for generator in np.unique(generators):
+        train = images.development & (generators != generator)
+        test = images.held_out & (generators == generator)
+        scores[test] = fit_head(images.vectors[train], images.quality[train], CHOSEN).scores(images.vectors[test])
+    return scores
+
+
+def agreement(
+    images: Images, scores: Floats, mask: Mask, *, aspect: str = "quality", quick: bool = False
+) -> Iterator[dict[str, object]]:
+    """Rows of agreement with raters, as ``beholder measure`` computes them."""
+    opinions = images.table.filter(mask).select(
+        question=pl.lit("rating"),
+        aspect=pl.lit(aspect),
+        method=pl.lit("published-mean"),
+        slice=pl.lit("all"),
+        item="name",
+        value=f"mos_{aspect}",
+        error=pl.col(f"std_{aspect}") / np.sqrt(21),
+        raters=pl.lit(21),
+        prompt="prompt",
+        generator="generator",
+    )
+    metrics = images.table.filter(mask).select(
+        metric=pl.lit("agiqa-quality"),
+        encoder=pl.lit(None, pl.String),
+        reference=pl.lit(None, pl.String),
+        better=pl.lit("higher"),
+        question=pl.lit(None, pl.String),
+        slice=pl.lit("all"),
+        item="name",
+        value=pl.Series(scores[mask]),
+    )
+    rows = image_rows(opinions, metrics, AgreementSettings(draws=10 if quick else 2000)).correlations
+    by_statistic = {row["statistic"]: row for row in rows}
+    for statistic in STATISTICS[:3] if quick else STATISTICS:
+        yield by_statistic[statistic]
+
+
+def interval(row: dict[str, object]) -> str:
+    return f"{number(row['value'])} [{number(row['low'])}, {number(row['high'])}]"
+
+
+def number(value: object) -> str:
+    return f"{value:.3f}".replace("0.", ".", 1) if isinstance(value, float) else "–"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""What features of all stages cost beside the bare forward pass: ``python benchmarks/stage_features.py``.
+
+Processor seconds per image on one core, the median of several turns over a batch of 16 images of 512 × 512 px, and
+the seconds until a packaged scorer has scored its first image in a new process.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from PIL import Image
+
+from beholder.measure.scorers.catalogue import BEST
+from beholder.models.encoders.catalogue import ENCODERS, EncoderEntry, load_encoder
+from beholder.models.encoders.efficientnet_lite import load_network
+from beholder.models.encoders.stage_features import VARIANTS
+
+BATCH, TURNS = 16, 5
+FIRST_SCORE = f"""
+import resource, time
+import numpy as np
+from PIL import Image
+from beholder.measure.scorers.catalogue import load_scorer
+load_scorer({BEST!r})(np.zeros((512, 512, 3), np.uint8))
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_utime + used.ru_stime)
+"""
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(0)
+    images = [Image.fromarray(rng.integers(0, 256, (512, 512, 3), np.uint8)) for _ in range(BATCH)]
+    print("| encoder | preparing | bare forward | features | ratio |\n|---|---|---|---|---|")
+    by_size = sorted(ENCODERS.items(), key=lambda item: VARIANTS[item[1].variant].crop if staged(item[1]) else 0)
+    for name, entry in by_size:
+        if not staged(entry):
+            continue
+        encoder = load_encoder(name)
+        network = load_network(name, VARIANTS[entry.variant].size, entry.weights)[0].eval()
+        network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        prepared = np.stack([encoder.preprocessing.prepare(image) for image in images])
+        inputs = torch.from_numpy(prepared).to(memory_format=torch.channels_last)
+        preparing = seconds(lambda encoder=encoder: [encoder.preprocessing.prepare(image) for image in images])
+        with torch.inference_mode():
+            bare = seconds(lambda network=network, inputs=inputs: network(inputs))
+        features = seconds(lambda encoder=encoder, prepared=prepared: encoder.network(prepared))
+        row = " | ".join(f"{1000 * value:.1f} ms" for value in (preparing, bare, features))
+        print(f"| `{name}` | {row} | {features / bare:.2f} |", flush=True)
+    run = subprocess.run([sys.executable, "-c", FIRST_SCORE], capture_output=True, text=True, check=True)
+    print(f"\nfirst score by {BEST} in a new process: {float(run.stdout):.1f} processor seconds")
+
+
+def staged(entry: EncoderEntry) -> bool:
+    return entry.module == "stage_features"
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """Processor seconds per image."""
+    call()
+    turns = []
+    for _ in range(TURNS):
+        began = time.process_time()
+        call()
+        turns.append((time.process_time() - began) / BATCH)
+    return statistics.median(turns)
+
+
+if __name__ == "__main__":
+    main()

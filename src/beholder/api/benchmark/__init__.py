@@ -1,0 +1,1 @@
+"""A benchmark from prompts to board, its lock, and its rebuilding."""

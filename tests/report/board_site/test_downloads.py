@@ -1,0 +1,59 @@
+"""The downloads: what they hold, and whether the tools that read such files accept them."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import jsonschema  # type: ignore[import-untyped]
+import mlcroissant
+import polars as pl
+import pytest
+import yaml
+
+from beholder.report.board_site.citation import citation_file
+from beholder.report.board_site.croissant import Publication
+from beholder.report.board_site.data_files import board_schema
+from beholder.tables.provenance import file_hash
+from beholder.tables.store import Store
+
+
+def test_json_follows_its_schema_and_the_schema_forbids_what_is_not_declared(site: Path) -> None:
+    board = json.loads((site / "data" / "board.json").read_text(encoding="utf-8"))
+    schema = json.loads((site / "data" / "board.schema.json").read_text(encoding="utf-8"))
+    assert schema == board_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(board, schema)
+    board["board"][0]["chance_best"] = 1.5
+    with pytest.raises(jsonschema.ValidationError, match="maximum"):
+        jsonschema.validate(board, schema)
+
+
+def test_tables_are_copied_byte_for_byte(site: Path, board_study: Path) -> None:
+    for name in ("board", "board_pairs", "claims", "prompts"):
+        assert file_hash(site / "data" / f"{name}.parquet") == Store(board_study).hash(name)
+    assert not (site / "data" / "judgements.parquet").exists()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_croissant_validates_and_its_records_are_the_tables(site: Path, board_study: Path) -> None:
+    dataset = mlcroissant.Dataset(site / "data" / "croissant.json")
+    assert list(dataset.metadata.ctx.issues.errors) == []
+    records = list(dataset.records("board"))
+    board = Store(board_study).read("board")
+    assert len(records) == board.height
+    assert records[0]["board/value"] == pytest.approx(board["value"][0])
+    values = pl.read_parquet(site / "data" / "prompt_values.parquet")
+    assert len(list(dataset.records("prompt_values"))) == values.height == 5 * 24 * 6
+
+
+def test_a_citation_has_what_the_format_requires() -> None:
+    stated = Publication(
+        "Painters", "About them", date(2026, 11, 17), ("A. Rater",), "CC-BY-4.0", "https://example.org"
+    )
+    content = yaml.safe_load(citation_file(stated))
+    assert {"cff-version", "message", "title", "authors"} <= set(content)  # required by 1.2.0
+    assert (content["type"], content["license"]) == ("dataset", "CC-BY-4.0")
+    assert content["date-released"] == date(2026, 11, 17)
+    unsigned = yaml.safe_load(citation_file(Publication("Painters", "About them", date(2026, 11, 17))))
+    assert unsigned["authors"] == [{"name": "The authors of “Painters”"}]
+    assert "license" not in unsigned
