@@ -38,18 +38,6 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         return tuple(int(part) for part in parts)
 
 
-class Target(click.ParamType[str]):
-    """A protocol, or a study folder."""
-
-    name = "protocol or folder"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Let protocols and existing folders pass."""
-        if value not in PROTOCOLS and not Path(value).is_dir():
-            self.fail(f"'{value}' is not one of {', '.join(PROTOCOLS)}, and no study folder", param, ctx)
-        return value
-
-
 class Variances(click.ParamType[tuple[float, float, float]]):
     """Three variances with commas between."""
 
@@ -71,7 +59,7 @@ class Variances(click.ParamType[tuple[float, float, float]]):
 
 
 @click.command()
-@click.argument("target", type=Target(), metavar="PROTOCOL|FOLDER")
+@click.argument("target", metavar="PROTOCOL|FOLDER")
 @click.option(
     "--difference", type=float, help="To be detected: a proportion, or points of the scale. [default: .05 or .2]"
 )
@@ -147,6 +135,8 @@ def plan(
     With a study FOLDER, or with --variances, it plans a board: power, half-width and cost over numbers of prompts
     and raters for a claim, from the variances between raters, between prompts and of single answers.
     """
+    if target not in PROTOCOLS and not Path(target).is_dir():
+        raise UserError(f"'{target}' is not one of {', '.join(PROTOCOLS)}, and no study folder")
     if target not in PROTOCOLS or variances is not None:
         board = plan_board(
             target,

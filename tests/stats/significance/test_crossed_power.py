@@ -53,7 +53,7 @@ def test_it_is_the_power_of_the_boards_own_tests(claim: str) -> None:
             t = (cells.values[0] - cells.values[1]) / errors.standard_error[0]
             shows += bool(abs(t) > special.stdtrit(errors.degrees[0], 0.975))
             continue
-        pairs = compare_pairs(cells.values, errors.standard_error, errors.degrees)
+        pairs = compare_pairs(cells.values, errors.standard_error, errors.tail_degrees)
         right = pairs.separated & (pairs.difference > 0)
         shows += bool(right[:2].all() if claim == "winner" else right.all())
     # 250 boards: standard error at most .032

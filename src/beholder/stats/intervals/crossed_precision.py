@@ -97,7 +97,7 @@ def precision(
         [0.413, 0.198, 0.098]
     """
     n, m = np.broadcast_arrays(np.atleast_1d(np.asarray(prompts, np.int64)), np.asarray(raters, np.int64))
-    variance, degrees = predicted_variance(components, n, m)
+    variance, degrees, _ = predicted_variance(components, n, m)
     half_width = np.asarray(special.stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance), np.float64)
     freedom = components.degrees
     tails = [np.sqrt(freedom / special.chdtri(freedom, tail)) for tail in ((1 - level) / 2, (1 + level) / 2)]
@@ -106,7 +106,7 @@ def precision(
 
 def predicted_variance(
     components: VarianceComponents, prompts: NDArray[np.int64], raters: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Predict the variance of a contrast and its degrees of freedom.
 
     Args:
@@ -115,7 +115,7 @@ def predicted_variance(
         raters: Numbers of raters (sizes,); without meaning where a program scored the images.
 
     Returns:
-        Variances and degrees of freedom (sizes,).
+        Variances, degrees of freedom, and those for levels far out (sizes,).
 
     Example:
         >>> parts = VarianceComponents(1.0, 4.0, 2.0, 10, 100, 1.0, 99.0)
@@ -135,4 +135,8 @@ def predicted_variance(
     if people:
         below = below + rater_part**2 / (m - 1) + rest**2 / ((m - 1) * (n - 1))
     degrees = variance**2 / np.where(below > 0, below, np.inf)
-    return variance, np.maximum(degrees, np.minimum(n, m) - 1 if people else n - 1)
+    degrees = np.maximum(degrees, np.minimum(n, m) - 1 if people else n - 1)
+    if not people:
+        return variance, degrees, degrees
+    spread = rater_part / (m - 1) + prompt_part / (n - 1)
+    return variance, degrees, np.fmin(degrees, (rater_part + prompt_part) / np.where(spread > 0, spread, np.nan))

@@ -134,7 +134,7 @@ def crossed_power(
         raise StatisticsError(f"a plan for a half-width needs the half-width, above 0; found {half_width}")
     first, second = _pair(design, pair)
     predicted = [predicted_variance(parts, n, m) for parts in design.pairs]
-    variance, degrees = predicted[_place(design, first, second)]
+    variance, degrees, _ = predicted[_place(design, first, second)]
     error = np.sqrt(variance)
     reach = special.stdtrit(degrees, (1 + level) / 2)
     if claim == "pair":
@@ -145,7 +145,7 @@ def crossed_power(
         most = (float(half_width or 0.0) / np.where(error > 0, reach * error, np.nan)) ** 2
         power = np.where(np.isfinite(degrees), special.chdtr(degrees, degrees * most), (most >= 1).astype(float))
     else:
-        variances, freedoms = (np.stack(column) for column in zip(*predicted, strict=True))  # (pairs, sizes)
+        variances, freedoms = (np.stack([part[k] for part in predicted]) for k in (0, 2))  # (pairs, sizes)
         power = np.array(
             [_simulated(design, claim, variances[:, k], freedoms[:, k], rng, level) for k in range(len(n))]
         )
