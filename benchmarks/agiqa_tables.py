@@ -209,8 +209,8 @@ def _pearson(first: Numbers, second: Numbers) -> float:
 
 def draw(figures_by_variant: FiguresByVariant, folder: Path, images: Path) -> None:
     """Write both charts, as PNG."""
-    _save(_agreement_chart(figures_by_variant), images / "agiqa-learn.png")
-    _save(_explained_chart(explained(scores(folder))), images / "agiqa-explained.png")
+    _save(_agreement_chart(figures_by_variant), images / "agiqa-learn.webp")
+    _save(_explained_chart(explained(scores(folder))), images / "agiqa-explained.webp")
 
 
 def _agreement_chart(figures_by_variant: FiguresByVariant) -> alt.HConcatChart:

@@ -165,6 +165,17 @@ def reporting(room: Path) -> Iterator[Row]:
     yield Row("`report` of the demo", 3, lambda: _run("report", study, "--force"))
 
 
+def benching(room: Path) -> Iterator[Row]:
+    """The demo benchmark: five painters × 200 prompts, 30 simulated raters, three scorers, one of them trained."""
+    folder = room / "benchmark"
+
+    def turn() -> Seconds:
+        shutil.rmtree(folder, ignore_errors=True)
+        return _run("demo", "--benchmark", "--out", str(folder))
+
+    yield Row("`demo --benchmark`", 180, turn)
+
+
 TASKS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "collect": collecting,
     "score": scoring,
@@ -172,6 +183,7 @@ TASKS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "agreement": agreeing,
     "report": reporting,
     "measure": measuring,
+    "bench": benching,
 }
 """Name -> what prepares its rows in a folder."""
 

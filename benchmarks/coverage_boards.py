@@ -169,7 +169,9 @@ def false_separations(boards: int, seed: int) -> Iterator[tuple[str, ...]]:
             for _ in range(boards):
                 cells = board(rng, prompts, raters, np.zeros(5), EVEN)
                 errors = contrast_errors(cells, difference_contrasts(5)[2])
-                wrong += bool(compare_pairs(cells.values, errors.standard_error, errors.degrees).separated.any())
+                wrong += bool(
+                    compare_pairs(cells.values, errors.standard_error, errors.tail_degrees).separated.any()
+                )
             yield name, str(prompts), str(raters), f"{100 * wrong / boards:.1f}"
 
 
@@ -228,7 +230,10 @@ PARTS: dict[str, tuple[tuple[str, ...], Callable[[int, int], Iterator[tuple[str,
     ),
     "false-separations": (("measure", "prompts", "raters", "false separations"), false_separations),
     "half-widths": (("prompts", "raters", "median error", "90 % of errors below"), half_widths),
-    "gaps": (("entries", "prompt's share of the variance", "false alarms", "power"), gaps_between_sets),
+    "gaps": (
+        ("entries", "proportion of the variance that is the prompt's", "false alarms", "power"),
+        gaps_between_sets,
+    ),
 }
 
 

@@ -1,6 +1,6 @@
 """Generating and measuring that add: kills, overhead beside the bare loop, and what an eleventh generator costs.
 
-python benchmarks/generating.py kills [--kills 20] | overhead [--turns 5] | eleventh
+python benchmarks/generating.py kills [--kills 20] | overhead [--turns 5] | eleventh [--turns 5]
 
 ``kills``: the generate stage runs in a process that gets ``kill -9`` at a random moment, again and again; images
 and the table ``generations`` are compared byte by byte with a run that was not disturbed. ``overhead``: the stage,
@@ -48,6 +48,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--prompts", type=int, default=0)
+    parser.add_argument("--without-encoder", action="store_true", help="eleventh: pixel scorers only")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -56,7 +57,7 @@ def main() -> None:
         elif arguments.part == "overhead":
             overhead(folder, arguments.turns, arguments.prompts or 60)
         else:
-            eleventh(folder, arguments.prompts or 40)
+            eleventh(folder, arguments.prompts or 40, arguments.turns, with_encoder=not arguments.without_encoder)
 
 
 def write_prompts(folder: Path, count: int) -> Path:
@@ -205,7 +206,7 @@ def serve() -> None:
     main_of_worker(argparse.ArgumentParser(), lambda _: Service("noise", generate=render))
 
 
-def eleventh(folder: Path, prompts: int) -> None:
+def eleventh(folder: Path, prompts: int, turns: int, *, with_encoder: bool) -> None:
     """Measure eleven generators in one study; then ten in another, and the eleventh after them."""
     path = write_prompts(folder, prompts)
     names = [f"g{number:02d}" for number in range(11)]
@@ -222,32 +223,43 @@ def eleventh(folder: Path, prompts: int) -> None:
     for label, settings in (
         ("default scorers", MeasureSettings(distances=())),
         ("default scorers, distances by efficientnet-lite0", MeasureSettings(distances=("vendi",))),
-    ):
-        for room in ("scores", "features"):
-            shutil.rmtree(study / room, ignore_errors=True)
-        store = Store(study)
-        images = store.read("images")
-        full = measured(study, settings)
-        scores = {name: store.read(name) for name in ("scores", "distances")}
-        for room in ("scores", "features"):
-            shutil.rmtree(study / room, ignore_errors=True)
-        write(store, images.filter(pl.col("generator") != names[-1]))
-        ten = measured(study, settings)
-        rows_of_ten = {name: store.read(name) for name in ("scores", "distances")}
-        write(store, images)
-        added = measured(study, settings)
-        same = all(
-            store.read(name).join(frame, on=frame.columns, how="semi", nulls_equal=True).equals(frame)
-            for name, frame in rows_of_ten.items()
-        )
-        close = store.read("scores").equals(scores["scores"])
-        print(
-            f"{label}, {images.height} images of 256 px: eleven at once {full[0]:.2f} CPU s ({full[1]:.2f} s), "
-            f"ten {ten[0]:.2f} CPU s, the eleventh {added[0]:.2f} CPU s ({added[1]:.2f} s) = "
-            f"{100 * added[0] / full[0]:.1f} % ({100 * added[1] / full[1]:.1f} % of the time); the rows of the "
-            f"ten are bit-identical: {same}; all scores equal to those of eleven at once: {close}",
-            flush=True,
-        )
+    )[: 2 if with_encoder else 1]:
+        for _ in range(turns):
+            print(f"{label}, {add_eleventh(study, settings, names[-1])}", flush=True)
+
+
+def add_eleventh(study: Path, settings: MeasureSettings, last: str) -> str:
+    """Measure all generators from nothing; then all but the last from nothing, and the last after them."""
+    store = Store(study)
+    images = store.read("images")
+    forget(study)
+    full = measured(study, settings)
+    scores = store.read("scores")
+    forget(study)
+    write(store, images.filter(pl.col("generator") != last))
+    ten = measured(study, settings)
+    rows_of_ten = {name: store.read(name) for name in ("scores", "distances")}
+    write(store, images)
+    added = measured(study, settings)
+    same = all(
+        store.read(name).join(frame, on=frame.columns, how="semi", nulls_equal=True).equals(frame)
+        for name, frame in rows_of_ten.items()
+    )
+    return (
+        f"{images.height} images of 256 px: eleven at once {full[0]:.2f} CPU s ({full[1]:.2f} s), "
+        f"ten {ten[0]:.2f} CPU s, the eleventh {added[0]:.2f} CPU s ({added[1]:.2f} s) = "
+        f"{100 * added[0] / full[0]:.1f} % ({100 * added[1] / full[1]:.1f} % of the time); the rows of the "
+        f"ten are bit-identical: {same}; all scores equal to those of eleven at once: "
+        f"{store.read('scores').equals(scores)}"
+    )
+
+
+def forget(study: Path) -> None:
+    """Remove what measuring keeps, and its tables."""
+    for room in ("scores", "features"):
+        shutil.rmtree(study / room, ignore_errors=True)
+    for name in ("scores", "correlations", "powered_ratings"):
+        Store(study).path(name).unlink(missing_ok=True)
 
 
 def measured(study: Path, settings: MeasureSettings) -> tuple[float, float]:

@@ -30,6 +30,7 @@ from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.study import FILE_NAME, Study, dump_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
+from beholder.tables.stages import STAGES
 from beholder.tables.store import Store
 
 SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[2] / "shared"))
@@ -43,6 +44,7 @@ PEOPLE = ("opinion: alignment", "opinion: quality")
 SCORERS = ("clip-score", "image-reward", "hps", "sharpness")
 RATERS = 40
 RECORD = Provenance("benchmark", {}, 0, {})
+Row = dict[str, object]
 MOMENT = datetime(2026, 11, 17, tzinfo=UTC)
 
 
@@ -216,7 +218,7 @@ def _curated(keys: list[str], texts: list[str], rng: np.random.Generator) -> dic
         status=pl.lit("chosen"),
         reason=pl.lit("all"),
     )
-    tags: list[dict[str, object]] = [
+    tags: list[Row] = [
         {"prompt": key, "tag": tag, "label": "x", "evidence": "x", "start": 0, "end": 1}
         for key in keys
         for tag in rng.choice(TAGS, 3, replace=False)
@@ -231,11 +233,11 @@ def _curated(keys: list[str], texts: list[str], rng: np.random.Generator) -> dic
 
 def _board(names: list[str], prompts: int, rng: np.random.Generator) -> dict[str, pl.DataFrame]:
     slices = [("all", "all"), *(("style", s) for s in STYLES), *(("tag", t) for t in TAGS)]
-    rows: list[dict[str, object]] = []
-    pairs: list[dict[str, object]] = []
+    rows: list[Row] = []
+    pairs: list[Row] = []
     for family, name in slices:
         for measure in (*PEOPLE, *SCORERS):
-            where = {"measure": measure, "family": family, "slice": name}
+            where: Row = {"measure": measure, "family": family, "slice": name}
             for k, entry in enumerate(names):
                 value, error = 3 - 0.05 * k + rng.normal() * 0.02, 0.01 + rng.random() * 0.01
                 rows.append(
@@ -264,7 +266,7 @@ def _board(names: list[str], prompts: int, rng: np.random.Generator) -> dict[str
                     where
                     | {"entry": a, "other": b, "difference": 0.1, "low": 0.05, "high": 0.15, "separated": True}
                 )
-    utilities: list[dict[str, object]] = [
+    utilities: list[Row] = [
         {
             "entry": entry,
             "pareto": k == 0,
@@ -276,7 +278,7 @@ def _board(names: list[str], prompts: int, rng: np.random.Generator) -> dict[str
         for k, entry in enumerate(names)
     ]
     frames = {"board": rows, "board_pairs": pairs, "utilities": utilities}
-    empty = {name: TABLES[name].empty() for name in ("claims", "board_agreement", "curves", "board_marks")}
+    empty = {name: TABLES[name].empty() for name in STAGES["board"].outputs if name not in frames}
     return {name: TABLES[name].frame(part) for name, part in frames.items()} | empty
 
 

@@ -13,6 +13,7 @@ from tests.docs.workspace import paint_pictures
 from tests.measure.rich.conftest import SMALL
 
 import beholder as bh
+from beholder.cli.main import main
 from beholder.models.rich_feedback.model import RichFeedbackModel
 from beholder.models.weights.checkpoint import Record, save_checkpoint
 
@@ -54,6 +55,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         study.run(simulate=20)
         bh.learn(study, recipe="tiny-two-tower", settings={"training.steps": 2})
+        make_benchmark(Path("my-benchmark"))
     finally:
         os.chdir(before)
     torch.manual_seed(0)
@@ -61,6 +63,16 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_checkpoint(folder / "rich-model", model, Record("rich-feedback", model.config, model.settings.scores))
     (folder / "agiqa.csv").write_text(AGIQA, encoding="utf-8")
     return folder
+
+
+def make_benchmark(folder: Path) -> None:
+    """The sources of a benchmark of three folders, without networks."""
+    generators = [f"--generator={name}=folder:../pictures/{name}" for name in ("aurora", "cirrus", "ember")]
+    assert main(["curate", str(folder), "--prompts", "pictures/aurora/prompts.csv"]) == 0
+    assert main(["new", "hpd-pairs", str(folder), *generators, "--raters=20", "--trials=30"]) == 0
+    toml = (folder / "study.toml").read_text(encoding="utf-8")
+    scorers = 'scorers = ["sharpness"]\ndistances = []'
+    (folder / "study.toml").write_text(toml.replace("scorers = []", scorers), encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith(READING)])

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import altair as alt
 import numpy as np
 import polars as pl
 import pytest
@@ -11,6 +12,14 @@ from tests.board.tables import judgement, score, set_board, write
 from beholder.board.stage import run
 from beholder.cli.main import main
 from beholder.errors import UserError
+from beholder.measure.scorers.chrominance import chroma_mean
+from beholder.measure.scorers.contrast import contrast
+from beholder.measure.scorers.planes import Planes
+from beholder.report.charts.board_checks import chroma_chart, curves_chart, slopes_chart
+from beholder.report.tables.board_checks import build_board_checks
+from beholder.report.tables.inputs import read_inputs
+from beholder.simulate.grammar import draw_requests
+from beholder.simulate.painter import Policy, paint
 from beholder.study.board import Board, Variants
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.tables.store import Store
@@ -90,3 +99,58 @@ def test_variants_that_are_no_entries_are_all_listed(stepped: Path) -> None:
         Variants(setting="cfg", entries=("x", "y"), doses=(1, 2, 3))
     with pytest.raises(ValueError, match="must rise, or fall"):
         Variants(setting="cfg", entries=("x", "y", "z"), doses=(1, 3, 2))
+
+
+@pytest.fixture
+def hazy(bare_study: Callable[..., Path]) -> Path:
+    """Images of the synthetic world with more and more haze, scored by pixels and by raters who see it."""
+    levels = {"haze-0": 0.0, "haze-3": 0.3, "haze-6": 0.6, "haze-9": 0.9}
+    folder = bare_study(RatingQuestion(name="opinion", text="?"), prompts=24, generators=tuple(levels))
+    requests = draw_requests(24, np.random.default_rng(0))
+    rng = np.random.default_rng(1)
+    scores: list[dict[str, object]] = []
+    judgements: list[dict[str, object]] = []
+    for generator, haze in levels.items():
+        policy = Policy(generator, implausible=0.5, misaligned=0.05, composition=0.1, haze=haze)
+        for p, request in enumerate(requests):
+            picture = paint(request, policy, size=64, rng=np.random.default_rng(p))
+            planes, image = Planes(picture.pixels), f"{generator}/{p:02d}"
+            scores.append(score("contrast", image, contrast(planes)))
+            scores.append(score("chroma-mean", image, chroma_mean(planes)) | {"better": None})
+            scores.append(score("prompt-length", image, len(picture.prompt.split())))
+            felt = 1 + 4 * picture.truth.aesthetics
+            judgements += [judgement(r, image, float(np.clip(felt + rng.normal() * 0.4, 1, 5))) for r in range(6)]
+    write(folder, judgements=judgements, scores=scores)
+    doses = tuple(levels.values())
+    set_board(folder, Board(variants=(Variants(setting="haze", entries=tuple(levels), doses=doses),)))
+    return folder
+
+
+def test_scorers_of_pixels_see_haze_and_the_length_of_the_prompt_does_not(hazy: Path) -> None:
+    run(hazy)
+    rows = {row["measure"]: row for row in Store(hazy).read("dose_responses").iter_rows(named=True)}
+    assert rows["contrast"]["high"] < -1  # haze costs contrast, and higher contrast is called better
+    assert rows["contrast"]["first_seen"] == "haze-3"
+    assert rows["opinion: quality"]["high"] < 0
+    assert rows["prompt-length"]["slope"] == pytest.approx(0.0, abs=1e-9)
+    assert rows["prompt-length"]["first_seen"] is None
+    assert rows["prompt-length"]["p"] == 1.0
+
+
+def test_the_report_shows_marks_responses_and_chroma(hazy: Path) -> None:
+    run(hazy)
+    tables = read_inputs(hazy)
+    checks = build_board_checks(tables.board_marks, tables.dose_responses, tables.dose_steps, tables.chroma)
+    (family,) = checks.families
+    assert family.responses[0].people  # people first, then the measures that see most
+    assert [row.generator for row in checks.chroma] == ["haze-0", "haze-3", "haze-6", "haze-9"]
+    medians = [row.quantiles[2] for row in checks.chroma]
+    assert medians == sorted(medians, reverse=True)  # haze is grey
+    charts = [
+        slopes_chart(family, "slopes"),
+        curves_chart(family, "curves"),
+        chroma_chart(checks.chroma, {}, "chroma"),
+    ]
+    for chart in charts:
+        alt.Chart.from_dict(chart.spec, validate=True)
+    assert "contrast -" in charts[0].alt

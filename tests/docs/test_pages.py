@@ -26,6 +26,7 @@ from beholder.simulate.composition import COMPOSITIONS
 from beholder.simulate.flaws import FLAWS
 from beholder.simulate.raters import HABITS
 from beholder.study.kinds.catalogue import KINDS
+from beholder.study.lock import LockedGenerator, LockedTable, StudyLock
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.question import Screening
 from beholder.tables.catalogue import TABLES
@@ -44,6 +45,7 @@ DOCS = ROOT / "docs"
 
 NAMED: dict[str, tuple[str, ...]] = {
     "reference/tables.md": tuple(TABLES),
+    "reference/lock.md": (*StudyLock.model_fields, *LockedGenerator.model_fields, *LockedTable.model_fields),
     "reference/protocols.md": (*PROTOCOLS, *KINDS),
     "reference/consolidate.md": (
         *(*RULES, *Screening.model_fields, *LABELLERS, *VALUE_KINDS),

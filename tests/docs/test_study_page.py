@@ -12,6 +12,7 @@ import pytest
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from beholder.study.benchmark import Benchmark, TrainedModel
 from beholder.study.board import Board, Claim, Picked, Stated, Variants
 from beholder.study.collecting import Codes, Collecting, ConsentSection
 from beholder.study.generating import GENERATOR_KINDS, GeneratorSettings
@@ -33,6 +34,8 @@ MODELS: dict[str, type[Settings]] = {
     "analysis": Analysis,
     "board": Board,
     "claim": Claim,
+    "benchmark": Benchmark,
+    "trained-model": TrainedModel,
     "stated": Stated,
     "picked": Picked,
     "variants": Variants,
@@ -57,8 +60,9 @@ MEANINGS = {
     "Study.collect": "section `[collect]`",
     "Study.analysis": "section `[analysis]`",
     "Study.board": "section `[board]`",
+    "Study.benchmark": "section `[benchmark]`: makes the study one that `beholder bench` runs",
     "Study.generators": "one section `[[generators]]` for each program or service that makes images",
-    "Study.questions": "one section `[[questions]]` for each question; at least one",
+    "Study.questions": "one section `[[questions]]` for each question; at least one, but in a benchmark",
     "Pay.currency": "code of the currency",
     "Collecting.languages": "languages that participants can choose from",
     "Collecting.consent_version": "goes with the consent that is recorded; change it with the text",

@@ -1,5 +1,6 @@
 """Three metrics of a published dataset, trained jointly: from the files of a release to held-out predictions."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,12 @@ from tests.formats.test_opinions import write_release
 from beholder.cli.main import main
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run
+from beholder.models.encoders.catalogue import ENCODERS
 from beholder.models.weights.checkpoint import read_record
 from beholder.tables.store import Store
 
 PROMPTS, PIXELS = 6, 64
+STAGES = "efficientnet-lite0-stages"
 ASPECTS = ("quality", "authenticity", "alignment")
 
 
@@ -53,16 +56,18 @@ def release(tmp_path: Path) -> tuple[Path, dict[str, NDArray[np.float64]]]:
 
 
 def test_published_means_of_three_aspects_train_one_model(
-    release: tuple[Path, dict[str, NDArray[np.float64]]], tmp_path: Path
+    release: tuple[Path, dict[str, NDArray[np.float64]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, truth = release
+    at_twice_the_size = replace(ENCODERS[STAGES], variant=f"lite0-{2 * PIXELS}")  # 512 px would show no more
+    monkeypatch.setitem(ENCODERS, STAGES, at_twice_the_size)
     study = tmp_path / "study"
     assert main(["import", "aigciqa", str(folder), str(study)]) == 0
     assert main(["consolidate", str(study)]) == 0
     recipe = load_recipe(
         "metric-transformer",
         [
-            "model.encoders=['efficientnet-lite0-stages']",
+            f"model.encoders=['{STAGES}']",
             "training.epochs=25",
             "training.batch=32",
             "training.warmup=10",

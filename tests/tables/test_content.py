@@ -107,7 +107,7 @@ def test_a_longer_table_differs_after_the_last_row_of_the_shorter() -> None:
 
 def test_rows_of_a_large_table_share_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(content, "MOST_MARKS", 4)
-    rows = [{"count": number} for number in range(10)]
+    rows: list[dict[str, object]] = [{"count": number} for number in range(10)]
     hashes = hash_content(frame(*rows), TABLE)
     assert (hashes.rows_per_mark, len(hashes.marks)) == (3, 16)  # 3 + 3 + 3 + 1 rows
     rows[7], rows[8] = rows[8], rows[7]  # an exchange within a mark is seen as well

@@ -41,6 +41,7 @@ def plan(
     image_share: float = 0.05,
     baseline: float = 0.5,
     wage: float = 12.0,
+    trial_seconds: float | None = None,
     accept_low_pay: bool = False,
     studies: int = 400,
     seed: int = 0,
@@ -59,6 +60,8 @@ def plan(
         image_share: Proportion that lies between images.
         baseline: Error rate of the better generator, where answers are right or wrong.
         wage: Pay per hour.
+        trial_seconds: Time that a trial needs, such as measured by ``beholder.care.effort``
+            from answers under time limits; the usual time of the kind by default.
         accept_low_pay: Plan with less than the least wage of a study all the same.
         studies: To simulate for each number of raters.
         seed: With which the result is reproduced.
@@ -77,7 +80,7 @@ def plan(
     """
     if protocol not in PROTOCOLS:
         raise UserError(unknown_name("protocol", protocol, PROTOCOLS))
-    _require_wage(wage, accepted=accept_low_pay)
+    require_wage(wage, accepted=accept_low_pay)
     question = _question(protocol, trials)
     study_plan = Plan(
         question,
@@ -88,6 +91,7 @@ def plan(
         image_share=image_share,
         baseline=baseline,
         hourly_wage=wage,
+        trial_seconds=trial_seconds,
     )
     formula = closed_form(study_plan)
     points: list[PowerAt] = []
@@ -134,7 +138,8 @@ def _size(study_plan: Plan) -> str:
     return "" if study_plan.model is None else study_plan.model.size(study_plan.difference)
 
 
-def _require_wage(wage: float, *, accepted: bool) -> None:
+def require_wage(wage: float, *, accepted: bool) -> None:
+    """Refuse a wage below the least of a study, unless it is accepted."""
     least = Pay().minimum_hourly
     if wage < least and not accepted:
         raise StudyError(

@@ -146,7 +146,7 @@ class StudyFolder:
         url: str | None = None,
         force: bool = False,
     ) -> Path:
-        """Write the study's board as a site, as ``beholder site`` does, unless the site is up to date.
+        """Compute the board and write it as a site, as ``beholder site`` does, unless both are up to date.
 
         Args:
             out: The folder of the site: one that does not exist, is empty, or is a site, which is replaced.
@@ -161,15 +161,15 @@ class StudyFolder:
 
         Example:
             >>> import beholder as bh
-            >>> study = bh.open_study("my-study")  # after: beholder board my-study
-            >>> study.site("public")
-            PosixPath('public/index.html')
+            >>> study = bh.open_study("my-study")
+            >>> study.site("public").name
+            'index.html'
         """
         # Templates and charts take a second to load, and only the site needs them.
-        from beholder.report.board_site.stage import SiteOptions, run  # noqa: PLC0415
+        from beholder.api.publishing import SiteOptions, publish_board  # noqa: PLC0415
 
         options = SiteOptions(images=images, authors=tuple(authors), licence=licence, url=url)
-        run(self.folder, Path(out), options, force=force)
+        publish_board(self.folder, Path(out), options, force=force)
         return Path(out) / "index.html"
 
     def leaderboards(self) -> tuple[Leaderboard, ...]:

@@ -63,7 +63,7 @@ def standings(measure: Measure, *, level: float, seed: int) -> Standings:
     pairs = compare_pairs(
         cells.values,
         np.zeros(0) if apart is None else np.where(_enough(apart, cells), apart.standard_error, np.nan),
-        np.zeros(0) if apart is None else apart.degrees,
+        np.zeros(0) if apart is None else apart.tail_degrees,
         level=level,
         higher_is_better=measure.better != "lower",
     )

@@ -9,6 +9,7 @@ import click
 if TYPE_CHECKING:
     from beholder.api.benchmark.bench import BenchOutcome
     from beholder.api.benchmark.rebuild import Rebuilt
+    from beholder.tables.store import Store
     from beholder.tables.work import Outcome
 
 DIFFERENT = 1
@@ -32,9 +33,9 @@ def bench(
 
     Curates the prompts of curate.toml, generates with the generators of study.toml, asks simulated raters or
     reads the answers of people, consolidates, ranks, trains the models of [benchmark], measures, and writes
-    board, report and study.lock. A stage whose inputs have not changed is skipped, so this is safe to repeat, and
-    a run that was stopped continues. With --locked, everything is rebuilt from the sources as the lock says: exit
-    code 0 where every table is the same, 1 where one differs.
+    board, report, site and study.lock. A stage whose inputs have not changed is skipped, so this is safe to
+    repeat, and a run that was stopped continues. With --locked, everything is rebuilt from the sources as the
+    lock says: exit code 0 where every table is the same, 1 where one differs.
     """
     if locked and (raters is not None or bad or force):
         raise click.UsageError("--locked repeats what the lock says: leave --simulate, --bad and --force out")
@@ -60,18 +61,32 @@ def run_bench(
         _show_as_json(outcome, store.read("board").to_dicts() if not quiet else None)
         return outcome
     if not quiet:
-        if store.has("sessions") and store.read("sessions")["simulated"].all():
-            click.echo("\nSimulated raters gave these answers.")
-        elif not store.has("answers"):
-            click.echo(
-                f"\nNobody has answered yet: these are automatic measures. Ask people: beholder collect {folder}; "
-                f"or rehearse: beholder bench {folder} --simulate 30"
-            )
-        print_board(store)
+        _print_who_answered(folder, store)
+        board = store.read("board")
+        directed = board.filter(board["better"].is_not_null())["measure"].unique(maintain_order=True).to_list()
+        others = [name for name in board["measure"].unique(maintain_order=True) if name not in directed]
+        print_board(store, tuple(directed or others))
+        if directed and others:
+            click.echo(f"\nWithout a better end: {', '.join(others)}. To print them: beholder board {folder}")
     click.echo(
-        f"\nOpen {outcome.report}. A rerun is compared with {outcome.lock}: beholder bench {folder} --locked"
+        f"\nOpen {outcome.site / 'index.html'} and {outcome.report}. A rerun is compared with {outcome.lock}: "
+        f"beholder bench {folder} --locked"
     )
     return outcome
+
+
+def _print_who_answered(folder: Path, store: "Store") -> None:
+    from beholder.cli.results import INVENTED, SIMULATED
+    from beholder.tables.store import TRUTH_ROOM, Store
+
+    if not store.has("answers"):
+        click.echo(
+            f"\nNobody has answered yet: these are automatic measures. Ask people: beholder collect {folder}; or "
+            f"rehearse: beholder bench {folder} --simulate 30"
+        )
+    elif store.read("sessions")["simulated"].all():
+        invented = not Store(folder, TRUTH_ROOM).has("scores")
+        click.echo(f"\n{SIMULATED}{INVENTED if invented else ''}")
 
 
 def _say(outcome: "Outcome") -> None:
@@ -84,6 +99,7 @@ def _show_as_json(outcome: "BenchOutcome", board: list[dict[str, object]] | None
     content: dict[str, object] = {
         "stages": [asdict(stage) for stage in outcome.stages],
         "report": str(outcome.report),
+        "site": str(outcome.site),
         "lock": str(outcome.lock),
     }
     show_json(content if board is None else content | {"board": board})

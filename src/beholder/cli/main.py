@@ -4,6 +4,7 @@ Asking for help must be quick, so nothing heavy is imported here; a command's mo
 is called.
 """
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -55,6 +56,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "List, add or remove accounts for the researcher's page.",
     ),
     "forget": ("beholder.cli.forget:forget", "Delete a rater's identity and answers, and print a receipt."),
+    "ethics": ("beholder.cli.ethics:ethics", "Write what an ethics review asks for, from the study itself."),
+    "panel": ("beholder.cli.panel:panel", "Keep raters who come again: history, pay, reputation and rules."),
     "run": ("beholder.cli.run:run", "Run the stages that have something to do, from design to report."),
     "bench": ("beholder.cli.bench:bench", "Run a benchmark from prompts to board with one command."),
     "lock": ("beholder.cli.lock:lock", "Write study.lock: all that a rerun needs, and every table's hash."),
@@ -114,6 +117,11 @@ def beholder(verbose: int) -> None:
         logging.basicConfig(level=level, format="%(name)s: %(message)s", stream=sys.stderr)
 
 
+GARBAGE = 100_000
+"""Objects made between two looks for garbage. At Python's 700 a tenth of a command's start goes into looking
+through the modules that it imports."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
@@ -121,6 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     its message and gives 2; an interrupt gives 130; a reader that went away (``beholder … | head``) gives 1, as
     click has it. Any other exception is ours and passes through with its traceback.
     """
+    gc.set_threshold(GARBAGE)
     try:
         code = beholder.main(
             args=None if arguments is None else list(arguments), prog_name="beholder", standalone_mode=False

@@ -9,6 +9,7 @@ import click
 from beholder.cli.output import show_json
 from beholder.cli.progress import progress_bar
 from beholder.design.new import NewStudy, make_study
+from beholder.generators.catalogue import parse_generator
 from beholder.study.study import Pay
 from beholder.study.wages import base_pay, describe_pay, hourly_pay, session_minutes
 
@@ -81,6 +82,13 @@ class NamedFolder(click.ParamType[tuple[str, Path]]):
     metavar="DIR",
     help="A folder of `beholder generate`; FOLDER itself makes it a study.",
 )
+@click.option(
+    "--generator",
+    "shorthands",
+    multiple=True,
+    metavar="NAME=KIND:…",
+    help="A benchmark: images are generated from the prompts curated in FOLDER. Repeat for each.",
+)
 @click.option("--name", help="Name of the study. [default: from FOLDER]")
 @click.option("--title", help="Title that participants see. [default: from the name]")
 @click.option(
@@ -101,6 +109,7 @@ def new(
     gold: tuple[tuple[str, Path], ...],
     manifest: Path | None,
     generations: tuple[Path, ...],
+    shorthands: tuple[str, ...],
     name: str | None,
     title: str | None,
     seed: int,
@@ -116,7 +125,7 @@ def new(
     """Make a study from a protocol and your images.
 
     PROTOCOL is one of `beholder protocols`, or several with commas between; FOLDER must be new or empty, or hold
-    the generations that are named.
+    the generations that are named, or, with --generator, curated prompts.
 
     Folders of images are searched with their subfolders. Prompts come from DIR/prompts.csv (columns file, prompt,
     style) or from a text file next to each image (cat.png, cat.txt). A manifest has the columns path and generator
@@ -137,6 +146,7 @@ def new(
             gold=gold,
             manifest=manifest,
             generations=generations,
+            generators=[parse_generator(shorthand) for shorthand in shorthands],
             name=name,
             title=title,
             seed=seed,
@@ -166,9 +176,15 @@ def _print(new_study: NewStudy, folder: Path) -> None:
             click.echo(f"    changed to fit: {'; '.join(str(change) for change in changes)}")
     for note in new_study.notes:
         click.echo(f"note: {note}")
+    click.echo(f"Next:\n  edit {folder / 'study.toml'} if the numbers do not suit you")
+    if study.benchmark is not None:
+        click.echo(
+            f"  generate and measure: beholder bench {folder}\n"
+            f"  the same, and rehearse with simulated raters: beholder bench {folder} --simulate {REHEARSED}\n"
+            f"  ask people, then bench again: beholder collect {folder}"
+        )
+        return
     click.echo(
-        f"Next:\n"
-        f"  edit {folder / 'study.toml'} if the numbers do not suit you\n"
         f"  rehearse with simulated raters: beholder run {folder} --simulate {REHEARSED}\n"
         f"  ask people: beholder collect {folder}"
     )

@@ -1,14 +1,24 @@
 """``beholder plan``: how many raters a study needs, and what they cost."""
 
 from dataclasses import asdict
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from beholder.api.board_planning import PROMPTS, BoardPower, plan_board
+from beholder.api.board_planning import RATERS as BOARD_RATERS
 from beholder.api.planning import RATERS, Power, formula_sentence
 from beholder.api.planning import plan as simulate_power
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
+from beholder.errors import UserError
+from beholder.stats.significance.crossed_power import Claim
 from beholder.study.protocols.catalogue import PROTOCOLS
+
+if TYPE_CHECKING:
+    from beholder.care.effort import Effort
 
 
 class Numbers(click.ParamType[tuple[int, ...]]):
@@ -28,13 +38,49 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         return tuple(int(part) for part in parts)
 
 
+class Variances(click.ParamType[tuple[float, float, float]]):
+    """Three variances with commas between."""
+
+    name = "R,P,E"
+
+    def convert(
+        self, value: str | tuple[float, float, float], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, float, float]:
+        """Split at commas; none may be below 0."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            rater, prompt, rest = (float(part) for part in value.split(","))
+        except ValueError:
+            self.fail(f"'{value}' is not three variances, such as 0.02,0.3,0.9", param, ctx)
+        if min(rater, prompt, rest) < 0:
+            self.fail(f"'{value}': a variance is at least 0", param, ctx)
+        return rater, prompt, rest
+
+
 @click.command()
-@click.argument("protocol", type=click.Choice(list(PROTOCOLS)))
+@click.argument("target", metavar="PROTOCOL|FOLDER")
 @click.option(
     "--difference", type=float, help="To be detected: a proportion, or points of the scale. [default: .05 or .2]"
 )
 @click.option("--generators", type=click.IntRange(min=2), default=2, show_default=True, help="All are compared.")
-@click.option("--raters", "sizes", type=Numbers(), default=",".join(map(str, RATERS)), show_default=True)
+@click.option("--raters", "sizes", type=Numbers(), help="To try. [default: 10 to 200; for a board 5 to 40]")
+@click.option("--prompts", type=Numbers(), help="Numbers of prompts to try, for a board. [default: 50 to 400]")
+@click.option(
+    "--claim",
+    type=click.Choice(["pair", "winner", "order", "half-width"]),
+    default="pair",
+    show_default=True,
+    help="What a board is to show.",
+)
+@click.option("--measure", metavar="NAME", help="Measure of the study's board. [default: the first by people]")
+@click.option("--entries", metavar="A,B", help="The two entries of a pair. [default: the two best]")
+@click.option("--half-width", type=click.FloatRange(min=0, min_open=True), help="That is narrow enough.")
+@click.option(
+    "--variances",
+    type=Variances(),
+    help="Plan a board: variances of a difference between raters, between prompts, of an answer.",
+)
 @click.option("--trials", type=click.IntRange(min=1), help="Trials per rater. [default: the protocol's]")
 @click.option("--images", type=click.IntRange(min=2), default=100, show_default=True, help="Of each generator.")
 @click.option(
@@ -45,6 +91,11 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 )
 @click.option("--baseline", type=float, default=0.5, show_default=True, help="Error rate of the better generator.")
 @click.option("--wage", type=click.FloatRange(min=0), default=12.0, show_default=True, help="Pay per hour.")
+@click.option(
+    "--error-times",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="CSV of answers under time limits (limit, errors, answers): the time of a trial is measured by them.",
+)
 @click.option("--accept-low-pay", is_flag=True, help="Plan with less than the least wage of a study all the same.")
 @click.option(
     "--studies", type=click.IntRange(min=50), default=400, show_default=True, help="To simulate for each."
@@ -52,16 +103,23 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 def plan(
-    protocol: str,
+    target: str,
     difference: float | None,
     generators: int,
-    sizes: tuple[int, ...],
+    sizes: tuple[int, ...] | None,
+    prompts: tuple[int, ...] | None,
+    claim: Claim,
+    measure: str | None,
+    entries: str | None,
+    half_width: float | None,
+    variances: tuple[float, float, float] | None,
     trials: int | None,
     images: int,
     rater_share: float,
     image_share: float,
     baseline: float,
     wage: float,
+    error_times: Path | None,
     studies: int,
     seed: int,
     *,
@@ -73,19 +131,44 @@ def plan(
     Studies of PROTOCOL with two generators that differ are simulated, with varying raters and images, and each is
     analysed as the ratings are. Power is the proportion of them with a significant difference, at a level
     corrected for all pairs of generators. With --rater-share 0 the answers are independent.
+
+    With a study FOLDER, or with --variances, it plans a board: power, half-width and cost over numbers of prompts
+    and raters for a claim, from the variances between raters, between prompts and of single answers.
     """
+    if target not in PROTOCOLS and not Path(target).is_dir():
+        raise UserError(f"'{target}' is not one of {', '.join(PROTOCOLS)}, and no study folder")
+    if target not in PROTOCOLS or variances is not None:
+        board = plan_board(
+            target,
+            claim=claim,
+            measure=measure,
+            entries=None if entries is None else [name.strip() for name in entries.split(",")],
+            prompts=prompts or PROMPTS,
+            raters=sizes or BOARD_RATERS,
+            difference=difference,
+            half_width=half_width,
+            variances=variances,
+            generators=generators,
+            wage=wage,
+            accept_low_pay=accept_low_pay,
+            seed=seed,
+        )
+        _show_board(board, as_json=as_json)
+        return
+    effort = None if error_times is None else _read_effort(error_times, seed)
     with progress_bar("studies") as progress:
         power = simulate_power(
-            protocol,
+            target,
             difference=difference,
             generators=generators,
-            raters=sizes,
+            raters=sizes or RATERS,
             trials=trials,
             images=images,
             rater_share=rater_share,
             image_share=image_share,
             baseline=baseline,
             wage=wage,
+            trial_seconds=None if effort is None else effort.seconds.value,
             accept_low_pay=accept_low_pay,
             studies=studies,
             seed=seed,
@@ -97,7 +180,35 @@ def plan(
         points = [asdict(point) for point in power.points]
         show_json({"formula": asdict(power.formula), "power": points, "pay": pay})
         return
-    _say(protocol, power)
+    if effort is not None:
+        click.echo(_effort_sentence(effort, wage))
+    _say(target, power)
+
+
+def _read_effort(path: Path, seed: int) -> "Effort":
+    """Fit the error–time curve of a file."""
+    import csv
+
+    import numpy as np
+
+    from beholder.care.effort import measure_effort
+
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        columns = [[float(row[name]) for row in rows] for name in ("limit", "errors", "answers")]
+    except (OSError, UnicodeDecodeError, KeyError, ValueError, TypeError) as error:
+        raise UserError(f"{path}: needs the columns limit, errors and answers, all numbers ({error!r})") from error
+    return measure_effort(*columns, np.random.default_rng(seed))
+
+
+def _effort_sentence(effort: "Effort", wage: float) -> str:
+    seconds, area = effort.seconds, effort.area
+    cents = effort.price_cents(Decimal(f"{wage:.2f}"))
+    return (
+        f"a trial needs {seconds.value:.1f} s [{seconds.low:.1f}, {seconds.high:.1f}] (error–time area "
+        f"{area.value:.2f} s [{area.low:.2f}, {area.high:.2f}]): {cents / 100:.2f} per trial"
+    )
 
 
 def _say(protocol: str, power: Power) -> None:
@@ -123,3 +234,27 @@ def _say(protocol: str, power: Power) -> None:
     ]
     show_table(["raters", "answers", "power", "95 % CI", "hours", "cost"], rows)
     click.echo(f"\n{formula_sentence(study_plan, power.formula)}")
+
+
+def _show_board(board: BoardPower, *, as_json: bool) -> None:
+    rows = board.rows.to_dicts()
+    if as_json:
+        show_json({"claim": board.title, "level": board.level, "note": board.notes[0], "board": rows})
+        return
+    click.echo(f"{board.title}\n")
+    show_table(
+        ["prompts", "raters", "half-width", "power", "answers", "hours", "cost"],
+        [
+            (
+                f"{row['prompts']:,}",
+                f"{row['raters']:,}" if row["raters"] else "",
+                f"± {row['half_width']:.3g}",
+                f"{row['power']:.0%}",
+                f"{row['answers']:,}" if row["answers"] else "",
+                f"{row['hours']:,.1f}" if row["answers"] else "",
+                f"{row['cost']:,.0f}" if row["answers"] else "",
+            )
+            for row in rows
+        ],
+    )
+    click.echo(f"\n{board.notes[0]}")

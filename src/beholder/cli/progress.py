@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 EVERY = 10.0
 """Seconds between two lines where stderr is no terminal."""
@@ -27,16 +25,18 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def progress_report(label: str) -> Iterator[Report]:
     """Yield a function for work of several parts, which names the part; ``label`` stands until the first call."""
-    console = Console(stderr=True)
-    if console.is_terminal:
-        yield from _bars(console, label)
+    if sys.stderr.isatty():
+        yield from _bars(label)
     else:
         yield from _lines(label)
 
 
-def _bars(console: Console, label: str) -> Iterator[Report]:
+def _bars(label: str) -> Iterator[Report]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, TaskID] = {label: bar.add_task(label, total=None)}
 
         def report(part: str, done: int, total: int) -> None:

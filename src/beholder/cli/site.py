@@ -53,13 +53,13 @@ def site(
 ) -> None:
     """Write the board as a site: a folder of static pages.
 
-    Reads the tables of `beholder board FOLDER` and writes to OUT a front page with the board, a page for each
-    entry, slice and prompt, methods and data. No page makes a request to elsewhere, and all of them open from a
-    folder as from a web server. OUT is replaced as one; a folder that is not a site is never overwritten.
+    Brings the board of FOLDER up to date and writes to OUT a front page with the board, a page for each entry,
+    slice and prompt, methods and data. No page makes a request to elsewhere, and all of them open from a folder as
+    from a web server. OUT is replaced as one; a folder that is not a site is never overwritten.
     """
+    from beholder.api.publishing import SiteOptions, publish_board
     from beholder.cli.output import show_json
     from beholder.cli.progress import progress_report
-    from beholder.report.board_site.stage import SiteOptions, run
 
     options = SiteOptions(
         images=images,  # type: ignore[arg-type]  # one of the choices
@@ -71,9 +71,10 @@ def site(
     )
     logger.info("site: starting in %s", folder)
     with progress_report("site") as progress:
-        outcome = run(folder, out, options, force=force, progress=progress)
+        board, pages = publish_board(folder, out, options, force=force, progress=progress)
     if as_json:
-        show_json(asdict(outcome) | {"folder": str(out)})
+        show_json({"stages": [asdict(board), asdict(pages)], "folder": str(out)})
         return
-    click.echo(str(outcome))
+    click.echo(str(board))
+    click.echo(str(pages))
     click.echo(f"Open {out / 'index.html'}")

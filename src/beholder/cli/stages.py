@@ -187,13 +187,14 @@ def report(folder: Path, *, force: bool, quiet: bool, as_json: bool) -> None:  #
     logger.info("report: starting in %s", folder)
     with StillDrawer() as drawer:  # Vega starts while all else is imported
         from beholder.api.stages import load_stage
-        from beholder.cli.output import show_json
         from beholder.cli.progress import progress_report
 
         with progress_report("report"):
             write: Callable[..., Outcome] = load_stage("report").run
             outcome = write(folder, force=force, drawer=drawer)
     if as_json:
+        from beholder.cli.output import show_json
+
         show_json(asdict(outcome))
     else:
         click.echo(str(outcome))

@@ -15,10 +15,13 @@ from pydantic import ValidationError
 from beholder.design.fit import IMAGES, Change, Numbers, fit_question
 from beholder.design.intake import Intake, Sources, gather_images
 from beholder.design.items import Pools, pool_images
+from beholder.design.planned import NO_IMAGES, with_planned_images
 from beholder.design.stage import design_faults
 from beholder.errors import StudyError, unknown_name
 from beholder.images.folders import ImageEntry
+from beholder.study.benchmark import Benchmark
 from beholder.study.faults import faults_of
+from beholder.study.generating import AnyGenerator
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.protocols.protocol import Protocol
@@ -68,6 +71,7 @@ def make_study(
     gold: Sequence[tuple[str, Path]] = (),
     manifest: Path | None = None,
     generations: Sequence[Path] = (),
+    generators: Sequence[AnyGenerator] = (),
     name: str | None = None,
     title: str | None = None,
     seed: int = 0,
@@ -82,14 +86,19 @@ def make_study(
 
     The questions are those of the protocols, with their published numbers fitted to the images. ``raters``,
     ``trials`` and other ``numbers`` of the design, by the names of their settings, replace them in all questions
-    and are not fitted. An error lists every fault, and then nothing is written: the trials of a study that was
-    made can be drawn, and its pay is not below the least wage unless that was accepted.
+    and are not fitted. With ``generators``, the study is a benchmark whose images are going to be generated from
+    the prompts curated in ``folder``. An error lists every fault, and then nothing is written: the trials of a
+    study that was made can be drawn, and its pay is not below the least wage unless that was accepted.
     """
     folder = folder.resolve()
-    in_place = folder in [place.resolve() for place in generations]
-    _require_free(folder, LEFT_BY_GENERATE if in_place else frozenset())
+    in_place = bool(generators) or folder in [place.resolve() for place in generations]
+    _require_free(folder, None if generators else LEFT_BY_GENERATE if in_place else frozenset())
     sources = Sources(tuple(real), tuple(generated), tuple(gold), manifest, tuple(generations))
-    intake = gather_images(sources, folder, copy=copy, progress=progress)
+    if generators and sources == Sources():
+        existing = NO_IMAGES
+    else:
+        existing = gather_images(sources, folder, copy=copy, progress=progress)
+    intake = with_planned_images(existing, generators, folder) if generators else existing
     chosen = [PROTOCOLS[p] for p in dict.fromkeys(protocols) if p in PROTOCOLS]
     by_user = {key: None if number == 0 and key in NONE_AT_ZERO else number for key, number in numbers.items()}
     by_user |= {key: number for key, number in (("raters", raters), ("trials", trials)) if number is not None}
@@ -97,7 +106,12 @@ def make_study(
     faults = [*_protocol_faults(protocols), *misfits, *intake.faults, *_unmet(chosen, intake.entries)]
     name = name or _slug(folder.name)
     study, misfits = _study(
-        name, title or name.replace("-", " ").capitalize(), seed, pay or Pay(), [f.question for f in fitted]
+        name,
+        title or name.replace("-", " ").capitalize(),
+        seed,
+        pay or Pay(),
+        [f.question for f in fitted],
+        tuple(generators),
     )
     faults += misfits
     if study is not None and not faults:
@@ -112,9 +126,9 @@ def make_study(
     settings: dict[str, Plain] = {"protocols": list(protocols), "copy": copy}
     record = Provenance("new", settings, seed, inputs)
     if in_place:
-        _fill(folder, study, intake, record)
+        _fill(folder, study, existing, record)
     else:
-        _write(folder, study, intake, record)
+        _write(folder, study, existing, record)
     notes = (
         *(note for part in fitted for note in part.protocol.notes(part.question)),
         *_qualification_notes(study, intake.entries),
@@ -137,11 +151,14 @@ def _qualification_notes(study: Study, entries: Iterable[ImageEntry]) -> Iterato
             )
 
 
-def _require_free(folder: Path, permitted: frozenset[str]) -> None:
+def _require_free(folder: Path, permitted: frozenset[str] | None) -> None:
+    """Refuse a folder that holds a study, or anything that is not permitted; ``None``: all else is."""
     if (folder / FILE_NAME).exists():
         advice = "Choose another folder, or remove this one first."
         raise StudyError(str(folder), [f"there is a study here already ({FILE_NAME})"], advice=advice)
-    if folder.exists() and (not folder.is_dir() or {path.name for path in folder.iterdir()} - permitted):
+    if folder.exists() and (
+        not folder.is_dir() or (permitted is not None and {path.name for path in folder.iterdir()} - permitted)
+    ):
         state = "not empty" if folder.is_dir() else "a file"
         raise StudyError(str(folder), [f"{state}; a study needs a folder of its own, new or empty"])
 
@@ -206,20 +223,35 @@ def _slug(text: str) -> str:
 
 
 def _study(
-    name: str, title: str, seed: int, pay: Pay, questions: Sequence[AnyQuestion]
+    name: str,
+    title: str,
+    seed: int,
+    pay: Pay,
+    questions: Sequence[AnyQuestion],
+    generators: tuple[AnyGenerator, ...],
 ) -> tuple[Study | None, list[str]]:
     """Return the study and its faults; where no question could be made, any will do to have the rest checked."""
     stand_in = () if questions else next(iter(PROTOCOLS.values())).questions()
     try:
-        return Study(name=name, title=title, seed=seed, pay=pay, questions=(*questions, *stand_in)), []
+        study = Study(
+            name=name,
+            title=title,
+            seed=seed,
+            pay=pay,
+            questions=(*questions, *stand_in),
+            generators=generators,
+            benchmark=Benchmark() if generators else None,
+        )
     except ValidationError as error:
         return None, faults_of(error, Study)
+    return study, []
 
 
 def _fill(folder: Path, study: Study, intake: Intake, provenance: Provenance) -> None:
     """Write a study into the folder of its generations; it is one once its file is there, which comes last."""
     _copy(intake, folder)
-    Store(folder).write({"images": intake.images, "prompts": intake.prompts}, provenance)
+    if not intake.images.is_empty():  # those of a benchmark are still to be generated
+        Store(folder).write({"images": intake.images, "prompts": intake.prompts}, provenance)
     with write_atomically(folder / FILE_NAME) as toml:
         toml.write(dump_study(study).encode())
 

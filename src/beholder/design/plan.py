@@ -19,7 +19,7 @@ from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.significance.power import design_effect, means_group, preference_votes, proportions_group
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion, kind_of
-from beholder.study.kinds.duration import session_seconds
+from beholder.study.kinds.duration import session_seconds, session_trials
 
 RATING_SD = 0.9
 
@@ -40,6 +40,8 @@ class Plan:
     alpha: float = 0.05
     power: float = 0.8
     hourly_wage: float = 12.0
+    trial_seconds: float | None = None
+    """time that a trial needs, as measured by an error–time curve; left out: the usual time of the kind"""
 
     @property
     def pairs(self) -> int:
@@ -60,6 +62,8 @@ class Plan:
     @property
     def hours_each(self) -> float:
         """Hours that a rater spends."""
+        if self.trial_seconds is not None:
+            return session_trials(self.question) * self.trial_seconds / 3600
         return session_seconds(self.question) / 3600
 
     @property

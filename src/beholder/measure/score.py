@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import quiet_pillow
 from beholder.images.formats import UndecodableError
+from beholder.images.hash_index import HashIndex
 from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage
 from beholder.images.sources import ImageSource
 from beholder.measure.score_cache import ScoreFile, open_scores, score_key
@@ -22,6 +23,9 @@ from beholder.models.encoders.encode import EncoderKey, Features, encode_by, ide
 from beholder.models.encoders.encoder import Encoder, Vectors
 
 Progress = Callable[[int, int], None]
+
+FILES = "files.json"
+"""Beside the scores: the hashes of the files that were scored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +98,7 @@ def score(
     with ExitStack() as shared, quiet_pillow():
         identities = None
         if cache is not None and scorers:
-            identities = identify_all(sources, workers)
+            identities = identify_all(sources, workers, HashIndex.load(cache / FILES))
             files = {
                 scorer.name: shared.enter_context(open_scores(cache, scorer.identity, background))
                 for scorer in sorted(scorers, key=lambda scorer: scorer.name)
@@ -177,15 +181,17 @@ class _StoredScores:
         """Fill in all scores that are on the disk."""
         self._files = files
         for place, identity in enumerate(identities):
-            if isinstance(identity, str):
-                continue  # it cannot be read
-            key = self._keys[place] = score_key(identity, self._prompts[place])
-            for name, file in files.items():
-                score = file.get(key)
-                if score is not None:
-                    self._values[name][place], self._known[name][place] = score, True
-            if not any(self.lacks(name, place) for name in files):
-                self.complete.add(place)
+            if isinstance(identity, bytes):  # a text says why the image cannot be read
+                self._keys[place] = score_key(identity, self._prompts[place])
+        has_prompt = np.array([bool(prompt) for prompt in self._prompts], bool)
+        complete = np.array([key is not None for key in self._keys], bool)
+        for name, file in files.items():
+            scores = [None if key is None else file.get(key) for key in self._keys]
+            known = np.array([score is not None for score in scores], bool)
+            self._values[name][known] = [score for score in scores if score is not None]
+            self._known[name] = known
+            complete &= known | ~has_prompt if name in self._prompted else known
+        self.complete = set(np.flatnonzero(complete).tolist())
 
     def lacks(self, name: str, place: int) -> bool:
         """Say whether a scorer has yet to give this image a score: it can, and has not before."""

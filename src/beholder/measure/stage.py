@@ -145,22 +145,24 @@ def _images(
 
 def _score_rows(measures: Scores, settings: MeasureSettings) -> pl.DataFrame:
     """One row per image and scorer; scorers that need a prompt leave out images without one."""
-    rows: list[Row] = []
-    for name in [*(name for name in settings.scorers if name not in settings.prompted), *settings.prompted]:
-        rows += [
-            {
-                "scorer": name,
-                "aspect": SCORERS[name].aspect,
-                "image": image,
-                "score": float(value),
-                "better": SCORERS[name].better,
-            }
-            for image, value, prompted in zip(
-                measures.names, measures.values[name], measures.prompted, strict=True
-            )
-            if (prompted or name not in settings.prompted) and np.isfinite(value)
-        ]
-    return TABLES["scores"].frame(rows)
+    names = [*(name for name in settings.scorers if name not in settings.prompted), *settings.prompted]
+    frames = [TABLES["scores"].empty()]
+    for name in names:
+        columns = pl.DataFrame({"image": measures.names, "score": measures.values[name].astype(np.float64)})
+        if name in settings.prompted:
+            columns = columns.filter(pl.Series(measures.prompted, dtype=pl.Boolean))
+        columns = columns.filter(pl.col("score").is_finite())
+        recipe = SCORERS[name]
+        frames.append(
+            columns.select(
+                scorer=pl.lit(name),
+                aspect=pl.lit(recipe.aspect),
+                image="image",
+                score="score",
+                better=pl.lit(recipe.better, pl.String),
+            ).select(frames[0].columns)
+        )
+    return pl.concat(frames)
 
 
 def without_training_images(

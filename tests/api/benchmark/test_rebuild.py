@@ -1,8 +1,10 @@
 """A lock rebuilt in an empty folder gives equal bytes, and one changed byte is named."""
 
+import json
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -10,8 +12,9 @@ import pytest
 from tests.api.benchmark.conftest import RATERS
 from tests.cli.conftest import Ran
 
-from beholder.api.benchmark.bench import bench
+from beholder.api.benchmark.bench import bench_steps
 from beholder.api.benchmark.lock import gather_lock, lock_study
+from beholder.api.benchmark.plan import plan_bench
 from beholder.api.benchmark.rebuild import check_lock, rebuild
 from beholder.errors import StudyError
 from beholder.study.kinds.pair import PairQuestion
@@ -46,11 +49,14 @@ def test_a_lock_rebuilt_in_an_empty_folder_gives_equal_bytes(locked: Path, sourc
     assert lock_study(sources).read_bytes() == (locked / "study.lock").read_bytes()
 
 
-def test_a_folder_with_results_is_rebuilt_next_to_it_and_stays_as_it_is(copied: Path) -> None:
+def test_a_folder_with_results_is_rebuilt_next_to_it_and_stays_as_it_is(
+    run: Callable[..., Ran], copied: Path
+) -> None:
     before = {path: path.stat().st_mtime_ns for path in copied.rglob("*")}
-    rebuilt = rebuild(copied)
-    assert rebuilt.difference is None
-    assert [stage.stage for stage in rebuilt.stages if stage.skipped] == []
+    ran = run("bench", copied, "--locked")
+    assert ran.code == 0, ran.err
+    assert "Every table is the same as when it was locked." in ran.out
+    assert "unchanged" not in ran.out  # nothing was skipped
     assert {path: path.stat().st_mtime_ns for path in copied.rglob("*")} == before
     assert [path.name for path in copied.parent.iterdir()] == ["copied"]
 
@@ -120,7 +126,10 @@ def answered(locked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     sessions = store.read("sessions").with_columns(simulated=pl.lit(value=False))
     frames = {name: store.read(name) for name in COLLECT.outputs} | {"sessions": sessions}
     store.write(frames, Provenance("collect", {}, 0, {}))
-    bench(folder)
+    plan = plan_bench(folder, raters=None, bad=0)
+    for step in bench_steps(folder, replace(plan, stages=plan.stages - {"report", "site"})):
+        step()
+    lock_study(folder)
     return folder
 
 
@@ -182,12 +191,20 @@ class TestTheLock:
             read_lock(tmp_path)
 
 
-class TestTheCommands:
-    def test_locked(self, run: Callable[..., Ran], copied: Path) -> None:
-        ran = run("bench", copied, "--locked")
-        assert ran.code == 0, ran.err
-        assert "Every table is the same as when it was locked." in ran.out
+@pytest.fixture
+def folders(locked: Path, tmp_path: Path) -> Path:
+    """Folders a and b of images with their prompts, and a file of the prompts."""
+    rows = Store(locked).read("generations")
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        for row in rows.filter(generator=name).iter_rows(named=True):
+            shutil.copyfile(locked / row["path"], tmp_path / name / f"{row['prompt']}.png")
+            (tmp_path / name / f"{row['prompt']}.txt").write_text(row["text"])
+    (tmp_path / "prompts.txt").write_text("\n".join(rows["text"].unique(maintain_order=True)))
+    return tmp_path
 
+
+class TestTheCommands:
     def test_check(self, run: Callable[..., Ran], copied: Path) -> None:
         assert run("lock", copied).code == 0
         assert "Every table is as it was locked." in run("lock", copied, "--check").out
@@ -195,3 +212,29 @@ class TestTheCommands:
         ran = run("lock", copied, "--check")
         assert ran.code == 1
         assert "curate.toml" in ran.out
+
+    def test_a_benchmark_of_folders(self, run: Callable[..., Ran], folders: Path) -> None:
+        """From prompts to a board, as the page shows it; scorers and distances come from the study file."""
+        study = folders / "study"
+        unprompted = run("new", "hpd-pairs", study, "--generator", "a=folder:../a", "--generator", "b=folder:../b")
+        assert unprompted.code == 2
+        assert "no prompts to generate from" in unprompted.err
+        assert not study.exists()
+        assert run("curate", study, "--prompts", folders / "prompts.txt").code == 0
+        numbers = ("--raters", 6, "--trials", 8, "--repeats", 0, "--attention-every", 0)
+        new = run(
+            "new", "hpd-pairs", study, "--generator", "a=folder:../a", "--generator", "b=folder:../b", *numbers
+        )
+        assert new.code == 0, new.err
+        assert "with 16 images (8 a, 8 b)" in new.out
+        assert "beholder bench" in new.out
+        toml = (study / "study.toml").read_text()
+        (study / "study.toml").write_text(toml.replace("scorers = []", 'scorers = ["sharpness"]\ndistances = []'))
+        ran = run("bench", study, "--simulate", 6)
+        assert ran.code == 0, ran.err
+        assert "They know nothing about your images" in ran.out
+        assert "\npreference — higher is better" in ran.out
+        assert "Without a better end: sharpness." in ran.out
+        assert set(json.loads(run("lock", study, "--json").out)["generators"]) == {"a", "b"}
+        twice = run("bench", study, "--locked", "--force")
+        assert (twice.code, "leave --simulate" in twice.err) == (2, True)

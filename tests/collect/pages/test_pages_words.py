@@ -23,6 +23,14 @@ def test_both_languages_say_the_same() -> None:
         assert sorted(re.findall(r"\{\w+\}", text)) == sorted(re.findall(r"\{\w+\}", DE[key])), key
 
 
+def test_no_page_promises_what_a_study_does_not_keep() -> None:
+    """Studies have attention checks: no text says that there are no trick questions. None speaks of admission."""
+    texts = [*EN.values(), *(path.read_text() for path in PAGES.rglob("*.js"))]
+    assert [text for text in texts if "trick question" in text.lower()] == []
+    assert [text for text in texts if re.search(r"""["'>]Admission""", text)] == []
+    assert [text for text in DE.values() if "fangfrage" in text.lower()] == []
+
+
 def test_every_text_that_a_script_names_is_there() -> None:
     named = {
         key

@@ -9,8 +9,6 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design
 
-schemathesis = pytest.importorskip("schemathesis")
-
 Serve = Callable[..., Any]
 
 CALLS = 8
@@ -21,6 +19,7 @@ TRUTH = ("zephyr", "quasar", "nimbus", "attention", "sha256", "Traceback", "sqla
 
 @pytest.mark.parametrize("mode", ["POSITIVE", "NEGATIVE"])
 def test_no_request_makes_the_server_fail_or_tell(serve: Serve, mode: str) -> None:
+    schemathesis = pytest.importorskip("schemathesis")  # not by all who collect the tests: it imports for seconds
     served = serve(RealismQuestion(name="q", design=Design(raters=40, trials=4)), limited=False)
     document = served.client().get("/openapi.json").json()
     schema = schemathesis.openapi.from_dict(document)
@@ -32,15 +31,20 @@ def test_no_request_makes_the_server_fail_or_tell(serve: Serve, mode: str) -> No
         if mode == "NEGATIVE" and not (operation.body or operation.path_parameters):
             continue
         visitor = served.visitor().begin()
-        _fuzz(operation, mode, served.address, visitor.client.cookies["beholder"], statuses)
+        strategy = operation.as_strategy(generation_mode=getattr(schemathesis.GenerationMode, mode))
+        _fuzz(operation, strategy, served.address, visitor.client.cookies["beholder"], statuses)
     assert len(statuses) > 60
     assert max(statuses) < 500
     assert any(status < 300 for status in statuses) or mode == "NEGATIVE"
 
 
-def _fuzz(operation: Any, mode: str, address: str, cookie: str, statuses: list[int]) -> None:  # noqa: ANN401
-    strategy = operation.as_strategy(generation_mode=getattr(schemathesis.GenerationMode, mode))
-
+def _fuzz(
+    operation: Any,  # noqa: ANN401
+    strategy: Any,  # noqa: ANN401
+    address: str,
+    cookie: str,
+    statuses: list[int],
+) -> None:
     @seed(1)
     @settings(
         max_examples=CALLS,

@@ -1,11 +1,17 @@
 """Rehearsals: in databases of their own, kept, shown, and never in the way of the study."""
 
 import asyncio
+import io
+import os
 import shutil
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import httpx
 import polars as pl
@@ -13,10 +19,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from beholder.cli.main import main
-from beholder.collect.database.address import default_url
+from beholder.collect.database.address import DATABASE, default_url
 from beholder.collect.exchange.export import collected_tables, export
 from beholder.collect.exchange.restore import restore
 from beholder.collect.researcher.extend import extend
+from beholder.collect.server import child_process
 from beholder.collect.server import serve as serving
 from beholder.collect.server.application import create_app
 from beholder.collect.simulate.http_raters import post_patiently
@@ -53,10 +60,31 @@ def served_urls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
     return urls
 
 
+@pytest.fixture
+def _children_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run what a rehearsal leaves to child processes in this one, where nothing has to be imported."""
+
+    def run(*arguments: str | Path, url: str = "") -> str:
+        module, *others = map(str, arguments)
+        out, errors = io.StringIO(), io.StringIO()
+        with (
+            patch.object(sys, "argv", [module, *others]),
+            patch.dict(os.environ, {DATABASE: url}),
+            redirect_stdout(out),
+            redirect_stderr(errors),
+        ):
+            code = main(others) if module == "beholder" else import_module(module).main()
+        return child_process._output(module, code, out.getvalue(), errors.getvalue())
+
+    monkeypatch.setattr(child_process, "run_child", run)
+    monkeypatch.setattr(serving, "run_child", run)
+
+
 def content_of(folder: Path) -> dict[str, pl.DataFrame]:
     return {name: Store(folder).read(name) for name in ("sessions", "answers", "marks")}
 
 
+@pytest.mark.usefixtures("_children_here")
 def test_a_rehearsal_takes_no_slot_and_is_never_deleted(
     study_folder: StudyFolder, served_urls: list[tuple[str, bool]], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,6 +122,7 @@ def test_a_rehearsal_is_shown_and_not_played_twice_for_that(
     assert find_rehearsal(folder, raters=3, bad=0) is None
 
 
+@pytest.mark.usefixtures("_children_here")
 def test_options_that_do_not_go_together(study_folder: StudyFolder, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(study_folder(QUESTION))
     assert main(["collect", folder, "--serve"]) == 2
@@ -117,6 +146,7 @@ def test_a_rehearsal_admits_simulated_raters_only(study_folder: StudyFolder) -> 
         extend(folder, url, "q", 2, reason="", who="me")
 
 
+@pytest.mark.usefixtures("_children_here")
 def test_answers_of_real_raters_stay_in_the_tables(serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     served = serve(QUESTION)
     served.visitor().begin().walk()
@@ -140,6 +170,7 @@ def test_real_raters_move_answers_simulated_on_the_tables_aside(serve: Serve) ->
     assert not Store(served.folder).read("sessions")["simulated"].any()
 
 
+@pytest.mark.usefixtures("_children_here")
 def test_simulated_raters_in_the_study_itself_are_refused_and_kept(
     study_folder: StudyFolder, served_urls: list[tuple[str, bool]], capsys: pytest.CaptureFixture[str]
 ) -> None:

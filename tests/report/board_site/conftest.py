@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +27,8 @@ RECORD = Provenance("test", {}, 0, {})
 MOMENT = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
 RATERS = 12
 SKILL = {"aurora": 0.9, "borealis": 0.75, "cirrus": 0.1, "dune": -0.4, "ember": -1.2}
+SPEED = {"aurora": 4.0, "borealis": 1.5, "cirrus": 2.5, "dune": 0.8, "ember": 0.5}
+"""Seconds for an image, at least."""
 MARKUP = "</script><b>bold</b> & 'quoted'"
 """A prompt that would break a page which does not escape it."""
 
@@ -113,9 +116,10 @@ def _generated(images: list[Row], final: dict[str, str], ids: dict[str, str]) ->
         for row in images
     ]
     costs: list[Row] = [
-        {"generator": row["generator"], "prompt": row["prompt"], "sample": 0, "seconds": 1.5, "energy_wh": 0.02}
+        {"generator": row["generator"], "prompt": row["prompt"], "sample": 0}
+        | {"seconds": (SPEED[str(row["generator"])] + number % 5 / 10), "energy_wh": 0.02}
         | {"energy_method": "codecarbon, constant power", "cost": 0.01, "currency": "USD"}
-        for row in generations
+        for number, row in enumerate(generations)
     ]
     return {"generations": generations, "generation_costs": costs}
 
@@ -187,18 +191,19 @@ def _scores(images: list[Row]) -> list[Row]:
 
 
 @pytest.fixture(scope="session")
-def board_study(small_world: object, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def board_study(small_world: Any, make_once: Any) -> Path:  # noqa: ANN401 - tests are no package to import types from
     """The study of the small board, which tests read and never change."""
-    world_folder, painted = small_world.folder / "images", small_world.painted  # type: ignore[attr-defined]
-    return build_board_study(tmp_path_factory.mktemp("board") / "study", painted, world_folder, 32)
+
+    def fill(folder: Path) -> None:
+        build_board_study(folder / "study", small_world.painted, small_world.folder / "images", 32)
+
+    return Path(make_once("board-study", fill)) / "study"
 
 
 @pytest.fixture(scope="session")
-def site(board_study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(board_study: Path, make_once: Any) -> Path:  # noqa: ANN401
     """The site of the small board."""
-    out = tmp_path_factory.mktemp("site") / "public"
-    run_site(board_study, out)
-    return out
+    return Path(make_once("board-site", lambda folder: run_site(board_study, folder / "public"))) / "public"
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 import polars as pl
 import pytest
 
+from beholder.report.board_site.pictures import Picture
 from beholder.report.board_site.rendering import environment
 from beholder.tables.store import Store
 
@@ -136,28 +137,29 @@ def test_a_prompt_has_the_images_and_the_mean_of_all_answers(site: Path, board_s
     prompt = str(store.read("prompts")["prompt"][0])
     page = site / "prompts" / f"{prompt}.html"
     assert len(re.findall(r'<img src="\.\./images', page.read_text(encoding="utf-8"))) == 5
-    image = (
-        store.read("images")
-        .filter((pl.col("prompt") == prompt) & (pl.col("generator") == "cirrus"))["image"]
-        .item()
+    own = store.read("images").filter((pl.col("prompt") == prompt) & (pl.col("generator") == "cirrus"))
+    judged = store.read("judgements").filter(
+        (pl.col("image") == own["image"].item()) & (pl.col("aspect") == "quality")
     )
-    judged = store.read("judgements").filter((pl.col("image") == image) & (pl.col("aspect") == "quality"))
-    assert f"{judged['value'].mean():.2f}" in words_of(page)
+    assert f"{judged['value'].to_numpy().mean():.2f}" in words_of(page)
     assert "12 answers" in words_of(page)
 
 
-def test_a_raised_mark_stands_at_the_entry_and_is_explained() -> None:
-    """The template alone: the small board has too few prompts for the test."""
-    entry = {
-        "name": "a",
-        "page": "a",
-        "path": "M0 0",
-        "colour": "red",
-        "marks": ("a leads more on public prompts",),
-    }
-    source = '{% import "board_site/parts.html.j2" as parts with context %}{{ parts.who(entry, "") }}'
-    text = environment().from_string(source).render(entry=entry)
-    assert 'aria-label="marked: a leads more on public prompts"' in text
+def test_a_raised_mark_stands_at_the_entry_and_is_explained(site: Path, board_study: Path) -> None:
+    marks = Store(board_study).read("board_marks").filter("raised")
+    (words,) = marks.filter(pl.col("entry") == "dune")["words"]  # the generator rewrote its prompts
+    front = (site / "index.html").read_text(encoding="utf-8")
+    assert front.count(f'aria-label="marked: {words}"') == 2  # on the board, and among the utilities
+    assert "or as the generator used it, another than that of the study?" in words_of(site / "index.html")
+    assert f"Marked. {words}" in words_of(site / "entries" / "dune.html")
+    assert "Marked" not in words_of(site / "entries" / "aurora.html")
+
+
+def test_no_link_stands_within_another_where_images_lead_to_their_files() -> None:
+    source = '{% import "board_site/parts.html.j2" as parts with context %}{{ parts.shown(p, "", "", linked) }}'
+    picture = Picture("a.webp", 8, 8, "a-full.png")
+    texts = [environment().from_string(source).render(p=picture, linked=linked) for linked in (True, False)]
+    assert [text.count("<a ") for text in texts] == [1, 0]
 
 
 @pytest.mark.parametrize("name", ["methods.html", "data.html"])

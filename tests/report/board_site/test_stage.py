@@ -112,7 +112,8 @@ def test_the_command_writes_reports_and_refuses(
     arguments = ["site", str(board_study), str(out), "--images", "none", "--date", "2026-11-17"]
     assert main([*arguments, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed["rows"] == {"pages": 38, "images": 0, "files": 13}
+    assert [stage["skipped"] for stage in printed["stages"]] == [True, False]
+    assert printed["stages"][1]["rows"] == {"pages": 38, "images": 0, "files": 17}
     assert main(arguments) == 0
     assert "site: unchanged" in capsys.readouterr().out
     assert main(["site", str(board_study), str(tmp_path)]) == 2

@@ -19,6 +19,7 @@ from beholder.api.study_folder import StudyFolder, folder_of
 from beholder.collect import stage as collect
 from beholder.consolidate import stage as consolidate
 from beholder.design.add import add_generations
+from beholder.report.board_site import stage as site
 from beholder.simulate.painted_truth import write_painted_truth
 from beholder.study.study import load_study
 from beholder.tables.store import Store
@@ -26,15 +27,20 @@ from beholder.tables.work import Outcome
 
 Step = Callable[[], Outcome]
 
+SITE = "site"
+"""Folder of the site within the study folder."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BenchOutcome(RunOutcome):
-    """What each stage did, the page that shows the results, and the lock."""
+    """What each stage did, the pages that show the results, and the lock."""
 
+    site: Path = Path()
     lock: Path = Path()
 
     def __repr__(self) -> str:
-        return "\n".join([*map(str, self.stages), f"report: {self.report}", f"lock: {self.lock}"])
+        pages = [f"report: {self.report}", f"site: {self.site}", f"lock: {self.lock}"]
+        return "\n".join([*map(str, self.stages), *pages])
 
 
 def bench(
@@ -58,12 +64,14 @@ def bench(
         after: Called with what each stage did.
 
     Returns:
-        What each stage did; its ``report`` is the page, its ``lock`` the file that a rerun is compared with.
+        What each stage did; its ``report`` is a page, its ``site`` the folder of a site that can be published, and
+        its ``lock`` the file that a rerun is compared with.
 
     Example:
         >>> import beholder as bh
-        >>> outcome = bh.bench("my-benchmark", simulate=30)  # doctest: +SKIP
-        >>> bh.open_study("my-benchmark").board  # doctest: +SKIP
+        >>> outcome = bh.bench("my-benchmark", simulate=20)
+        >>> outcome.lock.as_posix(), bh.open_study("my-benchmark").board["measure"].unique().sort().to_list()
+        ('my-benchmark/study.lock', ['preference', 'sharpness'])
     """
     folder = folder_of(study)
     plan = plan_bench(folder, raters=simulate, bad=bad)
@@ -72,7 +80,7 @@ def bench(
         outcomes.append(step())
         if after:
             after(outcomes[-1])
-    return BenchOutcome(tuple(outcomes), folder / PAGE, lock_study(folder))
+    return BenchOutcome(tuple(outcomes), folder / PAGE, folder / SITE, lock_study(folder))
 
 
 def bench_steps(folder: Path, plan: BenchPlan, *, force: bool = False, bar: Bar | None = None) -> Iterator[Step]:
@@ -90,6 +98,7 @@ def bench_steps(folder: Path, plan: BenchPlan, *, force: bool = False, bar: Bar 
         "measure": partial(_measure, folder, plan, report, force=force),
         "board": partial(load_stage("board").run, folder, force=force),
         "report": partial(load_stage("report").run, folder, force=force),
+        "site": partial(_write_site, folder, report, force=force),
     }
     return (step for stage, step in plain.items() if stage in plan.stages)
 
@@ -153,3 +162,8 @@ def _measure(folder: Path, plan: BenchPlan, bar: Bar, *, force: bool) -> Outcome
     run = cast("Callable[..., Outcome]", load_stage("measure").run)
     with bar("measure") as progress:
         return run(folder, force=force, measuring=plan.measuring, progress=progress)
+
+
+def _write_site(folder: Path, bar: Bar, *, force: bool) -> Outcome:
+    with bar("site") as progress:
+        return site.run(folder, folder / SITE, force=force, progress=progress)

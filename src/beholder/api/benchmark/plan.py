@@ -47,7 +47,7 @@ def plan_bench(folder: Path, *, raters: int | None, bad: int) -> BenchPlan:
     study, store = load_study(folder), Store(folder)
     benchmark = study.benchmark or Benchmark()
     faults: list[str] = []
-    stages = set(STAGES) - {"import"}
+    stages = {*STAGES, "site"} - {"import"}
     if (folder / CURATE_FILE).is_file():
         load_curation(folder)
     else:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from beholder.api.benchmark.bench import bench_steps
+from beholder.api.benchmark.bench import SITE, bench_steps
 from beholder.api.benchmark.differences import Difference, setting_difference, stage_difference
 from beholder.api.benchmark.lock import installed_packages
 from beholder.api.benchmark.plan import plan_rebuild
@@ -30,7 +30,7 @@ from beholder.tables.work import Outcome
 
 GENERATIONS = "generations"
 BUILT = frozenset(
-    {TABLES_ROOM, TRUTH_ROOM, FEATURES_ROOM, SCORES_ROOM, MODELS_FOLDER, GENERATIONS, REHEARSALS_ROOM, PAGE}
+    {TABLES_ROOM, TRUTH_ROOM, FEATURES_ROOM, SCORES_ROOM, MODELS_FOLDER, GENERATIONS, REHEARSALS_ROOM, PAGE, SITE}
 )
 """What stages write into a study folder; everything else is a source, and is linked."""
 NOT_REPEATABLE = ("http",)

@@ -68,6 +68,8 @@ def saturation_rows(measure: Measure, standing: Standings, *, level: float) -> l
     if measure.better is None or len(standing.entries) < 2 or not np.all(np.isfinite(standing.pairs.low)):
         return []
     unit = measure.spread
+    if np.ptp(standing.cells.values) <= 1e-9 * max(unit, 1e-300):  # it does not look at the images
+        return []
     order = _best_first(standing)
     best, rivals = order[0], [k for k in order[1:] if standing.pairs.rank_low[k] == 1]
     common: Row = {"check": "saturation", "measure": measure.name, "entry": standing.entries[best]}

@@ -28,7 +28,7 @@ from sqlalchemy.pool import NullPool, QueuePool
 
 from beholder.collect.database.group_commit import GroupCommit, end_with_its_transaction
 from beholder.collect.database.private_files import make_private
-from beholder.collect.database.schema_version import bring_up_to_date
+from beholder.collect.database.schema_version import REVISIONS, bring_up_to_date
 
 REHEARSAL = "rehearsal"
 """Control value that marks the database of a rehearsal: which simulated raters have played it, as JSON."""
@@ -266,10 +266,18 @@ WORKING = Timeouts(lock=30, turn=30, pool=30, connection=10, statement=None)
 
 
 class Database:
-    """An engine, and the transactions for reading and writing."""
+    """An engine, and the transactions for reading and writing; with the tables of a study, or others."""
 
-    def __init__(self, url: str, timeouts: Timeouts = WORKING) -> None:
+    def __init__(
+        self,
+        url: str,
+        timeouts: Timeouts = WORKING,
+        *,
+        tables: MetaData = metadata,
+        revisions: tuple[str, ...] = REVISIONS,
+    ) -> None:
         self.url = url
+        self._tables, self._revisions = tables, revisions
         self.is_sqlite = url.startswith("sqlite")
         if self.is_sqlite:
             pool = {"pool_size": 16, "max_overflow": 48, "pool_timeout": timeouts.pool}
@@ -283,7 +291,7 @@ class Database:
 
     def create(self) -> str:
         """Create the tables, or migrate those of an earlier version; return what was migrated."""
-        return bring_up_to_date(self.engine, metadata)
+        return bring_up_to_date(self.engine, self._tables, self._revisions)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

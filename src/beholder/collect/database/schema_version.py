@@ -20,9 +20,12 @@ UPGRADE_LOCK = 0x6265686F6C646572
 """Key of the advisory lock that keeps processes on one PostgreSQL from migrating at the same time."""
 
 
-def bring_up_to_date(engine: Engine, metadata: MetaData) -> str:
-    """Create the tables at the current version, or migrate those of an earlier one; return what was migrated."""
-    if is_current(engine):
+def bring_up_to_date(engine: Engine, metadata: MetaData, revisions: tuple[str, ...] = REVISIONS) -> str:
+    """Create the tables at the current version, or migrate those of an earlier one; return what was migrated.
+
+    ``revisions`` are those of the schema in ``metadata``, earliest first: a study's, unless others are named.
+    """
+    if is_current(engine, revisions):
         return ""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         _wait_for_others(connection)
@@ -30,16 +33,16 @@ def bring_up_to_date(engine: Engine, metadata: MetaData) -> str:
         if version is None:
             metadata.create_all(connection)
             VERSIONS.create(connection)
-            connection.execute(VERSIONS.insert().values(version_num=CURRENT))
+            connection.execute(VERSIONS.insert().values(version_num=revisions[-1]))
             return ""
-    if version == CURRENT:
+    if version == revisions[-1]:
         return ""
     from beholder.collect.database.migrations.upgrade import upgrade  # noqa: PLC0415 - only here is Alembic worth its time
 
     return upgrade(engine)
 
 
-def is_current(engine: Engine) -> bool:
+def is_current(engine: Engine, revisions: tuple[str, ...] = REVISIONS) -> bool:
     """Whether the database has the version of this program; raise an error if its version is later."""
     try:
         with engine.connect() as connection, connection.begin():
@@ -48,12 +51,12 @@ def is_current(engine: Engine) -> bool:
         if error.connection_invalidated or not _is_missing_table(error):
             raise
         return False
-    if version is not None and version not in REVISIONS:
+    if version is not None and version not in revisions:
         raise StageError(
-            f"the database has version {version} of the schema, and this beholder knows {', '.join(REVISIONS)}: "
+            f"the database has version {version} of the schema, and this beholder knows {', '.join(revisions)}: "
             "it was made by a later one. Install that"
         )
-    return version == CURRENT
+    return version == revisions[-1]
 
 
 def _wait_for_others(connection: Connection) -> None:

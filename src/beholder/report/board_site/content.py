@@ -12,7 +12,7 @@ from beholder.report.board_site.file_names import file_names
 from beholder.report.board_site.prompt_values import prompt_values
 from beholder.report.site.generator_marks import SHAPE_PATHS, generator_marks
 from beholder.study.study import Study
-from beholder.tables.stages import REPORT
+from beholder.tables.stages import REPORT, STAGES
 from beholder.tables.store import Store
 
 ALL = "all"
@@ -23,6 +23,8 @@ SOURCES: Mapping[str, str] = {
     "scorer": "scorer",
     "model": "trained model",
     "distance": "distance between sets",
+    "cost": "cost",
+    "stated": "stated by others",
 }
 """Where a measure comes from -> how the pages call it; other sources go by their own names."""
 
@@ -73,6 +75,8 @@ class Cell:
     answers: int | None
     note: str | None
     decimals: int
+    stated: bool = False
+    """Whether others state it, and it was not measured here."""
 
     @property
     def rank(self) -> str:
@@ -156,7 +160,9 @@ class Content:
         return {entry.name: entry for entry in self.entries}[name]
 
 
-READ = ("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "board_marks")
+READ = STAGES["board"].outputs
+"""The board's tables: the first must be there, the others are read if they are."""
+
 READ_IF_THERE = (
     *("images", "prompts", "curated_prompts", "prompt_tags", "prompt_sets"),
     *("generations", "generation_costs", "sessions", "raters", "judgements"),
@@ -174,9 +180,8 @@ def read_content(folder: Path, study: Study) -> Content:
         The content of all pages.
     """
     store = Store(folder).within(REPORT)
-    tables = {name: store.read(name) for name in READ}
-    tables |= {name: store.read_or_empty(name) for name in READ_IF_THERE}
-    board = tables["board"]
+    tables = {name: store.read_or_empty(name) for name in (*READ, *READ_IF_THERE)}
+    board = _with_costs(store.read("board"), tables["board_costs"])
     measures = _measures(board, study)
     slices = _slices(board, {measure.name: measure.decimals for measure in measures})
     leading = leading_measure(measures)
@@ -196,6 +201,20 @@ def read_content(folder: Path, study: Study) -> Content:
     )
 
 
+def _with_costs(board: pl.DataFrame, costs: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the board, and what an image of each entry cost as further measures over all prompts."""
+    rows = costs.select(
+        "measure",
+        *("entry", "value", "low", "high", "level", "se", "rank_low", "rank_high", "prompts"),
+        family=pl.lit(ALL),
+        slice=pl.lit(ALL),
+        source=pl.lit("cost"),
+        better=pl.lit("lower"),
+        answers="images",
+    )
+    return pl.concat([board, rows], how="diagonal")
+
+
 def leading_measure(measures: Sequence[MeasureHead]) -> MeasureHead:
     """Return the first measure by people, else the first with a direction, else the first."""
     by_people = (m for m in measures if m.source == "people" and m.better)
@@ -204,9 +223,12 @@ def leading_measure(measures: Sequence[MeasureHead]) -> MeasureHead:
 
 def _measures(board: pl.DataFrame, study: Study) -> tuple[MeasureHead, ...]:
     """Return the measures in the order of the board: those by people first."""
-    heads = board.select("measure", "source", "better", "level").unique(maintain_order=True, subset="measure")
+    own = board.filter(pl.col("source") != "stated").select("measure", "source", "better", "level")
+    others = board.filter(pl.col("source") == "stated").select("measure", "source", "better", "level")
+    heads = pl.concat([own, others]).unique(maintain_order=True, keep="first", subset="measure")
     directed = heads.filter(pl.col("better").is_in(["higher", "lower"]))
-    people = set(directed.filter(pl.col("source") == "people")["measure"]) or set(directed["measure"])
+    measured = directed.filter(pl.col("source") != "cost")
+    people = set(measured.filter(pl.col("source") == "people")["measure"]) or set(measured["measure"])
     weights = study.board.weights or dict.fromkeys(people, 1.0)
     half_widths = board.select("measure", "slice", width=(pl.col("high") - pl.col("low")) / 2).drop_nulls()
     return tuple(
@@ -235,7 +257,9 @@ def _slices(board: pl.DataFrame, decimals: Mapping[str, int]) -> tuple[BoardSlic
             prompts=max((n for n in rows["prompts"] if n is not None), default=0),
             cells={
                 (row["measure"], row["entry"]): Cell(
-                    **{column: row[column] for column in CELL_COLUMNS}, decimals=decimals[row["measure"]]
+                    **{column: row[column] for column in CELL_COLUMNS},
+                    decimals=decimals[row["measure"]],
+                    stated=row["source"] == "stated",
                 )
                 for row in rows.iter_rows(named=True)
             },

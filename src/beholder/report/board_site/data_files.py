@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from beholder.report.board_site.content import READ, Content
 from beholder.report.board_site.croissant import DataFile, Publication, croissant
 from beholder.report.board_site.rendering import render
 from beholder.tables.catalogue import TABLES
-from beholder.tables.schema import FLAG, INTEGER, NUMBER, TEXT, Column, Table
+from beholder.tables.schema import FLAG, INTEGER, INTEGERS, NUMBER, TEXT, TEXTS, Column, Table
 from beholder.tables.store import Store
 
 ROOM = "data"
@@ -34,7 +35,15 @@ PROMPT_VALUES = Table(
 )
 """What the pages of prompts show."""
 
-JSON_TYPES = {TEXT: "string", INTEGER: "integer", NUMBER: "number", FLAG: "boolean"}
+JSON_TYPES: Mapping[pl.DataType, str] = {
+    TEXT: "string",
+    INTEGER: "integer",
+    NUMBER: "number",
+    FLAG: "boolean",
+    TEXTS: "array",
+    INTEGERS: "array",
+}
+"""Column type -> JSON's."""
 
 SCHEMA_FILE, BOARD_FILE = "board.schema.json", "board.json"
 

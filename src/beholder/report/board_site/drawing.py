@@ -78,7 +78,7 @@ class FrontChart:
 
 
 def chart_measures(content: Content) -> tuple[MeasureHead, MeasureHead] | None:
-    """Return the two measures that the chart shows first: one from elsewhere, and the leading one by people."""
+    """Return the two measures that the chart shows first: a cost, or one from elsewhere; and the leading one."""
     directed = [
         measure
         for measure in content.measures
@@ -88,7 +88,8 @@ def chart_measures(content: Content) -> tuple[MeasureHead, MeasureHead] | None:
         return None
     y = content.leading if content.leading in directed else directed[0]
     others = [measure for measure in directed if measure is not y]
-    return next((m for m in others if m.source != y.source), others[0]), y
+    costs = [measure for measure in others if measure.source == "cost"]
+    return next((m for m in (*costs, *others) if m.source != y.source), others[0]), y
 
 
 def front_chart(content: Content, x: MeasureHead, y: MeasureHead) -> FrontChart:

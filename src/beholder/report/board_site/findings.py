@@ -21,7 +21,7 @@ def lead_sentence(content: Content, part: BoardSlice, measure: MeasureHead) -> s
         measure: The measure.
 
     Returns:
-        One sentence.
+        One sentence; none where entries cost the same.
     """
     cells = {entry.name: part.cells.get((measure.name, entry.name)) for entry in content.entries}
     first = [name for name, cell in cells.items() if cell is not None and cell.rank_low == 1]
@@ -30,6 +30,8 @@ def lead_sentence(content: Content, part: BoardSlice, measure: MeasureHead) -> s
     ranked = sum(cell is not None and cell.rank_low is not None for cell in cells.values())
     if len(first) == 1:
         return f"By {measure.name}, the best is {first[0]}: significantly ahead of every other entry."
+    if len(first) == ranked and measure.source == "cost":
+        return ""
     if len(first) == ranked:
         return f"By {measure.name}, the best is not known yet: no entry can be excluded from first place."
     listed = (

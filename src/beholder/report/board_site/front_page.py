@@ -17,6 +17,15 @@ EXPLANATIONS = {
     "overfitting": "Is an entry’s lead over the others larger on the public prompts than on held-out ones? "
     "One-sided Welch test over prompts, Holm-adjusted over the entries; prompts that are harder for all raise no "
     "mark.",
+    "ceiling": "Is the best entry so close to the end of the scale that better ones could not be seen? Confidence "
+    "bound over prompts and raters.",
+    "saturation": "Are the entries that share the first rank equivalent, so that more data would separate none of "
+    "them? Two one-sided tests against a difference of 0.2 standard deviations between prompts.",
+    "drift": "Does a metric rate newer entries ever higher, or lower, than people do? Slope over their order "
+    "of appearance, Holm-adjusted over the metrics.",
+    "best-of-n": "Were images chosen among several of the same prompt?",
+    "stated": "Was a value stated by others and not measured here, or does it differ from what was measured here?",
+    "rewritten": "Was the prompt as it was sent, or as the generator used it, another than that of the study?",
 }
 """Name of a check -> what it asks, and how it is tested."""
 
@@ -50,6 +59,8 @@ def front_page(content: Content) -> str:
         claims=_claims(content),
         agreement=_agreement(content),
         marks=_marks(content.tables["board_marks"]),
+        powered=_powered(content),
+        responses=_responses(content),
         precision=precision_rows(content),
         packed=_packed(content),
     )
@@ -158,9 +169,8 @@ def _marks(marks: pl.DataFrame) -> list[Check]:
                 tests=f"{count(rows.height, 'test')}, {count(raised.height, 'mark')} raised",
                 raised=[
                     {
-                        "entry": row["entry"] or "",
-                        "measure": row["measure"] or "",
                         "words": row["words"],
+                        "measure": "all measures" if row["measure"] == ALL else row["measure"],
                         "numbers": ""
                         if row["p_adjusted"] is None
                         else f"; adjusted p {_p_value(row['p_adjusted'])}",
@@ -172,6 +182,45 @@ def _marks(marks: pl.DataFrame) -> list[Check]:
     return checks
 
 
+def _powered(content: Content) -> list[dict[str, str]]:
+    """Return the values from raters and scores together, by the scorer that the board prints."""
+    decimals = {measure.name: measure.decimals for measure in content.measures}
+    rows = []
+    for row in content.tables["board_powered"].filter("chosen").iter_rows(named=True):
+        places = decimals.get(row["measure"], 3)
+        rows.append(
+            {
+                "measure": row["measure"],
+                "scorer": row["scorer"],
+                "entry": row["entry"],
+                "people": _interval(row["people_value"], row["people_low"], row["people_high"], places),
+                "powered": _interval(row["value"], row["low"], row["high"], places),
+                "ratio": figure(row["width_ratio"], 2),
+                "prompts": f"{row['prompts']:,} + {row['further_prompts']:,}",
+            }
+        )
+    return rows
+
+
+def _responses(content: Content) -> list[dict[str, str]]:
+    """Return whether each measure sees a controlled change of a setting."""
+    return [
+        {
+            "setting": row["setting"],
+            "measure": row["measure"],
+            "change": _interval(row["slope"], row["low"], row["high"], 2),
+            "first": row["first_seen"] or "–",
+            "words": row["words"],
+        }
+        for row in content.tables["dose_responses"].iter_rows(named=True)
+    ]
+
+
+def _interval(value: float | None, low: float | None, high: float | None, places: int) -> str:
+    ends = "" if low is None or high is None else f" ({figure(low, places)} to {figure(high, places)})"
+    return figure(value, places) + ends
+
+
 def _packed(content: Content) -> str:
     """Return the numbers of all slices as JSON that can stand in a page."""
     front = set(content.tables["utilities"].filter("pareto")["entry"])
@@ -180,7 +229,10 @@ def _packed(content: Content) -> str:
             {"name": e.name, "page": e.page, "colour": e.colour, "path": e.path, "front": e.name in front}
             for e in content.entries
         ],
-        "measures": [{"name": m.name, "better": m.better, "decimals": m.decimals} for m in content.measures],
+        "measures": [
+            {"name": m.name, "better": m.better, "decimals": m.decimals, "cost": m.source == "cost"}
+            for m in content.measures
+        ],
         "slices": [
             {
                 "label": part.name if part.family == ALL else f"{part.family}: {part.name}",
@@ -200,7 +252,7 @@ def _numbers(cell: Cell | None) -> list[float | int | None] | int:
         return 0
     ranks: list[float | int | None] = [cell.rank_low, cell.rank_high]
     chance = None if cell.chance_best is None else round(cell.chance_best, 3)
-    return [_short(cell.value), _short(cell.low), _short(cell.high), *ranks, chance]
+    return [_short(cell.value), _short(cell.low), _short(cell.high), *ranks, chance, int(cell.stated)]
 
 
 def _short(number: float | None) -> float | None:

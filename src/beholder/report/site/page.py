@@ -6,6 +6,7 @@ from pathlib import Path
 
 from beholder.judgements.inclusion import includes_excluded
 from beholder.report.charts.agreement import agreement_chart
+from beholder.report.charts.board_checks import chroma_chart, curves_chart, slopes_chart
 from beholder.report.charts.chart import Chart
 from beholder.report.charts.learning import loss_chart, measure_chart
 from beholder.report.charts.metrics import TINTS as METRIC_TINTS
@@ -23,6 +24,7 @@ from beholder.report.site.templating import template_environment
 from beholder.report.site.vega import vega_bundle
 from beholder.report.tables.accuracy import accuracies
 from beholder.report.tables.basis import Basis, build_basis
+from beholder.report.tables.board_checks import BoardChecks, Family, build_board_checks
 from beholder.report.tables.comparisons import SIGNS, WORDS
 from beholder.report.tables.facts import Fact, build_facts
 from beholder.report.tables.glance import Glance, build_glance
@@ -65,6 +67,10 @@ class Page:
     metrics: tuple[tuple[MetricsPart, Chart | None], ...]
     powered: tuple[tuple[str, tuple[PoweredBoard, ...]], ...]
     """Questions rated by raters and scores together, each with one board per scorer."""
+    checks: BoardChecks
+    responses: tuple[tuple[Family, Chart, Chart], ...]
+    """Settings whose effect was measured, with the slopes and the curves of the measures."""
+    chroma: Chart | None
     learning: tuple[tuple[TrainingRun, Chart, Chart], ...]
     rich: tuple[RichModel, ...]
     pools: tuple[RaterPool, ...]
@@ -88,6 +94,8 @@ class Page:
         """Every chart, in the order of the page."""
         charts = [chart for part in self.parts for chart in part.charts]
         charts += [chart for _, chart in self.metrics if chart]
+        charts += [chart for _, *both in self.responses for chart in both]
+        charts += [self.chroma] if self.chroma else []
         charts += [chart for _, *both in self.learning for chart in both]
         charts += [chart for _, chart in self.raters if chart]
         charts += [chart for _, _, chart in self.screening]
@@ -105,6 +113,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
     accuracy = accuracies(tables.judged, tables.totals)
     pools = build_pools(aspects, tables.sessions, tables.raters, tables.agreement, true_raters, accuracy)
     pool_of = {pool.question: pool for pool in pools}
+    checks = build_board_checks(tables.board_marks, tables.dose_responses, tables.dose_steps, tables.chroma)
     parts = tuple(
         build_question_part(
             question,
@@ -123,6 +132,11 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         (run, measure_chart(run, f"validation-{place}"), loss_chart(run, f"loss-{place}"))
         for place, run in enumerate(build_training_runs(tables.training), 1)
     )
+    responses = tuple(
+        (family, slopes_chart(family, f"slopes-{place}"), curves_chart(family, f"doses-{place}"))
+        for place, family in enumerate(checks.families, 1)
+    )
+    chroma = chroma_chart(checks.chroma, marks, "chroma") if checks.chroma else None
     rater_charts = tuple(_rater_charts(study.questions, pool_of))
     agreement = agreement_chart(pools, "agreement")
     screening = tuple(_screening(leading))
@@ -139,6 +153,9 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         parts=parts,
         metrics=metrics,
         powered=group_by_question(build_powered_boards(tables.powered_ratings)),
+        checks=checks,
+        responses=responses,
+        chroma=chroma,
         learning=learning,
         rich=build_rich_models(study, tables, folder),
         pools=pools,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
+from beholder.report.tables.board_checks import CHROMA
 from beholder.tables.stages import REPORT
 from beholder.tables.store import TRUTH_ROOM, Store
 
@@ -25,6 +26,9 @@ READ = (
     "powered_ratings",
     "training",
     "label_errors",
+    "board_marks",
+    "dose_responses",
+    "dose_steps",
 )
 READ_TRUTH = ("raters", "ratings")
 
@@ -49,12 +53,17 @@ class Inputs:
     powered_ratings: pl.DataFrame
     training: pl.DataFrame
     label_errors: pl.DataFrame
+    board_marks: pl.DataFrame
+    dose_responses: pl.DataFrame
+    dose_steps: pl.DataFrame
     true_raters: pl.DataFrame | None
     true_ratings: pl.DataFrame | None
     synthetic: bool
     """Whether the images come from a synthetic world, which knows their flaws."""
     judged: pl.DataFrame
     """Judgements that are right or wrong: ``question, rater, session, block, position, ms, right``."""
+    chroma: pl.DataFrame
+    """Mean chroma of generated images, where it was measured: ``generator`` and ``score``."""
     regions: Path
     """File of the heatmaps: there may be very many, so only those shown are read."""
 
@@ -76,8 +85,15 @@ def read_inputs(folder: Path) -> Inputs:
         true_ratings=true_tables.get("ratings"),
         synthetic=truth.has("scores"),
         judged=_judged(store),
+        chroma=_chroma(store),
         regions=store.path("regions"),
     )
+
+
+def _chroma(store: Store) -> pl.DataFrame:
+    generated = store.read("images").filter(~pl.col("real") & ~pl.col("gold")).select("image", "generator")
+    scores = store.read_or_empty("scores").filter(pl.col("scorer") == CHROMA)
+    return scores.join(generated, on="image", maintain_order="left").select("generator", "score")
 
 
 def _judged(store: Store) -> pl.DataFrame:

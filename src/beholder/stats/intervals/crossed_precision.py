@@ -97,6 +97,32 @@ def precision(
         [0.413, 0.198, 0.098]
     """
     n, m = np.broadcast_arrays(np.atleast_1d(np.asarray(prompts, np.int64)), np.asarray(raters, np.int64))
+    variance, degrees, _ = predicted_variance(components, n, m)
+    half_width = np.asarray(special.stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance), np.float64)
+    freedom = components.degrees
+    tails = [np.sqrt(freedom / special.chdtri(freedom, tail)) for tail in ((1 - level) / 2, (1 + level) / 2)]
+    return Precision(n, m, half_width, half_width * tails[0], half_width * tails[1], level)
+
+
+def predicted_variance(
+    components: VarianceComponents, prompts: NDArray[np.int64], raters: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Predict the variance of a contrast and its degrees of freedom.
+
+    Args:
+        components: From :func:`variance_components`.
+        prompts: Numbers of prompts (sizes,).
+        raters: Numbers of raters (sizes,); without meaning where a program scored the images.
+
+    Returns:
+        Variances, degrees of freedom, and those for levels far out (sizes,).
+
+    Example:
+        >>> parts = VarianceComponents(1.0, 4.0, 2.0, 10, 100, 1.0, 99.0)
+        >>> predicted_variance(parts, np.array([40]), np.array([10]))[0].round(3).tolist()  # 1/10 + 4/40 + 2/400
+        [0.205]
+    """
+    n, m = prompts, raters
     people = components.raters > 0
     if np.any(n < 2) or (people and np.any(m < 2)):
         raise StatisticsError("precision needs at least two prompts and, where raters judged, two raters")
@@ -109,9 +135,8 @@ def precision(
     if people:
         below = below + rater_part**2 / (m - 1) + rest**2 / ((m - 1) * (n - 1))
     degrees = variance**2 / np.where(below > 0, below, np.inf)
-    floor = np.minimum(n, m) - 1 if people else n - 1
-    degrees = np.maximum(degrees, floor)
-    half_width = special.stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance)
-    freedom = components.degrees
-    tails = [np.sqrt(freedom / special.chdtri(freedom, tail)) for tail in ((1 - level) / 2, (1 + level) / 2)]
-    return Precision(n, m, half_width, half_width * tails[0], half_width * tails[1], level)
+    degrees = np.maximum(degrees, np.minimum(n, m) - 1 if people else n - 1)
+    if not people:
+        return variance, degrees, degrees
+    spread = rater_part / (m - 1) + prompt_part / (n - 1)
+    return variance, degrees, np.fmin(degrees, (rater_part + prompt_part) / np.where(spread > 0, spread, np.nan))

@@ -24,8 +24,13 @@ The degrees of freedom are Satterthwaite's for a crossed design,
 
     ν = V² / (R²/(m′−1) + P²/(n′−1) + (σ²_e/N)²/((m′−1)(n′−1))),
 
-with m′ and n′ Kish's effective numbers, so that a few raters who gave most of the answers count as few. Where
-nobody was asked and a program scored every image, prompts are the only sample: V = P with n′ − 1 degrees.
+with m′ and n′ Kish's effective numbers, so that a few raters who gave most of the answers count as few. They fit
+the middle of the distribution; far out, as for all pairs of a board at once, few raters weigh more, and
+
+    1/ν = (R/(m′−1) + P/(n′−1)) / (R + P)
+
+is used where it is smaller (``tail_degrees``; decision 055). Where nobody was asked and a program scored every
+image, prompts are the only sample: V = P with n′ − 1 degrees.
 
 Reference: A. C. Cameron, J. B. Gelbach and D. L. Miller (2011), *Robust inference with multiway clustering*,
 Journal of Business & Economic Statistics 29(2).
@@ -79,6 +84,7 @@ class ContrastErrors:
 
     standard_error: NDArray[np.float64]
     degrees: NDArray[np.float64]
+    tail_degrees: NDArray[np.float64]  # for levels far out, as where all pairs are compared at once
     over_raters: NDArray[np.float64]  # √R: as if the prompts were all there are; nan without raters
     over_prompts: NDArray[np.float64]  # √P: as if the raters were all there are
     independent: NDArray[np.float64]  # √E: as if every rater–prompt pair were independent
@@ -228,6 +234,7 @@ def contrast_errors(cells: CrossedInfluence, contrasts: ArrayLike) -> ContrastEr
     return ContrastErrors(
         standard_error=np.sqrt(variance),
         degrees=degrees,
+        tail_degrees=_tail_degrees(by_rater, by_prompt, degrees),
         over_raters=np.full(len(weights), np.nan) if by_rater is None else np.sqrt(by_rater.squares),
         over_prompts=np.sqrt(by_prompt.squares),
         independent=np.sqrt(by_pair.squares),
@@ -341,6 +348,18 @@ def _variance(
     )
     degrees = variance**2 / np.where(below > 0, below, np.inf)
     return variance, np.maximum(degrees, np.minimum(spare_raters, spare_prompts))
+
+
+def _tail_degrees(
+    by_rater: _Clusters | None, by_prompt: _Clusters, degrees: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the degrees of freedom for levels far out (contrasts,)."""
+    if by_rater is None:
+        return degrees
+    total = by_rater.squares + by_prompt.squares
+    spare = [np.maximum(clusters.kish - 1, 1.0) for clusters in (by_rater, by_prompt)]
+    below = by_rater.squares / spare[0] + by_prompt.squares / spare[1]
+    return np.asarray(np.fmin(degrees, total / np.where(below > 0, below, np.nan)), np.float64)
 
 
 def _fewest_clusters(

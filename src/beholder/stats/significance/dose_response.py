@@ -91,6 +91,8 @@ def dose_response(
     sample = errors.prompts if cells.raters is None else np.minimum(errors.raters, errors.prompts)
     estimate = weights @ cells.values / unit
     error = np.where(sample >= FEWEST, errors.standard_error / abs(unit), np.nan)
+    rounding = (np.abs(estimate) < 1e-9) & (error < 1e-9)  # variants that a measure scores alike
+    estimate, error = np.where(rounding, 0.0, estimate), np.where(rounding, 0.0, error)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where((error == 0) & (estimate == 0), 0.0, np.abs(estimate) / error)
     p_value = 2 * special.stdtr(errors.degrees, -t)

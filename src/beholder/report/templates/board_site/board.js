@@ -3,10 +3,11 @@
 "use strict";
 {
   /**
-   * Value, ends of its interval, best and worst rank, chance to be best; 0 where there are no numbers.
-   * @typedef {[number, number | null, number | null, number | null, number | null, number | null] | 0} Cell
+   * Value, ends of its interval, best and worst rank, chance to be best, whether it is stated by others; 0 where there
+   * are no numbers.
+   * @typedef {[number, number | null, number | null, number | null, number | null, number | null, 0 | 1] | 0} Cell
    * @typedef {{ name: string, colour: string, path: string, page: string, front: boolean }} Entry
-   * @typedef {{ name: string, better: "higher" | "lower" | null, decimals: number }} Measure
+   * @typedef {{ name: string, better: "higher" | "lower" | null, decimals: number, cost: boolean }} Measure
    * @typedef {{ label: string, cells: Cell[][], notes: (string | null)[] }} Slice cells[measure][entry]
    * @typedef {{ entries: Entry[], measures: Measure[], slices: Slice[] }} Board
    */
@@ -75,7 +76,7 @@
       if (note) place.append(html("small", note));
       return;
     }
-    const [value, low, high, best, worst, chance] = cell;
+    const [value, low, high, best, worst, chance, stated] = cell;
     place.dataset.v = String(value);
     if (chance !== null) place.title = `chance to be best: ${Math.round(100 * chance)} %`;
     const line = html("span", "");
@@ -91,7 +92,7 @@
       svg("circle", { cx: at(value), cy: 7, r: 3.5 }),
     );
     const interval = low === null || high === null ? "" : `${figure(low, measure.decimals)} to ${figure(high, measure.decimals)}`;
-    place.append(line, drawing, html("small", interval));
+    place.append(line, drawing, html("small", stated ? "stated by others" : interval));
   };
 
   const showSlice = () => {
@@ -131,12 +132,15 @@
   // Utilities ---------------------------------------------------------------------------------------------------
 
   /**
-   * Measures with a direction and values in this slice, and entries that have all of them, standardised.
+   * Measures with a direction and values in this slice, and entries that have all of them, standardised. Costs count
+   * only where all these entries have them.
    * @returns {{ own: number[], complete: number[], scores: number[][] }} scores[place in complete][place in own]
    */
   const standardised = () => {
-    const own = [...measures.keys()].filter((k) => measures[k].better && slice.cells[k].some((cell) => cell !== 0));
-    const complete = [...entries.keys()].filter((e) => own.every((k) => slice.cells[k][e] !== 0));
+    const directed = [...measures.keys()].filter((k) => measures[k].better && slice.cells[k].some((cell) => cell !== 0));
+    const measured = directed.filter((k) => !measures[k].cost);
+    const complete = [...entries.keys()].filter((e) => measured.every((k) => slice.cells[k][e] !== 0));
+    const own = directed.filter((k) => complete.every((e) => slice.cells[k][e] !== 0));
     const columns = own.map((k) => {
       const sign = measures[k].better === "lower" ? -1 : 1;
       const numbers = complete.map((e) => sign * /** @type {number[]} */ (slice.cells[k][e])[0]);
@@ -165,7 +169,7 @@
     for (const slider of sliders) {
       const k = own.findIndex((measure) => measures[measure].name === slider.dataset.measure);
       const output = slider.parentElement?.querySelector("output");
-      if (output) output.textContent = k < 0 ? "not in this slice" : sum > 0 ? `${Math.round((100 * weights[k]) / sum)} %` : "0 %";
+      if (output) output.textContent = k < 0 ? "not for all entries" : sum > 0 ? `${Math.round((100 * weights[k]) / sum)} %` : "0 %";
       slider.disabled = k < 0;
       drawStrip(slider, k, weights, complete, scores);
     }

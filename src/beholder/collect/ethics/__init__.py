@@ -1,0 +1,1 @@
+"""What a review board asks for, written from the study itself."""
