@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from beholder.api.planning import require_wage
-from beholder.board.measures import Measure, collect_measures
 from beholder.board.standings import Standings, standings
 from beholder.errors import StatisticsError, UserError, unknown_name
+from beholder.judgements.measures import Measure, collect_measures
 from beholder.stats.frames.result_table import ResultTable, frame_of
 from beholder.stats.significance.crossed_power import (
     Claim,
