@@ -106,7 +106,7 @@ def _fit(t: Array, k: Array, n: Array, chance: float) -> tuple[float, float]:
         return float(-np.sum(k * np.log(rates) + (n - k) * np.log1p(-rates)) + 0.005 * parameters[0] ** 2)
 
     start = np.array([-2.0, math.log(float(np.median(t)))])
-    fitted = optimize.minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-6})
+    fitted = optimize.minimize(loss, start, method="BFGS", options={"gtol": 1e-3})
     return chance / (1 + math.exp(-float(fitted.x[0]))), math.exp(float(fitted.x[1]))
 
 
