@@ -2,7 +2,8 @@
 
 python benchmarks/commands.py [--only TEXT] [--turns 5]
 
-Seconds count on a machine that does nothing else; processor seconds, of the process and its children, also on a
+Compiled modules are kept, as on a user's machine (PYTHONDONTWRITEBYTECODE is not handed on), and the first turn of each
+row, which may have to compile, is not counted. Seconds count on a machine that does nothing else; processor seconds, of the process and its children, also on a
 busy one. Without the data below ``BEHOLDER_SHARED`` the row of AGIQA-3K is left out.
 """
 
@@ -32,6 +33,7 @@ from beholder.models.weights.checkpoint import Record, save_checkpoint
 SHARED = Path(os.environ.get("BEHOLDER_SHARED", Path(__file__).parents[2] / "shared"))
 AGIQA = SHARED / "data" / "agiqa-3k"
 BEHOLDER = (sys.executable, "-m", "beholder")
+ENVIRONMENT = {name: setting for name, setting in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 Seconds = tuple[float, float]
 """Wall and processor seconds."""
 
@@ -62,6 +64,7 @@ def table(only: str = "", turns: int = 5) -> str:
                 continue
             print(f"measuring: {task}", file=sys.stderr)
             for row in prepare(Path(name)):
+                row.turn()
                 measured = [row.turn() for _ in range(turns)]
                 walls, busy = ([seconds[part] for seconds in measured] for part in (0, 1))
                 wall, processor = statistics.median(walls), statistics.median(busy)
@@ -190,14 +193,16 @@ TASKS: dict[str, Callable[[Path], Iterator[Row]]] = {
 
 def _run(*arguments: str) -> Seconds:
     before, began = _children(), time.perf_counter()
-    subprocess.run([*BEHOLDER, *arguments], check=True, capture_output=True)
+    subprocess.run([*BEHOLDER, *arguments], check=True, capture_output=True, env=ENVIRONMENT)
     return time.perf_counter() - began, _children() - before
 
 
 def _to_the_link(folder: Path) -> Seconds:
     began = time.perf_counter()
     command = [*BEHOLDER, "collect", str(folder), "--port", "0", "--accept-low-pay"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT
+    ) as server:
         assert server.stdout is not None
         while not server.stdout.readline().startswith("raters:"):
             if server.poll() is not None:

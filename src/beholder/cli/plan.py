@@ -196,10 +196,10 @@ def _read_effort(path: Path, seed: int) -> "Effort":
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             rows = list(csv.DictReader(stream))
-        columns = [[float(row[name]) for row in rows] for name in ("limit", "errors", "answers")]
+        limits, errors, answers = ([float(row[name]) for row in rows] for name in ("limit", "errors", "answers"))
     except (OSError, UnicodeDecodeError, KeyError, ValueError, TypeError) as error:
         raise UserError(f"{path}: needs the columns limit, errors and answers, all numbers ({error!r})") from error
-    return measure_effort(*columns, np.random.default_rng(seed))
+    return measure_effort(limits, errors, answers, np.random.default_rng(seed))
 
 
 def _effort_sentence(effort: "Effort", wage: float) -> str:
