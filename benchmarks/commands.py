@@ -2,9 +2,10 @@
 
 python benchmarks/commands.py [--only TEXT] [--turns 5]
 
-Compiled modules are kept, as on a user's machine (PYTHONDONTWRITEBYTECODE is not handed on), and the first turn of each
-row, which may have to compile, is not counted. Seconds count on a machine that does nothing else; processor seconds, of the process and its children, also on a
-busy one. Without the data below ``BEHOLDER_SHARED`` the row of AGIQA-3K is left out.
+Compiled modules are kept, as on a user's machine (PYTHONDONTWRITEBYTECODE is not handed on), and the first turn of
+each row, which may have to compile, is not counted. Seconds count on a machine that does nothing else; processor
+seconds, of the process and its children, also on a busy one. Without the data below ``BEHOLDER_SHARED`` the row of
+AGIQA-3K is left out.
 """
 
 import argparse
