@@ -39,7 +39,7 @@ class DemoBenchmark:
     """Pixels of a side."""
     folds: int = 2
     """Parts that are held out in turn where the scorer is trained."""
-    epochs: float = 10.0
+    epochs: float = 6.0
     seed: int = 0
 
 

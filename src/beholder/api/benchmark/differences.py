@@ -129,7 +129,7 @@ def _generator_difference(lock: StudyLock, store: Store) -> Difference | None:
     """Compare what every generator says of itself: its name, weights and settings."""
     current = generator_identities(store)
     for name, before in lock.generators.items():
-        if before.kind is None:
+        if all(getattr(before, field) is None for field in IDENTITY):  # its images came with a folder
             continue
         if name not in current:
             return Difference(f"generator '{name}'", f"{before.images:,} images", MISSING)

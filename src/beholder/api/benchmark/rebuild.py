@@ -21,6 +21,7 @@ from beholder.api.benchmark.plan import plan_rebuild
 from beholder.api.run import PAGE, Bar
 from beholder.api.study_folder import StudyFolder, folder_of
 from beholder.learn.trained_models import MODELS_FOLDER
+from beholder.study.generating import HttpGenerator
 from beholder.study.lock import StudyLock, read_lock
 from beholder.study.study import load_study
 from beholder.tables.rehearsals import REHEARSALS_ROOM
@@ -33,7 +34,7 @@ BUILT = frozenset(
     {TABLES_ROOM, TRUTH_ROOM, FEATURES_ROOM, SCORES_ROOM, MODELS_FOLDER, GENERATIONS, REHEARSALS_ROOM, PAGE, SITE}
 )
 """What stages write into a study folder; everything else is a source, and is linked."""
-NOT_REPEATABLE = ("http",)
+NOT_REPEATABLE = (HttpGenerator,)
 """Kinds of generators whose images no rerun repeats: they are verified by their hashes, as answers are."""
 
 
@@ -157,7 +158,7 @@ def _copy_tables(lock: StudyLock, folder: Path, place: Path) -> None:
 
 def _copy_generations(lock: StudyLock, folder: Path, place: Path) -> None:
     """Copy the images of services, which are not asked again, with their rows."""
-    services = [each.name for each in load_study(folder).generators if each.kind in NOT_REPEATABLE]
+    services = [each.name for each in load_study(folder).generators if isinstance(each, NOT_REPEATABLE)]
     if "generate" not in lock.rebuilt or not services:
         return
     store = Store(folder)
