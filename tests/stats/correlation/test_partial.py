@@ -24,7 +24,7 @@ def test_against_pingouin(kind: str) -> None:
     y = -groups + 0.5 * x + rng.normal(size=50)
     partial = partial_correlation(x, y, groups, kind=kind)
     if kind == "spearman":  # theirs ranks the group columns too; given ranks, its Pearson is ours
-        x, y = pd.Series(x).rank().to_numpy(), pd.Series(y).rank().to_numpy()
+        x, y = (np.asarray(pd.Series(column).rank(), dtype=np.float64) for column in (x, y))
     table = pd.DataFrame({"x": x, "y": y} | {f"g{i}": (groups == i).astype(float) for i in range(3)})
     theirs = pingouin.partial_corr(table, "x", "y", covar=["g0", "g1", "g2"]).iloc[0]
     assert (partial.value, partial.p_value) == pytest.approx((theirs["r"], theirs["p_val"]), rel=1e-9)
