@@ -134,8 +134,10 @@ def test_a_stale_leaderboard_is_not_printed(run: Run, answered: Path) -> None:
 
 @pytest.mark.parametrize("name", list(COMMANDS))
 def test_every_command_prints_json(name: str) -> None:
-    options = {option for parameter in load_command(COMMANDS[name][0]).params for option in parameter.opts}
-    assert "--json" in options
+    command = load_command(COMMANDS[name][0])
+    for each in command.commands.values() if isinstance(command, click.Group) else [command]:
+        options = {option for parameter in each.params for option in parameter.opts}
+        assert "--json" in options, each.name
 
 
 def test_with_json_nothing_else_is_printed(run: Run, sources: Path, tmp_path: Path) -> None:

@@ -46,7 +46,9 @@ def phrases() -> list[Phrase]:
 
 
 def files() -> list[Path]:
-    return sorted({path for pattern in PLACES for path in ROOT.glob(pattern) if path.is_file()})
+    return sorted(
+        {path for pattern in PLACES for path in ROOT.glob(pattern) if path.is_file() and path.suffix != ".pyc"}
+    )
 
 
 def matches_in(path: Path) -> list[str]:

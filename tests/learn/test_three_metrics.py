@@ -1,6 +1,5 @@
 """Three metrics of a published dataset, trained jointly: from the files of a release to held-out predictions."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from beholder.cli.main import main
 from beholder.learn.recipe import load_recipe
 from beholder.learn.stage import run
 from beholder.models.encoders.catalogue import ENCODERS
+from beholder.models.encoders.stage_features import VARIANTS, Variant
 from beholder.models.weights.checkpoint import read_record
 from beholder.tables.store import Store
 
@@ -59,8 +59,8 @@ def test_published_means_of_three_aspects_train_one_model(
     release: tuple[Path, dict[str, NDArray[np.float64]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, truth = release
-    at_twice_the_size = replace(ENCODERS[STAGES], variant=f"lite0-{2 * PIXELS}")  # 512 px would show no more
-    monkeypatch.setitem(ENCODERS, STAGES, at_twice_the_size)
+    at_twice_the_size = Variant("lite0", 2 * PIXELS, 2 * PIXELS)  # 512 px would show no more
+    monkeypatch.setitem(VARIANTS, ENCODERS[STAGES].variant, at_twice_the_size)
     study = tmp_path / "study"
     assert main(["import", "aigciqa", str(folder), str(study)]) == 0
     assert main(["consolidate", str(study)]) == 0

@@ -53,16 +53,26 @@ def opened(folder: Path, address: str | None, *, create: bool = False) -> Iterat
             database.engine.dispose()
 
 
+def say(sentence: str, *, as_json: bool, **fields: object) -> None:
+    """Print what a command did: a sentence, or its facts as JSON."""
+    if as_json:
+        show_json(fields)
+    else:
+        click.echo(sentence)
+
+
 @panel.command()
 @folder_argument
 @database_option
-def new(folder: Path, database: str | None) -> None:
+@json_option
+def new(folder: Path, database: str | None, *, as_json: bool) -> None:
     """Make a panel in FOLDER."""
     if database is None and (folder / FILE_NAME).exists():
         raise StageError(f"{folder} is a panel already")
     with opened(folder, database, create=True) as panel_database, panel_database.writing() as connection:
         write_entry(connection, "panel", {"made": True}, now=time.time())
-    click.echo(f"{folder}: a new panel\nNext: beholder panel add {folder} STUDY --researcher NAME")
+    sentence = f"{folder}: a new panel\nNext: beholder panel add {folder} STUDY --researcher NAME"
+    say(sentence, as_json=as_json, panel=str(folder))
 
 
 @panel.command()
@@ -185,7 +195,10 @@ def raters(folder: Path, researcher: str, database: str | None, *, as_json: bool
     help="A file with the text that the rater agreed to; its hash is recorded.",
 )
 @database_option
-def contact(folder: Path, rater: str, address: str, consent_file: Path, database: str | None) -> None:
+@json_option
+def contact(
+    folder: Path, rater: str, address: str, consent_file: Path, database: str | None, *, as_json: bool
+) -> None:
     """Note how to reach a rater who agreed to be contacted."""
     try:
         text = consent_file.read_text(encoding="utf-8")
@@ -193,32 +206,34 @@ def contact(folder: Path, rater: str, address: str, consent_file: Path, database
         raise UserError(f"{consent_file}: cannot be read ({error})") from error
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         agree_to_contact(connection, rater, address, text, now=time.time())
-    click.echo(f"{rater}: contact noted, with the hash of the consent")
+    say(f"{rater}: contact noted, with the hash of the consent", as_json=as_json, rater=rater, contact=True)
 
 
 @panel.command("opt-out")
 @folder_argument
 @click.argument("rater")
 @database_option
-def opt_out_command(folder: Path, rater: str, database: str | None) -> None:
+@json_option
+def opt_out_command(folder: Path, rater: str, database: str | None, *, as_json: bool) -> None:
     """End all contact with a rater; the address is deleted."""
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         opt_out(connection, rater, now=time.time())
-    click.echo(f"{rater}: opted out, address deleted")
+    say(f"{rater}: opted out, address deleted", as_json=as_json, rater=rater, contact=False)
 
 
 @panel.command()
 @folder_argument
 @click.argument("rater")
 @database_option
-def forget(folder: Path, rater: str, database: str | None) -> None:
+@json_option
+def forget(folder: Path, rater: str, database: str | None, *, as_json: bool) -> None:
     """Delete a rater from the panel; the ledger stays, without a name.
 
     In each study, `beholder forget` deletes the rater's answers.
     """
     with opened(folder, database) as panel_database:
         rows = forget_rater(panel_database, rater, now=time.time())
-    click.echo(f"{rater}: {rows} rows deleted")
+    say(f"{rater}: {rows} rows deleted", as_json=as_json, rater=rater, deleted_rows=rows)
 
 
 def _add_others() -> None:

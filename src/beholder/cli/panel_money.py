@@ -9,7 +9,7 @@ import click
 from sqlalchemy import select
 
 from beholder.cli.output import show_json, show_table
-from beholder.cli.panel import by_option, database_option, folder_argument, json_option, opened
+from beholder.cli.panel import by_option, database_option, folder_argument, json_option, opened, say
 from beholder.collect.panel.fair_pay import GRACE_SECONDS, FairPay, propose_top_ups
 from beholder.collect.panel.ledger import read_balances
 from beholder.collect.panel.payments import STATUSES, decide, payees_of, settle_batch, start_batch
@@ -93,6 +93,7 @@ def list_command(
 @click.option("--payment", "chosen", multiple=True, metavar="ID", help="Only this one; may be repeated.")
 @click.option("--no-grace", is_flag=True, help="Do not wait for 12 hours after the proposal.")
 @database_option
+@json_option
 def approve_command(
     folder: Path,
     study: str,
@@ -102,6 +103,7 @@ def approve_command(
     *,
     decline: bool,
     no_grace: bool,
+    as_json: bool,
 ) -> None:
     """Approve the proposed payments of STUDY: nothing is paid without it."""
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
@@ -114,8 +116,10 @@ def approve_command(
         grace = 0.0 if no_grace else GRACE_SECONDS
         names = [row.payment for row in rows]
         count = decide(connection, names, by=by, approve=not decline, now=time.time(), grace_seconds=grace)
-    total = sum(row.cents for row in rows) / 100
-    click.echo(f"{count} payments {'declined' if decline else 'approved'} by {by}: {total:.2f}")
+    total = sum(row.cents for row in rows)
+    decision = "declined" if decline else "approved"
+    sentence = f"{count} payments {decision} by {by}: {total / 100:.2f}"
+    say(sentence, as_json=as_json, payments=count, decision=decision, by=by, cents=total)
 
 
 @click.command("pay")
@@ -127,8 +131,16 @@ def approve_command(
 )
 @click.option("--sandbox", is_flag=True, help="MTurk's sandbox.")
 @database_option
+@json_option
 def pay_command(
-    folder: Path, study: str, platform: str, form: str | None, database: str | None, *, sandbox: bool
+    folder: Path,
+    study: str,
+    platform: str,
+    form: str | None,
+    database: str | None,
+    *,
+    sandbox: bool,
+    as_json: bool,
 ) -> None:
     """Pay what is approved, once: through the platform, or as a list.
 
@@ -136,6 +148,8 @@ def pay_command(
     AWS_SECRET_ACCESS_KEY. An order to Prolific that got no answer is never repeated: it is looked up, and where
     that leaves a doubt, `beholder panel settle` takes your word for it.
     """
+    if form is not None and as_json:
+        raise UserError("--json and --list do not go together: the list is what is printed")
     with opened(folder, database) as panel_database:
         if form is not None:
             with panel_database.writing() as connection:
@@ -155,15 +169,18 @@ def pay_command(
             raise StageError(f"the panel has no study '{study}'; `beholder panel studies` lists them")
         payer = _platform(platform, row.platform_study, sandbox=sandbox)
         outcomes = send_payments(panel_database, payer, study, now=time.time())
+    if as_json:
+        show_json([{"batch": batch, "outcome": outcome} for batch, outcome in outcomes])
     for batch, outcome in outcomes:
-        click.echo(f"batch {batch}: {outcome}")
+        if not as_json:
+            click.echo(f"batch {batch}: {outcome}")
         if outcome == "uncertain":
             click.echo(
                 f"  {platform} gave no answer, and may have paid. Try again in some minutes, or look there and "
                 f"say: beholder panel settle {folder} {batch} confirmed|refused",
                 err=True,
             )
-    if not outcomes:
+    if not outcomes and not as_json:
         click.echo("nothing to pay")
 
 
@@ -173,14 +190,19 @@ def pay_command(
 @click.argument("outcome", type=click.Choice(["confirmed", "refused"]))
 @by_option
 @database_option
-def settle_command(folder: Path, batch: str, outcome: str, by: str, database: str | None) -> None:
+@json_option
+def settle_command(
+    folder: Path, batch: str, outcome: str, by: str, database: str | None, *, as_json: bool
+) -> None:
     """Say that a batch was paid (confirmed), or was not (refused)."""
     from beholder.collect.panel.open_log import write_entry
 
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         count = settle_batch(connection, batch, outcome, now=time.time())
         write_entry(connection, "batch settled", {"batch": batch, "outcome": outcome, "by": by}, now=time.time())
-    click.echo(f"batch {batch}: {count} payments {outcome}")
+    say(
+        f"batch {batch}: {count} payments {outcome}", as_json=as_json, batch=batch, payments=count, outcome=outcome
+    )
 
 
 @click.command("ledger")

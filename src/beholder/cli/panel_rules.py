@@ -3,6 +3,7 @@
 import csv
 import json
 import time
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import numpy as np
 from beholder.care.credit import credit_statement, share_credit
 from beholder.care.governance import CHOICES, Choice, Role
 from beholder.cli.output import show_json, show_table
-from beholder.cli.panel import by_option, database_option, folder_argument, json_option, opened
+from beholder.cli.panel import by_option, database_option, folder_argument, json_option, opened, say
 from beholder.collect.panel.board import propose_rule, seat_board, vote
 from beholder.collect.panel.open_log import read_log
 from beholder.collect.panel.voices import FLAG_KINDS, appeal, decide_appeal, flag_study, rate
@@ -30,8 +31,9 @@ POINTS_COLUMNS = ("giver", "receiver", "points")
     "--by-rater", is_flag=True, help="The rater rates the study; otherwise the researcher rates the rater."
 )
 @database_option
+@json_option
 def rate_command(
-    folder: Path, study: str, rater: str, rating: int, database: str | None, *, by_rater: bool
+    folder: Path, study: str, rater: str, rating: int, database: str | None, *, by_rater: bool, as_json: bool
 ) -> None:
     """Rate a rater, or a study: 1 comes last, 2 as others, 3 first.
 
@@ -41,7 +43,8 @@ def rate_command(
     giver = "rater" if by_rater else "researcher"
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         rate(connection, study, rater, rating, giver=giver, now=time.time())  # type: ignore[arg-type]
-    click.echo(f"{study if by_rater else rater}: rated {rating} by the {giver}")
+    sentence = f"{study if by_rater else rater}: rated {rating} by the {giver}"
+    say(sentence, as_json=as_json, study=study, rater=rater, rating=rating, by=giver)
 
 
 @click.command("flag")
@@ -51,11 +54,14 @@ def rate_command(
 @click.argument("kind", type=click.Choice(FLAG_KINDS))
 @click.option("--text", default="", help="What is wrong.")
 @database_option
-def flag_command(folder: Path, study: str, rater: str, kind: str, text: str, database: str | None) -> None:
+@json_option
+def flag_command(
+    folder: Path, study: str, rater: str, kind: str, text: str, database: str | None, *, as_json: bool
+) -> None:
     """Flag a study for a rater; flags of seven raters pause it."""
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         paused = flag_study(connection, study, rater, kind, text, now=time.time())
-    click.echo(f"{study}: flagged{', and paused' if paused else ''}")
+    say(f"{study}: flagged{', and paused' if paused else ''}", as_json=as_json, study=study, paused=paused)
 
 
 @click.command("appeal")
@@ -65,13 +71,15 @@ def flag_command(folder: Path, study: str, rater: str, kind: str, text: str, dat
 @click.option("--reason", required=True, help="That the rater was given.")
 @click.option("--statement", required=True, help="The rater's answer to it.")
 @database_option
+@json_option
 def appeal_command(
-    folder: Path, study: str, rater: str, reason: str, statement: str, database: str | None
+    folder: Path, study: str, rater: str, reason: str, statement: str, database: str | None, *, as_json: bool
 ) -> None:
     """Note a rater's answer to an exclusion or a frozen report."""
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         number = appeal(connection, study, rater, reason, statement, now=time.time())
-    click.echo(f"appeal {number} is open; decide it with: beholder panel decide {folder} {number} …")
+    sentence = f"appeal {number} is open; decide it with: beholder panel decide {folder} {number} …"
+    say(sentence, as_json=as_json, appeal=number, study=study, rater=rater)
 
 
 @click.command("decide")
@@ -81,11 +89,15 @@ def appeal_command(
 @by_option
 @click.option("--reason", required=True, help="That the rater is told.")
 @database_option
-def decide_command(folder: Path, number: int, decision: str, by: str, reason: str, database: str | None) -> None:
+@json_option
+def decide_command(
+    folder: Path, number: int, decision: str, by: str, reason: str, database: str | None, *, as_json: bool
+) -> None:
     """Decide an appeal, with a reason."""
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         decide_appeal(connection, number, accept=decision == "accept", by=by, reason=reason, now=time.time())
-    click.echo(f"appeal {number}: {decision}ed by {by}")
+    sentence = f"appeal {number}: {decision}ed by {by}"
+    say(sentence, as_json=as_json, appeal=number, accepted=decision == "accept", by=by)
 
 
 @click.command("board")
@@ -94,8 +106,15 @@ def decide_command(folder: Path, number: int, decision: str, by: str, reason: st
 @click.option("--researcher", "researchers", multiple=True, metavar="NAME", help="Three times.")
 @click.option("--independent", required=True, metavar="NAME")
 @database_option
+@json_option
 def board_command(
-    folder: Path, raters: tuple[str, ...], researchers: tuple[str, ...], independent: str, database: str | None
+    folder: Path,
+    raters: tuple[str, ...],
+    researchers: tuple[str, ...],
+    independent: str,
+    database: str | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Seat the board: three raters, three researchers, one independent."""
     board: dict[str, Role] = dict.fromkeys(raters, "rater")
@@ -103,7 +122,7 @@ def board_command(
     board[independent] = "independent"
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         seat_board(connection, board, now=time.time())
-    click.echo(f"the board: {', '.join(board)}; four of seven votes decide")
+    say(f"the board: {', '.join(board)}; four of seven votes decide", as_json=as_json, board=board)
 
 
 @click.command("propose")
@@ -112,11 +131,12 @@ def board_command(
 @by_option
 @click.option("--text", default="", help="What is to change.")
 @database_option
-def propose_command(folder: Path, title: str, by: str, text: str, database: str | None) -> None:
+@json_option
+def propose_command(folder: Path, title: str, by: str, text: str, database: str | None, *, as_json: bool) -> None:
     """Propose a change of the panel's rules."""
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         number = propose_rule(connection, title, text, by=by, now=time.time())
-    click.echo(f"proposal {number}: {title}")
+    say(f"proposal {number}: {title}", as_json=as_json, proposal=number, title=title)
 
 
 @click.command("vote")
@@ -126,13 +146,15 @@ def propose_command(folder: Path, title: str, by: str, text: str, database: str 
 @by_option
 @click.option("--reason", default="", help="For the log.")
 @database_option
-def vote_command(folder: Path, number: int, choice: Choice, by: str, reason: str, database: str | None) -> None:
+@json_option
+def vote_command(
+    folder: Path, number: int, choice: Choice, by: str, reason: str, database: str | None, *, as_json: bool
+) -> None:
     """Vote on a proposal, as a member of the board."""
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         outcome = vote(connection, number, by, choice, reason, now=time.time())
-    click.echo(
-        f"proposal {number}: {outcome.yes} yes, {outcome.no} no, {outcome.abstained} abstained: {outcome.status}"
-    )
+    counts = f"{outcome.yes} yes, {outcome.no} no, {outcome.abstained} abstained"
+    say(f"proposal {number}: {counts}: {outcome.status}", as_json=as_json, proposal=number, **asdict(outcome))
 
 
 @click.command("log")

@@ -43,9 +43,10 @@ def paint_image(request: ImageRequest, policy: Policy) -> ImageReply:
     if width != height:
         raise RefusalError(f"{width} × {height}: the synthetic world paints squares only")
     try:
-        picture = paint_again(request.prompt, policy, request.seed, width)
+        parse_prompt(request.prompt)
     except UserError as error:
         raise RefusalError(f"not a prompt of the synthetic world: {error}") from error
+    picture = paint_again(request.prompt, policy, request.seed, width)
     file = io.BytesIO()
     Image.fromarray(picture.pixels).save(file, "PNG", compress_level=1)
     return ImageReply(file.getvalue())
