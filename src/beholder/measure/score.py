@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import cast
 
 import numpy as np
@@ -33,7 +34,7 @@ class Scores:
     """Scores by scorer, in the order of the names; what was skipped is in ``broken``."""
 
     names: tuple[str, ...]
-    values: Mapping[str, NDArray[np.float64]]  # scorer -> (images,), nan where a prompt is needed and missing
+    values: Mapping[str, NDArray[np.float64]]  # scorer -> (images,), nan where it left an image out
     broken: tuple[BrokenImage, ...]
     prompted: NDArray[np.bool_]  # (images,), whether the image has a prompt
     features: tuple[Features, ...] = ()
@@ -46,6 +47,7 @@ def score(
     scorers: Sequence[Scorer],
     *,
     prompted: Collection[str] = (),
+    left_out: Mapping[str, Collection[int]] = MappingProxyType({}),
     encoders: Sequence[Encoder] = (),
     features: Path | None = None,
     cache: Path | None = None,
@@ -58,8 +60,9 @@ def score(
 
     Scores are stored in the folder ``cache``, where one is given: an image that a scorer has scored before, with
     the same bytes and prompt, is not scored again, and its score is the same to the last bit. The scorers named in
-    ``prompted`` leave out images without a prompt. Missing and broken images stop the run with a list of all of
-    them, or are left out with ``skip_broken``.
+    ``prompted`` leave out images without a prompt, and ``left_out`` has for a scorer the indices of other images
+    that it does not score. Missing and broken images stop the run with a list of all of them, or are left out with
+    ``skip_broken``.
     """
     if len(sources) != len(prompts):
         raise ValueError(f"{len(sources)} images need as many prompts, or None; found {len(prompts)}")
@@ -69,7 +72,15 @@ def score(
     of_planes = {scorer.name: scorer.of_planes for scorer in scorers if scorer.of_planes is not None}
     by_vectors = [scorer for scorer in scorers if scorer.of_vectors is not None]
     others = [scorer for scorer in scorers if scorer.of_planes is None and scorer.of_vectors is None]
-    stored = _StoredScores(values, prompts, prompted)
+    usable = {
+        scorer.name: np.array([bool(prompt) for prompt in prompts], bool)
+        if scorer.name in prompted
+        else np.ones(len(sources), bool)
+        for scorer in scorers
+    }
+    for name, places in left_out.items():
+        usable[name][list(places)] = False
+    stored = _StoredScores(values, prompts, usable)
 
     def look(images: Sequence[DecodedImage]) -> Mapping[EncoderKey, Mapping[int, Vectors]]:
         """Fill in the scores of one batch; batches do not overlap, so threads do not collide."""
@@ -80,10 +91,10 @@ def score(
             for name in lacking:
                 values[name][decoded.place] = of_planes[name](cast("Planes", planes))
         for scorer in others:
-            usable = [decoded for decoded in images if stored.lacks(scorer.name, decoded.place)]
-            if usable:
-                inputs = [ScorerInput(decoded.image, prompts[decoded.place]) for decoded in usable]
-                values[scorer.name][[decoded.place for decoded in usable]] = scorer.score(inputs)
+            lacking_images = [decoded for decoded in images if stored.lacks(scorer.name, decoded.place)]
+            if lacking_images:
+                inputs = [ScorerInput(decoded.image, prompts[decoded.place]) for decoded in lacking_images]
+                values[scorer.name][[decoded.place for decoded in lacking_images]] = scorer.score(inputs)
         vectors = _shared_vectors(by_vectors, images, stored)
         for scorer in by_vectors:
             of_encoders = [vectors[encoder.identity] for encoder in scorer.encoders]
@@ -168,9 +179,9 @@ class _StoredScores:
         self,
         values: Mapping[str, NDArray[np.float64]],
         prompts: Sequence[str | None],
-        prompted: Collection[str],
+        usable: Mapping[str, NDArray[np.bool_]],
     ) -> None:
-        self._values, self._prompts, self._prompted = values, prompts, prompted
+        self._values, self._prompts, self._usable = values, prompts, usable
         self._files: Mapping[str, ScoreFile] = {}
         self._keys: list[bytes | None] = [None] * len(prompts)
         self._known: dict[str, NDArray[np.bool_]] = {name: np.zeros(len(prompts), bool) for name in values}
@@ -183,20 +194,19 @@ class _StoredScores:
         for place, identity in enumerate(identities):
             if isinstance(identity, bytes):  # a text says why the image cannot be read
                 self._keys[place] = score_key(identity, self._prompts[place])
-        has_prompt = np.array([bool(prompt) for prompt in self._prompts], bool)
         complete = np.array([key is not None for key in self._keys], bool)
         for name, file in files.items():
             scores = [None if key is None else file.get(key) for key in self._keys]
             known = np.array([score is not None for score in scores], bool)
             self._values[name][known] = [score for score in scores if score is not None]
+            self._values[name][~self._usable[name]] = np.nan
             self._known[name] = known
-            complete &= known | ~has_prompt if name in self._prompted else known
+            complete &= known | ~self._usable[name]
         self.complete = set(np.flatnonzero(complete).tolist())
 
     def lacks(self, name: str, place: int) -> bool:
         """Say whether a scorer has yet to give this image a score: it can, and has not before."""
-        usable = bool(self._prompts[place]) or name not in self._prompted
-        return usable and not self._known[name][place]
+        return bool(self._usable[name][place] and not self._known[name][place])
 
     def keep(self, places: Sequence[int]) -> None:
         """Write the new scores of these images."""

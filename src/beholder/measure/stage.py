@@ -1,7 +1,7 @@
 """The measure stage: scores, features and distances of a study's images, and their agreement with raters."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -120,6 +120,7 @@ def _images(
         [texts.get(prompt) for prompt in images["prompt"]],
         scorers,
         prompted=settings.prompted,
+        left_out=training_images(scorers, images["sha256"].to_list()),
         encoders=[load_encoder(settings.encoder, settings.encoder_weights)] if distances else [],
         features=store.folder / FEATURES_ROOM,
         cache=store.folder / SCORES_ROOM,
@@ -130,7 +131,6 @@ def _images(
     if measures.broken:
         logger.warning("%d broken images were left out", len(measures.broken))
     scores = _score_rows(measures, settings)
-    scores = without_training_images(scores, scorers, dict(images.select("image", "sha256").iter_rows()))
     if not distances:
         return {"scores": scores, "features": TABLES["features"].empty(), "distances": TABLES["distances"].empty()}
     features = measures.features[0]
@@ -165,16 +165,13 @@ def _score_rows(measures: Scores, settings: MeasureSettings) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-def without_training_images(
-    scores: pl.DataFrame, scorers: Sequence[Scorer], sha256_by_image: Mapping[str, str]
-) -> pl.DataFrame:
-    """Leave out the scores of images that their scorer was trained on: they would agree with raters too well."""
-    for scorer in scorers:
-        if scorer.training_images is None:
-            continue
-        trained = {image for image, sha256 in sha256_by_image.items() if sha256 in scorer.training_images}
-        scores = scores.filter((pl.col("scorer") != scorer.name) | ~pl.col("image").is_in(list(trained)))
-    return scores
+def training_images(scorers: Sequence[Scorer], hashes: Sequence[str]) -> dict[str, list[int]]:
+    """Return the indices of the images that a scorer was trained on: it would agree with raters too well there."""
+    return {
+        scorer.name: [index for index, sha256 in enumerate(hashes) if sha256 in scorer.training_images]
+        for scorer in scorers
+        if scorer.training_images is not None
+    }
 
 
 def _feature_rows(features: Features, folder: Path) -> pl.DataFrame:
