@@ -161,11 +161,13 @@ def main(folder: Path, kills: int, seed: int) -> None:
     for name in ("warm", "undisturbed", "killed"):
         (folder / name).mkdir()
     once(folder / "warm")  # what is imported late is imported now, not in every child
+    began = time.perf_counter()
     assert in_child(folder / "undisturbed", None)
+    seconds = time.perf_counter() - began
     draw = random.Random(seed)
     killed_at = []
     for _ in range(kills):
-        if in_child(folder / "killed", draw.uniform(0.1, 0.5)):
+        if in_child(folder / "killed", draw.uniform(0.15, 0.4) * seconds):  # several, however fast the disk
             break
         state = load_state(folder / "killed", "f")
         killed_at.append(state.step if state else 0)
