@@ -48,8 +48,8 @@ def picked_rows(
             f"{choice.chosen_by}; others "
             "show what they made"
         )
-        found: Row = {"estimate": float(choice.best_of), "raised": True, "words": words}
-        rows.append({"check": "best-of-n", "measure": "all", "entry": entry} | found)
+        finding: Row = {"estimate": float(choice.best_of), "raised": True, "words": words}
+        rows.append({"check": "best-of-n", "measure": "all", "entry": entry} | finding)
         if choice.base is not None:
             rows += _gains(choice, boards, level)
     return rows

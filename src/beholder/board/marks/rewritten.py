@@ -40,8 +40,8 @@ def rewritten_rows(measures: Mapping[str, Measure], generations: pl.DataFrame, *
         if not count:
             continue
         words = f"{entry} was given rewritten prompts: {count:,} of {own.height:,} differ from those of the study"
-        found: Row = {"estimate": count / own.height, "raised": True, "words": words}
-        rows.append({"check": "rewritten", "measure": "all", "entry": str(entry)} | found)
+        finding: Row = {"estimate": count / own.height, "raised": True, "words": words}
+        rows.append({"check": "rewritten", "measure": "all", "entry": str(entry)} | finding)
         rows += _leads(str(entry), own, measures, level)
     return rows
 

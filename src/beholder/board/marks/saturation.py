@@ -47,8 +47,8 @@ def ceiling_rows(measure: Measure, standing: Standings, *, level: float) -> list
         if raised
         else f"{entry}, the best by {measure.name}, has {distance:.0%} of the scale left above it"
     )
-    found: Row = {"estimate": distance, "high": most, "raised": raised, "words": words}
-    return [{"check": "ceiling", "measure": measure.name, "entry": entry} | found]
+    finding: Row = {"estimate": distance, "high": most, "raised": raised, "words": words}
+    return [{"check": "ceiling", "measure": measure.name, "entry": entry} | finding]
 
 
 def saturation_rows(measure: Measure, standing: Standings, *, level: float) -> list[Row]:
