@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from beholder.distances.catalogue import DISTANCES, Sets
 from beholder.images.sources import find_images
-from beholder.measure.distances.catalogue import DISTANCES, Sets
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
 from beholder.stats.correlation.coefficients import correlation

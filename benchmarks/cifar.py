@@ -18,8 +18,8 @@ import vl_convert
 from cifar_features import CACHE, COUNT, Features, clean, faulty_sets, logits_of
 from cifar_images import COPIED, FAULTS, KEPT_CLASSES
 
+from beholder.distances.catalogue import DISTANCES, Sets, compute_distances
 from beholder.errors import StatisticsError
-from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
 
 RESULTS = CACHE / f"distances-{COUNT}.json"
 SIZES = (100, 200, 500, 1000)

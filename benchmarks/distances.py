@@ -26,10 +26,10 @@ from torch_fidelity.metric_kid import kid_features_to_metric
 from torchmetrics.image.fid import FrechetInceptionDistance, _compute_fid
 from torchmetrics.image.kid import poly_mmd
 
-from beholder.measure.distances.frechet import frechet_of_moments, frechet_value
-from beholder.measure.distances.frechet_infinity import frechet_by_size, subset_sizes
-from beholder.measure.distances.kernel import kernel_subsets
-from beholder.measure.distances.neighbours import neighbours
+from beholder.distances.frechet import frechet_of_moments, frechet_value
+from beholder.distances.frechet_infinity import frechet_by_size, subset_sizes
+from beholder.distances.kernel import kernel_subsets
+from beholder.distances.neighbours import neighbours
 
 Features = NDArray[np.float32]
 

@@ -20,7 +20,6 @@ import torch
 from cleanfid.fid import frechet_distance
 from cleanfid.fid import kernel_distance as clean_kernel
 from cleanfid.resize import make_resizer
-from distances import two_sets
 from efficientnet_lite_pytorch import EfficientNet
 from numpy.typing import NDArray
 from PIL import Image
@@ -35,14 +34,15 @@ from torchmetrics.image.fid import _compute_fid
 from torchmetrics.image.kid import poly_mmd
 from torchvision import transforms
 
-from beholder.measure.distances.density_coverage import coverage, density
-from beholder.measure.distances.frechet import frechet_of_moments, frechet_value
-from beholder.measure.distances.inception_score import inception_score
-from beholder.measure.distances.kernel import kernel_of_subsets
-from beholder.measure.distances.neighbours import neighbours
-from beholder.measure.distances.precision_recall import precision, recall
+from beholder.distances.density_coverage import coverage, density
+from beholder.distances.frechet import frechet_of_moments, frechet_value
+from beholder.distances.inception_score import inception_score
+from beholder.distances.kernel import kernel_of_subsets
+from beholder.distances.neighbours import neighbours
+from beholder.distances.precision_recall import precision, recall
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.inception import FidInception
+from distances import two_sets
 
 Features = NDArray[np.float32]
 SUBSETS, SIZE, K = 10, 500, 5

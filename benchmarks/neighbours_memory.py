@@ -9,7 +9,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from beholder.measure.distances.neighbours import neighbours
+from beholder.distances.neighbours import neighbours
 
 IMAGES, DIMS, PORTION = 50_000, 1024, 5_000
 

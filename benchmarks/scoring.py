@@ -31,12 +31,12 @@ from PIL import Image
 import beholder
 from beholder.images.decode import decode, quiet_pillow
 from beholder.images.in_order import batches, in_order
-from beholder.measure.scorers.catalogue import load_scorer
 from beholder.models.allocator import keep_freed_memory
 from beholder.models.encoders.encoder import BATCH
 from beholder.models.encoders.torch_network import share_cores
 from beholder.models.preference.open_clip_state import clip_config
 from beholder.models.preference.published import load_published
+from beholder.scorers.catalogue import load_scorer
 
 SIZES: dict[str, dict[str, Any]] = {
     "ViT-S-32": {

@@ -16,18 +16,18 @@ import torch
 from numpy.typing import NDArray
 from PIL import Image
 
-from beholder.measure.scorers.catalogue import BEST
 from beholder.models.encoders.catalogue import ENCODERS, EncoderEntry, load_encoder
 from beholder.models.encoders.efficientnet_lite import load_network
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.stage_features import VARIANTS
+from beholder.scorers.catalogue import BEST
 
 BATCH, TURNS = 16, 5
 FIRST_SCORE = f"""
 import resource, time
 import numpy as np
 from PIL import Image
-from beholder.measure.scorers.catalogue import load_scorer
+from beholder.scorers.catalogue import load_scorer
 load_scorer({BEST!r})(np.zeros((512, 512, 3), np.uint8))
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(used.ru_utime + used.ru_stime)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy import sparse, stats
 
-from beholder.measure.scorers.catalogue import PIXELS, SCORERS, load_scorer
-from beholder.measure.scorers.planes import Planes
-from beholder.measure.scorers.scorer import ScorerInput
+from beholder.scorers.catalogue import PIXELS, SCORERS, load_scorer
+from beholder.scorers.planes import Planes
+from beholder.scorers.scorer import ScorerInput
 from beholder.stats.agreement.answers import long_answers
 from beholder.stats.agreement.pair_agreement import beyond_chance, on_pairs
 from beholder.stats.correlation.bootstrap import correlation_replicates

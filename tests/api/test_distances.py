@@ -8,9 +8,9 @@ import torch
 from PIL import Image
 
 import beholder as bh
+from beholder.distances.frechet import frechet
+from beholder.distances.kernel import kernel_distance
 from beholder.errors import ImageError, StatisticsError, UserError
-from beholder.measure.distances.frechet import frechet
-from beholder.measure.distances.kernel import kernel_distance
 from beholder.models.encoders.catalogue import load_encoder
 
 

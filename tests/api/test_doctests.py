@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from tests.docs.workspace import paint_pictures
-from tests.measure.rich.conftest import SMALL
+from tests.scorers.rich.conftest import SMALL
 
 import beholder as bh
 from beholder.cli.main import main

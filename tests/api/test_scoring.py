@@ -14,11 +14,11 @@ from PIL import Image
 import beholder
 from beholder.errors import ImageError, TableError, UserError
 from beholder.images.decode import decode
-from beholder.measure.scorers.catalogue import load_scorer
-from beholder.measure.scorers.scorer import by_pixels
 from beholder.models.preference.two_tower import build, configure
 from beholder.models.trainable import Batch
 from beholder.models.weights.checkpoint import Record, save_checkpoint
+from beholder.scorers.catalogue import load_scorer
+from beholder.scorers.scorer import by_pixels
 from beholder.stats.prediction.calibration import preference_chance
 
 PROMPTS = ["a red cat", "two dogs", "the sea at night"]
@@ -144,7 +144,7 @@ class TestTrained:
         self, painted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         record = Record("metric-transformer", {}, ("quality", "alignment"), {"quality": (3.0, 0.5)})
-        monkeypatch.setattr("beholder.measure.scorers.trained.load_checkpoint", lambda _: (Several(), record))
+        monkeypatch.setattr("beholder.scorers.trained.load_checkpoint", lambda _: (Several(), record))
         (tmp_path / "model.json").write_text("{}")
         (tmp_path / "model.safetensors").write_text("")
         with pytest.raises(UserError, match=r"judges several aspects; name one of: .*:quality, .*:alignment"):

@@ -12,12 +12,12 @@ from tests.board.tables import judgement, score, set_board, write
 from beholder.board.stage import run
 from beholder.cli.main import main
 from beholder.errors import UserError
-from beholder.measure.scorers.chrominance import chroma_mean
-from beholder.measure.scorers.contrast import contrast
-from beholder.measure.scorers.planes import Planes
 from beholder.report.charts.board_checks import chroma_chart, curves_chart, slopes_chart
 from beholder.report.tables.board_checks import build_board_checks
 from beholder.report.tables.inputs import read_inputs
+from beholder.scorers.chrominance import chroma_mean
+from beholder.scorers.contrast import contrast
+from beholder.scorers.planes import Planes
 from beholder.simulate.grammar import draw_requests
 from beholder.simulate.painter import Policy, paint
 from beholder.study.board import Board, Variants

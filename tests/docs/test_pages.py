@@ -9,11 +9,10 @@ import pytest
 from beholder.cli.main import COMMANDS
 from beholder.consolidate.labels import LABELLERS
 from beholder.curate.settings import Checks, Choosing, Cleaning, Curation, Duplicates, SourceSet, Writing
+from beholder.distances.catalogue import DISTANCES
 from beholder.generators.catalogue import GENERATORS
 from beholder.judgements.rules import RULES
 from beholder.learn.recipe import Data, Rich, Splitting, Training, shipped_recipes
-from beholder.measure.distances.catalogue import DISTANCES
-from beholder.measure.scorers.catalogue import SCORERS
 from beholder.models.encoders.catalogue import ENCODERS
 from beholder.prompts.checks.check import CHECKS
 from beholder.prompts.cleaning.rules import RULES as CLEANING_RULES
@@ -22,6 +21,7 @@ from beholder.prompts.tags.tagger import TAGGERS
 from beholder.prompts.writing.swaps import SWAPS
 from beholder.rank.methods import METHODS
 from beholder.report.text.measures import MEASURES
+from beholder.scorers.catalogue import SCORERS
 from beholder.simulate.composition import COMPOSITIONS
 from beholder.simulate.flaws import FLAWS
 from beholder.simulate.raters import HABITS

@@ -8,7 +8,7 @@ import beholder
 
 SOURCE = Path(beholder.__file__).parent
 MOST_MODULES = 24
-PLUG_INS = frozenset({"cli", "formats", "measure/distances", "tables/schemas"})
+PLUG_INS = frozenset({"cli", "formats", "distances", "tables/schemas"})
 """Packages of commands, formats, distances and schemas: every module is one of them, or serves them all."""
 PACKAGES = sorted({path.parent.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")})
 

@@ -17,11 +17,11 @@ from beholder.images.display import encode as encode_for_display
 from beholder.images.sources import find_images
 from beholder.images.thumbnail import thumbnail
 from beholder.learn.data_loader import ImageCache
-from beholder.measure.score import score
-from beholder.measure.scorers.scorer import Scorer, ScorerInput
 from beholder.models.encoders.encode import encode, encode_by
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.preprocessing import Preprocessing
+from beholder.scorers.score import score
+from beholder.scorers.scorer import Scorer, ScorerInput
 from beholder.study.study import ImageSettings
 
 SIDE = 32

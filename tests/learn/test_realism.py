@@ -17,10 +17,10 @@ from beholder.learn.evaluate import EvaluationSettings, Figure, evaluate
 from beholder.learn.examples import read_labelled_images
 from beholder.learn.recipe import Data, Recipe, load_recipe
 from beholder.learn.stage import run
-from beholder.measure.scorers.catalogue import load_scorer, recipe_of
-from beholder.measure.scorers.scorer import ScorerInput
 from beholder.models.realism import Realism
 from beholder.models.weights.checkpoint import load_checkpoint
+from beholder.scorers.catalogue import load_scorer, recipe_of
+from beholder.scorers.scorer import ScorerInput
 from beholder.stats.intervals.proportions import wilson
 from beholder.study.kinds.realism import RealismQuestion
 from beholder.study.question import Design

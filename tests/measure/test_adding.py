@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from beholder.errors import StageError
 from beholder.images.sources import ArrayImage
-from beholder.measure.score import score
-from beholder.measure.score_cache import RECORD, open_scores, score_key
-from beholder.measure.scorers.scorer import Scorer, ScorerInput
 from beholder.measure.settings import MeasureSettings
 from beholder.measure.stage import run
+from beholder.scorers.score import score
+from beholder.scorers.score_cache import RECORD, open_scores, score_key
+from beholder.scorers.scorer import Scorer, ScorerInput
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import SCORES_ROOM, Store

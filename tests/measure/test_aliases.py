@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from beholder.distances.aliases import ALIASES, NOT_OFFERED, resolve_distances
+from beholder.distances.catalogue import DISTANCES
 from beholder.errors import unknown_name
-from beholder.measure.distances.aliases import ALIASES, NOT_OFFERED, resolve_distances
-from beholder.measure.distances.catalogue import DISTANCES
-from beholder.measure.scorers.aliases import SCORER_ALIASES, resolve_scorers
-from beholder.measure.scorers.catalogue import SCORERS
 from beholder.models.encoders.catalogue import ENCODERS
+from beholder.scorers.aliases import SCORER_ALIASES, resolve_scorers
+from beholder.scorers.catalogue import SCORERS
 
 
 def test_every_alias_stands_for_what_there_is() -> None:

@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from beholder.images.sources import ArrayImage
-from beholder.measure.score import score
-from beholder.measure.scorers.scorer import Scorer, ScorerInput, by_vectors
 from beholder.models.encoders.encode import encode
 from beholder.models.encoders.encoder import Encoder, Vectors
 from beholder.models.encoders.preprocessing import Preprocessing
+from beholder.scorers.score import score
+from beholder.scorers.scorer import Scorer, ScorerInput, by_vectors
 
 
 class CountingEncoder:

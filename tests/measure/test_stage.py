@@ -15,12 +15,12 @@ from beholder.measure.correlations import generator_rows
 from beholder.measure.joined import AgreementSettings
 from beholder.measure.metric_values import of_scores
 from beholder.measure.opinions import of_generators
-from beholder.measure.scorers.catalogue import SCORERS, Weights
-from beholder.measure.scorers.scorer import Scorer
 from beholder.measure.settings import MeasureSettings
 from beholder.measure.stage import run
 from beholder.models.training_images import TrainingImages
 from beholder.report.text.metric_verdict import verdicts
+from beholder.scorers.catalogue import SCORERS, Weights
+from beholder.scorers.scorer import Scorer
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance

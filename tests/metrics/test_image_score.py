@@ -10,8 +10,8 @@ from scipy import stats as distributions
 
 import beholder as bh
 from beholder.errors import UserError
-from beholder.measure.scorers.catalogue import load_scorer
 from beholder.metrics import ImageScore
+from beholder.scorers.catalogue import load_scorer
 
 
 def pictures(count: int) -> list[Image.Image]:

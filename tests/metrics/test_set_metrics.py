@@ -12,9 +12,9 @@ from prdc import compute_prdc
 from torchmetrics.image.fid import FrechetInceptionDistance
 from torchmetrics.image.kid import KernelInceptionDistance
 
+from beholder.distances.catalogue import Sets, compute_distances
+from beholder.distances.frechet import frechet
 from beholder.errors import UserError
-from beholder.measure.distances.catalogue import Sets, compute_distances
-from beholder.measure.distances.frechet import frechet
 from beholder.metrics import PRDC, FrechetDistance, ImageSetMetric, KernelDistance
 from beholder.models.encoders.catalogue import load_encoder
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from beholder.api.inputs import Images, sources_of
+from beholder.distances.aliases import NamedDistances, resolve_distances
+from beholder.distances.catalogue import DISTANCES, Direction, Sets, compute_distances
+from beholder.distances.cautions import cautions
+from beholder.distances.result import Distance
 from beholder.errors import ImageError, UserError
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.sources import ImageSource
-from beholder.measure.distances.aliases import NamedDistances, resolve_distances
-from beholder.measure.distances.catalogue import DISTANCES, Direction, Sets, compute_distances
-from beholder.measure.distances.cautions import cautions
-from beholder.measure.distances.result import Distance
 from beholder.measure.settings import OFFLINE
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode_by

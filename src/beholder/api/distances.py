@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from beholder.api.compare_sets import USUAL, Report, SetDistance, choose_distances, compare_sets
 from beholder.api.inputs import Images
+from beholder.distances.aliases import resolve_distances
+from beholder.distances.catalogue import Sets, compute_distances
+from beholder.distances.cautions import cautions
 from beholder.errors import StatisticsError, UserError
 from beholder.images.background import DEFAULT_BACKGROUND
-from beholder.measure.distances.aliases import resolve_distances
-from beholder.measure.distances.catalogue import Sets, compute_distances
-from beholder.measure.distances.cautions import cautions
 from beholder.stats.frames.display.cell_text import MINUS
 from beholder.stats.frames.display.text_table import TextTable
 from beholder.stats.frames.result_table import ResultTable, frame_of

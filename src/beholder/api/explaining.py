@@ -8,10 +8,10 @@ from beholder.api.inputs import Images, Prompts, prompts_of, sources_of
 from beholder.api.study_folder import StudyFolder, folder_of
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.sources import ImageSource
-from beholder.measure.rich.explain import Explanations, Progress
-from beholder.measure.rich.explain import explain as explain_all
-from beholder.measure.rich.members import Member, load_members
-from beholder.measure.rich.rater_feedback import open_rater_feedback
+from beholder.scorers.rich.explain import Explanations, Progress
+from beholder.scorers.rich.explain import explain as explain_all
+from beholder.scorers.rich.members import Member, load_members
+from beholder.scorers.rich.rater_feedback import open_rater_feedback
 from beholder.study.study import load_study
 
 Models: TypeAlias = str | Path | Member | Sequence[str | Path | Member]

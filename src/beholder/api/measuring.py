@@ -8,14 +8,14 @@ from pathlib import Path
 import polars as pl
 
 from beholder.api.study_folder import StudyFolder, folder_of
+from beholder.distances.aliases import resolve_distances
 from beholder.errors import UserError
-from beholder.measure.distances.aliases import resolve_distances
-from beholder.measure.scorers.aliases import resolve_scorers
-from beholder.measure.scorers.catalogue import SCORERS, default_scorers, learned_scorer_remark
-from beholder.measure.scorers.remarks import shift_remarks, training_remark
 from beholder.measure.settings import OFFLINE, SIMPLE, MeasureSettings
 from beholder.measure.stage import run
 from beholder.report.text.metric_verdict import Verdict, verdicts
+from beholder.scorers.aliases import resolve_scorers
+from beholder.scorers.catalogue import SCORERS, default_scorers, learned_scorer_remark
+from beholder.scorers.remarks import shift_remarks, training_remark
 from beholder.stats.frames.result_table import ResultTable, frame_of
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome

@@ -7,8 +7,8 @@ import polars as pl
 from beholder.errors import StageError, UserError, unknown_name
 from beholder.measure import metric_values
 from beholder.measure.powered.step import run_powered
-from beholder.measure.scorers.aliases import SCORER_ALIASES
 from beholder.report.tables.powered import PoweredBoard, build_powered_boards
+from beholder.scorers.aliases import SCORER_ALIASES
 from beholder.tables.store import Store
 
 

@@ -15,12 +15,12 @@ from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.reading import BrokenImage
 from beholder.images.sources import ImageSource
 from beholder.measure.meaning import Choices, Meaning, choices_of, meaning, read_choices
-from beholder.measure.score import Progress, Scores
-from beholder.measure.score import score as score_all
-from beholder.measure.scorers.catalogue import BEST, companion_of, recipe_of
-from beholder.measure.scorers.catalogue import load_scorer as load_named
-from beholder.measure.scorers.remarks import shift_remark
-from beholder.measure.scorers.scorer import Differentiable, Scorer
+from beholder.scorers.catalogue import BEST, companion_of, recipe_of
+from beholder.scorers.catalogue import load_scorer as load_named
+from beholder.scorers.remarks import shift_remark
+from beholder.scorers.score import Progress, Scores
+from beholder.scorers.score import score as score_all
+from beholder.scorers.scorer import Differentiable, Scorer
 from beholder.stats.frames.result_table import ResultTable, frame_of
 from beholder.stats.prediction.calibration import Calibration
 

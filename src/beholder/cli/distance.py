@@ -10,8 +10,8 @@ from beholder.api.compare_sets import USUAL, SetDistance, choose_distances, comp
 from beholder.cli.options import background_option
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_report
-from beholder.measure.distances.aliases import ALIASES
-from beholder.measure.distances.catalogue import DISTANCES
+from beholder.distances.aliases import ALIASES
+from beholder.distances.catalogue import DISTANCES
 from beholder.measure.settings import OFFLINE
 from beholder.models.encoders.catalogue import ENCODERS
 

@@ -27,9 +27,9 @@ from beholder.study.words import split_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beholder.measure.rich.explain import Explanations
-    from beholder.measure.rich.members import Member
     from beholder.models.explained import Explained
+    from beholder.scorers.rich.explain import Explanations
+    from beholder.scorers.rich.members import Member
 
 
 @click.command("explain")
@@ -76,7 +76,7 @@ def explain_images(
     IMAGES are files, folders, globs, manifests, tar files or arrays.
     """
     from beholder.api.explaining import background_of, explain_by  # late: they need torch
-    from beholder.measure.rich.members import load_members
+    from beholder.scorers.rich.members import load_members
 
     if prompts and prompt is not None:
         raise click.UsageError("give either --prompts or --prompt")

@@ -10,11 +10,11 @@ from beholder.api.measuring import measure_settings, measure_study
 from beholder.cli.output import show_json
 from beholder.cli.progress import progress_report
 from beholder.cli.weights import named_weights
-from beholder.measure.distances.aliases import ALIASES
-from beholder.measure.distances.catalogue import DISTANCES
-from beholder.measure.scorers.catalogue import SCORERS
+from beholder.distances.aliases import ALIASES
+from beholder.distances.catalogue import DISTANCES
 from beholder.measure.settings import OFFLINE
 from beholder.models.encoders.catalogue import ENCODERS
+from beholder.scorers.catalogue import SCORERS
 
 
 @click.command(

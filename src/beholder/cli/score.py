@@ -15,8 +15,8 @@ from beholder.cli.weights import named_weights
 from beholder.errors import UserError
 from beholder.images.sources import find_images
 from beholder.measure.meaning import Meaning, read_choices
-from beholder.measure.scorers.aliases import resolve_scorers
-from beholder.measure.scorers.catalogue import (
+from beholder.scorers.aliases import resolve_scorers
+from beholder.scorers.catalogue import (
     BEST,
     SCORERS,
     check_names,

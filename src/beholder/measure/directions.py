@@ -1,7 +1,7 @@
 """Which values of a metric are better, by the metric's name."""
 
-from beholder.measure.distances.catalogue import DISTANCES
-from beholder.measure.scorers.catalogue import SCORERS
+from beholder.distances.catalogue import DISTANCES
+from beholder.scorers.catalogue import SCORERS
 
 
 def direction(metric: str) -> str | None:

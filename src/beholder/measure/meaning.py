@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from beholder.errors import TableError
-from beholder.measure.scorers.scorer import Scorer
+from beholder.scorers.scorer import Scorer
 from beholder.stats.prediction.calibration import FOLDS, Calibration, calibrate, chance_over, percentile
 
 COLUMNS = ("first", "second", "share")

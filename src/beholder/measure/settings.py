@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from beholder.distances.catalogue import DISTANCES
 from beholder.errors import UserError, unknown_name
-from beholder.measure.distances.catalogue import DISTANCES
-from beholder.measure.scorers.catalogue import SCORERS, check_names, default_scorers
 from beholder.models.encoders.catalogue import ENCODERS
+from beholder.scorers.catalogue import SCORERS, check_names, default_scorers
 
 OFFLINE = "efficientnet-lite0"
 """The encoder that works on any machine. Nothing published was computed with it."""

@@ -8,22 +8,22 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from beholder.distances.catalogue import DISTANCES, Sets, compute_distances
+from beholder.distances.cautions import cautions
+from beholder.distances.distance_cache import DistanceCache, distance_key
 from beholder.errors import StatisticsError
 from beholder.images.sources import named_files
 from beholder.measure import metric_values, opinions
 from beholder.measure.correlations import generator_rows, image_rows
-from beholder.measure.distance_cache import DistanceCache, distance_key
-from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
-from beholder.measure.distances.cautions import cautions
 from beholder.measure.joined import AgreementRows, AgreementSettings, finite_or_none
 from beholder.measure.pair_rows import pair_rows
 from beholder.measure.powered.step import run_powered
-from beholder.measure.score import Scores, score
-from beholder.measure.scorers.catalogue import SCORERS, load_scorer
-from beholder.measure.scorers.scorer import Scorer
 from beholder.measure.settings import MeasureSettings
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import Features
+from beholder.scorers.catalogue import SCORERS, load_scorer
+from beholder.scorers.score import Scores, score
+from beholder.scorers.scorer import Scorer
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain, file_hash

@@ -1,7 +1,7 @@
 """The Fréchet distance of growing sets: FID, where the encoder is ``inception-v3-fid``."""
 
-from beholder.measure.distances.frechet import frechet
-from beholder.measure.distances.result import Distance
+from beholder.distances.frechet import frechet
+from beholder.distances.result import Distance
 from beholder.metrics.set_metric import TwoSetMetric
 
 

@@ -10,9 +10,9 @@ from scipy import stats as distributions
 from beholder.errors import UserError
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.in_memory import InMemory
-from beholder.measure.scorers.catalogue import load_scorer
-from beholder.measure.scorers.scorer import Scorer
 from beholder.metrics.metric import Metric
+from beholder.scorers.catalogue import load_scorer
+from beholder.scorers.scorer import Scorer
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
+from beholder.distances.kernel import kernel_distance, kernel_subsets
+from beholder.distances.result import Distance
 from beholder.errors import UserError
 from beholder.images.background import DEFAULT_BACKGROUND
-from beholder.measure.distances.kernel import kernel_distance, kernel_subsets
-from beholder.measure.distances.result import Distance
 from beholder.measure.settings import OFFLINE
 from beholder.metrics.set_metric import OwnEncoder, TwoSetMetric
 from beholder.models.encoders.encoder import Encoder

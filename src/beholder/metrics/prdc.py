@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from beholder.distances.density_coverage import coverage, density
+from beholder.distances.neighbours import NEIGHBOURS, neighbours
+from beholder.distances.precision_recall import precision, recall
+from beholder.distances.result import Distance
 from beholder.images.background import DEFAULT_BACKGROUND
-from beholder.measure.distances.density_coverage import coverage, density
-from beholder.measure.distances.neighbours import NEIGHBOURS, neighbours
-from beholder.measure.distances.precision_recall import precision, recall
-from beholder.measure.distances.result import Distance
 from beholder.measure.settings import OFFLINE
 from beholder.metrics.set_metric import OwnEncoder, TwoSetMetric
 from beholder.models.encoders.encoder import Encoder

@@ -7,11 +7,11 @@ from typing import TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from beholder.distances.catalogue import DISTANCES, Sets, compute_distances
+from beholder.distances.result import Distance
 from beholder.errors import UserError, unknown_name
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.in_memory import InMemory, Tensor, pixels_of
-from beholder.measure.distances.catalogue import DISTANCES, Sets, compute_distances
-from beholder.measure.distances.result import Distance
 from beholder.measure.settings import OFFLINE
 from beholder.metrics.metric import Metric, Rows
 from beholder.models.encoders.catalogue import load_encoder

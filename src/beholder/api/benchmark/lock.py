@@ -14,7 +14,7 @@ from beholder.curate.settings import FILE_NAME as CURATE_FILE
 from beholder.curate.settings import load_curation
 from beholder.judgements.inclusion import includes_excluded
 from beholder.learn.trained_models import MODELS_FOLDER, hash_weights, trained_settings
-from beholder.measure.scorers.catalogue import load_scorer
+from beholder.scorers.catalogue import load_scorer
 from beholder.study.lock import (
     LockedGenerator,
     LockedMeasure,

@@ -1,0 +1,28 @@
+"""The packaged model of image quality as two scorers: the quality, and how unlike its training images it is."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beholder.models.encoders.encoder import Vectors
+from beholder.models.quality.packaged import load_quality_model
+from beholder.scorers.scorer import Scorer, by_vectors
+
+SHIFT = "agiqa-shift"
+
+
+def load(name: str) -> Scorer:
+    """Load the scorer of that name: ``agiqa-quality`` or ``agiqa-shift``."""
+    model = load_quality_model()
+
+    def score(vectors: Vectors, _: Sequence[str | None]) -> NDArray[np.float64]:
+        return model.head.shifts(vectors) if name == SHIFT else model.head.scores(vectors)
+
+    remark = (
+        "above 1: farther from the training images of agiqa-quality than 95 % of held-out images"
+        if name == SHIFT
+        else f"raters' mean from 0 to 5; 95 % of held-out images are within ±{model.head.conformal_width:.2f}"
+    )
+    identity = f"{name}@{model.sha256[:12]}"
+    return by_vectors(name, identity, model.encoders, score, model.training_images, f"{name}: {remark}")

@@ -1,0 +1,187 @@
+"""Rich feedback on many images by one or several models: each image is decoded once, on all cores."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from beholder.errors import ImageError
+from beholder.feedback.image_feedback import ImageFeedback
+from beholder.feedback.labels import MISSED
+from beholder.images.background import DEFAULT_BACKGROUND
+from beholder.images.decode import quiet_pillow
+from beholder.images.reading import MAX_WORKERS, BrokenImage, DecodedImage, batch_size, read_batches
+from beholder.images.sources import ImageSource
+from beholder.models.allocator import keep_freed_memory
+from beholder.models.encoders.torch_network import share_cores
+from beholder.models.explained import Explained
+from beholder.scorers.rich.ensemble import combine_feedback, feedback_of_image
+from beholder.scorers.rich.members import Member
+from beholder.scorers.rich.rater_feedback import RaterFeedback, StudyImage
+from beholder.stats.frames.result_table import Backend, ResultTable, frame_of
+from beholder.study.words import split_words
+
+BATCH = 16
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations:
+    """The feedback on each image, in their order; skipped images are in ``broken``."""
+
+    explained: tuple[Explained, ...]
+    broken: tuple[BrokenImage, ...]
+
+    def to_table(self) -> ResultTable:
+        """Return the scores with their confidence intervals: one row per image, aspect, and who gave it.
+
+        Returns:
+            A table that prints, plots and exports itself; ``misaligned`` has the words of the prompt that the
+            image does not show.
+        """
+        rows = [
+            (image.picture.name, giver, aspect, score.value, score.low, score.high, _misaligned(feedback, image))
+            for image in self.explained
+            for giver, feedback in (("model", image.model), ("raters", image.people))
+            if feedback is not None
+            for aspect, score in feedback.scores.items()
+        ]
+        names = ("image", "by", "aspect", "score", "low", "high", "misaligned")
+        columns = zip(*rows, strict=True) if rows else [[] for _ in names]
+        return ResultTable(
+            title="rich feedback",
+            rows=frame_of({name: list(column) for name, column in zip(names, columns, strict=True)}),
+            method="of the model: errors on held-out images, or the spread between models; of raters: over raters",
+            estimate="score",
+            keys=3,
+            items=len(self.explained),
+        )
+
+    def to_frame(self, backend: Backend | None = None) -> Any:  # noqa: ANN401 - of another library
+        """Return the rows of :meth:`to_table` as a data frame.
+
+        Args:
+            backend: ``"polars"``, ``"pandas"`` or ``"arrow"``.
+
+        Returns:
+            One row per image, aspect, and who gave the score.
+        """
+        return self.to_table().to_frame(backend)
+
+    def __repr__(self) -> str:
+        return repr(self.to_table())
+
+    def _repr_html_(self) -> str:
+        return self.to_table()._repr_html_()
+
+
+def explain(
+    sources: Sequence[ImageSource],
+    prompts: Sequence[str | None],
+    members: Sequence[Member],
+    *,
+    rater_feedback: RaterFeedback | None = None,
+    background: str = DEFAULT_BACKGROUND,
+    skip_broken: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Explanations:
+    """Predict the models' feedback on all images, and look up the raters' feedback on them.
+
+    A prompt that is ``None`` is taken from the study. Images that are missing, broken or without a prompt stop the
+    run with a list of all of them; with ``skip_broken`` the missing and the broken are left out.
+    """
+    if len(sources) != len(prompts):
+        raise ValueError(f"{len(sources)} images need as many prompts, or None; found {len(prompts)}")
+    workers = max(min(workers or min(os.cpu_count() or 1, MAX_WORKERS), len(sources)), 1)
+    size = batch_size(len(sources), workers, BATCH)
+    parts: list[_Part] = []
+    broken: list[BrokenImage] = []
+
+    def explain_batch(images: Sequence[DecodedImage]) -> _Part:
+        return _explain_batch(images, prompts, members, rater_feedback)
+
+    done = 0
+    keep_freed_memory()
+    with quiet_pillow(), share_cores(workers):
+        for part, unreadable, count in read_batches(
+            list(enumerate(sources)), explain_batch, background=background, size=size, workers=workers
+        ):
+            parts.append(part)
+            broken += [BrokenImage(sources[image.place].name, image.reason) for image in unreadable]
+            done += count
+            if progress:
+                progress(done, len(sources))
+    _check(parts, broken, skip_broken=skip_broken)
+    return Explanations(tuple(explained for part in parts for explained in part.explained), tuple(broken))
+
+
+def _misaligned(feedback: ImageFeedback, image: Explained) -> str:
+    if feedback.missed is None:
+        return ""
+    words = zip(split_words(image.prompt), feedback.missed, strict=True)
+    return ", ".join(word for word, rate in words if rate > MISSED)
+
+
+@dataclass(frozen=True, eq=False)
+class _PromptedImage:
+    """A decoded image with its prompt, and the image of the study that it is, if any."""
+
+    decoded: DecodedImage
+    prompt: str
+    study_image: StudyImage | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    explained: list[Explained]
+    without_prompt: list[str]
+
+
+def _check(parts: Sequence[_Part], broken: Sequence[BrokenImage], *, skip_broken: bool) -> None:
+    faults = [f"{name}: has no prompt" for part in parts for name in part.without_prompt]
+    advice = "Give prompts with --prompt or --prompts, or a study that has them with --study." if faults else ""
+    if broken and not skip_broken:
+        faults += [f"{broken_image.name}: {broken_image.reason}" for broken_image in broken]
+        advice = f"{advice}\nMend or remove broken images, or skip them with --skip-broken.".strip()
+    if faults:
+        raise ImageError("images", faults, advice=advice)
+
+
+def _explain_batch(
+    images: Sequence[DecodedImage],
+    prompts: Sequence[str | None],
+    members: Sequence[Member],
+    rater_feedback: RaterFeedback | None,
+) -> _Part:
+    prompted: list[_PromptedImage] = []
+    without_prompt: list[str] = []
+    for decoded in images:
+        prompt = prompts[decoded.place]
+        study_image = rater_feedback.find_image(decoded.source, decoded.sha256) if rater_feedback else None
+        text = study_image.prompt if prompt is None and study_image else prompt
+        if text is None:
+            without_prompt.append(decoded.source.name)
+        else:
+            prompted.append(_PromptedImage(decoded, text, study_image))
+    if not prompted:
+        return _Part([], without_prompt)
+    pixels, texts = [image.decoded.image for image in prompted], [image.prompt for image in prompted]
+    batches = [(member.feedback(pixels, texts), member.half_widths) for member in members]
+    explained = []
+    for index, image in enumerate(prompted):
+        models = [feedback_of_image(batch, index, half_widths) for batch, half_widths in batches]
+        explained.append(_explained(image, combine_feedback(models), rater_feedback))
+    return _Part(explained, without_prompt)
+
+
+def _explained(image: _PromptedImage, model: ImageFeedback, rater_feedback: RaterFeedback | None) -> Explained:
+    source = image.decoded.source
+    if rater_feedback is None or image.study_image is None:
+        return Explained(source, image.prompt, model, None)
+    rated_prompt = image.study_image.prompt or ""
+    if split_words(rated_prompt) != split_words(image.prompt):
+        note = f"people were asked about another prompt: “{rated_prompt}”"
+        return Explained(source, image.prompt, model, None, note)
+    return Explained(source, image.prompt, model, rater_feedback.feedback(image.study_image))
