@@ -69,6 +69,14 @@ def test_what_changes_makes_a_new_report(make_study: MakeStudy) -> None:
     assert not run(folder).skipped
 
 
+def test_comments_are_on_the_page_of_single_images_only_when_asked_for(make_study: MakeStudy) -> None:
+    folder = make_study(protocols=ONE)
+    run(folder, comments={})
+    assert "do not publish it" in (folder / IMAGES_PAGE).read_text()
+    assert not run(folder).skipped  # a report without them is another report
+    assert "stay in the database" in (folder / IMAGES_PAGE).read_text()
+
+
 def test_names_are_text_wherever_they_stand(make_study: MakeStudy) -> None:
     names = ['<script>alert("x")</script>', "a</script><img src=x onerror=alert(1)>", "'\"&"]
     folder = make_study(names, protocols=ONE)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from beholder.cli.options import database_options
+
 if TYPE_CHECKING:
     from beholder.report.tables.powered import PoweredBoard
     from beholder.tables.work import Outcome
@@ -177,24 +179,48 @@ def _show_as_published(folder: Path, form: str) -> None:
 
 @click.command()
 @stage_options
-def report(folder: Path, *, force: bool, quiet: bool, as_json: bool) -> None:  # noqa: ARG001 - nothing to leave out
+@click.option(
+    "--comments",
+    is_flag=True,
+    help="Show raters' comments on the page of single images. They may identify raters: do not publish that page.",
+)
+@database_options
+def report(
+    folder: Path,
+    database: str | None,
+    *,
+    force: bool,
+    quiet: bool,  # noqa: ARG001 - nothing to leave out
+    as_json: bool,
+    comments: bool,
+) -> None:
     """Write the report of the study as one HTML file.
 
-    Reads whatever tables FOLDER has and writes `report.html`, which opens without a network.
+    Reads whatever tables FOLDER has and writes `report.html`, which opens without a network. Comments are in no
+    table; with --comments they are read from the database of the study.
     """
     from beholder.report.charts.still import StillDrawer
 
     logger.info("report: starting in %s", folder)
+    trial_comments = _comments(folder, database) if comments else None
     with StillDrawer() as drawer:  # Vega starts while all else is imported
         from beholder.api.stages import load_stage
         from beholder.cli.progress import progress_report
 
         with progress_report("report"):
             write: Callable[..., Outcome] = load_stage("report").run
-            outcome = write(folder, force=force, drawer=drawer)
+            outcome = write(folder, force=force, drawer=drawer, comments=trial_comments)
     if as_json:
         from beholder.cli.output import show_json
 
         show_json(asdict(outcome))
     else:
         click.echo(str(outcome))
+
+
+def _comments(folder: Path, database: str | None) -> dict[tuple[str, str], str]:
+    """Read the comments on single trials from the database of the study."""
+    from beholder.cli.options import existing_database_url
+    from beholder.collect.exchange.comments import trial_comments
+
+    return trial_comments(existing_database_url(folder, database))

@@ -1,6 +1,7 @@
 """The report stage: from tables to one page that opens without a network."""
 
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
 from html.parser import HTMLParser
 from pathlib import Path
@@ -30,20 +31,29 @@ HEAD = 1 << 16
 """The provenance record is within this many characters of the start of the page."""
 
 
-def run(folder: Path, *, force: bool = False, drawer: StillDrawer | None = None) -> Outcome:
+def run(
+    folder: Path,
+    *,
+    force: bool = False,
+    drawer: StillDrawer | None = None,
+    comments: Mapping[tuple[str, str], str] | None = None,
+) -> Outcome:
     """Write ``report.html``, ``images.html`` and a drawing of each chart, unless made from the same tables.
 
-    A ``drawer`` that was started before this module was imported saves the time that it takes to start.
+    A ``drawer`` that was started before this module was imported saves the time that it takes to start. With
+    ``comments``, by rater and trial, the page of single images shows them, and both pages are always written.
     """
     began = time.monotonic()
     study = load_study(folder)
-    record = provenance_of(Store(folder), Work(REPORT, {}, study.seed, _files(folder)))
-    if not force and records(_recorded(folder), record, REPORT):
+    settings = {} if comments is None else {"comments": True}
+    record = provenance_of(Store(folder), Work(REPORT, settings, study.seed, _files(folder)))
+    if not force and comments is None and records(_recorded(folder), record, REPORT):
         return Outcome("report", skipped=True)
     with StillDrawer() if drawer is None else nullcontext(drawer) as drawing:
         page = compose(study, read_inputs(folder), folder)
         drawing.begin([chart.spec for chart in page.charts])
-        images = render_images_page(study, build_single_images(study, folder, page.marks), page.marks, PAGE)
+        single = build_single_images(study, folder, page.marks, comments)
+        images = render_images_page(study, single, page.marks, PAGE, commented=comments is not None)
         stills = dict(zip((chart.name for chart in page.charts), drawing.drawings(), strict=True))
     _write_stills(folder / STILLS, stills)
     html = render(page, record.to_json(), stills)

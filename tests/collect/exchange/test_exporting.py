@@ -9,6 +9,7 @@ import polars as pl
 from sqlalchemy import update
 
 from beholder.collect.database.schema import persons
+from beholder.collect.exchange.comments import trial_comments
 from beholder.collect.exchange.export import export
 from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
@@ -112,3 +113,22 @@ def test_who_finished_and_left_is_exported_as_complete(serve: Serve) -> None:
     served.visitor().begin().walk(most=2)
     export(served.folder, served.url)
     assert sorted(Store(served.folder).read("sessions")["status"]) == ["complete", "running"]
+
+
+def test_comments_on_trials_are_read_from_the_database_and_are_in_no_table(serve: Serve) -> None:
+    served = serve(RICH)
+    for identity, comment in (("a", "I know this house"), ("b", "no"), ("c", "")):
+        visitor = served.visitor().begin(PROLIFIC_PID=identity)
+        trial = {"trial": visitor.trial["trial"], "attempt": visitor.trial["attempt"]}
+        visitor.post("skip", **trial, reason="disturbing", comment=comment)
+    ((excluded,),) = served.rows("select person from identities where identity = 'b'")
+    with served.service.database.writing() as connection:
+        connection.execute(update(persons).where(persons.c.person == excluded).values(excluded=True))
+    export(served.folder, served.url)
+
+    (((rater, trial_name), comment),) = trial_comments(served.url).items()
+    assert comment == "I know this house"
+    skips = Store(served.folder).read("skips")
+    assert (rater, trial_name) in set(skips.select("rater", "trial").iter_rows())
+    assert skips.height == 2
+    assert "comment" not in skips.columns

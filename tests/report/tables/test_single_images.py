@@ -1,6 +1,7 @@
 """All that is known of each image."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,23 @@ def test_marks_of_points_and_words_and_addresses(every_kind: Path) -> None:
     marks = [mark for image in images.images for mark in image.marks]
     assert {len(mark) for mark in marks} == {3, 4}
     assert all(str(image.file).startswith("file:///") for image in images.images)  # they lie outside the study
+
+
+def test_comments_stand_beside_the_skip_they_belong_to(make_study: MakeStudy) -> None:
+    folder = make_study(["alpha"])
+    trial = {"trial": "t", "question": "opinion", "kind": "rating", "position": 0, "block": 0, "slot": 0}
+    trial |= {"role": "test", "images": ["0-0"], "propensity": 1.0}
+    skip = {"trial": "t", "session": "s", "rater": "rater-1", "question": "opinion", "reason": "disturbing"}
+    skip |= {"skipped": datetime(2026, 11, 17, tzinfo=UTC)}
+    session = {"session": "s", "rater": "rater-1", "question": "opinion", "slot": 0, "status": "complete"}
+    session |= {"started": datetime(2026, 11, 17, tzinfo=UTC), "simulated": False, "platform": "web"}
+    rows = {"trials": trial, "sessions": session, "skips": skip}
+    Store(folder).write({name: TABLES[name].frame([row]) for name, row in rows.items()}, RECORD)
+    study = load_study(folder)
+
+    plain = record(build_single_images(study, folder, ["alpha"]), "0-0")
+    assert plain.skips == [[0, "disturbing"]]
+    comments = {("rater-1", "t"): "blood", ("rater-2", "t"): "another rater's"}
+    commented = record(build_single_images(study, folder, ["alpha"], comments), "0-0")
+    assert commented.skips == [[0, "disturbing", "blood"]]
+    assert record(build_single_images(study, folder, ["alpha"], {}), "0-0").skips == [[0, "disturbing", ""]]

@@ -15,10 +15,17 @@ from beholder.study.study import Study
 IMAGES_PAGE = "images.html"
 
 
-def render_images_page(study: Study, images: SingleImages, marks: dict[str, Mark], report: str) -> str:
-    """The page as one HTML text; ``report`` is the file name of the report that it belongs to."""
+def render_images_page(
+    study: Study, images: SingleImages, marks: dict[str, Mark], report: str, *, commented: bool = False
+) -> str:
+    """The page as one HTML text; ``report`` is the file name of the report that it belongs to.
+
+    ``commented`` says that it has the raters' comments, and that it is not to be published.
+    """
     drawn = [marks.get(generator, UNRANKED) for generator in images.generators]
     content = images.plain() | {"marks": [[SHAPE_PATHS[mark.shape], mark.colour] for mark in drawn]}
     packed = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     template = template_environment().get_template("images.html.j2")
-    return template.render(study=study, images=images, content=packed, report=report, version=__version__)
+    return template.render(
+        study=study, images=images, content=packed, report=report, commented=commented, version=__version__
+    )

@@ -43,7 +43,7 @@ class ImageRecord:
     marks: list[Row] = field(default_factory=list)
     """Aspect, rater, x and y of a point; or aspect, rater, word."""
     skips: list[Row] = field(default_factory=list)
-    """Rater, reason."""
+    """Rater, reason, and the rater's comment where the page has comments."""
     scores: list[Row] = field(default_factory=list)
     """Scorer, score."""
     disagreement: float | None = None
@@ -80,8 +80,16 @@ class SingleImages:
         return rest | {"images": [[getattr(image, name) for name in names] for image in self.images]}
 
 
-def build_single_images(study: Study, folder: Path, generators: Iterable[str]) -> SingleImages:
-    """The images that raters were to judge, in the order of the table; ``generators`` are listed first."""
+def build_single_images(
+    study: Study,
+    folder: Path,
+    generators: Iterable[str],
+    comments: Mapping[tuple[str, str], str] | None = None,
+) -> SingleImages:
+    """The images that raters were to judge, in the order of the table; ``generators`` are listed first.
+
+    ``comments``, by rater and trial, are in the database of the study and in none of its tables.
+    """
     store = Store(folder).within(REPORT)
     images = store.read("images").filter(~pl.col("gold"))
     texts = dict(store.read_or_empty("prompts").select("prompt", "text").iter_rows())
@@ -103,7 +111,7 @@ def build_single_images(study: Study, folder: Path, generators: Iterable[str]) -
     judgements = store.read_or_empty("judgements")
     aspects = _add_votes(records, judgements, place, raters, study)
     _add_marks(records, store, raters, aspects)
-    _add_skips(records, store, raters)
+    _add_skips(records, store, raters, comments)
     _add_labels(records, store.read_or_empty("labels"), aspects)
     for scorer, aspect, image, score in (
         store.read_or_empty("scores").select("scorer", "aspect", "image", "score").iter_rows()
@@ -219,14 +227,20 @@ def _add_marks(records: Mapping[str, ImageRecord], store: Store, raters: Names, 
         records[image].marks.append([*row, _short(x), _short(y)] if kind == "point" else [*row, word])
 
 
-def _add_skips(records: Mapping[str, ImageRecord], store: Store, raters: Names) -> None:
+def _add_skips(
+    records: Mapping[str, ImageRecord],
+    store: Store,
+    raters: Names,
+    comments: Mapping[tuple[str, str], str] | None,
+) -> None:
     skips = store.read_or_empty("skips")
     if skips.is_empty():
         return
     by_image = skips.join(store.read("trials").select("trial", "images"), on="trial").explode("images")
-    for rater, reason, image in by_image.select("rater", "reason", "images").iter_rows():
+    for rater, trial, reason, image in by_image.select("rater", "trial", "reason", "images").iter_rows():
         if image in records:
-            records[image].skips.append([raters.index(rater), reason])
+            comment = [] if comments is None else [comments.get((rater, trial), "")]
+            records[image].skips.append([raters.index(rater), reason, *comment])
 
 
 def _add_labels(records: Mapping[str, ImageRecord], labels: pl.DataFrame, aspects: _Aspects) -> None:

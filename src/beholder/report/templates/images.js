@@ -248,8 +248,9 @@ function scoresOf(image) {
 
 function skipsOf(image) {
   if (image.skips.length === 0) return "";
-  const rows = image.skips.map(([rater, reason]) => [content.raters[rater], reason]);
-  return make("div", {}, make("h3", {}, "Skipped"), table(["rater", "reason"], rows));
+  const commented = image.skips.some((skip) => skip.length > 2);
+  const rows = image.skips.map(([rater, reason, ...comment]) => [content.raters[rater], reason, ...comment]);
+  return make("div", {}, make("h3", {}, "Skipped"), table(["rater", "reason", ...(commented ? ["comment"] : [])], rows));
 }
 
 for (const id of ["prompt", "generator", "disagreement", "order"]) element(id).addEventListener("input", filter);
