@@ -61,6 +61,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("beholder.cli.run:run", "Run the stages that have something to do, from design to report."),
     "bench": ("beholder.cli.bench:bench", "Run a benchmark from prompts to board with one command."),
     "lock": ("beholder.cli.lock:lock", "Write study.lock: all that a rerun needs, and every table's hash."),
+    "copy": ("beholder.cli.copy:copy", "Copy a study between folders and object storage."),
     "protocols": ("beholder.cli.protocols:protocols", "List the protocols, or show one with all its settings."),
     "tables": ("beholder.cli.tables:tables", "Describe the tables, or check those of a study."),
 }
@@ -70,7 +71,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "models": ("accelerate", "ftfy", "huggingface_hub", "safetensors", "tokenizers", "torch", "transformers"),
     "improve": ("diffusers", "peft"),
     "energy": ("codecarbon",),
-    "scale": ("psycopg",),
+    "scale": ("obstore", "psycopg"),
 }
 """Extra of the package -> the modules that it installs."""
 
@@ -131,9 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     gc.set_threshold(GARBAGE)
     try:
-        code = beholder.main(
-            args=None if arguments is None else list(arguments), prog_name="beholder", standalone_mode=False
-        )
+        code = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()
@@ -160,6 +159,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         click.echo(f"error: the disk is full: {error}. Make room, and try again.", err=True)
         return USER_FAULT
     return code if isinstance(code, int) else 0
+
+
+def _run(arguments: list[str]) -> object:
+    """Run a command; one that names folders in object storage works in local copies of them."""
+    if not any("://" in argument for argument in arguments):
+        return beholder.main(args=arguments, prog_name="beholder", standalone_mode=False)
+    from beholder.cli.remote import with_working_copies
+
+    return with_working_copies(
+        arguments, lambda local: beholder.main(args=local, prog_name="beholder", standalone_mode=False)
+    )
 
 
 def extra_with(error: ModuleNotFoundError) -> str | None:

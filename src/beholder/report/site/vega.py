@@ -3,21 +3,20 @@
 Bundling takes seconds and gives the same bytes for the same versions, so the script is kept in the user's cache.
 """
 
-import os
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 
 import vl_convert
 
 from beholder.report.charts.still import VEGA_LITE
+from beholder.storage.cache_home import cache_home
 from beholder.tables.atomic import write_atomically
 
 
 @cache
 def vega_bundle() -> str:
     """The script; from the cache if these versions have been bundled before."""
-    cached = cache_folder() / f"vega-{VEGA_LITE}-vl-convert-{version('vl-convert-python')}.js"
+    cached = cache_home() / f"vega-{VEGA_LITE}-vl-convert-{version('vl-convert-python')}.js"
     try:
         return cached.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -29,9 +28,3 @@ def vega_bundle() -> str:
     except OSError:
         pass  # a home that cannot be written to costs time, no more
     return script
-
-
-def cache_folder() -> Path:
-    """``$XDG_CACHE_HOME/beholder``, or ``~/.cache/beholder``."""
-    home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "beholder"

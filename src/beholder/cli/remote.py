@@ -1,0 +1,71 @@
+"""Folders in object storage as arguments of any command: it works in a local copy, published afterwards."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+import click
+
+from beholder.cli.options import VARIABLE
+from beholder.errors import StageError
+from beholder.storage.remote_folder import is_remote
+from beholder.storage.working_copy import Transfer, WorkingCopy, working_copy
+
+OWN = ("copy",)
+"""Commands that take addresses themselves."""
+
+
+def with_working_copies(arguments: Sequence[str], run: Callable[[list[str]], object]) -> object:
+    """Run a command with local copies in place of addresses, and publish what it changed if it succeeded.
+
+    An address is an argument of its own (``s3://bucket/study``) or follows a name (``aurora=s3://bucket/aurora``).
+    """
+    addresses = list(dict.fromkeys(filter(None, map(_address_in, arguments))))
+    if not addresses or arguments[0] in OWN:
+        return run(list(arguments))
+    _refuse_own_database(arguments)
+    with ExitStack() as held:
+        copies = {address: held.enter_context(_updated(address)) for address in addresses}
+        local = [_localised(argument, copies) for argument in arguments]
+        code = run(local)
+        if not code:
+            for copy in copies.values():
+                _say("published to", copy, copy.publish())
+        return code
+
+
+@contextmanager
+def _updated(address: str) -> Iterator[WorkingCopy]:
+    with working_copy(address) as copy:
+        _say("fetched from", copy, copy.update())
+        yield copy
+
+
+def _address_in(argument: str) -> str | None:
+    text = argument.rpartition("=")[2]
+    return text.rstrip("/") if is_remote(text) else None
+
+
+def _localised(argument: str, copies: dict[str, WorkingCopy]) -> str:
+    address = _address_in(argument)
+    if address is None:
+        return argument
+    name, separator, _ = argument.rpartition("=")
+    return f"{name}{separator}{copies[address].folder}"
+
+
+def _refuse_own_database(arguments: Sequence[str]) -> None:
+    """Refuse to collect answers into a database that is on this machine only, since storage never gets it."""
+    import os
+
+    named = any(argument.startswith("--database") for argument in arguments) or os.environ.get(VARIABLE)
+    if arguments[0] == "collect" and not named:
+        raise StageError(
+            "answers of a study in object storage need a database that outlives this machine: "
+            f"--database postgresql://…, --database-file FILE or {VARIABLE}"
+        )
+
+
+def _say(what: str, copy: WorkingCopy, transfer: Transfer) -> None:
+    if transfer.files:
+        files = "1 file" if transfer.files == 1 else f"{transfer.files:,} files"
+        click.echo(f"{what} {copy.remote.address}: {files}, {transfer.bytes / 1e6:.1f} MB", err=True)

