@@ -20,9 +20,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-from tests.storage.s3_server import s3_server
 
 from beholder.tables.store import Store
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "storage"))  # another package is called tests
+
+from s3_server import s3_server  # type: ignore[import-not-found]
 
 ADDRESS = "s3://beholder-benchmark/demo"
 
@@ -54,7 +57,7 @@ def main() -> None:
         folder = Path(scratch)
 
         def machine(name: str) -> dict[str, str]:
-            return os.environ | variables | {"XDG_CACHE_HOME": str(folder / name)}
+            return {**os.environ, **variables, "XDG_CACHE_HOME": str(folder / name)}
 
         began = time.monotonic()
         assert run("demo", "--out", str(folder / "local"), environment=machine("local-cache")) == 0
