@@ -12,6 +12,7 @@ what is published.
 import argparse
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -65,19 +66,21 @@ def main() -> None:
         began = time.monotonic()
         assert run("demo", "--out", "s3://beholder-benchmark/whole", environment=machine("whole")) == 0
         seconds = time.monotonic() - began
-        killed, refused, readable = 0, 0, 0
+        killed, refused, readable, ended = 0, 0, 0, 0
         while killed < options.kills:
-            worker = machine(f"worker-{killed % 2}")
-            code = run("demo", "--out", ADDRESS, environment=worker, seconds=rng.uniform(0.5, 1.1 * seconds))
+            address, worker = f"{ADDRESS}-{ended}", machine(f"worker-{killed % 2}")
+            code = run("demo", "--out", address, environment=worker, seconds=rng.uniform(0.5, 1.1 * seconds))
             killed += code is None
-            refused += bool(code)
-            if code == 2:  # another machine published meanwhile: its changes are not mixed with the own
-                subprocess.run(["rm", "-rf", worker["XDG_CACHE_HOME"]], check=True)
-            reader = folder / f"read-{killed}-{refused}"
-            readable += run("copy", ADDRESS, str(reader), environment=machine("reader")) == 0
-        while run("demo", "--out", ADDRESS, environment=machine("worker-0")) != 0:
-            subprocess.run(["rm", "-rf", str(folder / "worker-0")], check=True)
-        assert run("copy", ADDRESS, str(folder / "fetched"), environment=machine("fourth")) == 0
+            ended += code == 0  # the next one begins with an empty folder
+            if code == 2:  # another machine published meanwhile, whose changes are not mixed with the own
+                refused += 1
+                shutil.rmtree(worker["XDG_CACHE_HOME"])
+            shutil.rmtree(folder / "read", ignore_errors=True)
+            readable += run("copy", address, str(folder / "read"), environment=machine("reader")) == 0
+        address = f"{ADDRESS}-{ended}"
+        while run("demo", "--out", address, environment=machine("worker-0")) != 0:
+            shutil.rmtree(folder / "worker-0")
+        assert run("copy", address, str(folder / "fetched"), environment=machine("fourth")) == 0
         names = [path.stem for path in sorted((folder / "local" / "tables").glob("*.parquet"))]
         own, fetched = Store(folder / "local"), Store(folder / "fetched")
         equal = [name for name in names if own.read(name).equals(fetched.read(name))]
@@ -85,7 +88,7 @@ def main() -> None:
     print(f"{platform.machine()}, {os.cpu_count()} cores, load {load:.1f}")
     print(f"demo in a folder {local_seconds:.1f} s, in object storage {seconds:.1f} s")
     print(f"killed {killed} times; refused because of another machine's publication {refused} times")
-    print(f"copies that a reader fetched without a fault: {readable}")
+    print(f"copies that a reader fetched: {readable}; before the first publication there is nothing to read")
     print(f"tables equal to those of a local run: {len(equal)} of {len(names)}")
 
 
