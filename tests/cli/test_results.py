@@ -202,9 +202,10 @@ def test_excluded_raters_can_be_included_and_that_is_marked(run: Run, all_exclud
     assert store.read("raters")["used"].all()
     assert json.loads(run("rank", all_excluded, "--json").out)["include_excluded"] is True
     if command == "run":
-        page = (all_excluded / "report.html").read_text(encoding="utf-8")
-        assert "Excluded raters are included." in page
-        assert "No rater was excluded" not in page
+        for name in ("report.html", "images.html"):
+            page = (all_excluded / name).read_text(encoding="utf-8")
+            assert "Excluded raters are included." in page
+            assert "No rater was excluded" not in page
 
 
 def test_without_the_flag_they_are_excluded_again(run: Run, answered: Path) -> None:
