@@ -60,8 +60,8 @@ def _refuse_real_answers(store: Store) -> None:
         )
     if store.has("sessions") and not store.read("sessions")["simulated"].all():
         raise StageError(
-            f"{store.folder} holds answers of real raters; simulated ones would replace them. "
-            "Simulate in a copy of the folder."
+            f"{store.folder} holds sessions of real raters; simulated ones would replace them. "
+            "A rehearsal through the server keeps them apart: beholder collect FOLDER --simulate N --serve."
         )
 
 
