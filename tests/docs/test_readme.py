@@ -1,8 +1,11 @@
 """The README answers what a newcomer asks first; its commands are run by ``test_page_outputs.py``."""
 
+import re
 from pathlib import Path
 
 import pytest
+
+from beholder.study.protocols.catalogue import PROTOCOLS
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 LINES = 320
@@ -25,6 +28,13 @@ LINES = 320
 )
 def test_the_readme_answers(answer: str) -> None:
     assert answer in README
+
+
+def test_every_protocol_has_its_first_command() -> None:
+    commands = re.findall(r"^\|.*\| `beholder new (\S+) FOLDER (--generated [^`]+)`", README, re.M)
+    assert {name: "--real DIR" in options for name, options in commands} == {
+        name: protocol.needs_real for name, protocol in PROTOCOLS.items()
+    }
 
 
 def test_the_readme_stays_short() -> None:
