@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 
 from beholder.api.results import Results, excluded_raters, load_results
+from beholder.report.sections.summary import too_few_raters
 from beholder.report.tables.leaderboard import format_board
 from beholder.report.tables.raters import Agreement, RaterPool
 from beholder.report.text.agreement_names import name_statistic
-from beholder.report.text.words import count_raters
+from beholder.report.text.words import count_raters, end_sentence
 
 LISTED = 8
 """Up to so many excluded raters are listed one by one; more are counted by rule."""
@@ -20,6 +21,8 @@ def print_results(folder: Path) -> None:
     results = load_results(folder)
     for caveat in results.caveats():
         click.echo(f"\n{caveat}")
+    for sentence in too_few_raters(results.headlines):
+        click.echo(f"\n{end_sentence(sentence)}")
     for board in results.headlines:
         click.echo("\n" + format_board(board))
     for question, generators in results.unrated.items():
