@@ -105,7 +105,7 @@ class StudyFolder:
         """Run the stages that have something to do, from design to report, as ``beholder run`` does.
 
         Args:
-            simulate: Collect from so many simulated raters; left out: the answers that there are.
+            simulate: Collect from so many simulated raters; by default the answers that there are.
             bad: Of the simulated raters, how many have bad habits.
             measure: Also compute metrics of the images, and compare them with raters.
             include_excluded: Count the answers of raters whom screening excludes; all results are marked.
