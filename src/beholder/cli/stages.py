@@ -190,7 +190,7 @@ def report(
     database: str | None,
     *,
     force: bool,
-    quiet: bool,  # noqa: ARG001 - nothing to leave out
+    quiet: bool,
     as_json: bool,
     comments: bool,
 ) -> None:
@@ -214,8 +214,10 @@ def report(
         from beholder.cli.output import show_json
 
         show_json(asdict(outcome))
-    else:
-        click.echo(str(outcome))
+        return
+    click.echo(str(outcome))
+    if not quiet:
+        click.echo(f"\nOpen {folder / 'report.html'}")
 
 
 def _comments(folder: Path, database: str | None) -> dict[tuple[str, str], str]:

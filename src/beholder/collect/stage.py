@@ -32,6 +32,7 @@ def run(folder: Path, *, force: bool = False, people: int | None = None, bad: in
             return Outcome("collect", skipped=True)
         raise StageError(
             f"{folder} has no answers yet. To rehearse with simulated raters: beholder run {folder} --simulate 30"
+            f"; to ask people: beholder collect {folder}"
         )
     _refuse_real_answers(store)
     work = Work(
