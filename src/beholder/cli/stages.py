@@ -217,7 +217,9 @@ def report(
         return
     click.echo(str(outcome))
     if not quiet:
-        click.echo(f"\nOpen {folder / 'report.html'}")
+        from beholder.report.stage import PAGE
+
+        click.echo(f"\nOpen {folder / PAGE}")
 
 
 def _comments(folder: Path, database: str | None) -> dict[tuple[str, str], str]:

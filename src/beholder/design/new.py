@@ -217,11 +217,8 @@ def _unmet(protocols: Sequence[Protocol], entries: Sequence[ImageEntry], sources
                 f" and {len(without_prompt) - NAMED} more" if len(without_prompt) > NAMED else ""
             )
             yield f"{protocol.name} needs a prompt for every generated image; without: {named}"
-        if (
-            len(judged) == 1
-            and len(sources.generated) < 2
-            and any(kind_of(question).traits.compares for question in protocol.questions())
-        ):
+        compares = any(kind_of(question).traits.compares for question in protocol.questions())
+        if compares and len(judged) == 1 and len(sources.generated) < 2:
             yield f"{protocol.name} compares generators: at least 2 are needed, found 1 ({judged[0]})"
 
 
