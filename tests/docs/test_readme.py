@@ -8,15 +8,15 @@ import pytest
 
 from beholder.distances.catalogue import DISTANCES
 from beholder.formats.catalogue import WRITABLE
-from beholder.judgements.rules import RULES
 from beholder.models.encoders.catalogue import ENCODERS
 from beholder.prompts.sets.catalogue import PROMPT_SETS
 from beholder.study.kinds.catalogue import KINDS
 from beholder.study.protocols.catalogue import PROTOCOLS
+from beholder.study.question import Screening
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 LINES = 320
-COUNTED = {"fifteen": 15, "seventeen": 17, "eleven": 11, "11": 11, "twelve": 12, "nine": 9, "eight": 8}
+COUNTED = {"fifteen": 15, "seventeen": 17, "eleven": 11, "11": 11, "twelve": 12, "ten": 10, "eight": 8}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_every_protocol_has_its_first_command() -> None:
         ("eleven export formats", WRITABLE),
         ("| exports | 11 formats |", WRITABLE),
         ("Prompts from twelve published sets", PROMPT_SETS),
-        ("nine rules, from response time", RULES),
+        ("ten rules, from response time to ITU-R BT.500", Screening.model_fields),
         ("Pages for all eight kinds of questions", KINDS),
         ("Eight protocols with their published defaults", PROTOCOLS),
     ],
