@@ -10,6 +10,7 @@ import pytest
 from tests.learn.conftest import paired_study
 from tests.learn.test_stage import SMALL
 
+from beholder.cli import progress
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import Store
@@ -24,7 +25,8 @@ def arguments(*more: str) -> list[str]:
     return ["--recipe", "tiny-two-tower", *changes, *more]
 
 
-def test_figures_as_a_table_and_as_json(run: Run, paired_study: Path) -> None:
+def test_figures_as_a_table_and_as_json(run: Run, paired_study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.001)
     session = {"session": "s", "rater": "r", "question": "q", "status": "complete", "simulated": True}
     sessions = TABLES["sessions"].frame([session | {"started": datetime(2026, 1, 5, tzinfo=UTC)}])
     Store(paired_study).write({"sessions": sessions}, Provenance("collect", {}, 0, {}))
@@ -32,6 +34,7 @@ def test_figures_as_a_table_and_as_json(run: Run, paired_study: Path) -> None:
     assert ran.code == 0
     assert "pair-accuracy-hpd-v2" in ran.out
     assert "any tie right" in ran.out
+    assert "steps: 1 of 2, about " in ran.err  # off a terminal, too
     simulated = "Simulated raters gave these answers."
     assert ran.out.index(simulated) < ran.out.index("pair-accuracy-hpd-v2")
     again = json.loads(run("learn", paired_study, *arguments("--json")).out)
