@@ -10,6 +10,9 @@ from beholder.api.results import load_results
 from beholder.cli.main import main
 from beholder.cli.results import print_results
 from beholder.cli.verdict import print_verdict
+from beholder.collect.database.address import default_url
+from beholder.collect.exchange.export import collected_tables
+from beholder.collect.server import serve as serving
 from beholder.errors import StudyError
 from beholder.simulate.raters import BAD, SUBTLE
 from beholder.simulate.world import World
@@ -121,6 +124,15 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert again[5:-1] == lines[6:-1]
     assert main(["demo", "--out", str(folder), "--seed", "4"]) == 2
     assert "holds the study 'beholder-demo' with seed 3" in capsys.readouterr().err
+    served: list[tuple[str, object]] = []
+    monkeypatch.setattr(serving, "serve", lambda _, url, **how: served.append((url, how["rehearsal"])))
+    for _ in range(2):  # the second time, from the same database
+        assert main(["demo", "--out", str(folder), "--seed", "3", "--serve"]) == 0
+    database = default_url(folder / "rehearsals" / "1")
+    assert served == [(database, True)] * 2
+    shown_sessions = collected_tables(database)["sessions"]
+    assert shown_sessions["simulated"].all()
+    assert shown_sessions.height == Store(folder).read("sessions").height == 15
 
 
 def test_a_folder_with_another_study_is_left_alone(bare_study: Callable[..., Path]) -> None:

@@ -73,6 +73,7 @@ class TestLeaderboards:
         assert len(boards) == len(headlines) == 3
         for board, own in zip(boards, headlines, strict=True):
             assert repr(board).startswith(format_board(own))
+            assert "Simulated raters gave these answers." in repr(board)
         ratings = study.ratings.filter(pl.col("slice") == "all", pl.col("method") == "bradley-terry")
         board = study.leaderboard("preference")
         assert (

@@ -2,12 +2,18 @@
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.learn.conftest import paired_study
 from tests.learn.test_stage import SMALL
+
+from beholder.cli import progress
+from beholder.tables.catalogue import TABLES
+from beholder.tables.provenance import Provenance
+from beholder.tables.store import Store
 
 Run = Callable[..., Any]
 
@@ -19,13 +25,21 @@ def arguments(*more: str) -> list[str]:
     return ["--recipe", "tiny-two-tower", *changes, *more]
 
 
-def test_figures_as_a_table_and_as_json(run: Run, paired_study: Path) -> None:
+def test_figures_as_a_table_and_as_json(run: Run, paired_study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.001)
+    session = {"session": "s", "rater": "r", "question": "q", "status": "complete", "simulated": True}
+    sessions = TABLES["sessions"].frame([session | {"started": datetime(2026, 1, 5, tzinfo=UTC)}])
+    Store(paired_study).write({"sessions": sessions}, Provenance("collect", {}, 0, {}))
     ran = run("learn", paired_study, *arguments())
     assert ran.code == 0
     assert "pair-accuracy-hpd-v2" in ran.out
     assert "any tie right" in ran.out
+    assert "steps: 1 of 2, about " in ran.err  # off a terminal, too
+    simulated = "Simulated raters gave these answers."
+    assert ran.out.index(simulated) < ran.out.index("pair-accuracy-hpd-v2")
     again = json.loads(run("learn", paired_study, *arguments("--json")).out)
     assert again["skipped"]
+    assert again["caveats"][0].startswith(simulated)
     assert {figure["statistic"] for figure in again["figures"]} >= {
         "pair-accuracy-micro",
         "pair-accuracy-pickscore",

@@ -77,6 +77,14 @@ def test_wrong_usage_is_told_with_code_2(run: Callable[..., Any], arguments: tup
     assert ran.err.startswith("Usage: beholder")
 
 
+@pytest.mark.parametrize(("typed", "closest"), [("lern", "learn"), ("reprot", "report"), ("Score", "score")])
+def test_a_misspelt_command_has_the_closest_named(run: Callable[..., Any], typed: str, closest: str) -> None:
+    ran = run(typed, "study")
+    assert ran.code == 2
+    assert f"No such command '{typed}'. Did you mean '{closest}'?" in ran.err
+    assert "Did you mean" not in run("xyzzy").err
+
+
 def failing(error: BaseException) -> click.Command:
     @click.command("failing")
     def command() -> None:

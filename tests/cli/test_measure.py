@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from beholder.study.kinds.pair import PairQuestion
+from beholder.study.question import Design
+from beholder.tables.store import TRUTH_ROOM, Store
+
 Run = Callable[..., Any]
 
 
@@ -123,3 +127,24 @@ def test_measure_needs_a_study(run: Run, tmp_path: Path) -> None:
     ran = run("measure", tmp_path)
     assert ran.code == 2
     assert "no study.toml here" in ran.err
+
+
+def test_what_the_verdicts_rest_on_is_said_before_them(run: Run, painted_study: Callable[..., Path]) -> None:
+    """Neither simulated raters nor answers that have changed since may pass for a finding about metrics."""
+    folder = painted_study(PairQuestion(name="preference", design=Design(raters=6, trials=10)))
+    measure = ("measure", folder, "--scorer", "sharpness", "--metric", "vendi", "--encoder", "pixel")
+    assert run("run", folder, "--simulate", 6, "--include-excluded", "--quiet").code == 0
+    included, simulated, invented = (
+        "With the answers of raters whom screening excludes",
+        "Simulated raters gave these answers.",
+        " They know nothing about your images: this is a rehearsal, no finding about the metrics.",
+    )
+    printed = run(*measure).out
+    assert printed.index(included) < printed.index(simulated) < printed.index("preference · preference")
+    assert invented not in printed
+    Store(folder, TRUTH_ROOM).path("scores").unlink()
+    assert simulated + invented in run(*measure).out
+    assert run("consolidate", folder, "--quiet").code == 0
+    caveats = json.loads(run(*measure, "--json").out)["caveats"]
+    assert caveats[0] == simulated + invented
+    assert caveats[1].startswith("The answers have changed since the ratings were computed")

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from beholder.api.results import load_results
+from beholder.api.studies import open_study
 from beholder.cli.main import COMMANDS, load_command
 from beholder.collect.stage import run as collect
 from beholder.design.stage import run as design
@@ -107,6 +108,25 @@ def test_simulated_answers_are_marked(run: Run, answered: Path) -> None:
     assert mark not in run("consolidate", answered).out
 
 
+@pytest.mark.parametrize(
+    ("raters", "words"),
+    [
+        (4, "With 4 raters the study is too small for confidence intervals, which take 5, and for a verdict"),
+        (7, "With 7 raters the study is too small for a verdict, which takes 8"),
+        (8, ""),
+    ],
+)
+def test_too_few_raters_for_a_verdict_are_named_first(
+    run: Run, painted_study: Callable[..., Path], raters: int, words: str
+) -> None:
+    folder = painted_study(pair_question(Screening()))
+    printed = run("run", folder, "--simulate", raters).out
+    too_small = "the study is too small"
+    assert printed.count(too_small) == repr(open_study(folder).leaderboard()).count(too_small) == bool(words)
+    if words:
+        assert printed.index(words) < printed.index("rank  generator")
+
+
 def test_generators_without_answers_that_count_are_named(run: Run, answered: Path) -> None:
     run("consolidate", answered, "--quiet")
     run("rank", answered, "--quiet")
@@ -202,9 +222,10 @@ def test_excluded_raters_can_be_included_and_that_is_marked(run: Run, all_exclud
     assert store.read("raters")["used"].all()
     assert json.loads(run("rank", all_excluded, "--json").out)["include_excluded"] is True
     if command == "run":
-        page = (all_excluded / "report.html").read_text(encoding="utf-8")
-        assert "Excluded raters are included." in page
-        assert "No rater was excluded" not in page
+        for name in ("report.html", "images.html"):
+            page = (all_excluded / name).read_text(encoding="utf-8")
+            assert "Excluded raters are included." in page
+            assert "No rater was excluded" not in page
 
 
 def test_without_the_flag_they_are_excluded_again(run: Run, answered: Path) -> None:

@@ -69,4 +69,5 @@ def test_without_answers_nothing_is_consolidated(
     assert ran.code == 2
     assert ran.out.startswith("design: ")
     assert f"has no answers yet. To rehearse with simulated raters: beholder run {folder}" in ran.err
+    assert ran.err.endswith(f"to ask people: beholder collect {folder}\n")
     assert noted == []

@@ -108,7 +108,7 @@ def test_real_answers_are_never_replaced(bare_study: Make) -> None:
     store.write({"sessions": real}, Provenance("collect", {}, 0, {}))
     before = store.path("answers").read_bytes()
     for force in (False, True):
-        with pytest.raises(StageError, match="holds answers of real raters"):
+        with pytest.raises(StageError, match="holds sessions of real raters"):
             run_simulated(folder, people=9, force=force)
     assert store.path("answers").read_bytes() == before
 

@@ -192,6 +192,17 @@ def test_comparing_needs_two_generators_besides_gold(tmp_path: Path, sources: Pa
         make_study([protocol], tmp_path / "s", generated=[("a", sources / "a")], gold=[("bad", sources / "bad")])
 
 
+def test_folders_that_are_missing_are_one_fault_each(tmp_path: Path, sources: Path) -> None:
+    """Not also too few generators, or no real images, which would send the user to look for another mistake."""
+    generated = [("a", sources / "a"), ("b", sources / "nowhere")]
+    with pytest.raises(StudyError) as caught:
+        make_study(["hype-time", "side-by-side"], tmp_path / "s", generated=generated, real=[sources / "gone"])
+    assert sorted(fault.rpartition("/")[2] for fault in caught.value.faults) == [
+        "gone: no such folder",
+        "nowhere: no such folder",
+    ]
+
+
 def test_no_protocol_and_no_images(tmp_path: Path) -> None:
     with pytest.raises(StudyError) as caught:
         make_study([], tmp_path / "s")

@@ -157,7 +157,10 @@ def test_a_rehearsal_does_not_hold_up_a_change_of_design(bare_study: Make) -> No
     outcome = run(folder)
     assert outcome.rows == {"trials": 10}
     moved = folder / "rehearsals" / "1"
-    assert outcome.note == f"The simulated answers to the earlier trials were moved to {moved}"
+    assert (
+        outcome.note
+        == "The simulated answers to the earlier trials were moved to rehearsals/1 in the folder of the study"
+    )
     assert {name: (moved / f"{name}.parquet").read_bytes() for name in before} == before
     assert not any(Store(folder).has(name) for name in ("answers", "sessions", "marks"))
 

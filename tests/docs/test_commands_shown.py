@@ -11,6 +11,11 @@ from beholder.cli.main import COMMANDS, load_command
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+INLINE = re.compile(r"`beholder\s+(?P<name>[a-z]+)\b(?P<rest>[^`]*)`")
+BLOCK = re.compile(r"^```.*?^```", re.M | re.S)
+OPTION = re.compile(r"(?<!\S)--?[a-z][a-z-]*")
+NOT_THERE = {("docs/how-to/extend.md", "raters")}
+"""A command that the page adds as an example."""
 TARGET = re.compile(r"^([a-z]+):", re.M)
 
 
@@ -45,6 +50,26 @@ def test_the_line_can_be_typed(page: str, line: str) -> None:
         command.make_context(name, list(arguments))
     except click.ClickException as error:
         pytest.fail(f"{page}: {line}: {error.format_message()}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_within_sentences_and_tables_are_there(page: Path) -> None:
+    name = page.relative_to(ROOT).as_posix()
+    faults = []
+    for match in INLINE.finditer(BLOCK.sub("", page.read_text(encoding="utf-8"))):
+        if match["name"] not in COMMANDS:
+            faults += [] if (name, match["name"]) in NOT_THERE else [match[0]]
+            continue
+        known = options_of(load_command(COMMANDS[match["name"]][0]))
+        faults += [f"{match[0]}: {option}" for option in OPTION.findall(match["rest"]) if option not in known]
+    assert not faults
+
+
+def options_of(command: click.Command) -> set[str]:
+    """All options of a command, and of those below it."""
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    own = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    return {"--help", *own, *(option for each in below for option in options_of(each))}
 
 
 @pytest.mark.parametrize(("page", "line"), [(p, x) for p, x in LINES if x.startswith("make ")])

@@ -13,6 +13,7 @@ import beholder.stats
 ROOT = Path(__file__).parents[2]
 ABSOLUTE = re.compile(r"`(beholder(?:\.\w+)+)[`(]")
 RELATIVE = re.compile(r"`(\w+(?:\.\w+)+)[`(]")
+ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE"}
 STATISTICS = ("inference.md", "agreement.md")
 """Pages on which dotted names without ``beholder.`` are relative to ``beholder.stats`` or one of its packages."""
 
@@ -62,3 +63,17 @@ def test_names_of_statistics_exist(page: str) -> None:
     ]
     assert len(listed) > 5
     assert [name for name in listed if not any(exists(f"{package}.{name}") for package in PACKAGES)] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["docs/how-to/add-a-question-kind.md", "docs/how-to/extend.md", "CONTRIBUTING.md"]
+)
+def test_dictionaries_to_add_a_line_to_exist(name: str) -> None:
+    files = [path for room in ("src/beholder", "tests") for path in (ROOT / room).rglob("*.[pj][ys]")]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    listed = set(re.findall(r"`([A-Z][A-Z_]{3,})`", (ROOT / name).read_text(encoding="utf-8"))) - ENVIRONMENT
+    assert listed
+    missing = [
+        each for each in sorted(listed) if not re.search(rf"^(?:export )?(?:const )?{each}\b", source, re.M)
+    ]
+    assert missing == []

@@ -1,11 +1,22 @@
 """The README answers what a newcomer asks first; its commands are run by ``test_page_outputs.py``."""
 
+import re
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
+from beholder.distances.catalogue import DISTANCES
+from beholder.formats.catalogue import WRITABLE
+from beholder.models.encoders.catalogue import ENCODERS
+from beholder.prompts.sets.catalogue import PROMPT_SETS
+from beholder.study.kinds.catalogue import KINDS
+from beholder.study.protocols.catalogue import PROTOCOLS
+from beholder.study.question import Screening
+
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 LINES = 320
+COUNTED = {"fifteen": 15, "seventeen": 17, "eleven": 11, "11": 11, "twelve": 12, "ten": 10, "eight": 8}
 
 
 @pytest.mark.parametrize(
@@ -25,6 +36,32 @@ LINES = 320
 )
 def test_the_readme_answers(answer: str) -> None:
     assert answer in README
+
+
+def test_every_protocol_has_its_first_command() -> None:
+    commands = re.findall(r"^\|.*\| `beholder new (\S+) FOLDER (--generated [^`]+)`", README, re.M)
+    assert {name: "--real DIR" in options for name, options in commands} == {
+        name: protocol.needs_real for name, protocol in PROTOCOLS.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "listed"),
+    [
+        ("fifteen [distances]", DISTANCES),
+        ("seventeen [encoders]", ENCODERS),
+        ("eleven export formats", WRITABLE),
+        ("| exports | 11 formats |", WRITABLE),
+        ("Prompts from twelve published sets", PROMPT_SETS),
+        ("ten rules, from response time to ITU-R BT.500", Screening.model_fields),
+        ("Pages for all eight kinds of questions", KINDS),
+        ("Eight protocols with their published defaults", PROTOCOLS),
+    ],
+)
+def test_what_the_readme_counts_is_there(words: str, listed: Collection[str]) -> None:
+    assert words in README
+    (number,) = (count for name, count in COUNTED.items() if name in words.lower())
+    assert len(listed) == number
 
 
 def test_the_readme_stays_short() -> None:

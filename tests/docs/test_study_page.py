@@ -169,7 +169,7 @@ def default_of(field: FieldInfo) -> str:
     if value is PydanticUndefined:
         return "required" if field.default_factory is None else "empty"
     if value is None:
-        return "left out"
+        return "unset"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     if value == ():

@@ -31,7 +31,9 @@ def test_what_was_written(study: Path) -> None:
     assert html.startswith("<!doctype html>")
     assert "alpha ranks first by all three measures." in html
     assert "By realism, beta and gamma: not enough evidence to separate them yet; about 36 more raters." in html
-    assert "The raters in this study are simulated." in html
+    assert "collected (UTC)" not in html  # nobody was asked on the day that the simulation's clock says
+    for page in (html, (study / IMAGES_PAGE).read_text(encoding="utf-8")):
+        assert "The raters in this study are simulated." in page
     for part in ("ground truth", "Which generators are significantly different", "by speed, and by accuracy"):
         assert part in html
     assert "Where the errors come from" in html
@@ -139,7 +141,9 @@ def test_ground_truth_is_not_shown_with_real_raters(make_study: MakeStudy) -> No
     run(folder)
     html = (folder / PAGE).read_text(encoding="utf-8")
     assert "ground truth" not in html
-    assert "are simulated" not in html
+    assert "collected (UTC)" in html
+    for page in (html, (folder / IMAGES_PAGE).read_text(encoding="utf-8")):
+        assert "are simulated" not in page
 
 
 def test_without_images_it_says_what_to_run(make_study: MakeStudy) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from beholder.api.results import are_ratings_current, load_results
 from beholder.api.study_folder import StudyFolder, folder_of
 from beholder.distances.aliases import resolve_distances
 from beholder.errors import UserError
@@ -23,6 +24,10 @@ from beholder.tables.work import Outcome
 logger = logging.getLogger(__name__)
 
 NO_RATINGS = "No ratings to compare metrics with yet: beholder rank {folder}"
+OLD_RATINGS = (
+    "The answers have changed since the ratings were computed, with which metrics are compared here. "
+    "Compute them again, then measure again: beholder rank {folder}"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -40,6 +45,8 @@ class Measured:
     """What was computed, and which metrics to trust."""
 
     outcome: Outcome
+    caveats: tuple[str, ...]
+    """Why the verdicts may be no finding: simulated raters, included ones, answers that have changed since."""
     verdicts: tuple[Verdict, ...]
     notes: tuple[str, ...]
 
@@ -112,7 +119,7 @@ def measure(
         estimate="spearman",
         keys=3,
         level=StudyFolder(folder).settings.analysis.level,
-        notes=(*recipes, *sentences, *measured.notes),
+        notes=(*recipes, *measured.caveats, *sentences, *measured.notes),
         reference=0.0,
         unit="rank correlation with raters",
         verdicts=measured.verdicts,
@@ -163,7 +170,9 @@ def measure_study(
     store = Store(folder)
     all_verdicts = tuple(verdicts(store.read("correlations"), store.read("metric_separations")))
     notes = [] if all_verdicts else [NO_RATINGS.format(folder=folder)]
-    return Measured(outcome, all_verdicts, (*notes, *scorer_remarks(store, settings.scorers)))
+    caveats = load_results(folder).caveats("metrics") if all_verdicts else []
+    caveats += [] if are_ratings_current(store) else [OLD_RATINGS.format(folder=folder)]
+    return Measured(outcome, tuple(caveats), all_verdicts, (*notes, *scorer_remarks(store, settings.scorers)))
 
 
 def scorer_remarks(store: Store, scorers: Sequence[str]) -> list[str]:

@@ -13,6 +13,11 @@ from beholder.study.kinds.catalogue import KINDS
 from beholder.study.study import load_study
 from beholder.tables.store import TRUTH_ROOM, Store
 
+INCLUDED = "With the answers of raters whom screening excludes (--include-excluded): not for publication."
+"""Stands over results that rest on all raters."""
+SIMULATED = "Simulated raters gave these answers."
+INVENTED = " They know nothing about your images: this is a rehearsal, no finding about the {subject}."
+
 
 @dataclass(frozen=True, slots=True)
 class Results:
@@ -36,6 +41,11 @@ class Results:
         """The leaderboards of all images by the main measure of each question."""
         return select_headlines(self.boards)
 
+    def caveats(self, subject: str = "generators") -> list[str]:
+        """Return what stands over the numbers where they are no finding about the ``subject``."""
+        simulated = SIMULATED + (INVENTED.format(subject=subject) if self.invented else "")
+        return [*([INCLUDED] if self.includes_excluded else []), *([simulated] if self.simulated else [])]
+
 
 def load_results(folder: Path) -> Results:
     """Return the results of a study; tables that are absent count as empty.
@@ -49,7 +59,7 @@ def load_results(folder: Path) -> Results:
     truth_store = Store(folder, TRUTH_ROOM)
     truth = truth_store.read_or_empty("ratings") if simulated else None
     boards: tuple[Board, ...] = ()
-    if _is_current(store):
+    if are_ratings_current(store):
         boards = build_boards(store.read_or_empty("ratings"), store.read_or_empty("separations"), truth)
     aspects = {question.name: KINDS[question.kind].aspects(question) for question in study.questions}
     pools = build_pools(aspects, sessions, store.read_or_empty("raters"), store.read_or_empty("agreement"))
@@ -121,8 +131,8 @@ def _unrated(store: Store, boards: Sequence[Board]) -> dict[str, tuple[str, ...]
     return unrated
 
 
-def _is_current(store: Store) -> bool:
-    """Say whether the ratings were made from the judgements as they are now."""
+def are_ratings_current(store: Store) -> bool:
+    """Return whether the ratings were made from the judgements as they are now."""
     record = store.provenance("ratings")
     return record is None or record.inputs.get("judgements") in (None, store.hash("judgements"))
 

@@ -10,11 +10,13 @@ from xml.etree import ElementTree
 import polars as pl
 
 from beholder.api.leaderboard import Leaderboard, as_leaderboard
-from beholder.api.results import load_results
+from beholder.api.results import Results, load_results
 from beholder.api.run import RunOutcome, run_study
 from beholder.api.stages import load_stage
 from beholder.errors import MissingTableError, UserError, unknown_name
+from beholder.report.sections.summary import too_few_raters
 from beholder.report.tables.leaderboard import ALL_IMAGES, Board
+from beholder.report.text.words import end_sentence
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.store import Store
@@ -29,9 +31,6 @@ if TYPE_CHECKING:
 def folder_of(study: "str | Path | StudyFolder") -> Path:
     """Return the folder of a study that is named by its path, or open."""
     return study.folder if isinstance(study, StudyFolder) else Path(study)
-
-
-INCLUDES_EXCLUDED = "with the answers of raters whom screening excludes: not for publication"
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +105,7 @@ class StudyFolder:
         """Run the stages that have something to do, from design to report, as ``beholder run`` does.
 
         Args:
-            simulate: Collect from so many simulated raters; left out: the answers that there are.
+            simulate: Collect from so many simulated raters; by default the answers that there are.
             bad: Of the simulated raters, how many have bad habits.
             measure: Also compute metrics of the images, and compare them with raters.
             include_excluded: Count the answers of raters whom screening excludes; all results are marked.
@@ -180,8 +179,7 @@ class StudyFolder:
             changed since.
         """
         results = load_results(self.folder)
-        notes = (INCLUDES_EXCLUDED,) if results.includes_excluded else ()
-        return tuple(as_leaderboard(board, notes=notes) for board in results.headlines)
+        return tuple(as_leaderboard(board, notes=_notes(results, board)) for board in results.headlines)
 
     def leaderboard(
         self,
@@ -213,7 +211,7 @@ class StudyFolder:
         ]
         if len(boards) != 1:
             raise UserError(self._which_board(boards, results.boards))
-        return as_leaderboard(boards[0], notes=(INCLUDES_EXCLUDED,) if results.includes_excluded else ())
+        return as_leaderboard(boards[0], notes=_notes(results, boards[0]))
 
     def _which_board(self, boards: list[Board], all_boards: tuple[Board, ...]) -> str:
         if not all_boards:
@@ -280,3 +278,8 @@ class StudyFolder:
             lines.append(f"sessions: {sessions.height:,}" + (f", {simulated:,} simulated" if simulated else ""))
         lines.append(f"tables: {', '.join(self.tables) or 'none yet'}")
         return lines
+
+
+def _notes(results: Results, board: Board) -> tuple[str, ...]:
+    """Return what has to be known of a leaderboard: simulated raters, included ones, too few of them."""
+    return (*results.caveats(), *map(end_sentence, too_few_raters([board])))

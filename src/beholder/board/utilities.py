@@ -41,16 +41,16 @@ def utility_rows(board: pl.DataFrame, weights: Mapping[str, float], *, seed: int
     Raises:
         UserError: If a weight names a measure that the board does not have.
     """
-    whole = _directed(board)
-    unknown = sorted(set(weights) - set(whole["measure"]))
+    directed = _directed(board)
+    unknown = sorted(set(weights) - set(directed["measure"]))
     if unknown:
-        names = ", ".join(dict.fromkeys(whole["measure"]))
+        names = ", ".join(dict.fromkeys(directed["measure"]))
         raise UserError(f"[board.weights] names {', '.join(unknown)}; the board has {names}")
     table = oriented_table(board)
     if len(table.entries) < 2:
         return []
     value, measures = table.value, table.measures
-    people = set(whole.filter(pl.col("source") == "people")["measure"]) or set(measures)
+    people = set(directed.filter(pl.col("source") == "people")["measure"]) or set(measures)
     worth = np.array([weights.get(m, 0.0) if weights else float(m in people) for m in measures])
     wins = winning_weights(value, np.random.default_rng(seed))
     front, dominated = pareto_front(value), surely_dominated(table.least, table.most)
@@ -81,14 +81,14 @@ def oriented_table(board: pl.DataFrame) -> OrientedTable:
         Values and the ends of their intervals, higher is better.
     """
     sign = pl.when(pl.col("better") == "higher").then(1.0).otherwise(-1.0)
-    up = _directed(board).with_columns(
+    oriented = _directed(board).with_columns(
         value=pl.col("value") * sign,
         least=pl.min_horizontal(pl.col("low") * sign, pl.col("high") * sign),
         most=pl.max_horizontal(pl.col("low") * sign, pl.col("high") * sign),
     )
-    measures = list(dict.fromkeys(up["measure"]))
+    measures = list(dict.fromkeys(oriented["measure"]))
     tables = {
-        column: up.pivot(on="measure", index="entry", values=column).select("entry", *measures).sort("entry")
+        column: oriented.pivot(on="measure", index="entry", values=column).select("entry", *measures).sort("entry")
         for column in ("value", "least", "most")
     }
     complete = tables["value"].drop_nulls()["entry"]

@@ -76,17 +76,16 @@ def run_bench(
 
 
 def _print_who_answered(folder: Path, store: "Store") -> None:
-    from beholder.cli.results import INVENTED, SIMULATED
-    from beholder.tables.store import TRUTH_ROOM, Store
+    from beholder.api.results import load_results
 
     if not store.has("answers"):
         click.echo(
             f"\nNobody has answered yet: these are automatic measures. Ask people: beholder collect {folder}; or "
             f"rehearse: beholder bench {folder} --simulate 30"
         )
-    elif store.read("sessions")["simulated"].all():
-        invented = not Store(folder, TRUTH_ROOM).has("scores")
-        click.echo(f"\n{SIMULATED}{INVENTED if invented else ''}")
+        return
+    for caveat in load_results(folder).caveats():
+        click.echo(f"\n{caveat}")
 
 
 def _say(outcome: "Outcome") -> None:

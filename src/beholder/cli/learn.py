@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from beholder.api.learning import split_changes, train_model
+from beholder.api.results import load_results
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.learn.card import figure_table
@@ -59,12 +60,14 @@ def learn(
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
     with progress_bar("steps") as progress:
         outcome = train_model(folder, recipe, name=name, force=force, resume=resume, progress=progress)
+    caveats = load_results(folder).caveats("model")
     if as_json:
         from beholder.learn.job import as_json as figure_as_json  # late: it needs torch
 
         figures = [figure_as_json(figure) for figure in outcome.figures]
-        show_json({"skipped": outcome.skipped, "model": str(outcome.folder), "figures": figures})
+        content = {"skipped": outcome.skipped, "model": str(outcome.folder), "figures": figures}
+        show_json(content | {"caveats": caveats})
         return
-    click.echo(f"{outcome}\n")
+    click.echo("\n\n".join([str(outcome), *caveats]) + "\n")
     show_table(*figure_table(outcome.figures))
     click.echo(f"\nThe model and its card: {outcome.folder}")

@@ -7,6 +7,7 @@ is called.
 import gc
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -90,6 +91,14 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         return load_command(COMMANDS[cmd_name][0])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was typed; where there is none, the name that is closest to it."""
+        if args and args[0] not in COMMANDS and (close := get_close_matches(args[0].lower(), COMMANDS, n=1)):
+            ctx.fail(f"No such command '{args[0]}'. Did you mean '{close[0]}'?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands in the help text, without importing any of them."""

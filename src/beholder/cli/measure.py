@@ -77,9 +77,13 @@ def measure(
     with progress_report("measure") as progress:
         measured = measure_study(folder, settings, force=force, progress=progress)
     if as_json:
-        spoken = {"verdicts": [asdict(verdict) for verdict in measured.verdicts], "notes": list(measured.notes)}
+        spoken = {
+            "caveats": list(measured.caveats),
+            "verdicts": [asdict(verdict) for verdict in measured.verdicts],
+            "notes": list(measured.notes),
+        }
         show_json(asdict(measured.outcome) | spoken)
         return
     click.echo(str(measured.outcome))
-    for paragraph in (*measured.verdicts, *measured.notes):
+    for paragraph in (*measured.caveats, *measured.verdicts, *measured.notes):
         click.echo(f"\n{paragraph}")

@@ -6,28 +6,23 @@ from pathlib import Path
 import click
 
 from beholder.api.results import Results, excluded_raters, load_results
+from beholder.report.sections.summary import too_few_raters
 from beholder.report.tables.leaderboard import format_board
 from beholder.report.tables.raters import Agreement, RaterPool
 from beholder.report.text.agreement_names import name_statistic
-from beholder.report.text.words import count_raters
+from beholder.report.text.words import count_raters, end_sentence
 
 LISTED = 8
 """Up to so many excluded raters are listed one by one; more are counted by rule."""
-
-MARK = "With the answers of raters whom screening excludes (--include-excluded): not for publication."
-"""Stands over results that rest on all raters."""
-
-SIMULATED = "Simulated raters gave these answers."
-INVENTED = " They know nothing about your images: this is a rehearsal, no finding about the generators."
 
 
 def print_results(folder: Path) -> None:
     """Print the leaderboard of every question, inter-rater agreement, and who was excluded and why."""
     results = load_results(folder)
-    if results.includes_excluded:
-        click.echo(f"\n{MARK}")
-    if results.simulated:
-        click.echo(f"\n{SIMULATED}{INVENTED if results.invented else ''}")
+    for caveat in results.caveats():
+        click.echo(f"\n{caveat}")
+    for sentence in too_few_raters(results.headlines):
+        click.echo(f"\n{end_sentence(sentence)}")
     for board in results.headlines:
         click.echo("\n" + format_board(board))
     for question, generators in results.unrated.items():

@@ -52,7 +52,7 @@ from beholder.stats.prediction.calibration import Calibration
 @click.option(
     "--reference-prompts",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="As --prompts, for the reference; left out: --prompts or --prompt.",
+    help="As --prompts, for the reference; by default --prompts or --prompt.",
 )
 @click.option(
     "--choices",

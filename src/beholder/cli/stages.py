@@ -190,7 +190,7 @@ def report(
     database: str | None,
     *,
     force: bool,
-    quiet: bool,  # noqa: ARG001 - nothing to leave out
+    quiet: bool,
     as_json: bool,
     comments: bool,
 ) -> None:
@@ -214,8 +214,12 @@ def report(
         from beholder.cli.output import show_json
 
         show_json(asdict(outcome))
-    else:
-        click.echo(str(outcome))
+        return
+    click.echo(str(outcome))
+    if not quiet:
+        from beholder.report.stage import PAGE
+
+        click.echo(f"\nOpen {folder / PAGE}")
 
 
 def _comments(folder: Path, database: str | None) -> dict[tuple[str, str], str]:

@@ -32,6 +32,7 @@ def run(folder: Path, *, force: bool = False, people: int | None = None, bad: in
             return Outcome("collect", skipped=True)
         raise StageError(
             f"{folder} has no answers yet. To rehearse with simulated raters: beholder run {folder} --simulate 30"
+            f"; to ask people: beholder collect {folder}"
         )
     _refuse_real_answers(store)
     work = Work(
@@ -60,8 +61,8 @@ def _refuse_real_answers(store: Store) -> None:
         )
     if store.has("sessions") and not store.read("sessions")["simulated"].all():
         raise StageError(
-            f"{store.folder} holds answers of real raters; simulated ones would replace them. "
-            "Simulate in a copy of the folder."
+            f"{store.folder} holds sessions of real raters; simulated ones would replace them. "
+            "A rehearsal through the server keeps them apart: beholder collect FOLDER --simulate N --serve."
         )
 
 

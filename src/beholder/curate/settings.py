@@ -90,7 +90,7 @@ class Writing(Settings):
 class Choosing(Settings):
     """Which of the prompts are chosen, and which of these are held out."""
 
-    prompts: int | None = Field(None, ge=1, description="how many; left out: all")
+    prompts: int | None = Field(None, ge=1, description="how many; by default all")
     balance: Literal["category", "set", "none"] = Field("category", description="of what equally many are chosen")
     held_out: float = Field(0.0, ge=0, lt=1, description="expected proportion of the chosen prompts to hold out")
     salt: str = Field("", description="another text holds out other prompts")

@@ -44,7 +44,7 @@ def run(folder: Path, *, force: bool = False, encoder: SentenceEncoder | None = 
     Args:
         folder: the study folder, with ``curate.toml``.
         force: do it even if nothing has changed.
-        encoder: computes sentence embeddings where paraphrases are to be reported; left out: MiniLM in a worker.
+        encoder: computes sentence embeddings where paraphrases are to be reported; by default MiniLM in a worker.
 
     Returns:
         The rows that were written; nothing is written where anything is wrong.

@@ -90,7 +90,7 @@ def make_study(
     the prompts curated in ``folder``. An error lists every fault, and then nothing is written: the trials of a
     study that was made can be drawn, and its pay is not below the least wage unless that was accepted.
     """
-    folder = folder.resolve()
+    typed_folder, folder = folder, folder.resolve()
     in_place = bool(generators) or folder in [place.resolve() for place in generations]
     _require_free(folder, None if generators else LEFT_BY_GENERATE if in_place else frozenset())
     sources = Sources(tuple(real), tuple(generated), tuple(gold), manifest, tuple(generations))
@@ -103,7 +103,7 @@ def make_study(
     by_user = {key: None if number == 0 and key in NONE_AT_ZERO else number for key, number in numbers.items()}
     by_user |= {key: number for key, number in (("raters", raters), ("trials", trials)) if number is not None}
     fitted, misfits = _ask(chosen, pool_images(intake.images), by_user)
-    faults = [*_protocol_faults(protocols), *misfits, *intake.faults, *_unmet(chosen, intake.entries)]
+    faults = [*_protocol_faults(protocols), *misfits, *intake.faults, *_unmet(chosen, intake.entries, sources)]
     name = name or _slug(folder.name)
     study, misfits = _study(
         name,
@@ -118,7 +118,7 @@ def make_study(
         faults += design_faults(intake.images, study.questions, seed)
         faults += [f"{fault}. {LOW_PAY_ADVICE}" for fault in low_pay_faults(study)]
     if study is None or faults:
-        raise StudyError(f"{folder}: the study was not made", faults)
+        raise StudyError(f"{typed_folder}: the study was not made", faults)
     inputs = {"manifest": file_hash(manifest)} if manifest else {}
     for place in generations:
         source = "generations" if place.resolve() == folder else f"generations of {place.name}"
@@ -200,21 +200,25 @@ def _ask(protocols: Sequence[Protocol], pools: Pools, chosen: Numbers) -> tuple[
     return questions, faults
 
 
-def _unmet(protocols: Sequence[Protocol], entries: Sequence[ImageEntry]) -> Iterator[str]:
-    """Yield what the protocols need and the images lack."""
+def _unmet(protocols: Sequence[Protocol], entries: Sequence[ImageEntry], sources: Sources) -> Iterator[str]:
+    """Yield what the protocols need and the images lack.
+
+    Of sources that were named but have no images nothing is said here: what is wrong with them is a fault already.
+    """
     if not entries:
         return
     judged = _judged(entries)
     without_prompt = [entry.image for entry in entries if not entry.real and not entry.prompt]
     for protocol in protocols:
-        if protocol.needs_real and not any(entry.real for entry in entries):
-            yield f"{protocol.name} needs real images, and there are none"
+        if protocol.needs_real and not sources.real and not any(entry.real for entry in entries):
+            yield f"{protocol.name} needs real images, and there are none: name their folder, --real DIR"
         if protocol.needs_prompts and without_prompt:
             named = ", ".join(without_prompt[:NAMED]) + (
                 f" and {len(without_prompt) - NAMED} more" if len(without_prompt) > NAMED else ""
             )
             yield f"{protocol.name} needs a prompt for every generated image; without: {named}"
-        if len(judged) == 1 and any(kind_of(question).traits.compares for question in protocol.questions()):
+        compares = any(kind_of(question).traits.compares for question in protocol.questions())
+        if compares and len(judged) == 1 and len(sources.generated) < 2:
             yield f"{protocol.name} compares generators: at least 2 are needed, found 1 ({judged[0]})"
 
 

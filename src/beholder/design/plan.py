@@ -41,7 +41,7 @@ class Plan:
     power: float = 0.8
     hourly_wage: float = 12.0
     trial_seconds: float | None = None
-    """time that a trial needs, as measured by an error–time curve; left out: the usual time of the kind"""
+    """time that a trial needs, as measured by an error–time curve; by default the usual time of the kind"""
 
     @property
     def pairs(self) -> int:

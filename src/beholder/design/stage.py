@@ -14,7 +14,7 @@ from beholder.study.kinds.catalogue import AnyQuestion
 from beholder.study.question import WORDING
 from beholder.study.study import load_study
 from beholder.tables.catalogue import TABLES
-from beholder.tables.rehearsals import is_rehearsed, move_tables_away
+from beholder.tables.rehearsals import in_study, is_rehearsed, move_tables_away
 from beholder.tables.stages import DESIGN, STAGES
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, is_fresh, perform
@@ -49,16 +49,16 @@ def run(folder: Path, *, force: bool = False) -> Outcome:
             "new study; to start over in this folder, first move tables/answers.parquet, sessions and marks away."
         )
 
-    moved: list[Path] = []
+    moved: list[str] = []
 
     def compute(store: Store) -> dict[str, pl.DataFrame]:
         drawn = _trials(store, study.questions, study.seed)
         room = move_tables_away(store, DESIGN.guards)  # of a rehearsal, whose trials are drawn again
-        moved.extend([] if room is None else [room])
+        moved.extend([] if room is None else [in_study(room)])
         return {"trials": drawn}
 
     outcome = perform(store, work, compute, force=force and (not answered or is_rehearsed(store)))
-    note = "".join(f"The simulated answers to the earlier trials were moved to {room}" for room in moved)
+    note = "".join(f"The simulated answers to the earlier trials were moved to {place}" for place in moved)
     return replace(outcome, note=note)
 
 

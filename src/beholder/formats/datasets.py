@@ -36,7 +36,7 @@ def write(study: Study, tables: Tables, folder: Path, *, source: Path, licence: 
         tables: Its tables.
         folder: Where to write.
         source: The study folder, to which the paths of the images are relative.
-        licence: The licence as the hub spells it, such as ``cc-by-4.0``; left out: none is claimed.
+        licence: The licence as the hub spells it, such as ``cc-by-4.0``; by default none is claimed.
 
     Returns:
         The files, and what they lack.

@@ -34,10 +34,10 @@ class Data(Settings):
         description="comparisons of two images, ratings of one, proportions of raters who call it generated, or "
         "rich feedback: scores, heatmaps and words together"
     )
-    question: str | None = Field(None, description="the only question that is used; left out: all")
+    question: str | None = Field(None, description="the only question that is used; by default all")
     aspects: tuple[str, ...] = Field((), description="the only aspects that are used; none named: all")
     method: str | None = Field(
-        None, description="of ratings: which labels; left out: mean, else published-mean, else share"
+        None, description="of ratings: which labels; by default mean, else published-mean, else share"
     )
     hard: bool = Field(False, description="of pairs: the majority's choice instead of the proportion of votes")
     ties: Literal["keep", "drop"] = Field("keep", description="pairs on which raters are evenly split")
@@ -144,7 +144,7 @@ class Recipe(Settings):
     model: dict[str, JsonValue] = Field(description="the architecture, and its settings")
     data: Data
     split: Splitting = Splitting()
-    rich: Rich | None = Field(None, description="of rich feedback alone; left out: its defaults")
+    rich: Rich | None = Field(None, description="of rich feedback alone; by default its defaults")
     training: Training
 
     @model_validator(mode="after")

@@ -53,7 +53,7 @@ def run(
         page = compose(study, read_inputs(folder), folder)
         drawing.begin([chart.spec for chart in page.charts])
         single = build_single_images(study, folder, page.marks, comments)
-        images = render_images_page(study, single, page.marks, PAGE, commented=comments is not None)
+        images = render_images_page(study, single, page.marks, page.caveats, PAGE, commented=comments is not None)
         stills = dict(zip((chart.name for chart in page.charts), drawing.drawings(), strict=True))
     _write_stills(folder / STILLS, stills)
     html = render(page, record.to_json(), stills)

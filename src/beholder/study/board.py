@@ -103,7 +103,7 @@ class Board(Settings):
     )
     powered_by: str = Field(
         "",
-        description="automatic measure whose scores narrow the intervals of raters; left out: the one "
+        description="automatic measure whose scores narrow the intervals of raters; by default the one "
         "that narrows "
         "them most, chosen after looking",
     )

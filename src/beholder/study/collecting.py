@@ -34,7 +34,7 @@ class Collecting(Settings):
     languages: tuple[Language, ...] = Field(("en", "de"), min_length=1)
     consent_version: str = "1"
     consent: dict[Language, str] = Field(
-        default_factory=dict, description="the consent text by language; left out: a plain one"
+        default_factory=dict, description="the consent text by language; by default a plain one"
     )
     consent_sections: tuple[ConsentSection, ...] = Field(
         (), description="your own sections after the consent text: one section `[[collect.consent_sections]]` each"
@@ -44,7 +44,7 @@ class Collecting(Settings):
     )
     open_link: bool = Field(True, description="anyone with the link may take part")
     platforms: tuple[Platform, ...] | None = Field(
-        None, description="whose ids let someone in; left out: all with an open link, none without"
+        None, description="whose ids let someone in; by default all with an open link, none without"
     )
     unsigned_ids: bool = Field(
         False, description="without an open link, believe ids that nobody has signed: anyone can invent one"

@@ -24,9 +24,9 @@ class GeneratorSettings(Settings):
         "{prompt}", description="the prompt as it is sent; `{prompt}` stands for the prompt itself"
     )
     width: int | None = Field(
-        None, ge=1, le=16384, description="width of the images; left out: that of the command"
+        None, ge=1, le=16384, description="width of the images; by default that of the command"
     )
-    height: int | None = Field(None, ge=1, le=16384, description="height of the images; left out: the same")
+    height: int | None = Field(None, ge=1, le=16384, description="height of the images; by default the same")
     timeout: float = Field(600.0, gt=0, description="seconds after which one image counts as failed")
     give_up: int = Field(5, ge=1, description="failures in a row after which the other images are not attempted")
     cost_per_image: float | None = Field(None, ge=0, description="what an image costs")
@@ -125,14 +125,14 @@ class DiffusersGenerator(GeneratorSettings):
 
     kind: Literal["diffusers"] = "diffusers"
     model: Words = Field(description="folder of a pipeline, or its name on the hub")
-    pipeline: PipelineName | None = Field(None, description="which one; left out: what `model_index.json` says")
+    pipeline: PipelineName | None = Field(None, description="which one; by default what `model_index.json` says")
     steps: int = Field(30, ge=1, description="steps of the sampler")
     guidance: float = Field(7.5, ge=0, description="guidance scale")
     negative_prompt: str = Field("", description="what the image should not show")
     lora: str = Field("", description="folder or file of a LoRA")
     lora_scale: float = Field(1.0, description="its strength")
     dtype: Literal["float32", "float16", "bfloat16"] = Field("float32", description="precision of the weights")
-    device: str = Field("", description="such as `cuda:0`; left out: a GPU where there is one")
+    device: str = Field("", description="such as `cuda:0`; by default a GPU where there is one")
 
 
 class PainterGenerator(GeneratorSettings):

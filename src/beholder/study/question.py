@@ -39,7 +39,7 @@ class Design(Settings):
     raters: int = Field(30, ge=1, description="number of raters, each taking one slot")
     trials: int = Field(100, ge=1, description="test trials per rater")
     raters_per_item: int | None = Field(
-        None, ge=1, description="exactly this many answers per item; left out: as many items as there are"
+        None, ge=1, description="exactly this many answers per item; by default as many items as there are"
     )
     between: bool = Field(False, description="each rater judges a single generator")
     real_share: Share = Field(
@@ -149,5 +149,5 @@ class Aspect(Settings):
     low: str = "bad"
     high: str = "excellent"
     labels: tuple[Words, ...] = Field(
-        (), description="a word for each point of the scale, from low to high; left out: words at the ends only"
+        (), description="a word for each point of the scale, from low to high; by default words at the ends only"
     )

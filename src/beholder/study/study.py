@@ -28,7 +28,7 @@ class Pay(Settings):
 
     currency: str = "USD"
     base: float | None = Field(
-        None, ge=0, description="for a complete session; left out: its expected time at minimum_hourly"
+        None, ge=0, description="for a complete session; by default its expected time at minimum_hourly"
     )
     per_right: float = Field(0.0, ge=0, description="bonus for each correct answer")
     minimum_hourly: float = Field(

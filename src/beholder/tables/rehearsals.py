@@ -42,3 +42,8 @@ def move_tables_away(store: Store, names: Iterable[str]) -> Path | None:
     for file in files:
         file.replace(room / file.name)
     return room
+
+
+def in_study(room: Path) -> str:
+    """Where a rehearsal is, as a user would look for it: ``rehearsals/2 in the folder of the study``."""
+    return f"{REHEARSALS_ROOM}/{room.name} in the folder of the study"

@@ -165,7 +165,10 @@ def test_real_raters_move_answers_simulated_on_the_tables_aside(serve: Serve) ->
     served.visitor().begin().walk()
     outcome = export(served.folder, served.url)
     room = served.folder / "rehearsals" / "1"
-    assert outcome.note == f"The simulated answers that the tables held were moved to {room}"
+    assert (
+        outcome.note
+        == "The simulated answers that the tables held were moved to rehearsals/1 in the folder of the study"
+    )
     assert (room / "answers.parquet").read_bytes() == before
     assert not Store(served.folder).read("sessions")["simulated"].any()
 

@@ -56,7 +56,7 @@ def bench(
 
     Args:
         study: The benchmark's folder: a study with ``[[generators]]`` and ``[benchmark]``, and ``curate.toml``.
-        simulate: So many simulated raters answer; left out: answers of people are used where there are any, and
+        simulate: So many simulated raters answer; by default answers of people are used where there are any, and
             otherwise the board has automatic measures only.
         bad: Of the simulated raters, with bad habits.
         force: Do every stage even if nothing has changed.

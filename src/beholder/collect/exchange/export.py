@@ -30,7 +30,7 @@ from beholder.errors import UserError
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
 from beholder.study.study import load_study, question_of
 from beholder.tables.catalogue import TABLES
-from beholder.tables.rehearsals import is_rehearsed, move_tables_away
+from beholder.tables.rehearsals import in_study, is_rehearsed, move_tables_away
 from beholder.tables.stages import COLLECT
 from beholder.tables.store import Store
 from beholder.tables.work import Outcome, Work, provenance_of
@@ -60,7 +60,7 @@ def export(folder: Path, url: str) -> Outcome:
     record = provenance_of(store, Work(COLLECT, {"server": True}, study.seed))
     store.within(COLLECT).write(frames, record)
     rows = {name: frames[name].height for name in COLLECT.outputs}
-    note = "" if room is None else f"The simulated answers that the tables held were moved to {room}"
+    note = "" if room is None else f"The simulated answers that the tables held were moved to {in_study(room)}"
     return Outcome("collect", skipped=False, rows=rows, note=note)
 
 

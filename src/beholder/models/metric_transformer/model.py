@@ -46,7 +46,7 @@ class MetricSettings(Settings):
         min_length=1,
         description="frozen encoders whose features are concatenated",
     )
-    text: str | None = Field(None, description="folder of the sentence encoder; left out: MiniLM of the package")
+    text: str | None = Field(None, description="folder of the sentence encoder; by default MiniLM of the package")
     sentences: dict[str, str] = Field(SENTENCES, description="metric -> the sentence that stands for the prompt")
     cross: bool = Field(True, description="whether metrics attend to each other; off for the ablation")
     members: int = Field(

@@ -26,7 +26,7 @@ class Tower(BaseModel):
 
 
 class TextTower(Tower):
-    """The text tower; left out: that of CLIP ViT-B/32."""
+    """The text tower; by default that of CLIP ViT-B/32."""
 
     hidden_size: int = 512
     intermediate_size: int = 2048
@@ -39,7 +39,7 @@ class TextTower(Tower):
 
 
 class ImageTower(Tower):
-    """The image tower; left out: that of CLIP ViT-B/32."""
+    """The image tower; by default that of CLIP ViT-B/32."""
 
     hidden_size: int = 768
     intermediate_size: int = 3072

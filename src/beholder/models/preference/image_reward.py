@@ -73,20 +73,20 @@ class ImageRewardSettings(Settings):
 
     architecture: Literal["image-reward"] = "image-reward"
     start: str | None = Field(
-        None, description="folder, file or hub name of the published ImageReward; left out: random weights"
+        None, description="folder, file or hub name of the published ImageReward; by default random weights"
     )
     sizes: RewardSizes = Field(RewardSizes(), description="where there is nothing to start from")
     vocabulary: Literal["bert", "words"] | None = Field(
         None,
-        description="BERT's word pieces, or the words of the training prompts; left out: words if sizes count",
+        description="BERT's word pieces, or the words of the training prompts; by default words if sizes count",
     )
     text_blocks: int | None = Field(
-        None, ge=0, description="last text layers that are trained; left out: 4/12, or all"
+        None, ge=0, description="last text layers that are trained; by default 4/12, or all"
     )
     image_blocks: int | None = Field(
-        None, ge=0, description="last image blocks that are trained; left out: 8/24, or all"
+        None, ge=0, description="last image blocks that are trained; by default 8/24, or all"
     )
-    freeze: bool | None = Field(None, description="whether the others are frozen; left out: if there is a start")
+    freeze: bool | None = Field(None, description="whether the others are frozen; by default if there is a start")
     mean: float = Field(0.0, description="of rewards, subtracted from the score; the published model has its own")
     deviation: float = Field(1.0, gt=0, description="standard deviation of rewards, by which the score is divided")
 

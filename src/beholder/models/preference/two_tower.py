@@ -65,22 +65,23 @@ class TwoTowerSettings(Settings):
     """The ``[model]`` table of a recipe."""
 
     architecture: Literal["two-tower"] = "two-tower"
-    start: str | None = Field(None, description="a folder or hub name of a CLIP; left out: random weights")
+    start: str | None = Field(None, description="a folder or hub name of a CLIP; by default random weights")
     sizes: Sizes = Field(Sizes(), description="where there is nothing to start from")
     vocabulary: Literal["clip", "words"] | None = Field(
-        None, description="CLIP's byte pairs, or the words of the training prompts; left out: words if sizes count"
+        None,
+        description="CLIP's byte pairs, or the words of the training prompts; by default words if sizes count",
     )
     context: int = Field(77, ge=3, description="tokens of a prompt; the rest is cut")
     text_blocks: int | None = Field(
         None,
         ge=0,
-        description="last text blocks that are trained; left out: 11/24 as HPS v2, all from random weights",
+        description="last text blocks that are trained; by default 11/24 as HPS v2, all from random weights",
     )
     image_blocks: int | None = Field(
-        None, ge=0, description="last image blocks that are trained; left out: 19/32, or all"
+        None, ge=0, description="last image blocks that are trained; by default 19/32, or all"
     )
     freeze: bool | None = Field(
-        None, description="whether the other parameters are frozen; left out: if there is a start"
+        None, description="whether the other parameters are frozen; by default if there is a start"
     )
     score: Score = Field("scaled", description="cosine, or cosine times the temperature (PickScore)")
     reduction: Literal["sum", "mean"] = Field("sum", description="over the pairs of a batch; HPS v2 sums")

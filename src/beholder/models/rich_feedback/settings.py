@@ -21,12 +21,12 @@ GRIDS = {"efficientnet-lite0-grid": (192, 16)}
 class ImageTower(Settings):
     """A vision transformer; the defaults are ViT-B/16."""
 
-    weights: str | None = Field(None, description="hub name or folder of a ViT; left out: random")
+    weights: str | None = Field(None, description="hub name or folder of a ViT; by default random")
     side: int = Field(224, ge=16, description="pixels")
     patch: int = Field(16, ge=2, description="pixels along the side of a token")
     encoder: str | None = Field(
         None,
-        description="a frozen encoder whose grid of features the tower takes; left out: pixels",
+        description="a frozen encoder whose grid of features the tower takes; by default pixels",
     )
     stem: Literal["patch", "convolutions"] = Field(
         "patch", description="one linear map per patch, or convolutions of stride 2, which need fewer images"
@@ -71,7 +71,7 @@ class ImageTower(Settings):
 class TextModel(Settings):
     """A T5; the defaults are T5-base."""
 
-    weights: str | None = Field(None, description="hub name or folder of a T5; left out: random")
+    weights: str | None = Field(None, description="hub name or folder of a T5; by default random")
     width: int = Field(768, ge=8)
     head_width: int = Field(64, ge=4)
     heads: int = Field(12, ge=1)
@@ -123,7 +123,7 @@ class RichFeedbackSettings(Settings):
     scores: tuple[str, ...] = Field(SCORES, description="aspects of ratings")
     keywords: bool = Field(True, description="whether misaligned words are predicted")
     tasks_per_image: int | None = Field(
-        None, ge=1, description="augmented prompts: tasks drawn per image at each step; left out: all"
+        None, ge=1, description="augmented prompts: tasks drawn per image at each step; by default all"
     )
     words: tuple[str, ...] = Field((), description="the vocabulary, where the text model has none of its own")
     tokenizer: str | None = Field(

@@ -29,7 +29,7 @@ def find_pairs(texts: Sequence[str], spelling: Spelling | None = None) -> list[P
 
     Args:
         texts: the prompts.
-        spelling: says which words are misspelt; left out: by an English dictionary and the prompts themselves.
+        spelling: says which words are misspelt; by default an English dictionary and the prompts themselves.
 
     Returns:
         The pairs, by the position of the first prompt, then of the second.

@@ -23,7 +23,7 @@ def read_own_file(path: Path, name: str | None = None, licence: str = "not state
 
     Args:
         path: the file; its suffix says how it is read.
-        name: what the set is called; left out: the file's name.
+        name: what the set is called; by default the file's name.
         licence: the licence of the prompts, for the record.
 
     Returns:

@@ -83,45 +83,48 @@ class QuestionPart:
 def build_question_part(
     question: AnyQuestion,
     pool: RaterPool,
-    every: Sequence[Board],
-    leading: Sequence[Board],
+    all_boards: Sequence[Board],
+    all_headlines: Sequence[Board],
     tables: Inputs,
     marks: Mapping[str, Mark],
     folder: Path,
     background: str,
 ) -> QuestionPart:
     """The part of one question."""
-    own = [board for board in every if board.question == question.name]
-    led = [board for board in leading if board.question == question.name]
-    secondary = tuple(board for board in own if board.slice == ALL_IMAGES and not board.measure.headline)
-    stems, errors = file_stems(led), build_errors(own)
+    question_boards = [board for board in all_boards if board.question == question.name]
+    headlines = [board for board in all_headlines if board.question == question.name]
+    secondary = tuple(
+        board for board in question_boards if board.slice == ALL_IMAGES and not board.measure.headline
+    )
+    stems, errors = file_stems(headlines), build_errors(question_boards)
     prompts = dict(tables.prompts.select("prompt", "text").iter_rows())
-    order = [row.generator for row in led[0].rows] if led else []
+    order = [row.generator for row in headlines[0].rows] if headlines else []
     marked = kind_of(question).marked(question)
     labels = with_model_doubts(tables.labels, tables.label_errors)
     return QuestionPart(
         question=question,
         pool=pool,
         boards=tuple(
-            _board_part(question, board, stems[board.key], own, tables, marks, folder, background) for board in led
+            _board_part(question, board, stems[board.key], question_boards, tables, marks, folder, background)
+            for board in headlines
         ),
         secondary=secondary,
         errors=(errors, errors_chart(errors, f"{question.name}-errors")) if errors else None,
-        staircases=_staircases(question, pool, led, secondary, tables, marks),
+        staircases=_staircases(question, pool, headlines, secondary, tables, marks),
         heatmaps=None
         if marked is None
         else build_heatmaps(
             marked, order, tables.labels, tables.images, prompts, tables.regions, folder, background
         ),
         label_errors=find_label_errors(question.name, labels, tables.images, prompts, folder, background),
-        no_boards=None if led else _why_no_boards(pool, tables),
+        no_boards=None if headlines else _why_no_boards(pool, tables),
     )
 
 
 def _staircases(
     question: AnyQuestion,
     pool: RaterPool,
-    led: Sequence[Board],
+    headlines: Sequence[Board],
     secondary: Sequence[Board],
     tables: Inputs,
     marks: Mapping[str, Mark],
@@ -131,14 +134,18 @@ def _staircases(
     if adaptive is None:
         return None
     used = [rater.name for rater in pool.used]
-    level = led[0].level if led else 0.95
-    staircases = build_staircases(question.name, tables.thresholds, tables.judged, used, [*led, *secondary], level)
+    level = headlines[0].level if headlines else 0.95
+    staircases = build_staircases(
+        question.name, tables.thresholds, tables.judged, used, [*headlines, *secondary], level
+    )
     if staircases is None or not staircases.generators:
         return None
     limits = (float(adaptive.shortest_ms), float(adaptive.longest_ms))
     traces = tuple(
-        traces_chart(own, marks.get(own.generator, UNRANKED).colour, limits, f"{question.name}-traces-{number}")
-        for number, own in enumerate(staircases.traces)
+        traces_chart(
+            trace, marks.get(trace.generator, UNRANKED).colour, limits, f"{question.name}-traces-{number}"
+        )
+        for number, trace in enumerate(staircases.traces)
     )
     names = [row.generator for row in staircases.generators]
     return staircases, exposures_chart(staircases, names, marks, f"{question.name}-exposures"), traces
@@ -166,7 +173,7 @@ def _board_part(
     question: AnyQuestion,
     board: Board,
     stem: str,
-    own: Iterable[Board],
+    question_boards: Iterable[Board],
     tables: Inputs,
     marks: Mapping[str, Mark],
     folder: Path,
@@ -174,7 +181,7 @@ def _board_part(
 ) -> BoardPart:
     sliced = [
         other
-        for other in own
+        for other in question_boards
         if other.slice != ALL_IMAGES and (other.aspect, other.method) == (board.aspect, board.method)
     ]
     domain, order = _domain(sliced), [row.generator for row in board.rows]

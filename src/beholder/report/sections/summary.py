@@ -27,13 +27,13 @@ def write_findings(
     lines = ["No generator has been rated yet"]
     if rated:
         tested = [board for board in rated if not board.untested]
-        lines = [*_too_small(rated), *_first(rated), *_separated(tested), *_undecided(tested), *_fooled(every)]
+        lines = [*too_few_raters(rated), *_first(rated), *_separated(tested), *_undecided(tested), *_fooled(every)]
     lines += [*_excluded(pools), *_covered(rated)]
     return tuple(end_sentence(line) for line in lines)
 
 
-def _too_small(boards: Sequence[Board]) -> list[str]:
-    """That there are too few raters for a verdict, and what is missing."""
+def too_few_raters(boards: Sequence[Board]) -> list[str]:
+    """Say that there are too few raters for a verdict, and what is missing; nothing where there are enough."""
     lines = []
     for board in boards:
         if len(board.rows) < 2 or board.measure.resampled != "raters" or board.fewest_raters >= VERDICT_RATERS:

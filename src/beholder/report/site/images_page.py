@@ -7,6 +7,7 @@ scorers said is embedded, so that the page needs no server.
 import json
 
 from beholder import __version__
+from beholder.report.site.caveats import Caveats
 from beholder.report.site.generator_marks import SHAPE_PATHS, UNRANKED, Mark
 from beholder.report.site.templating import template_environment
 from beholder.report.tables.single_images import SingleImages
@@ -16,7 +17,13 @@ IMAGES_PAGE = "images.html"
 
 
 def render_images_page(
-    study: Study, images: SingleImages, marks: dict[str, Mark], report: str, *, commented: bool = False
+    study: Study,
+    images: SingleImages,
+    marks: dict[str, Mark],
+    caveats: Caveats,
+    report: str,
+    *,
+    commented: bool = False,
 ) -> str:
     """The page as one HTML text; ``report`` is the file name of the report that it belongs to.
 
@@ -27,5 +34,11 @@ def render_images_page(
     packed = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     template = template_environment().get_template("images.html.j2")
     return template.render(
-        study=study, images=images, content=packed, report=report, commented=commented, version=__version__
+        study=study,
+        images=images,
+        content=packed,
+        caveats=caveats,
+        report=report,
+        commented=commented,
+        version=__version__,
     )

@@ -18,6 +18,7 @@ from beholder.report.sections.question import QuestionPart, build_question_part
 from beholder.report.sections.rich_models import RichModel, build_rich_models
 from beholder.report.sections.screening_effect import describe_screening_effect
 from beholder.report.sections.summary import write_findings
+from beholder.report.site.caveats import Caveats
 from beholder.report.site.generator_marks import SHAPE_PATHS, UNRANKED, Mark, generator_marks
 from beholder.report.site.images_page import IMAGES_PAGE
 from beholder.report.site.templating import template_environment
@@ -55,11 +56,7 @@ class Page:
     """Everything on the page, before it is rendered as HTML."""
 
     study: Study
-    simulated: bool
-    invented: bool
-    """Whether the image qualities that the simulated raters saw were drawn at random too."""
-    includes_excluded: bool
-    """Whether the answers of raters count whom screening excludes."""
+    caveats: Caveats
     facts: tuple[Fact, ...]
     findings: tuple[str, ...]
     glance: Glance | None
@@ -140,14 +137,15 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
     rater_charts = tuple(_rater_charts(study.questions, pool_of))
     agreement = agreement_chart(pools, "agreement")
     screening = tuple(_screening(leading))
+    dates = None if tables.simulated else collection_dates(tables.sessions)
     return Page(
         study=study,
-        simulated=tables.simulated,
-        invented=tables.simulated and not tables.synthetic,
-        includes_excluded=includes_excluded(Store(folder)),
-        facts=build_facts(
-            tables.sessions, tables.raters, tables.images, generators, collection_dates(tables.sessions)
+        caveats=Caveats(
+            simulated=tables.simulated,
+            invented=tables.simulated and not tables.synthetic,
+            includes_excluded=includes_excluded(Store(folder)),
         ),
+        facts=build_facts(tables.sessions, tables.raters, tables.images, generators, dates),
         findings=write_findings(leading, every, pools),
         glance=build_glance(leading),
         parts=parts,

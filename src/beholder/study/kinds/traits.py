@@ -50,13 +50,13 @@ class Traits:
     labelled_by: tuple[str, ...]
     """The labels that are made of its judgements."""
     gold: Gold | None = None
-    """Where right answers come from; left out: there are none, and no gold trials."""
+    """Where right answers come from; by default there are none, and no gold trials."""
     agreement: tuple[str, ...] = ()
     """Measures of agreement besides those that every kind has."""
     power_model: str | None = None
-    """How its power is simulated; left out: it cannot be planned."""
+    """How its power is simulated; by default it cannot be planned."""
     expected_by: str | None = None
-    """How ratings that simulated raters should give are computed; left out: there is no closed form."""
+    """How ratings that simulated raters should give are computed; by default there is no closed form."""
     jspsych: str = "html-button-response"
     """The nearest plugin of jsPsych."""
     shows_prompt: bool = True

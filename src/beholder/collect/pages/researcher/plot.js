@@ -51,5 +51,5 @@ export function niceTicks(low, high, count) {
 /** @param {number} tick @param {number[]} ticks */
 function tickLabel(tick, ticks) {
   const digits = Math.max(0, -Math.floor(Math.log10(ticks[1] - ticks[0]) + 1e-9));
-  return tick.toFixed(digits);
+  return decimal(tick, digits);
 }

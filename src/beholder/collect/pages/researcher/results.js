@@ -82,7 +82,7 @@ function table(board, level) {
 
 /** What follows the name of a generator. @param {import("./types").Board} board @param {import("./types").BoardRow} row */
 function cells(board, row) {
-  const interval = row.low === null ? "–" : `${decimal(row.low, 3)} – ${decimal(row.high, 3)}`;
+  const interval = row.low === null ? "–" : `${decimal(row.low, 3)} to ${decimal(row.high, 3)}`;
   const rank = row.rank_low === row.rank_high ? `${row.rank_low}` : `${row.rank_low}–${row.rank_high}`;
   const standing = board.anytime ? [rank, others(row, board.rows.length)] : [];
   return [decimal(row.rating, 3), interval, ...standing, count(row.answers), count(row.raters)];

@@ -6,7 +6,7 @@ const integers = new Intl.NumberFormat("en");
 export const count = (value) => integers.format(value);
 
 /** @param {number | null} value @param {number} [digits] */
-export const decimal = (value, digits = 2) => (value === null ? "–" : value.toFixed(digits));
+export const decimal = (value, digits = 2) => (value === null ? "–" : value.toFixed(digits).replace("-", "−"));
 
 /** @param {number | null} value */
 export const percent = (value) => (value === null ? "–" : `${Math.round(value * 100)}\u00a0%`);

@@ -8,7 +8,7 @@ const REASONS = ["disturbing", "broken", "other"];
 /**
  * @param {any} trial
  * @param {import("../app.js").Tools} tools
- * @param {string} [likely] the reason that is chosen at first; left out: none
+ * @param {string} [likely] the reason that is chosen at first; by default none
  */
 export function reportDialog(trial, tools, likely = "") {
   const { t } = tools;
