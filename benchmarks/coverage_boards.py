@@ -150,7 +150,7 @@ def _covered(
         errors = contrast_errors(cells, contrasts)
         off = np.abs(cells.values[first] - cells.values[second] - gaps)
         reaches = (
-            special.stdtrit(errors.degrees, 0.975) * errors.standard_error,
+            errors.reach(0.95),
             special.stdtrit(prompts - 1, 0.975) * errors.over_prompts,
             special.stdtrit(raters - 1, 0.975) * errors.over_raters,
         )
@@ -202,9 +202,9 @@ def gaps_between_sets(boards: int, seed: int) -> Iterator[tuple[str, ...]]:
             false, power = 0, 0
             for _ in range(boards):
                 old, fresh = (_scores_of_prompts(rng, 400, entries, share) for _ in range(2))
-                false += bool(prompt_gap(old, fresh).flagged.any())
+                false += bool(prompt_gap(old, fresh, same_source=same_source).flagged.any())
                 old[:, 0] += 0.25
-                power += bool(prompt_gap(old, fresh).flagged[0])
+                power += bool(prompt_gap(old, fresh, same_source=same_source).flagged[0])
             yield str(entries), f"{share:.1f}", f"{100 * false / boards:.1f}", f"{100 * power / boards:.1f}"
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-_DOUBLINGS, _ROUNDS = 200, 60
+_ROUNDS = 200
 _TOLERANCE = 1e-10  # of a limit, relative to its distance from the estimate
 
 
@@ -92,30 +92,22 @@ class LikelihoodLines:
     def _distance(
         self, directions: NDArray[np.float64], error: NDArray[np.float64], reach: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return how far to go until r is ``reach``: doubling, then the Illinois form of false position."""
-        far = np.where(np.isfinite(reach) & (error > 0), reach * error, np.nan)
-        near, below = np.zeros_like(far), -reach
-        for _ in range(_DOUBLINGS):
-            above = np.sqrt(self._falls(directions, far)) - reach
-            short = above < 0  # nan compares as False
-            if not short.any():
-                break
-            near, below = np.where(short, far, near), np.where(short, above, below)
-            far = np.where(short, 2 * far, far)
+        """Return how far to go until r is ``reach``: doubling, then secants that stay between both ends."""
+        now = np.where(np.isfinite(reach) & (error > 0), reach * error, np.nan)
+        near, far, before = np.zeros_like(now), np.full_like(now, np.inf), np.zeros_like(now)
+        height_before = -reach
         for _ in range(_ROUNDS):
-            with np.errstate(invalid="ignore", divide="ignore"):
-                middle = far - above * (far - near) / (above - below)
-            middle = np.where(above == 0, far, middle)
-            height = np.sqrt(self._falls(directions, middle)) - reach
-            done = ~(np.abs(height) > _TOLERANCE * np.abs(reach))
-            if done.all():
+            height = np.sqrt(self._falls(directions, now)) - reach
+            if not np.any(np.abs(height) > _TOLERANCE * reach):  # nan compares as False
                 break
-            over = height >= 0
-            below = np.where(over, below / 2, height)
-            near = np.where(over, near, middle)
-            above = np.where(over, height, above / 2)
-            far = np.where(over, middle, far)
-        return np.asarray(middle, np.float64)
+            near, far = np.where(height < 0, now, near), np.where(height < 0, far, now)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                secant = now - height * (now - before) / (height - height_before)
+            middle = np.where(np.isfinite(far), (near + far) / 2, 2 * now)
+            before, height_before = now, height
+            now = np.where((secant > near) & (secant < np.minimum(far, 4 * now)), secant, middle)
+            now = np.where(height == 0, before, now)
+        return np.asarray(now, np.float64)
 
     def _falls(self, directions: NDArray[np.float64], steps: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return twice the loss of log-likelihood (lines,) after a step along each direction."""
@@ -131,4 +123,5 @@ class LikelihoodLines:
 
     def _padded(self, contrasts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the contrasts over all parameters; those that are no ratings take no part."""
-        return np.pad(contrasts, ((0, 0), (0, len(self.maximum) - contrasts.shape[1])))
+        others = np.zeros((len(contrasts), len(self.maximum) - contrasts.shape[1]))
+        return np.concatenate([contrasts, others], axis=1)
