@@ -1,6 +1,6 @@
 """Ratings with t intervals where raters and prompts are both samples, in closed form.
 
-The answers of rater i to prompt j move the rating of a cell (an entry of a board, say) by an influence lᵢⱼ. From the
+The answers of rater i to prompt j move the rating of a cell (an entry of a board, say) by an influence. From the
 influences follow the variance over new raters *and* new prompts, and its degrees of freedom
 (:mod:`beholder.stats.intervals.crossed_variance`); the same holds for every contrast of ratings, so entries that
 answer to the same prompts and raters are compared with pairing.

@@ -1,6 +1,6 @@
 """Variances over raters and prompts from three sums of squares: components, degrees of freedom, half-widths.
 
-With
+The answers of rater i to prompt j move the rating of a cell (an entry of a board, say) by the influence lᵢⱼ. With
 the three sums of squares over m raters, n prompts and the N pairs of both that occur,
 
     R = m/(m−1) Σᵢ (Σⱼ lᵢⱼ)²,    P = n/(n−1) Σⱼ (Σᵢ lᵢⱼ)²,    E = N/(N−1) Σᵢⱼ lᵢⱼ²,
@@ -33,10 +33,10 @@ is used where it is smaller (``tail_degrees``; decision 055). Where nobody was a
 image, prompts are the only sample: V = P with n′ − 1 degrees.
 
 Few raters who do not differ have an R that is noise alone, and V ≥ R, P is then too large. So a single interval
-(:meth:`ContrastErrors.reach`) leaves raters out where R is no larger than what noise gives: with F = R over its
-expectation without variance between raters, the variance is V, with ν degrees, above the 80 % quantile of F, P, with
-n′ − 1 degrees, below the 60 % quantile, and in proportion in between. That holds up to a level of 95 %. Far out it
-would be wrong too often, so that less and less is left out above, and nothing from 99.5 % on.
+(:meth:`ContrastErrors.single`) leaves raters out where R is no larger than what noise gives: with F = R over its
+expectation without variance between raters, the variance is V, with ν degrees, above the 80 % quantile of F; P,
+with n′ − 1 degrees, below the 65 % quantile; and in proportion in between. That holds up to a level of 95 %. Far
+out it would be wrong too often, so that less and less is left out above, and nothing from 98 % on.
 
 Reference: A. C. Cameron, J. B. Gelbach and D. L. Miller (2011), *Robust inference with multiway clustering*,
 Journal of Business & Economic Statistics 29(2).
@@ -48,8 +48,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-_STILL, _MOVING = 0.6, 0.8  # quantiles of F up to which, and from which, raters are left out, and count
-_NEAR, _FAR = 0.05, 0.005  # 1 − level up to which, and from which, that holds, and does not
+_STILL, _MOVING = 0.65, 0.8  # quantiles of F up to which, and from which, raters are left out, and count
+_NEAR, _FAR = 0.05, 0.02  # 1 − level up to which, and from which, that holds, and does not
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,16 +76,28 @@ class ContrastErrors:
         """Return half the width of a single confidence interval of each contrast.
 
         Args:
-            level: Of the interval; all pairs at once have ``standard_error`` and ``tail_degrees`` instead.
+            level: Of the interval.
 
         Returns:
             The half-widths (contrasts,).
+        """
+        error, degrees = self.single(level)
+        return np.asarray(special.stdtrit(degrees, (1 + level) / 2) * error, np.float64)
+
+    def single(self, level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return standard errors and degrees of freedom for a single interval of each contrast.
+
+        Args:
+            level: Of the interval; all pairs at once have ``standard_error`` and ``tail_degrees`` instead.
+
+        Returns:
+            Standard errors and degrees of freedom, without raters as far as these do not vary.
         """
         far = np.clip(np.log((1 - level) / _FAR) / np.log(_NEAR / _FAR), 0.0, 1.0)
         weight = far * self.still
         variance = (1 - weight) * self.standard_error**2 + weight * self.still_error**2
         degrees = 1 / ((1 - weight) / self.degrees + weight / self.still_degrees)
-        return np.asarray(special.stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance), np.float64)
+        return np.sqrt(variance), np.asarray(degrees, np.float64)
 
     @property
     def uncorrected(self) -> NDArray[np.float64]:
@@ -96,7 +108,7 @@ class ContrastErrors:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Sums of squares over clusters; every array is (contrasts,)."""
+    """Sums of squares over clusters, such as raters; every array is (contrasts,)."""
 
     squares: NDArray[np.float64]  # m/(m−1) Σ (sums within clusters)²; nan for one cluster
     count: NDArray[np.int64]  # m, clusters with answers behind the contrast
@@ -148,6 +160,16 @@ def crossed_errors(
 
 
 def clustered(pulls: NDArray[np.float64], support: NDArray[np.float64], clusters: NDArray[np.integer]) -> Clusters:
+    """Return the sums of squares over clusters.
+
+    Args:
+        pulls: Influences on each contrast (rows, contrasts).
+        support: Answers behind them (rows, contrasts).
+        clusters: The cluster of each row (rows,).
+
+    Returns:
+        Sums of squares and numbers of clusters.
+    """
     order = np.argsort(clusters, kind="stable")
     begin = np.flatnonzero(np.diff(clusters[order], prepend=-1))
     sums = np.add.reduceat(pulls[order], begin, axis=0)  # (clusters, contrasts)
@@ -220,9 +242,7 @@ def _still(
     apart = 1 - np.minimum(pairs / np.maximum(by_rater.count * by_prompt.count, 1), 1.0)
     expected = (rest + apart * prompt) / pairs
     spare = np.maximum(by_rater.kish - 1, 1.0)
-    spare_rest = np.maximum.reduce(
-        [pairs - by_rater.count - by_prompt.count + 1, by_prompt.count - by_rater.count]
-    )
+    spare_rest = np.maximum(pairs - by_rater.count - by_prompt.count + 1, by_prompt.count - by_rater.count)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = by_rater.squares / expected
     low, high = (special.fdtri(spare, np.maximum(spare_rest, 1.0), q) for q in (_STILL, _MOVING))

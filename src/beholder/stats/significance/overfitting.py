@@ -9,8 +9,8 @@ a one-sided Welch t test over prompts for each entry, adjusted over all entries 
 2019, *Do ImageNet classifiers generalize to ImageNet?*, compare accuracies on both sets in this way).
 
 λ = 1 allows for any difference in difficulty. Where both sets were drawn at random from one source, as a held-out
-part is, they differ in difficulty by chance alone, and the others help only as far as prompts that are hard for one
-entry are hard for all. λ is then the slope of the entry on the others within the sets, which makes the gap's
+part is, they differ in difficulty by chance alone, and the others help only as far as prompts that are hard for
+one entry are hard for all. λ is then the slope of the entry on the others within the sets, which makes the gap's
 variance least: 1 − ρ² of that of the scores, ρ the correlation of both (analysis of covariance). Where entries
 share nothing, λ is near 0, and their noise is not added.
 """
