@@ -311,8 +311,8 @@ def half_widths(boards: int, seed: int) -> Iterator[tuple[str, ...]]:
 def _informed(rng: np.random.Generator, gaps: Floats, quarter: int, draws: int = 200) -> float:
     """Predict the half-width knowing all true variances, and what a quarter of the prompts says of these raters.
 
-    The rest of the study is drawn many times given the quarter; of all predictions, the one is returned whose error
-    is least in the median over these draws. No prediction from the same answers can be better.
+    The rest of the study is drawn many times given the quarter; of all predictions, the one with the least
+    median error over these draws is returned. No prediction from the same answers can be better.
     """
     raters, prompts = gaps.shape
     rest, taste, fit = (2 * variance**2 for variance in (EVEN.rest, EVEN.taste, EVEN.fit))
