@@ -96,6 +96,15 @@ def test_entries_that_share_nothing_add_no_noise_to_sets_of_one_source() -> None
     assert gaps.p_value[0] == pytest.approx(alone.pvalue, abs=0.03)
 
 
+def test_harder_prompts_raise_no_flag_even_where_one_source_was_assumed() -> None:
+    rng = np.random.default_rng(4)
+    old, fresh = rng.normal(size=(100, 3)), rng.normal(size=(100, 3)) - 1
+    old[:, 1] += 1
+    gaps = prompt_gap(old, fresh, same_source=True)
+    assert gaps.slope.tolist() == [1, 1, 1]
+    assert gaps.flagged.tolist() == [False, True, False]
+
+
 def test_harder_prompts_alone_raise_no_flag() -> None:
     rng = np.random.default_rng(2)
     flagged = [

@@ -12,7 +12,8 @@ a one-sided Welch t test over prompts for each entry, adjusted over all entries 
 part is, they differ in difficulty by chance alone, and the others help only as far as prompts that are hard for
 one entry are hard for all. λ is then the slope of the entry on the others within the sets, which makes the gap's
 variance least: 1 − ρ² of that of the scores, ρ the correlation of both (analysis of covariance). Where entries
-share nothing, λ is near 0, and their noise is not added.
+share nothing, λ is near 0, and their noise is not added. Should every single entry do significantly worse on the
+fresh prompts, or better, they are harder or easier after all, and λ = 1.
 """
 
 from dataclasses import dataclass
@@ -67,21 +68,19 @@ def prompt_gap(old: ArrayLike, fresh: ArrayLike, *, level: float = 0.95, same_so
         )
     if min(len(before), len(after)) < 2 or not (np.all(np.isfinite(before)) and np.all(np.isfinite(after))):
         raise StatisticsError("a gap needs finite scores of at least two prompts in both sets")
-    slope = _slopes(before, after) if same_source else np.ones(before.shape[1])
+    slope = np.ones(before.shape[1])
+    if same_source and not _shifted(before, after, level):
+        slope = _slopes(before, after)
     lead_before, lead_after = (scores - slope * _others(scores) for scores in (before, after))
-    gap = lead_before.mean(axis=0) - lead_after.mean(axis=0)
-    parts = [lead.var(axis=0, ddof=1) / len(lead) for lead in (lead_before, lead_after)]
-    error = np.sqrt(parts[0] + parts[1])
-    below = parts[0] ** 2 / (len(before) - 1) + parts[1] ** 2 / (len(after) - 1)
-    degrees = (parts[0] + parts[1]) ** 2 / np.where(below > 0, below, np.inf)
+    gap, error, degrees = _welch(lead_before, lead_after)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_value = special.stdtr(np.maximum(degrees, 1.0), -np.where(error > 0, gap / error, np.sign(gap) * np.inf))
+        p_value = special.stdtr(degrees, -np.where(error > 0, gap / error, np.sign(gap) * np.inf))
     p_value = np.where((error == 0) & (gap == 0), 0.5, p_value)
     adjusted = holm(p_value)
     spread = np.sqrt((lead_before.var(axis=0, ddof=1) + lead_after.var(axis=0, ddof=1)) / 2)
     return PromptGap(
         gap=gap,
-        low=gap - special.stdtrit(np.maximum(degrees, 1.0), level) * error,
+        low=gap - special.stdtrit(degrees, level) * error,
         standardised=gap / np.where(spread > 0, spread, 1.0),
         slope=slope,
         p_value=p_value,
@@ -89,6 +88,23 @@ def prompt_gap(old: ArrayLike, fresh: ArrayLike, *, level: float = 0.95, same_so
         flagged=adjusted < 1 - level,
         level=level,
     )
+
+
+def _welch(
+    before: NDArray[np.float64], after: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the differences of the means (entries,), their standard errors and degrees of freedom."""
+    parts = [part.var(axis=0, ddof=1) / len(part) for part in (before, after)]
+    below = parts[0] ** 2 / (len(before) - 1) + parts[1] ** 2 / (len(after) - 1)
+    degrees = (parts[0] + parts[1]) ** 2 / np.where(below > 0, below, np.inf)
+    return before.mean(axis=0) - after.mean(axis=0), np.sqrt(parts[0] + parts[1]), np.maximum(degrees, 1.0)
+
+
+def _shifted(before: NDArray[np.float64], after: NDArray[np.float64], level: float) -> bool:
+    """Return whether every entry does significantly worse on the fresh prompts, or every entry better."""
+    gap, error, degrees = _welch(before, after)
+    reach = special.stdtrit(degrees, level) * error
+    return bool(np.all(gap > reach) or np.all(gap < -reach))
 
 
 def _others(scores: NDArray[np.float64]) -> NDArray[np.float64]:
