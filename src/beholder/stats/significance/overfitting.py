@@ -25,6 +25,9 @@ from scipy import special
 from beholder.errors import StatisticsError
 from beholder.stats.significance.holm import holm
 
+_SHIFTED = 0.99
+"""The one-sided level at which every entry has to differ between both sets, for one to be harder."""
+
 
 @dataclass(frozen=True, eq=False)
 class PromptGap:
@@ -69,7 +72,7 @@ def prompt_gap(old: ArrayLike, fresh: ArrayLike, *, level: float = 0.95, same_so
     if min(len(before), len(after)) < 2 or not (np.all(np.isfinite(before)) and np.all(np.isfinite(after))):
         raise StatisticsError("a gap needs finite scores of at least two prompts in both sets")
     slope = np.ones(before.shape[1])
-    if same_source and not _shifted(before, after, level):
+    if same_source and not _shifted(before, after):
         slope = _slopes(before, after)
     lead_before, lead_after = (scores - slope * _others(scores) for scores in (before, after))
     gap, error, degrees = _welch(lead_before, lead_after)
@@ -100,10 +103,10 @@ def _welch(
     return before.mean(axis=0) - after.mean(axis=0), np.sqrt(parts[0] + parts[1]), np.maximum(degrees, 1.0)
 
 
-def _shifted(before: NDArray[np.float64], after: NDArray[np.float64], level: float) -> bool:
+def _shifted(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
     """Return whether every entry does significantly worse on the fresh prompts, or every entry better."""
     gap, error, degrees = _welch(before, after)
-    reach = special.stdtrit(degrees, level) * error
+    reach = special.stdtrit(degrees, _SHIFTED) * error
     return bool(np.all(gap > reach) or np.all(gap < -reach))
 
 
