@@ -9,8 +9,9 @@ The first board of every block is also run through ``contrast_errors``, and must
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,15 +74,19 @@ class Boards:
 
     def errors(self, contrasts: Floats) -> ContrastErrors:
         """The uncertainty of the contrasts of all boards, board by board in one array."""
-        boards = len(self.values)
-        pulls = np.einsum("brpe,ke->brpk", self.pulls, contrasts)
+        boards, raters, prompts, entries = self.pulls.shape
         support = self.support @ (contrasts != 0).T.astype(np.float64)  # (raters, prompts, contrasts)
+        rows = self.pulls.reshape(boards, raters * prompts, entries)
+        products = rows.transpose(0, 2, 1) @ rows  # (boards, entries, entries) Σ l lᵀ
         clusters = [
-            _clusters(sums, behind, boards)
-            for sums, behind in (
-                (pulls.sum(axis=2), support.sum(axis=1)),
-                (pulls.sum(axis=1), support.sum(axis=0)),
-                (pulls.reshape(boards, -1, len(contrasts)), support.reshape(-1, len(contrasts))),
+            _clusters(squares, behind)
+            for squares, behind in (
+                (((self.pulls.sum(axis=2) @ contrasts.T) ** 2).sum(axis=1), support.sum(axis=1)),
+                (((self.pulls.sum(axis=1) @ contrasts.T) ** 2).sum(axis=1), support.sum(axis=0)),
+                (
+                    np.einsum("kc,bcd,kd->bk", contrasts, products, contrasts),
+                    support.reshape(-1, len(contrasts)),
+                ),
             )
         ]
         size = np.full(boards * len(contrasts), 1, np.int64)
@@ -93,11 +98,12 @@ class Boards:
         )
 
 
-def _clusters(sums: Floats, support: Floats, boards: int) -> Clusters:
+def _clusters(squares: Floats, support: Floats) -> Clusters:
+    """Sums of squares (boards, contrasts) over clusters with ``support`` (clusters, contrasts)."""
     count = np.count_nonzero(support, axis=0)
     kish = support.sum(axis=0) ** 2 / (support**2).sum(axis=0)
-    squares = count / (count - 1) * (sums**2).sum(axis=1)  # (boards, contrasts)
-    return Clusters(squares.ravel(), np.tile(count, boards), np.tile(kish, boards))
+    boards = len(squares)
+    return Clusters((count / (count - 1) * squares).ravel(), np.tile(count, boards), np.tile(kish, boards))
 
 
 def _leanings(
@@ -191,12 +197,12 @@ MEASURES: dict[str, tuple[Simulation, Callable[[Floats, Spread], Floats]]] = {
 }
 
 
-def coverage(boards: int, seed: int) -> Iterator[tuple[str, ...]]:
+def coverage(boards: int, seed: int, sizes: Sequence[int]) -> Iterator[tuple[str, ...]]:
     """One row per measure, spread and size."""
     for name, (simulation, truth_of) in MEASURES.items():
         for label, spread in (("prompts and raters", EVEN), ("mostly raters", PEOPLE_VARY), ("neither", NEITHER)):
             truth = truth_of(POSITIONS, spread)
-            for prompts in PROMPTS:
+            for prompts in sizes:
                 for raters in RATERS:
                     rng = np.random.default_rng([seed, prompts, raters, len(label), len(name)])
                     yield (
@@ -379,7 +385,7 @@ def _flagged(percent: float) -> str:
 PARTS: dict[str, tuple[tuple[str, ...], Callable[[int, int], Iterator[tuple[str, ...]]]]] = {
     "coverage": (
         ("measure", "what varies", "prompts", "raters", "ratings", "differences", "prompts alone", "raters alone"),
-        coverage,
+        partial(coverage, sizes=PROMPTS),
     ),
     "false-separations": (("measure", "prompts", "raters", "false separations"), false_separations),
     "half-widths": (
@@ -405,9 +411,12 @@ def main() -> None:
     parser.add_argument("--boards", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--prompts", nargs="*", type=int, default=list(PROMPTS), help="sizes of the coverage")
     options = parser.parse_args()
     for name in options.only:
         heads, rows = PARTS[name]
+        if name == "coverage":
+            rows = partial(coverage, sizes=options.prompts)
         began = time.monotonic()
         print(f"\n## {name}\n")
         print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads), flush=True)

@@ -246,7 +246,7 @@ def _still(
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = by_rater.squares / expected
     low, high = (special.fdtri(spare, np.maximum(spare_rest, 1.0), q) for q in (_STILL, _MOVING))
-    return np.clip(np.nan_to_num((high - ratio) / (high - low), nan=0.0), 0.0, 1.0)
+    return np.asarray(np.clip(np.nan_to_num((high - ratio) / (high - low), nan=0.0), 0.0, 1.0), np.float64)
 
 
 def _tail_degrees(
