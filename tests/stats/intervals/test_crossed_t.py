@@ -168,7 +168,7 @@ def test_a_quarter_of_the_prompts_predicts_the_half_width_of_all() -> None:
     assert np.median(np.abs(np.array(ratios) - 1)) < 0.10
 
 
-def test_single_intervals_leave_raters_out_that_do_not_vary() -> None:
+def test_single_intervals_do_not_count_raters_that_do_not_vary() -> None:
     """R over what noise gives lies below the 65 % quantile of F with 4 and 116 degrees: prompts alone count."""
     rng = np.random.default_rng(4)
     scores = rng.normal(size=(5, 30))
@@ -182,7 +182,7 @@ def test_single_intervals_leave_raters_out_that_do_not_vary() -> None:
     assert varied.reach(0.95)[0] == pytest.approx(stats.t.ppf(0.975, varied.degrees[0]) * varied.standard_error[0])
 
 
-def test_how_far_raters_are_left_out_by_hand() -> None:
+def test_how_far_raters_count_by_hand() -> None:
     """Halfway between the 65 % and the 80 % quantile of F, variance and 1/ν lie halfway between both intervals."""
     rng = np.random.default_rng(5)
     scores = rng.normal(size=(5, 30))

@@ -33,10 +33,10 @@ is used where it is smaller (``tail_degrees``; decision 055). Where nobody was a
 image, prompts are the only sample: V = P with n′ − 1 degrees.
 
 Few raters who do not differ have an R that is noise alone, and V ≥ R, P is then too large. So a single interval
-(:meth:`ContrastErrors.single`) leaves raters out where R is no larger than what noise gives: with F = R over its
+(:meth:`ContrastErrors.single`) does not count raters where R is no larger than what noise gives: with F = R over its
 expectation without variance between raters, the variance is V, with ν degrees, above the 80 % quantile of F; P,
 with n′ − 1 degrees, below the 65 % quantile; and in proportion in between. That holds up to a level of 95 %. Far
-out it would be wrong too often, so that less and less is left out above, and nothing from 98 % on.
+out it would be wrong too often: it fades out above, and from 98 % on raters always count.
 
 Reference: A. C. Cameron, J. B. Gelbach and D. L. Miller (2011), *Robust inference with multiway clustering*,
 Journal of Business & Economic Statistics 29(2).
@@ -48,8 +48,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-_STILL, _MOVING = 0.65, 0.8  # quantiles of F up to which, and from which, raters are left out, and count
-_NEAR, _FAR = 0.05, 0.02  # 1 − level up to which, and from which, that holds, and does not
+_STILL, _MOVING = 0.65, 0.8  # quantiles of F up to which raters do not count, and from which they do
+_NEAR, _FAR = 0.05, 0.02  # 1 − level up to which that holds, and from which it does not
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class ContrastErrors:
     raters: NDArray[np.int64]  # the fewer of the cells of the contrast; 0 without raters
     prompts: NDArray[np.int64]
     pairs: NDArray[np.int64]  # pairs of rater and prompt with an answer for the contrast
-    still: NDArray[np.float64]  # how far raters are left out of single intervals, 0 … 1
+    still: NDArray[np.float64]  # how far raters do not count in single intervals, 0 … 1
     still_error: NDArray[np.float64]  # the standard error without them
     still_degrees: NDArray[np.float64]
 
