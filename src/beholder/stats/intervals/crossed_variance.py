@@ -33,7 +33,7 @@ is used where it is smaller (``tail_degrees``; decision 055). Where nobody was a
 image, prompts are the only sample: V = P with n′ − 1 degrees.
 
 Few raters who do not differ have an R that is noise alone, and V ≥ R, P is then too large. So a single interval
-(:meth:`ContrastErrors.single`) does not count raters where R is no larger than what noise gives: with F = R over its
+(:meth:`ContrastErrors.single`) does not count raters where R is what noise gives: with F = R over its
 expectation without variance between raters, the variance is V, with ν degrees, above the 80 % quantile of F; P,
 with n′ − 1 degrees, below the 65 % quantile; and in proportion in between. That holds up to a level of 95 %. Far
 out it would be wrong too often: it fades out above, and from 98 % on raters always count.
