@@ -208,6 +208,8 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=2000)
     parser.add_argument("--checked", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    labels = [label for label, _ in WORLDS["votes"].positions]
+    parser.add_argument("--only", nargs="*", choices=labels, default=labels)
     options = parser.parse_args()
     began = time.process_time()
     header = (
@@ -224,7 +226,7 @@ def main() -> None:
     )
     rows = []
     for label, positions in WORLDS["votes"].positions:
-        for raters in RATERS:
+        for raters in RATERS if label in options.only else ():
             rows.append(row_of(label, positions, raters, options))
             print(rows[-1], flush=True)
     print(table("Votes, per cent", header, rows))
