@@ -95,7 +95,12 @@ def opinions(rng: np.random.Generator, positions: NDArray[np.float64], raters: i
 
 def uneven_opinions(rng: np.random.Generator, positions: NDArray[np.float64], raters: int) -> RaterInfluence:
     """The same with 3 to 48 images of every generator, as many as a rater liked."""
-    return _opinions(rng, positions, np.rint(3 * 16 ** rng.random(raters)).astype(np.int64))
+    return _opinions(rng, positions, _liked(rng, raters))
+
+
+def raters_alike(rng: np.random.Generator, positions: NDArray[np.float64], raters: int) -> RaterInfluence:
+    """The same, and every rater counts the same, as with ``weight = "raters"``."""
+    return _opinions(rng, positions, _liked(rng, raters), by_rater=True)
 
 
 def true_opinions(positions: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -155,6 +160,12 @@ WORLDS = {
         World(
             "ratings, uneven",
             uneven_opinions,
+            true_opinions,
+            (("2, differ", (3.5, 3.0)), ("5, equal", (3.0,) * 5), ("5, differ", (4.0, 3.5, 3.0, 2.5, 2.0))),
+        ),
+        World(
+            "ratings, uneven, raters alike",
+            raters_alike,
             true_opinions,
             (("2, differ", (3.5, 3.0)), ("5, equal", (3.0,) * 5), ("5, differ", (4.0, 3.5, 3.0, 2.5, 2.0))),
         ),
@@ -251,13 +262,18 @@ def _leanings(rng: np.random.Generator, positions: NDArray[np.float64], raters: 
     return np.asarray(positions + habit + own, np.float64)
 
 
+def _liked(rng: np.random.Generator, raters: int) -> NDArray[np.int64]:
+    return np.rint(3 * 16 ** rng.random(raters)).astype(np.int64)
+
+
 def _opinions(
-    rng: np.random.Generator, positions: NDArray[np.float64], shown: NDArray[np.int64]
+    rng: np.random.Generator, positions: NDArray[np.float64], shown: NDArray[np.int64], *, by_rater: bool = False
 ) -> RaterInfluence:
     middle = _leanings(rng, positions, len(shown))
     scores = np.clip(np.rint(middle[:, :, None] + rng.normal(size=(*middle.shape, int(shown.max())))), 1, 5)
     judged = np.arange(scores.shape[2]) < shown[:, None, None]
-    return ratio_influence((scores * judged).sum(axis=2), np.repeat(shown[:, None], len(positions), axis=1))
+    sums, counts = (scores * judged).sum(axis=2), np.repeat(shown[:, None], len(positions), axis=1)
+    return ratio_influence(sums / counts, np.ones_like(sums)) if by_rater else ratio_influence(sums, counts)
 
 
 def _mean(

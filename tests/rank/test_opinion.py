@@ -13,7 +13,7 @@ Score = tuple[str, str, float]
 """Who, which image (its first letter is the generator), and the score."""
 
 
-def rated(*scores: Score, aspect: str = "quality") -> list[GeneratorRatings]:
+def rated(*scores: Score, aspect: str = "quality", analysis: Analysis | None = None) -> list[GeneratorRatings]:
     names = sorted({image for _, image, _ in scores})
     images = TABLES["images"].frame(
         [
@@ -23,7 +23,7 @@ def rated(*scores: Score, aspect: str = "quality") -> list[GeneratorRatings]:
         ]
     )
     rows = [{"rater": rater, "image": image, "value": value, "aspect": aspect} for rater, image, value in scores]
-    return list(rate_by_mean_opinion(pl.DataFrame(rows), images, Analysis()))
+    return list(rate_by_mean_opinion(pl.DataFrame(rows), images, analysis or Analysis()))
 
 
 def test_hand_worked() -> None:
@@ -46,6 +46,15 @@ def test_raters_weigh_by_their_answers() -> None:
     # 12/3 = 4; ann is 10 − 2 · 4 = 2 above that in three answers, bob 2 − 4 below
     assert rating.estimates().value.tolist() == [4.0]
     assert rating.influence.influence[:, 0] == pytest.approx([2 / 3, -2 / 3])
+
+
+def test_raters_may_weigh_the_same() -> None:
+    scores = (("ann", "a0", 5.0), ("ann", "a1", 4.0), ("ann", "a2", 3.0), ("bob", "a0", 2.0))
+    (rating,) = rated(*scores, analysis=Analysis(weight="raters"))
+    # means 4 of ann and 2 of bob: 3, each 1 off in two raters; still four answers
+    assert rating.estimates().value.tolist() == [3.0]
+    assert rating.influence.influence[:, 0] == pytest.approx([0.5, -0.5])
+    assert rating.answers.tolist() == [4]
 
 
 def test_one_answer_has_no_naive_interval() -> None:

@@ -10,12 +10,12 @@ from beholder.judgements.measures import Measure, influence_of
 from beholder.stats.estimate import Estimates
 from beholder.stats.intervals.crossed_t import (
     FEWEST,
-    ContrastErrors,
     CrossedInfluence,
     contrast_errors,
     crossed_t,
     difference_contrasts,
 )
+from beholder.stats.intervals.crossed_variance import ContrastErrors
 from beholder.stats.significance.chance_best import chance_best
 from beholder.stats.significance.pair_comparison import PairComparison, compare_pairs
 

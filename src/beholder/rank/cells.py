@@ -76,10 +76,14 @@ def rate_values(
     ties: str | None = None,
     proportions: bool = False,
 ) -> GeneratorRatings:
-    """Rate each generator by its mean value, from rows with ``rater``, ``generator``, ``image`` and ``value``."""
-    cells = tally_cells(
-        values.group_by("rater", "generator").agg(total=pl.col("value").sum(), count=pl.len()).sort("rater")
-    )
+    """Rate each generator by its mean value, from rows with ``rater``, ``generator``, ``image`` and ``value``.
+
+    Every answer counts the same, or the mean of every rater's answers does (``analysis.weight``).
+    """
+    total, count = pl.col("value").sum(), pl.len()
+    if analysis.weight == "raters":
+        total, count = pl.col("value").mean(), pl.lit(1)
+    cells = tally_cells(values.group_by("rater", "generator").agg(total=total, count=count).sort("rater"))
     by_generator = (
         values.group_by("generator")
         .agg(

@@ -4,7 +4,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
@@ -53,6 +53,9 @@ class Analysis(Settings):
 
     level: float = Field(0.95, gt=0.5, lt=1, description="level of all confidence intervals")
     draws: int = Field(2000, ge=200, description="bootstrap replicates over raters")
+    weight: Literal["answers", "raters"] = Field(
+        "answers", description="what counts the same in mean scores of `rank`: every answer, or every rater"
+    )
 
 
 class Study(Settings):

@@ -29,8 +29,12 @@ def test_two_items_by_hand() -> None:
     pair = ratings.pairs()
     assert pair["difference"] == pytest.approx([np.log(3)])
     assert pair["se"] == pytest.approx([np.sqrt(2 / 3 / (7 / 8))])
-    # Two items: no adjustment, t with 7 degrees of freedom, 2.3646.
-    assert pair["high"] - pair["difference"] == pytest.approx([2.364624 * 0.872872], rel=1e-5)
+    # Two items: no adjustment, t with 7 degrees of freedom, 2.3646. The interval ends where the score of the
+    # likelihood ratio is 2.3646 · .8729/SE of independent votes = 2.3646 · .8729/√(1/1.5) = 2.5279.
+    for limit in (pair["low"][0], pair["high"][0]):
+        p = 1 / (1 + np.exp(-limit))
+        loss = 2 * (6 * np.log(0.75 / p) + 2 * np.log(0.25 / (1 - p)))
+        assert np.sqrt(loss) == pytest.approx(2.364624 * 0.872872 * np.sqrt(1.5), rel=1e-5)
     assert not pair["separated"][0]
 
 

@@ -9,7 +9,6 @@ from beholder.errors import StatisticsError
 from beholder.stats.intervals.clustered_t import (
     RaterInfluence,
     clustered_t,
-    log_odds_limit,
     pair_errors,
     ratio_influence,
     standard_errors,
@@ -140,17 +139,3 @@ def test_nonsense_is_refused() -> None:
         RaterInfluence(np.zeros(2), np.zeros((3, 2)), np.zeros((3, 3)))
     with pytest.raises(StatisticsError, match="level between"):
         clustered_t(ratio_influence(np.ones((5, 1)), np.ones((5, 1))), level=95)
-
-
-def test_the_limit_of_log_odds_by_hand() -> None:
-    # d = ln 5: arctan(sinh(d/2)) = arctan .894427 = .729728, 2 cosh(d/2) = 2.683282; 0 is excluded to a reach of
-    # .729728 · 2.683282 = 1.958066, though the plain interval includes it from ln 5 = 1.609438 on
-    d = np.full(5, np.log(5))
-    reach = np.array([1.5, 1.609, 1.7, 1.958, 1.959])
-    low = log_odds_limit(d, reach)
-    assert low[:2].tolist() == pytest.approx([np.log(5) - 1.5, np.log(5) - 1.609])
-    assert np.all((low[2:4] > 0) & (low[2:4] < 1e-5))
-    # .729728 − 1.959/2.683282 = −.000348, of which 2 arsinh(tan) is −.000696
-    assert low[4] == pytest.approx(-0.000696, abs=2e-6)
-    assert np.array_equal(log_odds_limit(-d, reach), -low)
-    assert log_odds_limit(d, np.full(5, 50.0))[0] == pytest.approx(np.log(5) - 50)  # no end on the other scale

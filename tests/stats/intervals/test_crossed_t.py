@@ -166,3 +166,34 @@ def test_a_quarter_of_the_prompts_predicts_the_half_width_of_all() -> None:
         predicted = precision(variance_components(quarter, [1.0]), [400], [10]).half_width[0]
         ratios.append(predicted / ((estimate.high - estimate.low) / 2))
     assert np.median(np.abs(np.array(ratios) - 1)) < 0.10
+
+
+def test_single_intervals_do_not_count_raters_that_do_not_vary() -> None:
+    """R over what noise gives lies below the 65 % quantile of F with 4 and 116 degrees: prompts alone count."""
+    rng = np.random.default_rng(4)
+    scores = rng.normal(size=(5, 30))
+    scores -= scores.mean(axis=1, keepdims=True)  # every rater has the same mean: R = 0
+    errors = contrast_errors(crossed(scores[..., None]), [[1.0]])
+    assert errors.still[0] == 1
+    assert errors.reach(0.95)[0] == pytest.approx(stats.t.ppf(0.975, 29) * errors.over_prompts[0])
+    assert errors.reach(0.98)[0] == pytest.approx(stats.t.ppf(0.99, errors.degrees[0]) * errors.standard_error[0])
+    varied = contrast_errors(crossed((scores + np.arange(5)[:, None])[..., None]), [[1.0]])
+    assert varied.still[0] == 0
+    assert varied.reach(0.95)[0] == pytest.approx(stats.t.ppf(0.975, varied.degrees[0]) * varied.standard_error[0])
+
+
+def test_how_far_raters_count_by_hand() -> None:
+    """Halfway between the 65 % and the 80 % quantile of F, variance and 1/ν lie halfway between both intervals."""
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=(5, 30))
+    rest = scores - scores.mean(axis=1, keepdims=True) - scores.mean(axis=0) + scores.mean()
+    residual = (rest**2).sum() / (4 * 29)
+    middle = np.mean(stats.f.ppf([0.65, 0.8], 4, 116))
+    habits = np.array([-2.0, -1.0, 0.0, 1.0, 2.0]) / np.sqrt(2.5)  # variance 1
+    prompt = 3 * rng.normal(size=30)  # prompts vary for certain
+    scores = rest + prompt + np.sqrt(middle * residual / 30) * habits[:, None]
+    errors = contrast_errors(crossed(scores[..., None]), [[1.0]])
+    assert errors.still[0] == pytest.approx(0.5)
+    error, degrees = errors.single(0.95)
+    assert error[0] ** 2 == pytest.approx((errors.standard_error[0] ** 2 + errors.over_prompts[0] ** 2) / 2)
+    assert 1 / degrees[0] == pytest.approx((1 / errors.degrees[0] + 1 / 29) / 2)

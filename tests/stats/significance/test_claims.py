@@ -77,6 +77,34 @@ def test_a_gap_by_hand_is_welchs_test() -> None:
     assert gaps.p_value[1] == pytest.approx(1 - welch.pvalue)
 
 
+def test_sets_of_one_source_are_compared_by_the_analysis_of_covariance() -> None:
+    # deviations from the means of the sets, own −1, 1, −2, 2 and others −1, 1, −1, 1: slope 6/4; the means
+    # differ by 3 and by 1, so the gap is 3 − 1.5 · 1
+    old, fresh = np.array([[5.0, 3.0], [7.0, 5.0]]), np.array([[1.0, 2.0], [5.0, 4.0]])
+    gaps = prompt_gap(old, fresh, same_source=True)
+    assert gaps.slope[0] == pytest.approx(1.5)
+    assert gaps.gap[0] == pytest.approx(1.5)
+    assert prompt_gap(old, fresh).gap[0] == pytest.approx(2.0)
+
+
+def test_entries_that_share_nothing_add_no_noise_to_sets_of_one_source() -> None:
+    rng = np.random.default_rng(3)
+    old, fresh = rng.normal(size=(400, 2)), rng.normal(size=(400, 2))
+    gaps = prompt_gap(old, fresh, same_source=True)
+    alone = stats.ttest_ind(old[:, 0], fresh[:, 0], equal_var=False, alternative="greater")
+    assert abs(gaps.slope[0]) < 0.1
+    assert gaps.p_value[0] == pytest.approx(alone.pvalue, abs=0.03)
+
+
+def test_harder_prompts_raise_no_flag_even_where_one_source_was_assumed() -> None:
+    rng = np.random.default_rng(4)
+    old, fresh = rng.normal(size=(100, 3)), rng.normal(size=(100, 3)) - 1
+    old[:, 1] += 1
+    gaps = prompt_gap(old, fresh, same_source=True)
+    assert gaps.slope.tolist() == [1, 1, 1]
+    assert gaps.flagged.tolist() == [False, True, False]
+
+
 def test_harder_prompts_alone_raise_no_flag() -> None:
     rng = np.random.default_rng(2)
     flagged = [

@@ -1,10 +1,8 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, special, stats
 
 from beholder.stats.comparisons.bradley_terry import bradley_terry
 from beholder.stats.intervals.clustered_t import ratio_influence
@@ -36,10 +34,17 @@ def test_five_raters_with_most_votes_for_one_generator() -> None:
     # d = ln 5; on the scale of proportions s/√5 of 11/12, 1, 9/12, 10/12, 8/12 is .05893, over p(1 − p) = .13889
     assert pair.difference[0] == pytest.approx(np.log(5))
     assert pair.standard_error[0] == pytest.approx(0.058926 / 0.138889, rel=1e-4)
-    assert pair.low[0] == pytest.approx(np.log(5) - 2.776445 * 0.424264, abs=1e-3)
-    # 2 cosh(d/2) = √5 + 1/√5 = 2.68328, sinh(d/2) = .89443, arctan .89443 = .72973:
-    # t = 2.68328 · .72973/.424264 = 4.6153, not ln 5/.424264 = 3.7935
-    assert pair.p_value[0] == pytest.approx(2 * stats.t.sf(4.6153, 4), rel=1e-3)
+    # r = √(2 (50 ln(50/30) + 10 ln(10/30))) = 5.3954, the model's SE 1/√(60 · .13889) = .34641:
+    # t = 5.3954 · .34641/.424264 = 4.4053, not ln 5/.424264 = 3.7935
+    assert pair.p_value[0] == pytest.approx(2 * stats.t.sf(4.4053, 4), rel=1e-3)
+    # the limits of 50 of 60 at r = 2.776445 · .424264/.34641 = 3.4004, in log-odds
+
+    def loss(odds: float) -> float:
+        p = special.expit(odds)
+        return float(2 * (50 * np.log(50 / 60 / p) + 10 * np.log(10 / 60 / (1 - p))) - 3.4004**2)
+
+    assert pair.low[0] == pytest.approx(optimize.brentq(loss, -3, np.log(5)), abs=1e-3)
+    assert pair.high[0] == pytest.approx(optimize.brentq(loss, np.log(5), 9), abs=1e-3)
     assert pair.separated[0] == (pair.low[0] > 0) == (pair.p_adjusted[0] < 0.05)
 
 
@@ -54,24 +59,35 @@ def test_votes_that_all_agree_are_separated_with_an_interval() -> None:
     assert 0 < pair.low[0] < pair.high[0] < np.inf
 
 
-@given(st.integers(2, 5), st.integers(5, 20), st.floats(0, 4), st.integers(0, 2**32 - 1))
+@given(st.integers(2, 5), st.integers(5, 12), st.floats(0, 3), st.booleans(), st.integers(0, 2**32 - 1))
 @settings(max_examples=40, deadline=None)
-def test_log_odds_are_tested_on_a_scale_of_even_variance(cells: int, raters: int, far: float, seed: int) -> None:
-    """Verdict, p-value and interval agree; the limit towards 0 is never farther than the plain one."""
+def test_votes_have_verdict_p_value_and_interval_of_one_test(
+    cells: int, raters: int, far: float, ties: bool, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
+    first, second = np.triu_indices(cells, k=1)
     middle = rng.normal(0, far, cells)
-    plain = ratio_influence(middle + rng.normal(0, 0.5, (raters, cells)), np.ones((raters, cells)))
-    before, after = separate(plain), separate(replace(plain, log_odds=True))
-    turned = separate(replace(plain, values=-plain.values, influence=-plain.influence, log_odds=True))
-    assert np.array_equal(after.separated, (after.low > 0) | (after.high < 0))
-    assert np.array_equal(after.separated, after.p_adjusted < 0.05)
-    assert np.all(after.separated[before.separated])
-    assert np.all(after.p_value <= before.p_value + 1e-12)
-    assert np.all((after.low >= before.low - 1e-12) & (after.high <= before.high + 1e-12))
-    assert np.all((after.low <= after.difference) & (after.difference <= after.high))
-    np.testing.assert_allclose(turned.low, -after.high, atol=1e-12)
-    small = separate(replace(plain, values=plain.values / 1e3, influence=plain.influence / 1e3, log_odds=True))
-    np.testing.assert_allclose(1e3 * small.low, before.low, rtol=1e-4, atol=1e-4)
+    chance = special.expit(middle[first] - middle[second])
+    wins, equal = rng.binomial(3, chance, (raters, len(first))), rng.integers(0, 1 + ties, (raters, len(first)))
+    counts = np.stack([wins, 3 - wins, equal], axis=2).astype(float)
+    pairs = separate(bradley_terry(np.stack([first, second], axis=1), counts, items=cells).rater_influence())
+    assert np.array_equal(pairs.separated, (pairs.low > 0) | (pairs.high < 0))
+    assert np.array_equal(pairs.separated, pairs.p_adjusted < 0.05)
+    assert np.all((pairs.low < pairs.difference) & (pairs.difference < pairs.high))
+    assert np.all(np.isfinite(pairs.low) & np.isfinite(pairs.high))
+    swapped = bradley_terry(np.stack([second, first], axis=1), counts, items=cells).rater_influence()
+    np.testing.assert_allclose(separate(swapped).low, -pairs.high, rtol=1e-6, atol=1e-6)
+
+
+def test_many_votes_have_the_plain_intervals() -> None:
+    # 400 raters: the likelihood of all votes is all but normal within the interval, so its ends are d ± t SE
+    wins = np.random.default_rng(3).binomial(30, 0.6, 400)
+    counts = np.stack([wins, 30 - wins, 0 * wins], axis=1)[:, None, :].astype(float)
+    pair = separate(bradley_terry([[0, 1]], counts, items=2).rater_influence())
+    reach = stats.t.ppf(0.975, 399) * pair.standard_error[0]
+    np.testing.assert_allclose(
+        [pair.low[0], pair.high[0]], pair.difference[0] + np.array([-reach, reach]), rtol=1e-3
+    )
 
 
 @given(st.integers(2, 6), st.integers(5, 30), st.booleans(), st.integers(0, 2**32 - 1))

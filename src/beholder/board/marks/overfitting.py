@@ -16,7 +16,8 @@ def overfitting_rows(measure: Measure, held_out: pl.DataFrame, *, level: float) 
     """Return one row of ``board_marks`` per entry: does it do better on the public prompts than on held-out ones?
 
     Every entry's lead over the others is compared between both sets of prompts, so prompts that are harder for all
-    raise no mark.
+    raise no mark. Prompts are held out by a hash of their text, so both sets come from one source, and the others
+    count as far as prompts are hard for all.
 
     Args:
         measure: Scores by prompt; votes have no scores of single entries.
@@ -38,7 +39,7 @@ def overfitting_rows(measure: Measure, held_out: pl.DataFrame, *, level: float) 
     )
     if len(entries) < 2 or min(len(public), len(fresh)) < FEWEST_PROMPTS:
         return []
-    gaps = prompt_gap(public, fresh, level=level)
+    gaps = prompt_gap(public, fresh, level=level, same_source=True)
     return [
         {
             "check": "overfitting",

@@ -11,7 +11,6 @@ its maximum for one set of votes or for all bootstrap replicates at once
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +19,7 @@ from scipy import sparse, special
 from beholder.errors import StatisticsError
 from beholder.stats.comparisons.bradley_terry_likelihood import Model, VoteLikelihood, covariance, influence
 from beholder.stats.comparisons.bradley_terry_newton import fit_totals
-from beholder.stats.comparisons.item_ratings import MODEL, SANDWICH, ItemRatings, sandwich
+from beholder.stats.comparisons.item_ratings import MODEL, MOST_ITEMS, SANDWICH, ItemRatings, sandwich
 from beholder.stats.comparisons.vote_table import (
     OUTCOMES,
     checked_votes,
@@ -31,6 +30,7 @@ from beholder.stats.comparisons.vote_table import (
 from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.bootstrap import method_name
 from beholder.stats.intervals.bootstrap_intervals import percentile_interval
+from beholder.stats.intervals.likelihood_lines import LikelihoodLines
 
 TIE_RULE = "davidson"
 
@@ -38,8 +38,6 @@ TIE_RULE = "davidson"
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BradleyTerry(ItemRatings):
     """A fitted model. Ratings are natural-log odds around 0: a is preferred to b with odds e^{θa − θb}."""
-
-    LOG_ODDS: ClassVar[bool] = True
 
     tie: float | None  # δ, or None where no ties occur
     side: float | None  # γ, the advantage of being shown first, or None where not asked for
@@ -131,6 +129,7 @@ def bradley_terry(
     pull = influence(model, beta, table, inverse) if by_rater else np.empty((0, model.size))
     spread = sandwich(pull) if by_rater else inverse
     load = votes_by_item(order, votes, items)  # (raters, items)
+    smoothed = VoteLikelihood.of(model, totals[None] + (model.prior if prior else 0.0))
     tie, side = model.tie, model.side
     return BradleyTerry(
         ratings=beta[:items],
@@ -149,6 +148,7 @@ def bradley_terry(
         prior_used=prior,
         prior_share=float(needed.mean()) if len(needed) else 0.0,
         tie_rule=TIE_RULE,
+        likelihood=LikelihoodLines(smoothed.value, beta, inverse) if items <= MOST_ITEMS else None,
     )
 
 

@@ -1,7 +1,6 @@
 """Ratings of items from comparisons with their confidence intervals, shared by all models of comparisons."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +10,17 @@ from beholder.stats.estimate import Estimates
 from beholder.stats.intervals.bootstrap import effective_raters, method_name
 from beholder.stats.intervals.bootstrap_intervals import Rule, bca_interval, percentile_interval
 from beholder.stats.intervals.clustered_t import RaterInfluence
+from beholder.stats.intervals.likelihood_lines import LikelihoodLines
 
 SANDWICH, MODEL = "sandwich over raters", "model"  # kinds of covariance
+
+MOST_ITEMS = 40
+"""With more items, pairs are so many that tests and intervals are the plain ones, estimate ± t standard errors."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemRatings:
     """Fitted ratings around 0; the model says what a difference of 1 means."""
-
-    LOG_ODDS: ClassVar[bool] = False
-    """Whether a difference is the log-odds of one item against the other."""
 
     ratings: NDArray[np.float64]  # (items,) θ, summing to 0
     rating_replicates: NDArray[np.float64]  # (replicates, items)
@@ -34,6 +34,8 @@ class ItemRatings:
     prior_used: bool  # whether the point estimate needed pseudo-votes
     prior_share: float  # proportion of the replicates that needed them; 0 with no replicates
     tie_rule: str
+    likelihood: LikelihoodLines | None = None
+    """Of all votes, pseudo-votes included; None with more items than :data:`MOST_ITEMS`, and for probit models."""
 
     @property
     def rater_counts(self) -> NDArray[np.int64]:
@@ -62,7 +64,7 @@ class ItemRatings:
             self.answers_by_rater,
             floor=self.model_covariance,
             floor_when_still=not self.prior_used,
-            log_odds=self.LOG_ODDS,
+            likelihood=self.likelihood,
         )
 
     def estimates(self, *, level: float = 0.95, rule: Rule = "bca", expand: bool = True) -> Estimates:

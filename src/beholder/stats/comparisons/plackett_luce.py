@@ -10,7 +10,6 @@ rankings only through how often each item was chosen and how often each set was 
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +17,11 @@ from scipy import sparse, special
 
 from beholder.errors import StatisticsError
 from beholder.stats.comparisons.bradley_terry_likelihood import PSEUDO_VOTE
-from beholder.stats.comparisons.item_ratings import SANDWICH, ItemRatings, sandwich
+from beholder.stats.comparisons.item_ratings import MOST_ITEMS, SANDWICH, ItemRatings, sandwich
 from beholder.stats.comparisons.newton import maximise
 from beholder.stats.comparisons.vote_table import weighted_totals
 from beholder.stats.comparisons.win_graph import require_connected, strongly_connected
+from beholder.stats.intervals.likelihood_lines import LikelihoodLines
 
 TIE_RULE = "none: rankings have no ties"
 ABSENT = -1  # fills the end of a ranking shorter than the longest
@@ -30,8 +30,6 @@ ABSENT = -1  # fills the end of a ranking shorter than the longest
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlackettLuce(ItemRatings):
     """A fitted model. Ratings are natural-log odds around 0: a is put before b with odds e^{θa − θb}."""
-
-    LOG_ODDS: ClassVar[bool] = True
 
     def win_probability(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
         """Return P(a is put before b); indices broadcast."""
@@ -95,6 +93,7 @@ def plackett_luce(
         prior_used=prior,
         prior_share=float(lacking.mean()) if len(lacking) else 0.0,
         tie_rule=TIE_RULE,
+        likelihood=LikelihoodLines(likelihood.value, ratings, inverse) if items <= MOST_ITEMS else None,
     )
 
 

@@ -23,15 +23,13 @@ from scipy import special
 
 from beholder.errors import StatisticsError
 from beholder.stats.estimate import Estimates
+from beholder.stats.intervals.likelihood_lines import LikelihoodLines
 from beholder.stats.intervals.proportions import arcsine_interval, wilson
 
 FEWEST_RATERS = 5
 """Fewer raters say too little of how raters vary: no interval is given."""
 
 METHOD = "t over raters"
-
-BARELY = 1e-6
-"""What an interval that excludes 0 is away from it at least, relative to the estimate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +45,8 @@ class RaterInfluence:
     """Whether the floor is for differences that do not vary between raters at all; otherwise it is for all."""
     proportions: bool = False
     """Whether the ratings lie between 0 and 1, so that their intervals have to."""
-    log_odds: bool = False
-    """Whether a difference of two ratings is the log-odds of the one against the other."""
+    likelihood: LikelihoodLines | None = None
+    """Whose maximum the ratings are, as of votes: their tests and intervals then follow it."""
     raters: NDArray[np.int64] = field(init=False)  # (cells,) who judged the cell
 
     def __post_init__(self) -> None:
@@ -161,8 +159,8 @@ def clustered_t(cells: RaterInfluence, *, level: float = 0.95, fewest: int = FEW
     """Return every rating with its t interval over raters.
 
     A proportion has the interval on the scale of arcsin √p, which keeps it between 0 and 1 and steadies its
-    variance; at 0 or 1 it is Wilson's for as many answers as there are raters. Of ratings in log-odds, the limit
-    towards 0 is that of :func:`log_odds_limit`, for the mean difference from the other cells: with two cells, the
+    variance; at 0 or 1 it is Wilson's for as many answers as there are raters. Ratings with a likelihood have the
+    interval of :func:`likelihood_interval`, as differences from the mean of all cells: with two cells, the
     interval of a rating is half that of their difference.
 
     Args:
@@ -186,10 +184,8 @@ def clustered_t(cells: RaterInfluence, *, level: float = 0.95, fewest: int = FEW
     low, high = value - reach, value + reach
     if cells.proportions:
         low, high = arcsine_interval(value, reach, cells.raters, level)
-    if cells.log_odds and len(value) > 1:
-        against_others = len(value) / (len(value) - 1)  # mean difference from the others, for ratings around 0
-        inner = log_odds_limit(against_others * value, against_others * reach) / against_others
-        low, high = np.where(value > 0, inner, low), np.where(value < 0, inner, high)
+    if cells.likelihood is not None and len(value) > 1:
+        low, high = likelihood_interval(cells.likelihood, np.eye(len(value)) - 1 / len(value), reach)
     enough = cells.raters >= max(fewest, 2)
     return Estimates(
         value=value,
@@ -201,56 +197,29 @@ def clustered_t(cells: RaterInfluence, *, level: float = 0.95, fewest: int = FEW
     )
 
 
-def log_odds_size(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far log-odds d are from 0 on a scale of even variance, in units of d: |d| if small, else more.
+def likelihood_interval(
+    likelihood: LikelihoodLines, contrasts: NDArray[np.float64], reach: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the interval estimate ± reach of contrasts, bent as their likelihood is.
 
-    That is |θ(d) − θ(0)| / θ′(d) = 2 cosh(d/2) · arctan(sinh(|d|/2)), with θ of :func:`log_odds_limit`.
-
-    Args:
-        log_odds: Differences in log-odds.
-
-    Returns:
-        The sizes: over the standard error of d they are the statistic of the test that d is 0.
-
-    Example:
-        >>> log_odds_size(np.array([0.1, -1.0, 3.0])).round(3).tolist()
-        [0.1, 1.083, 5.325]
-    """
-    half = np.abs(log_odds) / 2
-    return np.asarray(2 * np.cosh(half) * np.arctan(np.sinh(half)), np.float64)
-
-
-def log_odds_limit(log_odds: NDArray[np.float64], reach: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the limit towards 0 of an interval log_odds ± reach, with 0 tested on a scale of even variance.
-
-    The standard error of log-odds d grows with |d|. On the scale of θ = arcsin √p, p = 1/(1 + e^−d), it does not:
-    dθ/dd = √(p (1 − p))/2 = 1/(4 cosh(d/2)). With 2 θ − π/2 = arctan(sinh(d/2)), the limit on that scale is
-
-        2 arsinh(tan(arctan(sinh(|d|/2)) − reach / (2 cosh(d/2)))) ≥ |d| − reach    up to 0.
-
-    Whether 0 and what lies beyond it are excluded follows from that scale. Of values with the sign of d, only
-    those are excluded that the plain interval excludes: large log-odds are overestimated, and a shorter interval
-    would miss them too often. So the limit is the plain one where that is above 0, hardly above 0 where only the
-    other one is, and else the one that is closer to 0.
+    It ends where the likelihood ratio's normal score r, divided by the standard error over raters relative to the
+    model's, is the critical value: r = t · SE/SE_model = reach/SE_model.
 
     Args:
-        log_odds: Differences in log-odds.
-        reach: Half the width of their plain intervals, of the same shape.
+        likelihood: Of the votes.
+        contrasts: What each cell is multiplied by (contrasts, cells).
+        reach: Half the widths of the plain intervals: critical value times standard error over raters.
 
     Returns:
-        The limits, with the sign of ``log_odds`` where they do not cross 0.
+        Lower and upper ends.
 
     Example:
-        >>> log_odds_limit(np.array([1.6, -1.6, 1.6, 1.6]), np.array([1.2, 1.2, 1.7, 9.0])).round(3).tolist()
-        [0.4, -0.4, 0.0, -7.4]
+        >>> flat = LikelihoodLines(lambda theta: -2 * theta[:, 0] ** 2, np.zeros(1), np.array([[0.25]]))
+        >>> low, high = likelihood_interval(flat, np.array([[1.0]]), np.array([0.7]))  # of a normal one: plain
+        >>> low.round(6).tolist(), high.round(6).tolist()
+        ([-0.7], [0.7])
     """
-    half = np.abs(log_odds) / 2
-    plain = 2 * half - reach
-    angle = np.arctan(np.sinh(half)) - reach / (2 * np.cosh(half))
-    finite = angle > -np.pi / 2
-    even = np.where(finite, 2 * np.arcsinh(np.tan(np.where(finite, angle, 0.0))), -np.inf)
-    limit = np.where(even > 0, np.maximum(plain, BARELY * half), np.maximum(plain, even))
-    return np.asarray(np.sign(log_odds) * limit, np.float64)
+    return likelihood.limits(contrasts, reach / likelihood.errors(contrasts))
 
 
 def _unbiased(cells: RaterInfluence) -> NDArray[np.float64]:

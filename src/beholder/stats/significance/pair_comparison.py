@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from beholder.errors import StatisticsError
-from beholder.stats.intervals.clustered_t import log_odds_limit, log_odds_size
+from beholder.stats.intervals.clustered_t import likelihood_interval
+from beholder.stats.intervals.likelihood_lines import LikelihoodLines
 from beholder.stats.significance.rank_ranges import rank_ranges
 from beholder.stats.significance.simultaneous import adjusted_p, critical_t
 
@@ -44,7 +45,7 @@ def compare_pairs(
     *,
     level: float = 0.95,
     higher_is_better: bool = True,
-    log_odds: bool = False,
+    likelihood: LikelihoodLines | None = None,
 ) -> PairComparison:
     """Compare every pair of cells by a t test, with simultaneous confidence intervals and ranges of ranks.
 
@@ -60,8 +61,9 @@ def compare_pairs(
         degrees: Degrees of freedom of each pair (pairs,).
         level: The level of all intervals together.
         higher_is_better: Whether rank 1 has the highest rating.
-        log_odds: Whether a difference is the log-odds of one cell against the other, and is tested on a scale of
-            even variance (:func:`beholder.stats.intervals.clustered_t.log_odds_limit`).
+        likelihood: Whose maximum the ratings are, as of votes: then t is the likelihood ratio's normal score,
+            divided by SE relative to the model's standard error, and intervals end where it is c
+            (:func:`beholder.stats.intervals.clustered_t.likelihood_interval`).
 
     Returns:
         All pairs, and the range of ranks of every cell.
@@ -83,15 +85,18 @@ def compare_pairs(
     difference = rating[first] - rating[second]
     error = np.where(np.isnan(difference), np.nan, error)
     still = (error == 0) & (np.abs(difference) <= 1e-12)
-    size = log_odds_size(difference) if log_odds else np.abs(difference)
+    votes = likelihood is not None
+    reach = critical_t(level, count, freedom, votes=votes) * error if count > 1 else error
+    if likelihood is None or count < 2:
+        size, low, high = np.abs(difference), difference - reach, difference + reach
+    else:
+        contrasts = np.eye(count)[first] - np.eye(count)[second]
+        roots = likelihood.roots(contrasts, np.zeros(len(first)))
+        size = np.abs(roots) * likelihood.errors(contrasts)
+        low, high = likelihood_interval(likelihood, contrasts, reach)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(still, 0.0, size / error)
     p_value = 2 * special.stdtr(freedom, -t)
-    reach = critical_t(level, count, freedom) * error if count > 1 else error
-    low, high = difference - reach, difference + reach
-    if log_odds:
-        inner = log_odds_limit(difference, reach)
-        low, high = np.where(difference > 0, inner, low), np.where(difference < 0, inner, high)
     separated = ~still & ((low > 0) | (high < 0))  # nan compares as False
     advantage = difference if higher_is_better else -difference
     rank_low, rank_high = rank_ranges(first, second, advantage, separated, count)
@@ -104,7 +109,7 @@ def compare_pairs(
         low=low,
         high=high,
         p_value=p_value,
-        p_adjusted=_adjusted(p_value, separated, count, freedom, level),
+        p_adjusted=_adjusted(p_value, separated, count, freedom, level, votes=votes),
         separated=separated,
         rank_low=rank_low,
         rank_high=rank_high,
@@ -119,9 +124,11 @@ def _adjusted(
     count: int,
     degrees: NDArray[np.float64],
     level: float,
+    *,
+    votes: bool,
 ) -> NDArray[np.float64]:
     """Return adjusted p-values (pairs,), which rounding does not put on the wrong side of 1 − level."""
     if len(p_value) == 0:
         return p_value
-    alpha, adjusted = 1 - level, adjusted_p(p_value, count, degrees)
+    alpha, adjusted = 1 - level, adjusted_p(p_value, count, degrees, votes=votes)
     return np.where(separated, np.minimum(adjusted, np.nextafter(alpha, 0)), np.maximum(adjusted, alpha))

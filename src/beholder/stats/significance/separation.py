@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from beholder.stats.intervals.clustered_t import FEWEST_RATERS, RaterInfluence, log_odds_size, pair_errors
+from beholder.stats.intervals.clustered_t import FEWEST_RATERS, RaterInfluence, pair_errors
 from beholder.stats.significance.pair_comparison import PairComparison, compare_pairs
 from beholder.stats.significance.simultaneous import critical_t
 
@@ -59,13 +59,13 @@ def separate(
     (:func:`beholder.stats.significance.simultaneous.critical_t`), so that the chance of any false separation is
     1 − level. Ranks are those of :func:`beholder.stats.significance.rank_ranges.rank_ranges`, and hold together.
 
-    Differences d of log-odds have a standard error that grows with |d|, which would make the test conservative.
-    They are tested on the scale of arcsin √p, p = 1/(1 + e^−d), on which it does not:
+    Votes and rankings have a likelihood, which falls slowly towards large log-odds and fast towards small ones.
+    Their differences are tested by its ratio, with the standard error over raters relative to the model's,
 
-        t = 2 cosh(d/2) · arctan(sinh(|d|/2)) / SE ≥ |d| / SE,
+        t = √(2 (ℓ(estimate) − ℓ(no difference))) · SE_model / SE,
 
-    and the interval excludes 0 where that test does
-    (:func:`beholder.stats.intervals.clustered_t.log_odds_limit`).
+    and the interval holds all differences that this test does not reject
+    (:mod:`beholder.stats.intervals.likelihood_lines`).
 
     The standard error falls with √n, so a difference as large as the present one is separated with power .8 by
 
@@ -98,7 +98,7 @@ def separate(
         degrees,
         level=level,
         higher_is_better=higher_is_better,
-        log_odds=cells.log_odds,
+        likelihood=cells.likelihood,
     )
     more = _more_raters(cells, pairs)
     return Separation(**{field.name: getattr(pairs, field.name) for field in fields(pairs)}, more_raters=more)
@@ -111,8 +111,9 @@ def _more_raters(cells: RaterInfluence, pairs: PairComparison) -> NDArray[np.flo
     """
     more = np.full(len(pairs.first), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        size = log_odds_size(pairs.difference) if cells.log_odds else np.abs(pairs.difference)
-        ratio = pairs.standard_error / size  # 1/t
+        ratio = pairs.standard_error / np.abs(pairs.difference)  # 1/t
+        if cells.likelihood is not None:
+            ratio = -1 / special.stdtrit(pairs.degrees, pairs.p_value / 2)
     open_pairs = np.flatnonzero(~pairs.separated & np.isfinite(ratio) & (ratio > 0) & (ratio < _LIMIT))
     if len(open_pairs) == 0:
         return more
@@ -123,7 +124,7 @@ def _more_raters(cells: RaterInfluence, pairs: PairComparison) -> NDArray[np.flo
     needed = now.astype(np.float64)
     for _ in range(_ROUNDS):
         degrees = np.round(pairs.degrees[open_pairs] * needed / now, 1)
-        reach = critical_t(pairs.level, len(cells.values), degrees)
+        reach = critical_t(pairs.level, len(cells.values), degrees, votes=cells.likelihood is not None)
         needed = np.clip(now * ((reach + special.ndtri(POWER)) * ratio[open_pairs]) ** 2, now, _LIMIT)
     more[open_pairs] = np.where(needed < _LIMIT, np.maximum(np.ceil(needed) - now, 1.0), np.nan)
     return more

@@ -8,7 +8,8 @@ errors vary separately, which moves the chance from the first number towards the
     p_adjusted = (1 − λ) · P(range of k > √2 z) + λ · min(1, m p),    λ = min(1, 1.4 ln(m) / ν),
 
 with z the normal score of p, 2Φ(−z) = p. λ was fitted to simulated normal scores of 3 to 20 cells with 4 to 49
-degrees of freedom ν. With two cells both are p itself.
+degrees of freedom ν. With two cells both are p itself. Votes are bounded, extreme scores rarer than normal ones
+with few raters: for them λ = 0 (``votes``), which was chosen by simulation, too (decision 046).
 
 Reference: J. W. Tukey (1953), *The problem of multiple comparisons*; A. J. Hayter (1984), Annals of Statistics
 12(1), for unequal errors.
@@ -28,13 +29,14 @@ _KNOTS = 4001  # of the curve from which critical values are read
 _FAR = 37.0  # standard deviations; beyond this a p-value is 0
 
 
-def adjusted_p(p_values: ArrayLike, cells: int, degrees: ArrayLike) -> NDArray[np.float64]:
+def adjusted_p(p_values: ArrayLike, cells: int, degrees: ArrayLike, *, votes: bool = False) -> NDArray[np.float64]:
     """Return the chance that any of all pairs is as extreme, where none differs.
 
     Args:
         p_values: Student's two-sided p-value of each pair (pairs,); nan stays nan.
         cells: The number of cells whose pairs are all compared.
         degrees: Degrees of freedom of each pair, (pairs,) or one number.
+        votes: Whether the cells are rated by votes or rankings.
 
     Returns:
         The adjusted p-values (pairs,), never below ``p_values`` and never above Bonferroni's.
@@ -54,11 +56,11 @@ def adjusted_p(p_values: ArrayLike, cells: int, degrees: ArrayLike) -> NDArray[n
     if cells == 2:
         return np.array(p)
     adjusted = np.full(p.shape, np.nan)
-    adjusted[~np.isnan(p)] = _family(tested, cells, spare[~np.isnan(p)])
+    adjusted[~np.isnan(p)] = _family(tested, cells, spare[~np.isnan(p)], votes=votes)
     return adjusted
 
 
-def critical_t(level: float, cells: int, degrees: ArrayLike) -> NDArray[np.float64]:
+def critical_t(level: float, cells: int, degrees: ArrayLike, *, votes: bool = False) -> NDArray[np.float64]:
     """Return the t that a difference must exceed to be significant among all pairs, for each of ``degrees``.
 
     An interval of ± this many standard errors around every difference holds all true differences together with a
@@ -68,6 +70,7 @@ def critical_t(level: float, cells: int, degrees: ArrayLike) -> NDArray[np.float
         level: The level of all intervals together, such as 0.95.
         cells: The number of cells whose pairs are all compared.
         degrees: Degrees of freedom of each pair, (pairs,).
+        votes: Whether the cells are rated by votes or rankings.
 
     Returns:
         The critical values (pairs,).
@@ -84,7 +87,7 @@ def critical_t(level: float, cells: int, degrees: ArrayLike) -> NDArray[np.float
     if cells == 2:
         return np.asarray(-special.stdtrit(spare, (1 - level) / 2), np.float64)
     weights, log_p = _curve(level, cells)
-    single = np.exp(np.interp(_weight(cells, spare), weights, log_p))
+    single = np.exp(np.interp(_weight(cells, spare, votes=votes), weights, log_p))
     return np.asarray(-special.stdtrit(spare, single / 2), np.float64)
 
 
@@ -99,9 +102,11 @@ def _curve(level: float, cells: int) -> tuple[NDArray[np.float64], NDArray[np.fl
     return weights[::-1], log_p[usable][::-1]
 
 
-def _family(p: NDArray[np.float64], cells: int, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _family(
+    p: NDArray[np.float64], cells: int, degrees: NDArray[np.float64], *, votes: bool
+) -> NDArray[np.float64]:
     joint, bound = _extremes(p, cells)
-    weight = _weight(cells, degrees)
+    weight = _weight(cells, degrees, votes=votes)
     return np.asarray(np.clip((1 - weight) * joint + weight * bound, p, 1.0), np.float64)
 
 
@@ -113,6 +118,8 @@ def _extremes(p: NDArray[np.float64], cells: int) -> tuple[NDArray[np.float64], 
     return np.minimum(1 - normal_range_cdf(np.sqrt(2) * score, cells), bound), bound
 
 
-def _weight(cells: int, degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weight(cells: int, degrees: NDArray[np.float64], *, votes: bool) -> NDArray[np.float64]:
+    if votes:
+        return np.zeros_like(degrees)
     slope = _SLOPE * np.log(cells * (cells - 1) / 2)
     return np.asarray(np.minimum(1.0, slope / np.maximum(degrees, 1.0)), np.float64)
