@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "beholder.cli.board:board",
         "Compare the generators by every measure, people and metrics alike.",
     ),
+    "audit": ("beholder.cli.audit:audit", "Look for gaps, bias, faults of scorers and labels, and cost."),
     "site": ("beholder.cli.site:site", "Write the board as a site: a folder of static pages."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
