@@ -39,7 +39,7 @@ def audit_counterfactual(material: Material) -> Iterator[Finding]:
     if not material.measures or not paired:
         yield nothing(
             "It needs a measure with a better end, and prompts that differ only in who is in them: write them "
-            "with `swaps` or `templates` in curate.toml."
+            "with swaps or templates in curate.toml."
         )
         return
     tested: list[Tested] = []

@@ -25,7 +25,7 @@ def audit_contamination(material: Material) -> Iterator[Finding]:
         yield Finding(words, CAUTION, slice=f"{row['first']} and {row['second']}", figure=float(row["shared"]))
     if marks.is_empty():
         yield nothing(
-            "Whether entries were tuned on the public prompts needs a held-out part: `held_out` of curate.toml."
+            "Whether entries were tuned on the public prompts needs a held-out part: held_out of curate.toml."
         )
     for row in marks.iter_rows(named=True):
         yield _marked(row)
@@ -63,7 +63,7 @@ def audit_fragility(material: Material) -> Iterator[Finding]:
 def audit_drift(material: Material) -> Iterator[Finding]:
     """Yield whether metrics rate newer entries ever higher than people do."""
     yield from _marks_as_findings(
-        material, ("drift",), "It needs `chronology` in [board]: the entries from the oldest to the newest."
+        material, ("drift",), "It needs chronology in [board]: the entries from the oldest to the newest."
     )
 
 
@@ -95,10 +95,10 @@ def _marks(material: Material, *checks: str) -> pl.DataFrame:
 
 def _marked(row: Row) -> Finding:
     words = str(row["words"])
-    tested = row["p_adjusted"] is not None or row["high"] is not None
+    settled = row["check"] == "ceiling" or (row["check"] == "saturation" and row["p"] is None)  # leads alone
     return Finding(
         words[:1].upper() + words[1:] + "." * (not words.endswith(".")),
-        PROBLEM if row["raised"] else CLEAR if tested and row["check"] == "ceiling" else UNDECIDED,
+        PROBLEM if row["raised"] else CLEAR if settled else UNDECIDED,
         str(row["entry"]),
         str(row["measure"]),
         slice=str(row["check"]),

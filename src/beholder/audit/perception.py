@@ -32,7 +32,7 @@ def audit_perception(material: Material) -> Iterator[Finding]:
     questions = [question for question in material.study.questions if question.kind == KIND]
     if not questions:
         yield nothing(
-            "It needs a question of kind `choice`: people say what they see, with *cannot tell* and *several* "
+            "It needs a question of the kind choice: people say what they see, with cannot tell and several "
             "among the options. No classifier is asked instead."
         )
         return

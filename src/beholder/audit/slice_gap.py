@@ -28,8 +28,9 @@ def audit_slice_gap(material: Material) -> Iterator[Finding]:
         if min(inside, outside) >= material.fewest:
             usable[name] = prompts
             continue
-        side = f"{inside} prompts" if inside < material.fewest else f"all but {outside} prompts"
-        words = f"{name}: {side}; at least {material.fewest} inside and outside are needed for numbers."
+        side = f"{inside} prompts have it" if inside < material.fewest else f"all but {outside} prompts have it"
+        side = side if outside else "every prompt has it"
+        words = f"{name}: {side}; at least {material.fewest} with it and without it are needed for numbers."
         yield Finding(words, UNDECIDED, slice=name, prompts=min(inside, outside))
     yield from gap_findings(list(_tested(material, usable, everything)), level=material.level)
 

@@ -62,6 +62,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("beholder.cli.run:run", "Run the stages that have something to do, from design to report."),
     "bench": ("beholder.cli.bench:bench", "Run a benchmark from prompts to board with one command."),
     "lock": ("beholder.cli.lock:lock", "Write study.lock: all that a rerun needs, and every table's hash."),
+    "replicate": ("beholder.cli.replicate:replicate", "Rerun a study from its lock, and say which claims hold."),
     "protocols": ("beholder.cli.protocols:protocols", "List the protocols, or show one with all its settings."),
     "tables": ("beholder.cli.tables:tables", "Describe the tables, or check those of a study."),
 }

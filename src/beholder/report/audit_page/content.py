@@ -27,6 +27,9 @@ TITLES = {
 }
 """Name of an audit -> the title of its section."""
 
+TESTED = ("slice-gap", "composition", "shift", "counterfactual")
+"""Audits whose figures are gaps that are tested together."""
+
 ORDER = (PROBLEM, CAUTION, UNDECIDED, CLEAR, ABSENT)
 """Of the findings within a section."""
 
@@ -153,6 +156,8 @@ def _section(name: str, rows: pl.DataFrame, question: str) -> Section:
     verdict = ", ".join(
         f"{LABELS[severity].lower()}: {counts[severity]:,}" for severity in ORDER if counts.get(severity)
     )
+    if name in TESTED and not counts.get(PROBLEM) and ordered["p_adjusted"].count():
+        verdict = f"None of {ordered['p_adjusted'].count():,} gaps is a significant disadvantage; {verdict}"
     return Section(
         name,
         TITLES[name],
@@ -186,7 +191,7 @@ def _figures(rows: pl.DataFrame) -> list[Figure]:
                 row["measure"] or "",
                 row["slice"],
                 f"{row['figure']:.3g}",
-                "" if row["low"] is None else f"{row['low']:.3g} to {row['high']:.3g}",
+                _interval(row["low"], row["high"]),
                 "" if row["baseline"] is None else f"{row['baseline']:.3g}",
                 ", ".join(part for part in (prompts, raters) if part),
                 row["finding"],
@@ -197,6 +202,13 @@ def _figures(rows: pl.DataFrame) -> list[Figure]:
             )
         )
     return figures
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    """Return an interval in words; of a one-sided one, its bound."""
+    if low is None:
+        return "" if high is None else f"at most {high:.3g}"
+    return f"at least {low:.3g}" if high is None else f"{low:.3g} to {high:.3g}"
 
 
 def _scales(rows: pl.DataFrame) -> dict[tuple[str | None, str | None], tuple[float, float]]:
