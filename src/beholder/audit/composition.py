@@ -41,8 +41,8 @@ def audit_composition(material: Material) -> Iterator[Finding]:
             continue
         group_of = dict.fromkeys(first, 0) | dict.fromkeys(second, 1)
         for measure in material.within_prompts.values():
-            for entry, rows in by_entry(measure).items():
-                contrast = contrast_of(rows, group_of)
+            for entry, judged in by_entry(measure).items():
+                contrast = contrast_of(judged, group_of)
                 if contrast is not None and contrast.prompts >= material.fewest:
                     tested.append(Tested(contrast, entry, measure, name, words[0], words[1]))
     yield from gap_findings(tested, level=material.level)

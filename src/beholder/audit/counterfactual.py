@@ -50,8 +50,8 @@ def audit_counterfactual(material: Material) -> Iterator[Finding]:
             yield Finding(words, UNDECIDED, slice=name, prompts=each.pairs)
             continue
         for measure in material.measures.values():
-            for entry, rows in by_entry(measure).items():
-                contrast = contrast_of(rows, each.group_of, each.set_of)
+            for entry, judged in by_entry(measure).items():
+                contrast = contrast_of(judged, each.group_of, each.set_of)
                 if contrast is not None and contrast.prompts >= material.fewest:
                     groups = (f"{each.dimension} {each.first}", f"{each.dimension} {each.second}")
                     tested.append(Tested(contrast, entry, measure, name, *groups, symmetric=True))

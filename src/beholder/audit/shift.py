@@ -38,8 +38,8 @@ def audit_shift(material: Material) -> Iterator[Finding]:
             continue
         group_of = dict.fromkeys(second, 1) | dict.fromkeys(first, 0)
         for measure in material.within_prompts.values():
-            for entry, rows in by_entry(measure).items():
-                contrast = contrast_of(rows, group_of)
+            for entry, judged in by_entry(measure).items():
+                contrast = contrast_of(judged, group_of)
                 if contrast is not None and contrast.prompts >= material.fewest:
                     tested.append(Tested(contrast, entry, measure, name, first_words, second_words, symmetric))
     yield from gap_findings(tested, level=material.level)

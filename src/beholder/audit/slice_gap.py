@@ -4,14 +4,15 @@ A slice is compared with all other prompts, by every measure with a better end, 
 each of them. Intervals hold for all of these at once, and the largest gap is shrunk as the largest of many.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import polars as pl
 
-from beholder.audit.contrasts import Contrast, by_entry, contrast_of
+from beholder.audit.contrasts import by_entry, contrast_of
 from beholder.audit.finding import Finding, nothing
 from beholder.audit.gap_findings import Tested, gap_findings
 from beholder.audit.material import Material
+from beholder.judgements.measures import Measure
 from beholder.tables.schemas.audit import UNDECIDED
 
 
@@ -32,7 +33,8 @@ def audit_slice_gap(material: Material) -> Iterator[Finding]:
         side = side if outside else "every prompt has it"
         words = f"{name}: {side}; at least {material.fewest} with it and without it are needed for numbers."
         yield Finding(words, UNDECIDED, slice=name, prompts=min(inside, outside))
-    yield from gap_findings(list(_tested(material, usable, everything)), level=material.level)
+    tested = tested_slices(material.within_prompts.values(), usable, everything, fewest=material.fewest)
+    yield from gap_findings(list(tested), level=material.level)
 
 
 def prompt_slices(material: Material) -> dict[str, set[str]]:
@@ -48,21 +50,27 @@ def prompt_slices(material: Material) -> dict[str, set[str]]:
     return slices
 
 
-def _tested(material: Material, slices: dict[str, set[str]], everything: set[str]) -> Iterator[Tested]:
-    for measure in material.within_prompts.values():
-        for entry, rows in by_entry(measure).items():
-            judged = set(rows["prompt"].unique())
+def tested_slices(
+    measures: Iterable[Measure], slices: Mapping[str, set[str]], everything: set[str], *, fewest: int
+) -> Iterator[Tested]:
+    """Yield the contrast of every slice with all other prompts, by every measure, for all entries and for each.
+
+    Args:
+        measures: With a better end.
+        slices: Name -> its prompts.
+        everything: All prompts.
+        fewest: Judged prompts that a slice, and the rest, must have.
+    """
+    for measure in measures:
+        for entry, judged in by_entry(measure).items():
+            counted = [prompt for prompt in judged.names if prompt in everything]
             for name, prompts in slices.items():
-                group_of = {prompt: 0 if prompt in prompts else 1 for prompt in everything & judged}
+                group_of = {prompt: 0 if prompt in prompts else 1 for prompt in counted}
                 inside = sum(group == 0 for group in group_of.values())
-                if min(inside, len(group_of) - inside) < material.fewest:
+                if min(inside, len(group_of) - inside) < fewest:
                     continue
-                contrast = contrast_of(rows, group_of)
+                contrast = contrast_of(judged, group_of)
                 if contrast is not None:
-                    yield Tested(contrast, entry, measure, name, *_words(name, contrast))
-
-
-def _words(name: str, _: Contrast) -> tuple[str, str]:
-    """Return what the slice is called, and what it is compared with."""
-    family, label = name.split(": ", 1)
-    return (f"prompts with {label}", "the others") if family == "tag" else (f"the style {label}", "the others")
+                    family, label = name.split(": ", 1)
+                    words = f"prompts with {label}" if family == "tag" else f"the style {label}"
+                    yield Tested(contrast, entry, measure, name, words, "the others")
