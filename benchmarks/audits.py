@@ -1,6 +1,6 @@
 """Audits and replications on simulated studies with known gaps: found, false findings, coverage.
 
-    python benchmarks/audits.py [--studies 1000] [--seed 1] [--only slices|counterfactual|replication]
+    python benchmarks/audits.py [--studies 1000] [--seed 1] [--only slices|counterfactual|replication] [--rows 0 2]
 
 Prints markdown tables; ``docs/measured/audits.md`` is a saved run. One process. Studies are simulated as tables of
 answers, and run through what ``beholder audit`` and ``beholder replicate`` run.
@@ -8,8 +8,9 @@ answers, and run through what ``beholder audit`` and ``beholder replicate`` run.
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,8 +19,8 @@ from scipy import special
 
 from beholder.api.replication.effects import Scope, contrast_effect
 from beholder.audit.contrasts import contrast_of, judged_prompts
-from beholder.audit.gap_findings import Tested, gap_findings
-from beholder.audit.slice_gap import tested_slices
+from beholder.audit.gap_findings import Gap, gap_findings
+from beholder.audit.slice_gap import slice_contrasts
 from beholder.judgements.measures import Measure
 from beholder.stats.intervals.crossed_t import CrossedInfluence, crossed_means
 from beholder.stats.significance.replication import compare_replication
@@ -29,6 +30,15 @@ FEWEST = 20
 BOUND = 1.96  # standard errors of the simulation
 TAGS = (0.1, 0.12, 0.15, 0.2, 0.3, 0.4, 0.5, 0.8)  # of the prompts that have each tag
 ENTRIES = 2
+
+Rows = Sequence[int] | None
+"""Rows of a table to run; none: all of them. Each has random numbers of its own."""
+World = TypeVar("World")
+
+
+def chosen(worlds: Sequence[World], rows: Rows) -> Iterator[tuple[int, World]]:
+    """The worlds of the rows that are run, numbered."""
+    return ((number, world) for number, world in enumerate(worlds) if rows is None or number in rows)
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ def _tripled(rate: NDArray[np.float64], shift: NDArray[np.float64]) -> NDArray[n
     return np.asarray(special.expit(special.logit(rate) + shift - 0.25), np.float64)
 
 
-def slices(studies: int, seed: int) -> Iterator[str]:
+def slices(studies: int, seed: int, rows: Rows) -> Iterator[str]:
     """Threefold error rates found, and false findings where there is no gap."""
     yield "| who judges | found: threefold error rate in one slice | any false finding, no gap | bound |"
     yield "|---|---|---|---|"
@@ -84,14 +94,14 @@ def slices(studies: int, seed: int) -> Iterator[str]:
         SliceWorld("30 raters, each 10 % of the images", 30, 0.1),
         SliceWorld("a scorer", 0, 1.0),
     )
-    for number, world in enumerate(worlds):
+    for number, world in chosen(worlds, rows):
         rng = np.random.default_rng([seed, 1, number])
         hits = alarms = 0
         for _ in range(studies):
             for factor in (3.0, 1.0):
                 measure, parts = slice_study(world, rng, factor)
                 prompts = set(measure.rows["prompt"].unique())
-                tested = list(tested_slices([measure], parts, prompts, fewest=FEWEST))
+                tested = list(slice_contrasts([measure], parts, prompts, fewest=FEWEST))
                 findings = list(gap_findings(tested, level=LEVEL))
                 if factor > 1:
                     hits += any(f.severity == "problem" and f.slice == "tag: t3" for f in findings)
@@ -133,7 +143,7 @@ def pair_study(world: PairWorld, rng: np.random.Generator) -> tuple[pl.DataFrame
     return pl.DataFrame(rows), group_of, set_of
 
 
-def counterfactual(studies: int, seed: int) -> Iterator[str]:
+def counterfactual(studies: int, seed: int, rows: Rows) -> Iterator[str]:
     """Coverage of the interval of one gap, and of all gaps of a family together."""
     yield "| pairs | raters | answers | coverage of one gap | of five gaps together |"
     yield "|---|---|---|---|---|"
@@ -151,16 +161,16 @@ def counterfactual(studies: int, seed: int) -> Iterator[str]:
         "higher",
         pl.DataFrame({"prompt": ["p", "q"], "entry": ["e", "e"], "value": [0.0, 1.0]}),
     )
-    for number, world in enumerate(worlds):
+    for number, world in chosen(worlds, rows):
         rng = np.random.default_rng([seed, 2, number])
         alone, together = [], []
         for _ in range(studies):
             tested = []
             for entry in range(5):
-                rows, group_of, set_of = pair_study(world, rng)
-                contrast = contrast_of(judged_prompts(rows), group_of, set_of)
+                judged, group_of, set_of = pair_study(world, rng)
+                contrast = contrast_of(judged_prompts(judged), group_of, set_of)
                 assert contrast is not None
-                tested.append(Tested(contrast, f"e{entry}", nobody, "gender", "a", "b", symmetric=True))
+                tested.append(Gap(contrast, f"e{entry}", nobody, "gender", "a", "b", symmetric=True))
             first = next(iter(gap_findings(tested[:1], level=LEVEL)))
             alone.append(_holds(first.low, first.high, world.gap))
             together.append(all(_holds(f.low, f.high, world.gap) for f in gap_findings(tested, level=LEVEL)))
@@ -203,7 +213,7 @@ def rated(
     )
 
 
-def replication(studies: int, seed: int) -> Iterator[str]:
+def replication(studies: int, seed: int, rows: Rows) -> Iterator[str]:
     """How often the prediction interval holds the new estimate, and what the verdicts are."""
     yield "| replication | raters, then and now | prompts | holds the new estimate | replicated | failed |"
     yield "|---|---|---|---|---|---|"
@@ -215,7 +225,7 @@ def replication(studies: int, seed: int) -> Iterator[str]:
         ReplicationWorld("fresh raters and fresh prompts", (15, 60), 60, 0.5, same_prompts=False),
     )
     contrast = np.array([1.0, -1.0])
-    for number, world in enumerate(worlds):
+    for number, world in chosen(worlds, rows):
         rng = np.random.default_rng([seed, 3, number])
         within, verdicts = 0, []
         for _ in range(studies):
@@ -247,11 +257,12 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=PARTS, nargs="*", default=list(PARTS))
+    parser.add_argument("--rows", type=int, nargs="*")
     arguments = parser.parse_args()
     for name in arguments.only:
         began = time.monotonic()
         print(f"\n### {name}\n")
-        for line in PARTS[name](arguments.studies, arguments.seed):
+        for line in PARTS[name](arguments.studies, arguments.seed, arguments.rows):
             print(line, flush=True)
         print(f"\n{arguments.studies:,} studies per row, {time.monotonic() - began:.0f} s")
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from beholder.audit.contrasts import by_entry, contrast_of
 from beholder.audit.finding import Finding, nothing
-from beholder.audit.gap_findings import Tested, gap_findings
+from beholder.audit.gap_findings import Gap, gap_findings
 from beholder.audit.material import Material
 from beholder.tables.schemas.audit import UNDECIDED
 
@@ -30,7 +30,7 @@ def audit_composition(material: Material) -> Iterator[Finding]:
     }
     seen, unseen = _by_pairs(atoms, material.held_out)
     splits["unseen pairs"] = (unseen, seen, "prompts with a pair of atoms that no public prompt has", "others")
-    tested: list[Tested] = []
+    tested: list[Gap] = []
     for name, (first, second, *words) in splits.items():
         if min(len(first), len(second)) < material.fewest:
             sentence = (
@@ -44,7 +44,7 @@ def audit_composition(material: Material) -> Iterator[Finding]:
             for entry, judged in by_entry(measure).items():
                 contrast = contrast_of(judged, group_of)
                 if contrast is not None and contrast.prompts >= material.fewest:
-                    tested.append(Tested(contrast, entry, measure, name, words[0], words[1]))
+                    tested.append(Gap(contrast, entry, measure, name, words[0], words[1]))
     yield from gap_findings(tested, level=material.level)
 
 

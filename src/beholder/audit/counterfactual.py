@@ -11,7 +11,7 @@ from itertools import combinations
 
 from beholder.audit.contrasts import by_entry, contrast_of
 from beholder.audit.finding import Finding, nothing
-from beholder.audit.gap_findings import Tested, gap_findings
+from beholder.audit.gap_findings import Gap, gap_findings
 from beholder.audit.material import Material
 from beholder.prompts.identities import COUNTERFACTUAL, identity_words, skeleton
 from beholder.tables.schemas.audit import UNDECIDED
@@ -42,7 +42,7 @@ def audit_counterfactual(material: Material) -> Iterator[Finding]:
             "with swaps or templates in curate.toml."
         )
         return
-    tested: list[Tested] = []
+    tested: list[Gap] = []
     for each in paired:
         name = f"{each.dimension}: {each.first} less {each.second}"
         if each.pairs < material.fewest:
@@ -54,7 +54,7 @@ def audit_counterfactual(material: Material) -> Iterator[Finding]:
                 contrast = contrast_of(judged, each.group_of, each.set_of)
                 if contrast is not None and contrast.prompts >= material.fewest:
                     groups = (f"{each.dimension} {each.first}", f"{each.dimension} {each.second}")
-                    tested.append(Tested(contrast, entry, measure, name, *groups, symmetric=True))
+                    tested.append(Gap(contrast, entry, measure, name, *groups, symmetric=True))
     yield from gap_findings(tested, level=material.level)
 
 

@@ -14,7 +14,7 @@ MARGIN = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Gap:
     """A contrast of two groups of prompts, whose it is, and what the groups are called."""
 
     contrast: Contrast
@@ -27,7 +27,7 @@ class Tested:
     """Whether a gap in either direction is a problem; otherwise only where the first group is worse."""
 
 
-def gap_findings(tested: Sequence[Tested], *, level: float) -> Iterator[Finding]:
+def gap_findings(tested: Sequence[Gap], *, level: float) -> Iterator[Finding]:
     """Yield one finding per gap, with intervals that hold together and estimates shrunk towards no gap.
 
     Args:
@@ -79,7 +79,7 @@ def unit_of(measure: Measure) -> str:
     return "proportion" if measure.proportion else "points"
 
 
-def _sentence(each: Tested, low: float, high: float, shrunk: float, severity: str, margin: float) -> str:
+def _sentence(each: Gap, low: float, high: float, shrunk: float, severity: str, margin: float) -> str:
     who = "All entries together" if each.entry == ALL else each.entry
     by = f"{who} by {each.measure.name}" + (" (win rate)" if each.measure.votes else "")
     numbers = f"{each.contrast.first:.3g} against {each.contrast.second:.3g}, gap {each.contrast.estimate:+.2g}"

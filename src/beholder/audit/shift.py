@@ -11,7 +11,7 @@ import polars as pl
 
 from beholder.audit.contrasts import by_entry, contrast_of
 from beholder.audit.finding import Finding, nothing
-from beholder.audit.gap_findings import Tested, gap_findings
+from beholder.audit.gap_findings import Gap, gap_findings
 from beholder.audit.material import Material
 from beholder.tables.schemas.audit import UNDECIDED
 
@@ -27,7 +27,7 @@ def audit_shift(material: Material) -> Iterator[Finding]:
             "It needs a measure with a better end, and a held-out part of the prompts or several styles."
         )
         return
-    tested: list[Tested] = []
+    tested: list[Gap] = []
     for name, first, second, first_words, second_words, symmetric in splits:
         if min(len(first), len(second)) < material.fewest:
             words = (
@@ -41,7 +41,7 @@ def audit_shift(material: Material) -> Iterator[Finding]:
             for entry, judged in by_entry(measure).items():
                 contrast = contrast_of(judged, group_of)
                 if contrast is not None and contrast.prompts >= material.fewest:
-                    tested.append(Tested(contrast, entry, measure, name, first_words, second_words, symmetric))
+                    tested.append(Gap(contrast, entry, measure, name, first_words, second_words, symmetric))
     yield from gap_findings(tested, level=material.level)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from beholder.audit.contrasts import by_entry, contrast_of
 from beholder.audit.finding import Finding, nothing
-from beholder.audit.gap_findings import Tested, gap_findings
+from beholder.audit.gap_findings import Gap, gap_findings
 from beholder.audit.material import Material
 from beholder.judgements.measures import Measure
 from beholder.tables.schemas.audit import UNDECIDED
@@ -33,7 +33,7 @@ def audit_slice_gap(material: Material) -> Iterator[Finding]:
         side = side if outside else "every prompt has it"
         words = f"{name}: {side}; at least {material.fewest} with it and without it are needed for numbers."
         yield Finding(words, UNDECIDED, slice=name, prompts=min(inside, outside))
-    tested = tested_slices(material.within_prompts.values(), usable, everything, fewest=material.fewest)
+    tested = slice_contrasts(material.within_prompts.values(), usable, everything, fewest=material.fewest)
     yield from gap_findings(list(tested), level=material.level)
 
 
@@ -50,9 +50,9 @@ def prompt_slices(material: Material) -> dict[str, set[str]]:
     return slices
 
 
-def tested_slices(
+def slice_contrasts(
     measures: Iterable[Measure], slices: Mapping[str, set[str]], everything: set[str], *, fewest: int
-) -> Iterator[Tested]:
+) -> Iterator[Gap]:
     """Yield the contrast of every slice with all other prompts, by every measure, for all entries and for each.
 
     Args:
@@ -73,4 +73,4 @@ def tested_slices(
                 if contrast is not None:
                     family, label = name.split(": ", 1)
                     words = f"prompts with {label}" if family == "tag" else f"the style {label}"
-                    yield Tested(contrast, entry, measure, name, words, "the others")
+                    yield Gap(contrast, entry, measure, name, words, "the others")

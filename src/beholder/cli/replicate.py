@@ -45,7 +45,7 @@ def replicate(lock: Path, fresh: int | None, seed: int | None, other: Path | Non
     after = None if as_json else _say
     replicated = run(lock, fresh=fresh, seed=seed, other=other, bar=progress_report, after=after)
     if as_json:
-        show_json(asdict(replicated))
+        show_json(asdict(replicated) | {"lock": str(replicated.lock)})
     else:
         _print(replicated)
     if replicated.rebuilt is not None and replicated.rebuilt.difference is not None:
