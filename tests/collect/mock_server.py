@@ -25,6 +25,7 @@ from pydantic import TypeAdapter
 from beholder.simulate.grammar import draw_requests
 from beholder.simulate.painter import Policy, paint
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.kinds.choice import MONK_TONES
 from beholder.study.question import Aspect
 
 COLLECT = Path(__file__).parents[2] / "src" / "beholder" / "collect"
@@ -236,6 +237,7 @@ def question_for(wishes: dict[str, str]) -> AnyQuestion:
         },
         "ranking": {"images": int(wishes.get("images", "4"))},
         "rating": {"aspects": several, "points": int(wishes.get("points", "5"))},
+        "choice": {"offered": MONK_TONES, "several": True},
         "sweep": {"images": int(wishes.get("images", "20"))},
     }
     return TypeAdapter[AnyQuestion](AnyQuestion).validate_python({"name": "q", "kind": kind, **own.get(kind, {})})
@@ -247,6 +249,7 @@ def _asked(question: AnyQuestion) -> Json:
         mode="json",
         exclude={"name", "kind", "protocol", "text", "instructions", "examples", "design", "screening"},
     )
+    settings["labels"] = question.words
     options = getattr(kind, "options", lambda _question: ())(question)
     return {"kind": question.kind, "text": question.text, "settings": settings, "options": list(options)}
 

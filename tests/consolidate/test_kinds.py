@@ -9,6 +9,7 @@ from beholder.consolidate.items import JudgedItems, by_aspect
 from beholder.consolidate.labels import label
 from beholder.judgements.coding import judgements_of
 from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.choice import ChoiceQuestion
 from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.kinds.side_by_side import SideBySideQuestion
@@ -61,6 +62,35 @@ def test_z_means_take_peoples_habits_away(answered: Answered) -> None:
     assert by_method["z-mean", "i"]["value"] == pytest.approx((-half - half + 0) / 3)
     assert by_method["mean", "j"]["value"] == 3.0
     assert {method for method, _ in by_method} == {"mean", "z-mean"}  # P.910 would follow ann alone
+
+
+def test_the_option_that_most_chose(answered: Answered) -> None:
+    rows = [
+        ("ann", "i", "yes"),
+        ("bob", "i", "yes"),
+        ("cat", "i", "cannot-tell"),
+        ("ann", "j", "no"),
+        ("bob", "j", "yes"),
+    ]
+    question = ChoiceQuestion(name="q")
+    tests = answered(*((rater, [image], option) for rater, image, option in rows), aspect="choice")
+    aspect = judged(question, tests)
+    assert aspect.frame["value"].to_list() == [0.0, 0.0, 2.0, 1.0, 0.0]  # yes, no, cannot tell
+    first, second = label(question, aspect, 0.95)[0].to_dicts()
+    assert (first["choice"], first["value"], first["answers"]) == ("yes", pytest.approx(2 / 3), 3)
+    assert (second["choice"], second["value"], second["doubt"]) == (None, 0.5, None)  # a draw
+
+
+def test_doubt_in_an_option_follows_the_reliable_raters(answered: Answered) -> None:
+    # three who agree on nine images, and two who always say yes: on the tenth, three say no and two yes
+    careful = [(rater, f"i{n}", "yes" if n % 2 else "no") for rater in ("a", "b", "c") for n in range(20)]
+    careless = [(rater, f"i{n}", "yes") for rater in ("d", "e") for n in range(20)]
+    question = ChoiceQuestion(name="q", cannot_tell=False)
+    tests = answered(*((rater, [image], option) for rater, image, option in careful + careless), aspect="choice")
+    labels = label(question, judged(question, tests), 0.95)[0]
+    assert set(labels.filter(pl.col("choice") == "no")["image"]) == {f"i{n}" for n in range(0, 20, 2)}
+    assert labels["doubt"].max() < 0.01
+    assert labels["suggested"].null_count() == 20
 
 
 def test_credits_of_a_sweep(answered: Answered) -> None:

@@ -17,6 +17,7 @@ from beholder.study.board import Board, Claim, Picked, Stated, Variants
 from beholder.study.collecting import Codes, Collecting, ConsentSection
 from beholder.study.generating import GENERATOR_KINDS, GeneratorSettings
 from beholder.study.kinds.catalogue import KINDS as ALL_KINDS
+from beholder.study.kinds.choice import Option
 from beholder.study.question import Aspect, Design, Example, Question, Screening, Settings
 from beholder.study.study import Analysis, ImageSettings, Pay, Study
 
@@ -44,6 +45,7 @@ MODELS: dict[str, type[Settings]] = {
     "screening": Screening,
     "example": Example,
     "aspect": Aspect,
+    "option": Option,
     "generator": GeneratorSettings,
     **GENERATOR_KINDS,
     **{model.model_fields["kind"].default: model for model in KINDS},
@@ -144,7 +146,7 @@ def type_of(field: FieldInfo) -> str:
         return f"list of {words_of(inside)}" if get_origin(inside) is Literal else "list of sections"
     limits = list(field.metadata)
     if get_origin(kind) is Annotated:  # as in ``Share | None``
-        kind, inner = get_args(kind)
+        kind, inner, *_ = get_args(kind)
         limits += inner.metadata
     if isinstance(kind, type) and issubclass(kind, Settings):
         return "section"

@@ -14,6 +14,7 @@ from beholder.judgements.coding import CLASSES, COLUMNS, PAIRED, SCALES, judgeme
 from beholder.judgements.rankings import rankings_of
 from beholder.judgements.votes import in_order_of_ids, votes_of
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.kinds.choice import ChoiceQuestion
 from beholder.study.kinds.coding import RankCoding, ValueKind
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.ranking import RankingQuestion
@@ -39,6 +40,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     RatingQuestion(name="q", aspects=(Aspect(name="quality", text="?"), Aspect(name="alignment", text="?"))),
     RichFeedbackQuestion(name="q"),
     SweepQuestion(name="q", images=6),
+    ChoiceQuestion(name="q"),
 )
 
 
@@ -208,7 +210,7 @@ def test_one_list_of_kinds_of_values() -> None:
     assert get_args(ValueKind) == VALUE_KINDS == tuple(SCALES)
     assert {KINDS[question.kind].coding(question).value_kind for question in QUESTIONS} == set(VALUE_KINDS)
     assert {question.kind for question in QUESTIONS} == set(KINDS)
-    assert set(CLASSES) == {kind for kind, scale in SCALES.items() if scale == "nominal"}
+    assert {*CLASSES, "category"} == {kind for kind, scale in SCALES.items() if scale == "nominal"}
 
 
 def test_votes_and_rankings_of_one_frame_keep_their_own(answered: Answered) -> None:

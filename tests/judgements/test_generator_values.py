@@ -5,6 +5,7 @@ import pytest
 
 from beholder.judgements.generator_values import GeneratorValues, generator_values
 from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.choice import ChoiceQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rating import RatingQuestion
@@ -85,6 +86,12 @@ def test_a_ranking_is_a_vote_on_every_two() -> None:
 def test_credit_counts_against_an_image() -> None:
     values = only(SweepQuestion(name="q"), judgements("credit", ("a/1", None, 0.25), ("r/1", None, 0.1)))
     assert (values.method, pairs(values)) == ("pass-rate", [("a", 0.75)])
+
+
+def test_an_option_that_counts_is_a_one() -> None:
+    rows = judgements("category", ("a/1", None, 0.0), ("a/1", None, 2.0), ("b/1", None, 1.0))
+    values = only(ChoiceQuestion(name="q", counted=("yes", "no")), rows)
+    assert (values.method, pairs(values)) == ("option-share", [("a", 0.0), ("a", 1.0), ("b", 1.0)])
 
 
 def test_staircases_have_no_values() -> None:

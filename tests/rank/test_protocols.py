@@ -15,6 +15,7 @@ from beholder.report.stage import run as report
 from beholder.simulate import expectation
 from beholder.simulate.policies import GENERATORS
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.kinds.choice import ChoiceQuestion
 from beholder.study.kinds.sweep import SweepQuestion
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.question import Design
@@ -40,12 +41,15 @@ HEADLINES = {
     "rich-feedback": "mean-opinion",
     "side-by-side": "mean-preference",
     "sweep": "pass-rate",
+    "choice": "option-share",
 }
 
 
 def questions(protocol: str) -> list[AnyQuestion]:
     if protocol == "sweep":  # a kind without a protocol
         return [SweepQuestion(name="sweep", images=20, design=Design(raters=16, trials=4))]
+    if protocol == "choice":
+        return [ChoiceQuestion(name="choice", design=Design(raters=16, trials=40))]
     smaller = []
     for question in PROTOCOLS[protocol].questions():
         changed: dict[str, object] = {"design": question.design.model_copy(update=FEWER[protocol])}

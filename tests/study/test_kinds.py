@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from beholder.study.kinds.allowed import faults_of_response
 from beholder.study.kinds.catalogue import KINDS, AnyQuestion
+from beholder.study.kinds.choice import CHOICE, MONK_TONES, ChoiceQuestion, Option
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.kind import AspectAnswer, Kind, Mark, Point, Response, Sensed
 from beholder.study.kinds.pair import PAIR, PairQuestion
@@ -22,7 +23,7 @@ from beholder.study.kinds.rich_feedback import RICH_FEEDBACK, RichFeedbackQuesti
 from beholder.study.kinds.side_by_side import SIDE_BY_SIDE, SideBySideQuestion
 from beholder.study.kinds.sweep import SWEEP, SweepQuestion
 from beholder.study.kinds.timed_realism import TIMED_REALISM, TimedRealismQuestion
-from beholder.study.question import Aspect
+from beholder.study.question import Aspect, Example
 from beholder.tables.catalogue import TABLES
 from beholder.tables.schemas.collect import MARK_KINDS
 
@@ -43,6 +44,8 @@ CASES: list[tuple[Kind[Any], AnyQuestion]] = [
     (RICH_FEEDBACK, RichFeedbackQuestion(name="q")),
     (SWEEP, SweepQuestion(name="q")),
     (SWEEP, SweepQuestion(name="q", images=5)),
+    (CHOICE, ChoiceQuestion(name="q")),
+    (CHOICE, ChoiceQuestion(name="q", offered=MONK_TONES, several=True, cannot_tell=False)),
 ]
 EACH = pytest.mark.parametrize(("kind", "question"), CASES, ids=lambda value: getattr(value, "name", ""))
 SEEDS = st.integers(0, 2**32 - 1)
@@ -263,6 +266,69 @@ class TestPair:
         question, rng = PairQuestion(name="q", ties=False), np.random.default_rng(1)
         assert {choice(PAIR.guess(question, rng)) for _ in range(50)} == {"left", "right"}
         assert PAIR.options(PairQuestion(name="q")) == ("left", "tie", "right")
+
+
+class TestChoice:
+    @pytest.mark.parametrize(
+        ("quality", "answer"),
+        # three options: the boundaries are at qualities of 2/3 and 1/3, that is at places 1 and 2
+        [
+            (1.2, "a"),
+            (0.9, "a"),
+            (0.68, "cannot-tell"),
+            (0.65, "cannot-tell"),
+            (0.5, "b"),
+            (0.1, "c"),
+            (-1.0, "c"),
+        ],
+    )
+    def test_options_are_parts_of_the_quality(self, quality: float, answer: str) -> None:
+        question = ChoiceQuestion(name="q", offered=tuple(Option(name=n, text=n) for n in "abc"))
+        assert choice(CHOICE.respond(question, sensed(quality, indifference=0.2), RNG)) == answer
+
+    def test_who_cannot_tell_says_so_only_where_that_is_offered(self) -> None:
+        question = ChoiceQuestion(name="q", cannot_tell=False)
+        assert choice(CHOICE.respond(question, sensed(0.51, indifference=0.2), RNG)) == "yes"
+
+    def test_all_choices_in_order_and_their_numbers(self) -> None:
+        question = ChoiceQuestion(name="q", offered=MONK_TONES, several=True, counted=("tone-2", "cannot-tell"))
+        assert CHOICE.options(question) == (*(f"tone-{n}" for n in range(1, 11)), "several", "cannot-tell")
+        coding = CHOICE.coding(question)
+        assert (coding.values["tone-1"], coding.values["cannot-tell"]) == (0.0, 11.0)
+        assert coding.counted == (1.0, 11.0)
+        assert CHOICE.coding(ChoiceQuestion(name="q")).counted == (0.0,)
+
+    def test_words_of_options_are_labels_unless_the_study_has_its_own(self) -> None:
+        question = ChoiceQuestion.model_validate(
+            {
+                "name": "q",
+                "offered": [{"name": "a", "text": "An A"}, {"name": "b", "text": "A B"}],
+                "labels": {"b": "Bee"},
+            }
+        )
+        assert question.words == {"a": "An A", "b": "Bee"}
+
+    @pytest.mark.parametrize(
+        ("settings", "fault"),
+        [
+            ({"offered": ({"name": "a", "text": "A"}, {"name": "a", "text": "B"})}, "each option once"),
+            (
+                {"offered": ({"name": "several", "text": "A"}, {"name": "b", "text": "B"})},
+                "instead of offering it",
+            ),
+            ({"counted": ("maybe",)}, "expected some of yes, no, cannot-tell"),
+            ({"offered": ({"name": "a", "text": "A"},)}, "at least 2 items"),
+            ({"offered": "a"}, "valid tuple"),
+        ],
+    )
+    def test_faults_are_named(self, settings: dict[str, object], fault: str) -> None:
+        with pytest.raises(ValueError, match=fault):
+            ChoiceQuestion.model_validate({"name": "q", **settings})
+
+    def test_files_are_numbered_apart_from_examples(self) -> None:
+        options = (Option(name="a", text="A"), Option(name="b", text="B", image="b.png"))
+        question = ChoiceQuestion(name="q", offered=options, examples=(Example(image="good.png"),))
+        assert question.files == {0: "good.png", 51: "b.png"}
 
 
 class TestSideBySide:

@@ -215,7 +215,7 @@ class TestFaults:
             name = "d"
             kind = "riddle"
         """
-        kinds = "realism, timed-realism, pair, ranking, side-by-side-5, rating, rich-feedback, sweep"
+        kinds = "realism, timed-realism, pair, ranking, side-by-side-5, rating, rich-feedback, sweep, choice"
         assert faults(tmp_path, text) == (
             "name: only small letters, digits and hyphens, and no hyphen first (found 'Not A Slug')",
             "title: missing",

@@ -49,6 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "beholder.cli.board:board",
         "Compare the generators by every measure, people and metrics alike.",
     ),
+    "audit": ("beholder.cli.audit:audit", "Look for gaps, bias, faults of scorers and labels, and cost."),
     "site": ("beholder.cli.site:site", "Write the board as a site: a folder of static pages."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
@@ -63,6 +64,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bench": ("beholder.cli.bench:bench", "Run a benchmark from prompts to board with one command."),
     "lock": ("beholder.cli.lock:lock", "Write study.lock: all that a rerun needs, and every table's hash."),
     "copy": ("beholder.cli.copy:copy", "Copy a study between folders and object storage."),
+    "replicate": ("beholder.cli.replicate:replicate", "Rerun a study from its lock, and say which claims hold."),
     "protocols": ("beholder.cli.protocols:protocols", "List the protocols, or show one with all its settings."),
     "tables": ("beholder.cli.tables:tables", "Describe the tables, or check those of a study."),
 }

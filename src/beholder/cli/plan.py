@@ -59,7 +59,14 @@ class Variances(click.ParamType[tuple[float, float, float]]):
 
 
 @click.command()
-@click.argument("target", metavar="PROTOCOL|FOLDER")
+@click.argument("target", metavar="PROTOCOL|FOLDER", required=False)
+@click.option(
+    "--replicate",
+    "lock",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="LOCK",
+    help="Plan a replication of a locked study instead: raters for each of its claims.",
+)
 @click.option(
     "--difference", type=float, help="To be detected: a proportion, or points of the scale. [default: .05 or .2]"
 )
@@ -103,7 +110,8 @@ class Variances(click.ParamType[tuple[float, float, float]]):
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
 def plan(
-    target: str,
+    target: str | None,
+    lock: Path | None,
     difference: float | None,
     generators: int,
     sizes: tuple[int, ...] | None,
@@ -134,7 +142,14 @@ def plan(
 
     With a study FOLDER, or with --variances, it plans a board: power, half-width and cost over numbers of prompts
     and raters for a claim, from the variances between raters, between prompts and of single answers.
+
+    With --replicate LOCK, it says for every claim of a locked study how many raters a replication needs.
     """
+    if lock is not None:
+        _plan_replication(lock, wage, accept_low_pay=accept_low_pay, as_json=as_json)
+        return
+    if target is None:
+        raise click.UsageError("Missing argument 'PROTOCOL|FOLDER', or --replicate LOCK")
     if target not in PROTOCOLS and not Path(target).is_dir():
         raise UserError(f"'{target}' is not one of {', '.join(PROTOCOLS)}, and no study folder")
     if target not in PROTOCOLS or variances is not None:
@@ -183,6 +198,42 @@ def plan(
     if effort is not None:
         click.echo(_effort_sentence(effort, wage))
     _say(target, power)
+
+
+def _plan_replication(lock: Path, wage: float, *, accept_low_pay: bool, as_json: bool) -> None:
+    from beholder.api.replication.planning import POWER, plan_replication
+
+    plans = plan_replication(lock, wage=wage, accept_low_pay=accept_low_pay)
+    if as_json:
+        show_json({"power": POWER, "claims": [asdict(each) for each in plans]})
+        return
+    if not plans:
+        raise UserError(f"{lock}: no claim to replicate: no two entries are significantly different by people")
+    show_table(
+        ["claim", "effect", "raters then", "raters", "cautious effect", "raters", "2.5 ×", "hours", "cost"],
+        [
+            (
+                each.claim.words,
+                f"{each.effect:+.3g}",
+                f"{each.raters_before:,}",
+                _number(each.raters),
+                f"{each.safeguard_effect:+.3g}",
+                _number(each.safeguard_raters),
+                f"{each.telescopes_raters:,}",
+                "" if each.hours is None else f"{each.hours:,.1f}",
+                "" if each.cost is None else f"{each.cost:,.0f}",
+            )
+            for each in plans
+        ],
+    )
+    click.echo(
+        f"\nRaters for a power of {POWER:g} with the same prompts: for the effect as it was, and for the lower "
+        "end of its 60 % CI; 2.5 × is Simonsohn's rule. –: up to 1,000 raters are not enough with these prompts."
+    )
+
+
+def _number(raters: int | None) -> str:
+    return "–" if raters is None else f"{raters:,}"
 
 
 def _read_effort(path: Path, seed: int) -> "Effort":

@@ -9,7 +9,11 @@ from beholder.consolidate.items import JudgedItems
 from beholder.judgements.conduct import conduct_of
 from beholder.judgements.rules import CORRELATION, SHARE
 from beholder.judgements.tallies import tallies
-from beholder.stats.agreement.leave_one_out import leave_one_out_agreement, leave_one_out_correlation
+from beholder.stats.agreement.leave_one_out import (
+    leave_one_out_agreement,
+    leave_one_out_correlation,
+    leave_one_out_plurality,
+)
 from beholder.study.kinds.catalogue import AnyQuestion
 
 SCHEMA: dict[str, type[pl.DataType]] = {
@@ -64,7 +68,10 @@ def _agreement_on(aspect: JudgedItems) -> pl.DataFrame:
     if aspect.scale != "nominal":
         values = leave_one_out_correlation(who, what, code).correlation
         return pl.DataFrame({"rater": names, "agreement": values, "agreement_kind": CORRELATION})
-    agreement = leave_one_out_agreement(who, what, code)
+    if aspect.names:
+        agreement = leave_one_out_plurality(who, what, code, classes=len(aspect.names))
+    else:
+        agreement = leave_one_out_agreement(who, what, code)
     typical = (
         agreement.high >= np.nanmedian(agreement.rate) if np.isfinite(agreement.rate).any() else agreement.high > 1
     )

@@ -21,6 +21,8 @@ class JudgedItems:
     aspect: str
     value_kind: str
     frame: pl.DataFrame
+    names: tuple[str, ...] = ()
+    """What values stand for that are places of named options."""
 
     @property
     def scale(self) -> Scale:
@@ -77,7 +79,8 @@ def by_aspect(question: AnyQuestion, judgements: pl.DataFrame) -> Iterator[Judge
         else:
             frame = part.select("rater", item="image", image="image", value="value")
         once = frame.unique(["rater", "item"], keep="first", maintain_order=True)
-        yield JudgedItems(aspect, "vote" if value_kind == RANK else value_kind, once)
+        names = kind.options(question) if value_kind == "category" else ()
+        yield JudgedItems(aspect, "vote" if value_kind == RANK else value_kind, once, names)
 
 
 def _indices(values: pl.Series, names: pl.Series) -> NDArray[np.int64]:

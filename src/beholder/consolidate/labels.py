@@ -8,6 +8,7 @@ from scipy import stats
 
 from beholder.consolidate.doubt import with_doubt
 from beholder.consolidate.items import JudgedItems
+from beholder.consolidate.option_labels import plurality
 from beholder.errors import StatisticsError
 from beholder.stats.intervals.proportions import wilson
 from beholder.stats.truth.p910 import p910
@@ -155,5 +156,6 @@ LABELLERS: dict[str, Labeller] = {
     "z-mean": _z_means,
     "p910": _p910,
     "credit": _credits,
+    "plurality": plurality,
 }
 """The labelling methods by name; a question kind declares which apply to its judgements."""

@@ -29,6 +29,7 @@ SCALES: "dict[str, Scale]" = {
     "rating": "ordinal",
     "rank": "ordinal",
     "credit": "interval",
+    "category": "nominal",
 }
 """What distances between values of each kind mean."""
 

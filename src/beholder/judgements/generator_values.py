@@ -9,17 +9,19 @@ from beholder.judgements.coding import PAIRED
 from beholder.judgements.generator_votes import generator_votes
 from beholder.judgements.rankings import RANK
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
+from beholder.study.kinds.coding import ChoiceCoding, Coding
 
 UNIT = (0.0, 1.0)
 GRADES = (-2.0, 2.0)
 """Bounds of a graded vote."""
 
-FAKE_ERRORS, OPINION, WINS, PREFERENCE, PASSES = (
+FAKE_ERRORS, OPINION, WINS, PREFERENCE, PASSES, COUNTED = (
     "fake-error-rate",
     "mean-opinion",
     "win-rate",
     "mean-preference",
     "pass-rate",
+    "option-share",
 )
 
 COLUMNS = ("rater", "generator", "image", "rival", "other", "value")
@@ -44,10 +46,12 @@ def generator_values(
 
     Ratings are taken as they are; a generated image called real is a 1; of a rapid series, 1 less the credit of
     presses; a vote or an implied vote of a ranking is 1 for the winner, 0 for the loser and ½ for both in a tie;
-    a graded vote from −2 to 2 for either. Adaptive exposures yield nothing: errors there follow the staircase.
+    a graded vote from −2 to 2 for either; a named option is a 1 where it counts. Adaptive exposures yield nothing:
+    errors there follow the staircase.
     """
     kind = kind_of(question)
-    value_kind = kind.coding(question).value_kind
+    coding = kind.coding(question)
+    value_kind = coding.value_kind
     if kind.adaptive(question) is not None or judgements.is_empty():
         return
     if value_kind in PAIRED or value_kind == RANK:
@@ -65,10 +69,18 @@ def generator_values(
                 method, bounds, value = FAKE_ERRORS, UNIT, (pl.col("value") == 0).cast(pl.Float64)
             case "credit":
                 method, bounds, value = PASSES, UNIT, 1 - pl.col("value")
+            case "category":
+                method, bounds, value = COUNTED, UNIT, counts(coding).cast(pl.Float64)
             case _:
                 scale = kind.scale(question)
                 method, bounds, value = OPINION, UNIT if scale is None else scale.ends, pl.col("value")
         yield GeneratorValues(str(aspect), method, bounds, _single(part, value))
+
+
+def counts(coding: Coding) -> pl.Expr:
+    """Whether the ``value`` of a judgement is the place of an option that counts."""
+    places = coding.counted if isinstance(coding, ChoiceCoding) else ()
+    return pl.col("value").is_in(list(places))
 
 
 def _compared(votes: pl.DataFrame, *, graded: bool) -> pl.DataFrame:

@@ -157,6 +157,8 @@ def _by_raters(
         if not votes.is_empty():
             yield Measure(name, "people", "higher", votes)
         return
+    if kind == "category":  # no option is better than another
+        return
     value, suffix, proportion = {
         "detection": (1.0 - pl.col("value"), f": {TAKEN_FOR_REAL}", True),
         "credit": (1.0 - pl.col("value"), f": {PASSED}", True),

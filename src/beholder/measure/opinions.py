@@ -11,11 +11,12 @@ from beholder.stats.intervals.standard_error import error_of_interval
 ALL_STYLES = "all"
 """The slice of all images, whatever their style."""
 
-OTHER_RATINGS = ("d-prime", "real-error-rate")
-"""Ratings of how well raters discriminate real from generated images, not of the generator's images."""
+OTHER_RATINGS = ("d-prime", "real-error-rate", "option-share")
+"""Ratings of how well raters discriminate real from generated images, or of how often named options are chosen:
+not of how good the generator's images are."""
 
-RESCALED_LABELS = ("z-mean", "p910", "mean-preference")
-"""Labels that are another label of the same question on another scale."""
+RESCALED_LABELS = ("z-mean", "p910", "mean-preference", "plurality")
+"""Labels that are another label of the same question on another scale, or a name without an amount."""
 
 WORSE_UP = ("share", "credit")
 """Labels that are high where raters call an image generated."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from beholder.judgements.generator_values import counts
+from beholder.rank.counted_options import rate_by_counted_options
 from beholder.rank.error_rate import rate_by_errors
 from beholder.rank.exposure import rate_by_exposure
 from beholder.rank.opinion import rate_by_mean_opinion
@@ -13,7 +15,7 @@ from beholder.rank.ranking import rate_by_plackett_luce
 from beholder.rank.ratings import GeneratorRatings
 from beholder.rank.side_by_side import rate_by_mean_preference
 from beholder.rank.sweep import rate_by_pass_rate
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.study import Analysis
 from beholder.tables.store import Store
 
@@ -36,6 +38,11 @@ def _with_thresholds(question: AnyQuestion, judgements: pl.DataFrame, store: Sto
     return blocks.join(settled, on=["session", "block"], how="left", maintain_order="left")
 
 
+def _counted(question: AnyQuestion, judgements: pl.DataFrame, store: Store) -> pl.DataFrame:  # noqa: ARG001
+    """Judgements as 1 where the option that was chosen counts, else 0."""
+    return judgements.with_columns(value=counts(kind_of(question).coding(question)).cast(pl.Float64))
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """How judgements rate generators."""
@@ -54,5 +61,6 @@ METHODS: dict[str, Method] = {
     "mean-preference": Method(rate_by_mean_preference),
     "mean-opinion": Method(rate_by_mean_opinion),
     "pass-rate": Method(rate_by_pass_rate),
+    "option-share": Method(rate_by_counted_options, prepare=_counted),
 }
 """The methods, by the name that a question kind declares."""

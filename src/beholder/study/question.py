@@ -20,6 +20,7 @@ WORDING: dict[str, IncEx | bool] = {
     "examples": True,
     "labels": True,
     "aspects": {"__all__": {"labels"}},
+    "offered": {"__all__": {"text"}},
 }
 """Settings of a question that change what raters read, and neither the trials nor the meaning of an answer.
 
@@ -105,12 +106,14 @@ def _checked_file(name: str) -> str:
     return name
 
 
+FileOfStudy = Annotated[str, Field(min_length=1), AfterValidator(_checked_file)]
+"""A file of the study folder, by its path from there."""
+
+
 class Example(Settings):
     """An image on the page of instructions that shows what to look for."""
 
-    image: Annotated[str, Field(min_length=1), AfterValidator(_checked_file)] = Field(
-        description="an image file of the study folder; best not one that is judged"
-    )
+    image: FileOfStudy = Field(description="an image file of the study folder; best not one that is judged")
     verdict: Literal["good", "bad", "neither"] = Field(
         "neither", description="whether it is marked as a good or as a bad example"
     )
@@ -139,6 +142,16 @@ class Question(Settings):
     )
     design: Design = Design()
     screening: Screening = Screening()
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The study's own words for the choices."""
+        return self.labels
+
+    @property
+    def files(self) -> dict[int, str]:
+        """Image files of the study folder that its pages show besides those that are judged, by number."""
+        return dict(enumerate(example.image for example in self.examples))
 
 
 class Aspect(Settings):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from beholder.errors import StudyError
+from beholder.study.auditing import Auditing
 from beholder.study.benchmark import Benchmark
 from beholder.study.board import Board
 from beholder.study.collecting import Collecting
@@ -19,7 +20,10 @@ from beholder.study.question import Settings, Slug
 
 FILE_NAME = "study.toml"
 
-ADDED_SECTIONS = ("instructions", "examples", "labels", "consent_sections", "generators", "questions", "models")
+ADDED_SECTIONS = (
+    *("instructions", "examples", "labels", "consent_sections"),
+    *("generators", "questions", "models", "profiles"),
+)
 """Sections that a study file has only where someone wrote them."""
 
 
@@ -70,6 +74,7 @@ class Study(Settings):
     analysis: Analysis = Analysis()
     board: Board = Board()
     benchmark: Benchmark | None = None
+    audit: Auditing = Auditing()
     collect: Collecting = Collecting()
     questions: tuple[AnyQuestion, ...] = ()
     generators: tuple[AnyGenerator, ...] = ()

@@ -2,6 +2,7 @@
 
 from beholder.tables.schema import Table
 from beholder.tables.schemas import (
+    audit,
     board,
     collect,
     consolidate,
@@ -69,6 +70,8 @@ TABLES: dict[str, Table] = {
         board.BOARD_COSTS,
         board.DOSE_RESPONSES,
         board.DOSE_STEPS,
+        audit.AUDITS,
+        audit.AUDIT_PROFILES,
         improve.CHANGES,
     )
 }

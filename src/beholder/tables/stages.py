@@ -146,9 +146,26 @@ BOARD = Step(
 )
 BOARD_COSTS = Step("board", inputs=("generation_costs", "generations", "board"), outputs=("board_costs",))
 """By itself: what generating cost differs from run to run, and all else on the board does not."""
+AUDIT = Step(
+    "audit",
+    inputs=(
+        *(
+            "prompt_candidates",
+            "prompt_findings",
+            "prompt_overlaps",
+            "prompt_pairs",
+            "curated_prompts",
+            "prompt_tags",
+        ),
+        *("generations", "generation_costs", "prompts", "images", "trials", "sessions", "answers"),
+        *("judgements", "labels", "label_errors", "scores", "predictions"),
+        *("board", "board_pairs", "board_marks", "board_costs", "claims"),
+    ),
+    outputs=("audits", "audit_profiles"),
+)
 _BEFORE = (
     *(CURATE, GENERATE, NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
-    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD, BOARD_COSTS),
+    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD, BOARD_COSTS, AUDIT),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
 """It lists all tables that there are with their hashes, and writes a page."""
@@ -170,6 +187,7 @@ STAGES: dict[str, Stage] = _by_name(
             (MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED),
         ),
         Stage("board", "compares the entries by every measure and slice", (BOARD, BOARD_COSTS)),
+        Stage("audit", "looks for gaps, bias, faults of scorers, and cost", (AUDIT,)),
         Stage("report", "writes the report", (REPORT,)),
     )
 )

@@ -19,6 +19,7 @@ CHOICES = {
     "realism": {"f": "real", "ArrowRight": "generated"},
     "pair": {"ArrowLeft": "left", "j": "right", "t": "tie", "ArrowDown": "tie"},
     "side-by-side-5": {"d": "left-much", "2": "left", "3": "same", "t": "same", "j": "right", "5": "right-much"},
+    "choice": {"1": "tone-1", "9": "tone-9", "0": "tone-10", "s": "several", "c": "cannot-tell"},
 }
 
 

@@ -5,7 +5,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from beholder.errors import StatisticsError
-from beholder.stats.agreement.leave_one_out import leave_one_out_agreement, leave_one_out_correlation
+from beholder.stats.agreement.leave_one_out import (
+    leave_one_out_agreement,
+    leave_one_out_correlation,
+    leave_one_out_plurality,
+)
 
 
 def test_correlation_by_hand() -> None:
@@ -101,3 +105,17 @@ def test_what_is_not_defined_is_nan() -> None:
     assert np.isnan([alone.rate[2], alone.p_value[2], alone.low[2]]).all()
     with pytest.raises(StatisticsError, match="0 or 1"):
         leave_one_out_agreement([0], [0], [2])
+
+
+def test_plurality_by_hand() -> None:
+    # three options, four raters: item 0: 0 0 1 2; item 1: 2 2 2 0
+    who, what = np.tile(range(4), 2), np.repeat([0, 1], 4)
+    agreements = leave_one_out_plurality(who, what, [0, 0, 1, 2, 2, 2, 2, 0], classes=3)
+    # item 0: raters 0 and 1 see three options once each, no leader; rater 2 sees 0 0 2 and differs, so does 3
+    # item 1: raters 0, 1, 2 see 2 2 0 and agree; rater 3 sees 2 2 2 and differs
+    assert agreements.items.tolist() == [1, 1, 2, 2]
+    assert agreements.rate.tolist() == [1.0, 1.0, 0.5, 0.0]
+    # blind choices agree with chance 1/3: once in two, 1 − (2/3)² = 5/9
+    assert agreements.p_value.tolist() == pytest.approx([1 / 3, 1 / 3, 5 / 9, 1.0])
+    with pytest.raises(StatisticsError, match="from 0 to 2"):
+        leave_one_out_plurality([0], [0], [3], classes=3)

@@ -92,8 +92,8 @@ def lock_table(store: Store, name: str) -> LockedTable:
 
 
 def locked_settings(study: Study) -> dict[str, JsonValue]:
-    """Return the settings of a study on which its tables depend: not how answers are collected."""
-    return study.model_dump(mode="json", exclude={"collect"})
+    """Return the settings of a study on which its tables depend: not how answers are collected, or audited."""
+    return study.model_dump(mode="json", exclude={"collect", "audit"})
 
 
 def installed_packages() -> dict[str, str]:

@@ -121,5 +121,5 @@ def _trial_of(row: Row[Any]) -> Trial:
 
 def view_question(question: AnyQuestion) -> QuestionView:
     """Select what the pages need to know about a question; it is the same in every trial."""
-    settings = question.model_dump(mode="json", exclude=HIDDEN_SETTINGS)
+    settings = question.model_dump(mode="json", exclude=HIDDEN_SETTINGS) | {"labels": question.words}
     return QuestionView(settings, list(kind_of(question).options(question)))

@@ -14,12 +14,12 @@ SIDE = 640
 
 
 def example_faults(folder: Path, study: Study) -> list[str]:
-    """Return which example images are missing."""
+    """Return which images of the instructions and of options are missing."""
     return [
-        f"questions '{question.name}', examples: there is no file {folder / example.image}"
+        f"questions '{question.name}': there is no file {folder / file}"
         for question in study.questions
-        for example in question.examples
-        if not (folder / example.image).is_file()
+        for file in question.files.values()
+        if not (folder / file).is_file()
     ]
 
 
@@ -30,15 +30,18 @@ def require_examples(folder: Path, study: Study) -> None:
         raise StudyError(
             str(folder / FILE_NAME),
             faults,
-            advice="Put the files there, or correct the paths in [[questions.examples]].",
+            advice="Put the files there, or correct the paths: [[questions.examples]], [[questions.offered]].",
         )
 
 
 def example_content(folder: Path, study: Study, question: AnyQuestion, number: int) -> bytes:
-    """Return an example of a question as WebP; refused if there is none, or if its file cannot be shown."""
-    if not 0 <= number < len(question.examples):
+    """Return an example, or the image of an option, as WebP, by its number in ``question.files``.
+
+    Refused if there is none, or if its file cannot be shown.
+    """
+    if number not in question.files:
         raise RefusedError(404, "no-example", "there is no such example")
-    path = folder / question.examples[number].image
+    path = folder / question.files[number]
     try:
         version = path.stat().st_mtime_ns
         return _encoded(path, version, study.collect.image_quality, study.images.background)

@@ -111,6 +111,7 @@ def _trial(catalogue: Catalogue, progress: SessionProgress, side: int) -> State:
         raise LookupError("a trial step without a trial")
     view, key = catalogue.question_views[question.name], catalogue.secret("token")
     traits = kind_of(question).traits
+    shows_prompt = traits.shows_prompt and getattr(question, "show_prompt", True)
     coming = (session.plan or [])[progress.position + 1 : progress.position + 1 + AHEAD]
     return {
         "trial": trial_token(key, session.session, trial.trial),
@@ -118,7 +119,7 @@ def _trial(catalogue: Catalogue, progress: SessionProgress, side: int) -> State:
         "kind": question.kind,
         "text": question.text,
         "images": [_image(catalogue, key, session.session, trial, name, side) for name in trial.images],
-        "prompt": trial.prompt if traits.shows_prompt else None,
+        "prompt": trial.prompt if shows_prompt else None,
         "words": list(split_words(trial.prompt or "")) if traits.shows_words else None,
         "instruction": trial.expected if trial.role == "attention" else None,
         "feedback": gives_feedback(question, trial),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from beholder.prompts.identities import find_identities, identity_swaps
 from beholder.prompts.tags.tagger import tag_prompt
 from beholder.prompts.tags.tokens import tokenise
 from beholder.prompts.writing.new_prompt import NewPrompt
@@ -54,6 +55,10 @@ SWAPS: dict[str, Mapping[str, str]] = {
 }
 """Tag -> word -> its counterpart. One word of a tag is replaced, but all of the tag ``person``."""
 
+SWAPS |= identity_swaps()
+
+ARTICLE = re.compile(r"\b([Aa])n? $")
+
 
 def swap(text: str, parent: str, kinds: Sequence[str] = tuple(SWAPS)) -> Iterator[NewPrompt]:
     """Yield the counterfactual prompts of a prompt, one for each kind that has a counterpart in it.
@@ -71,6 +76,11 @@ def swap(text: str, parent: str, kinds: Sequence[str] = tuple(SWAPS)) -> Iterato
     quotes = tokenise(text).quotes
     for kind in kinds:
         spans = [(tag.start, tag.end) for tag in tags if tag.name == kind and tag.evidence.lower() in SWAPS[kind]]
+        spans += [
+            (each.start, each.end)
+            for each in find_identities(text)
+            if each.dimension == kind and each.evidence.lower() in SWAPS[kind]
+        ]
         if not spans:
             continue
         spans = sorted({*spans, *_pronouns(text, quotes)}) if kind == "person" else spans[:1]
@@ -85,13 +95,13 @@ def _pronouns(text: str, quotes: Sequence[tuple[int, int]]) -> Iterator[tuple[in
 
 
 def _replaced(text: str, spans: Sequence[tuple[int, int]], kind: str) -> str:
+    """Replace the words, and the article before each of them where it needs another."""
     for span in reversed(spans):
-        text = text[: span[0]] + _counterpart(text, span, kind) + text[span[1] :]
-    return re.sub(
-        r"\b([Aa])n?\b(?= (orange|actor|actress)\b)",
-        r"\1n",
-        re.sub(r"\b([Aa])n (?=[b-df-hj-np-tv-z])", r"\1 ", text),
-    )
+        word = _counterpart(text, span, kind)
+        vowel = word[0].lower() in "aeiou" and not word.lower().startswith("eu")
+        before = ARTICLE.sub(r"\1n " if vowel else r"\1 ", text[: span[0]])
+        text = before + word + text[span[1] :]
+    return text
 
 
 def _counterpart(text: str, span: tuple[int, int], kind: str) -> str:

@@ -130,11 +130,11 @@ def build_single_images(
 
 @dataclass(slots=True)
 class _Aspects:
-    """Aspects of questions by number, with the kind of their values and the ends of their scale."""
+    """Aspects of questions by number: the kind of their values, the ends of their scale, the names of options."""
 
     study: Study
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
-    rows: list[tuple[str, str, str, float, float]] = field(default_factory=list)
+    rows: list[tuple[str, str, str, float, float, tuple[str, ...]]] = field(default_factory=list)
 
     def index(self, question: str, aspect: str, value_kind: str = "") -> int:
         """The number of an aspect; its kind is that of its first use."""
@@ -144,7 +144,8 @@ class _Aspects:
             own = next((q for q in self.study.questions if q.name == question), None)
             scale = kind_of(own).scale(own) if own is not None else None
             low, high = (0.0, 1.0) if scale is None else scale.ends
-            self.rows.append((question, aspect, value_kind, low, high))
+            names = kind_of(own).options(own) if own is not None and value_kind == "category" else ()
+            self.rows.append((question, aspect, value_kind, low, high, names))
         return self.numbers[key]
 
 
@@ -177,7 +178,7 @@ def _add_votes(
                 used[own, number].append((own_value, against))
     shares: dict[str, list[float]] = defaultdict(list)
     for (image, number), answers in used.items():
-        share = _disagreement(answers, *aspects.rows[number][2:])
+        share = _disagreement(answers, *aspects.rows[number][2:5])
         if share is not None:
             shares[image].append(share)
     for image, of_aspects in shares.items():
@@ -197,6 +198,9 @@ def _disagreement(
         total = sum(len(group) for group in groups)
         return sum(len(group) * _divided(group, 0.0, 1.0) for group in groups) / total if total else None
     values = [value for value, _ in answers]
+    if value_kind == "category":
+        most = max(values.count(value) for value in values)
+        return 1 - most / len(values) if len(values) > 1 else None
     if value_kind == "rank":
         low, high = min(values), max(values)
     return _divided(values, low, high) if len(values) > 1 else None

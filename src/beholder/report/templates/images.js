@@ -50,7 +50,8 @@ const describe = (image) => `${content.generators[image.generator]}${image.promp
 
 const DEGREES = { 2: "much better", 1: "better", 0: "about the same", [-1]: "worse", [-2]: "much worse" };
 
-function answerWords(kind, value) {
+function answerWords(kind, value, names) {
+  if (kind === "category") return names[value] ?? number(value);
   if (kind === "detection") return value ? "generated" : "real";
   if (kind === "vote") return value > 0 ? "preferred" : value < 0 ? "not preferred" : "a tie";
   if (kind === "graded-vote") return DEGREES[value] ?? number(value);
@@ -212,10 +213,10 @@ function labelsOf(image) {
 function votesOf(image) {
   const byAspect = Map.groupBy ? Map.groupBy(image.votes, ([aspect]) => aspect) : grouped(image.votes);
   return [...byAspect].map(([aspect, votes]) => {
-    const kind = content.aspects[aspect][2];
+    const [, , kind, , , names] = content.aspects[aspect];
     const paired = votes.some(([, , , rival]) => rival !== null);
     const rows = votes.map(([, rater, value, rival, used]) => {
-      const row = [content.raters[rater], answerWords(kind, value)];
+      const row = [content.raters[rater], answerWords(kind, value, names)];
       if (paired) row.push(rival === null ? "–" : rivalOf(images[rival]));
       row.push(used ? "" : "excluded");
       if (!used) row.className = "excluded";

@@ -178,6 +178,16 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             factor=100,
             digits=1,
         ),
+        "option-share": Measure(
+            name="answers that count",
+            unit="%",
+            about=(
+                "The proportion of all answers about the generator's images that name one of the options that the "
+                "question counts; who cannot tell is among all."
+            ),
+            factor=100,
+            digits=1,
+        ),
         "mean-preference": Measure(
             name="mean preference",
             unit="steps",

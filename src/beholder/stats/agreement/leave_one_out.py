@@ -91,6 +91,34 @@ def leave_one_out_agreement(
     return Agreements(rate, low, high, np.where(n > 0, upper, np.nan), n.astype(np.int64), level)
 
 
+def leave_one_out_plurality(
+    raters: ArrayLike, items: ArrayLike, choices: ArrayLike, *, classes: int, level: float = 0.95
+) -> Agreements:
+    """Return how often each rater's choice of several (0, 1, …) is the one that most of the other raters chose.
+
+    Items on which the others have no single leader are left out. The p-value is one-sided: P(X ≥ agreements) for
+    X ~ Bin(items, 1/classes), a rater who chooses blindly.
+    """
+    answers = long_answers(raters, items, choices)
+    chosen = answers.values.astype(np.int64)
+    if np.any((chosen != answers.values) | (chosen < 0) | (chosen >= classes)):
+        raise StatisticsError(f"choices are whole numbers from 0 to {classes - 1}; found others")
+    counts = np.zeros((int(answers.items.max(initial=-1)) + 1, classes))
+    np.add.at(counts, (answers.items, chosen), 1.0)
+    others = counts[answers.items]  # (answers, classes), without the own answer
+    others[np.arange(len(chosen)), chosen] -= 1
+    most = others.max(axis=1, initial=0.0)
+    led = (most > 0) & ((others == most[:, None]).sum(axis=1) == 1)
+    agrees = (others.argmax(axis=1) == chosen)[led]
+    who = answers.raters[led]
+    n = np.bincount(who, minlength=answers.rater_count)
+    agree = np.bincount(who, agrees, answers.rater_count)
+    rate = np.where(n > 0, agree / np.maximum(n, 1), np.nan)
+    low, high = wilson(agree, n, level)
+    upper = np.where(agree > 0, special.betainc(np.maximum(agree, 1), n - agree + 1, 1 / classes), 1.0)
+    return Agreements(rate, low, high, np.where(n > 0, upper, np.nan), n.astype(np.int64), level)
+
+
 def _centred(values: NDArray[np.float64], who: NDArray[np.int64], n: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return values minus their rater's mean (answers,)."""
     mean = np.bincount(who, values, len(n)) / np.maximum(n, 1)

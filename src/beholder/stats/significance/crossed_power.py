@@ -141,6 +141,7 @@ def crossed_power(
         size = abs(float(design.values[first] - design.values[second])) if difference is None else abs(difference)
         away = size / np.where(error > 0, error, np.nan)
         power = stats.nct.sf(reach, degrees, away) + stats.nct.cdf(-reach, degrees, away)
+        power = np.where(np.isnan(power) & (away > 2 * reach), 1.0, power)  # too far out for scipy
     elif claim == "half-width":
         most = (float(half_width or 0.0) / np.where(error > 0, reach * error, np.nan)) ** 2
         power = np.where(np.isfinite(degrees), special.chdtr(degrees, degrees * most), (most >= 1).astype(float))

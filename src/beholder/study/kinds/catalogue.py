@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from beholder.study.kinds.choice import CHOICE
 from beholder.study.kinds.kind import Kind
 from beholder.study.kinds.pair import PAIR
 from beholder.study.kinds.ranking import RANKING
@@ -19,7 +20,8 @@ from beholder.study.kinds.traits import MarkedQuestion
 from beholder.study.question import Question
 
 KINDS: dict[str, Kind[Any]] = {
-    kind.name: kind for kind in (REALISM, TIMED_REALISM, PAIR, RANKING, SIDE_BY_SIDE, RATING, RICH_FEEDBACK, SWEEP)
+    kind.name: kind
+    for kind in (REALISM, TIMED_REALISM, PAIR, RANKING, SIDE_BY_SIDE, RATING, RICH_FEEDBACK, SWEEP, CHOICE)
 }
 
 

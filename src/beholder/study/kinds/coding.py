@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-ValueKind = Literal["detection", "vote", "graded-vote", "rating", "rank", "credit"]
+ValueKind = Literal["detection", "vote", "graded-vote", "rating", "rank", "credit", "category"]
 """What the value of a judgement means.
 
 *detection*: 1 the image was called generated, 0 it was called real. *vote*: 1 the image was preferred to the
 other, −1 the other to the image, 0 a tie. *graded-vote*: the same from −2 (the other is much better) to 2.
 *rating*: a value on the question's scale. *rank*: the rank among the images shown, 1 the best, ties share one.
-*credit*: from 0 to 1, how far key presses point at the image.
+*credit*: from 0 to 1, how far key presses point at the image. *category*: the place of a named option among those
+on offer, from 0; a name, not an amount.
 """
 
 
@@ -22,6 +23,8 @@ class ChoiceCoding:
     values: Mapping[str, float]
     slack: float = 0.0
     """A repeated trial is answered alike where the values differ by at most this much."""
+    counted: tuple[float, ...] = ()
+    """Of categories: the values whose proportion rates a generator."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ RATERS = Table(
     key=("question", "rater"),
 )
 
-VALUE_KINDS = ("detection", "vote", "graded-vote", "rating", "rank", "credit")
+VALUE_KINDS = ("detection", "vote", "graded-vote", "rating", "rank", "credit", "category")
 """What ``judgements.value`` means: see ``beholder.study.kinds.coding``."""
 
 JUDGEMENTS = Table(
@@ -62,7 +62,7 @@ JUDGEMENTS = Table(
             "value",
             NUMBER,
             "By `value_kind`: 1 called generated, 0 real; 1 `image` preferred, −1 `other`, 0 a tie (graded from "
-            "−2 to 2); a rating; a rank, 1 the best; a credit from 0 to 1.",
+            "−2 to 2); a rating; a rank, 1 the best; a credit from 0 to 1; the place of a named option, from 0.",
         ),
         Column("value_kind", TEXT, "What the value means.", allowed=VALUE_KINDS),
         Column("expected", NUMBER, "The right value, where there is one.", nullable=True),

@@ -8,7 +8,7 @@ export class AnswerBar {
   /**
    * @param {string[]} options the choices, exactly as the server names them, from left to right
    * @param {import("../steps/trial.js").TrialTools} tools
-   * @param {Record<string, string>} [symbols] a sign for a choice
+   * @param {Record<string, string | Element>} [symbols] a sign for a choice
    */
   constructor(options, tools, symbols = {}) {
     this.options = options;
@@ -55,7 +55,7 @@ export class AnswerBar {
     });
   }
 
-  /** @param {string} choice @param {string} [symbol] */
+  /** @param {string} choice @param {string | Element} [symbol] */
   #button(choice, symbol) {
     const { t } = this.tools;
     const keys = keysOf(choice, this.options);

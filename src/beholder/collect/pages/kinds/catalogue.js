@@ -1,5 +1,6 @@
 // How each kind of question is shown and answered. A new kind is a file beside this, and a line below.
 
+import { choice } from "/static/kinds/choice.js";
 import { pair } from "/static/kinds/pair.js";
 import { ranking } from "/static/kinds/ranking.js";
 import { rating } from "/static/kinds/rating.js";
@@ -29,4 +30,5 @@ export const KINDS = {
   "rating": rating,
   "rich-feedback": richFeedback,
   "sweep": sweep,
+  "choice": choice,
 };

@@ -1,4 +1,5 @@
-// The keys of every choice, alike in all kinds: the left hand for the left, the right hand for the right.
+// The keys of every choice, alike in all kinds: the left hand for the left, the right hand for the right. Options that
+// a study names itself have digits, then letters, in their order.
 
 /** @type {Record<string, string[]>} */
 const KEYS = {
@@ -10,7 +11,11 @@ const KEYS = {
   "same": ["t", "ArrowDown"],
   "right": ["j", "ArrowRight"],
   "right-much": ["k", "5"],
+  "several": ["s"],
+  "cannot-tell": ["c"],
 };
+
+const IN_ORDER = "1234567890qwertyuiop";
 
 const DIGITS_OF_FIVE = { "left": "2", "same": "3", "right": "4" };
 
@@ -19,6 +24,9 @@ const DIGITS_OF_FIVE = { "left": "2", "same": "3", "right": "4" };
  * @param {string[]} options all choices of the question
  */
 export function keysOf(choice, options) {
+  const named = options.filter((option) => option !== "several" && option !== "cannot-tell");
+  const own = named.every((option) => KEYS[option]) && new Set(named.map((option) => KEYS[option][0])).size === named.length;
+  if (!own && named.includes(choice)) return [IN_ORDER[named.indexOf(choice)]];
   const digit = options.length === 5 && DIGITS_OF_FIVE[/** @type {keyof typeof DIGITS_OF_FIVE} */ (choice)];
   return digit ? [...KEYS[choice], digit] : KEYS[choice];
 }

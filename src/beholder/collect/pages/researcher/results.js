@@ -15,6 +15,7 @@ const WORDS = {
   "mean-opinion": "Mean opinion",
   "mean-preference": "Mean preference, from −2 to 2",
   "pass-rate": "Images passed over in a series",
+  "option-share": "Answers that name an option that counts",
   "plackett-luce": "Strength in rankings (Plackett–Luce)",
   "d-prime": "Discrimination of generated from real images (d′)",
   "modal-exposure": "Modal exposure of the staircases, in ms",

@@ -1,0 +1,1 @@
+"""Does a scorer move when it should not, and not move when it should?"""

@@ -1,0 +1,1 @@
+"""The page of the audits: findings in words first, then every figure with its interval."""
