@@ -9,7 +9,7 @@ from beholder.errors import StatisticsError
 
 
 def test_each_rule_by_itself() -> None:
-    # voter 0 alternates in 4 s; 1 votes left 20 times: 2 · 2⁻²⁰ < 10⁻⁴; 2 is fast; 3 fails 5 of 5 checks: .15⁵ < 10⁻³
+    # voter 0 alternates in 4 s; 1 votes left 20 times: 2 · 2⁻²⁰ < 10⁻⁴; 2 is fast; 3 fails 5 checks: .15⁵ < 10⁻³
     who = np.repeat(np.arange(4), 20)
     left = np.concatenate([np.tile([0.0, 1.0], 10), np.ones(20), np.tile([0.0, 1.0], 10), np.tile([0.0, 1.0], 10)])
     seconds = np.repeat([4.0, 4.0, 0.3, 4.0], 20)
@@ -56,8 +56,8 @@ def test_a_ring_is_found_where_there_is_one(planted: bool) -> None:
 
 
 def test_gaps_of_images_by_hand() -> None:
-    # two images, three votes to one: the peak of 3 log p + 1 log (1 − p) − θ₀²/2 − θ₁²/2 with θ₁ = −θ₀, p = expit(2θ₀):
-    # 3 − 4p = θ₀, solved by bisection: θ₀ = .37436…
+    # two images, three votes to one: the peak of 3 log p + log (1 − p) − θ₀²/2 − θ₁²/2 with θ₁ = −θ₀ and
+    # p = expit(2 θ₀) has 3 − 4p = θ₀
     gap = image_gaps([0, 0, 0, 1], [1, 1, 1, 0], [1, 1, 1, 1], images=2)
     theta = gap[0] / 2
     assert 3 - 4 * special.expit(2 * theta) == pytest.approx(theta, abs=1e-6)

@@ -64,7 +64,7 @@ def plan_arena(
 
 
 def draw_pair(plan: PairPlan, rng: np.random.Generator) -> DrawnPair:
-    """Draw a pair and the order in which it is shown."""
+    """Draw two entries and the order in which it is shown."""
     is_even = bool(rng.random() < plan.exploration)
     count = len(plan.pairs)
     if is_even:

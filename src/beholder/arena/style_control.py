@@ -14,8 +14,8 @@ from scipy import special
 
 from beholder.errors import StatisticsError
 
-RIDGE = 1e-4
-"""Pulls ratings to 0, as 1/10,000 of a vote: entries that only won or lost stay finite, if far out."""
+RIDGE = 0.01
+"""Pulls ratings to 0, as a normal prior of standard deviation 10: who only won stays finite, if far out."""
 
 STEPS, TOLERANCE = 60, 1e-10
 
@@ -60,9 +60,9 @@ def styled_ratings(
         raise StatisticsError(f"covariates must be finite numbers (votes, covariates); found shape {style.shape}")
     if len(won) == 0:
         raise StatisticsError("ratings need at least one vote")
-    spread = np.sqrt((style**2).mean(axis=0))
+    spread = np.asarray(np.sqrt((style**2).mean(axis=0)), np.float64)
     constant = spread <= 1e-12
-    kept = style[:, ~constant] / spread[~constant]
+    kept = np.divide(style[:, ~constant], spread[~constant])
     entry_part = np.zeros((len(won), entries))
     entry_part[np.arange(len(won)), left] += 1
     entry_part[np.arange(len(won)), right] -= 1
@@ -72,7 +72,7 @@ def styled_ratings(
     sums = np.zeros((int(who.max()) + 1, design.shape[1]))
     np.add.at(sums, who, residual)
     pull = sums @ bread
-    voters = np.count_nonzero(np.bincount(who))
+    voters = int(np.count_nonzero(np.bincount(who)))
     covariance = pull.T @ pull * voters / max(voters - 1, 1)
     centre = np.eye(entries) - 1 / entries
     rating = centre @ beta[:entries]
@@ -80,7 +80,7 @@ def styled_ratings(
     effect, effect_error = np.full(len(constant), np.nan), np.full(len(constant), np.nan)
     effect[~constant] = beta[entries:]
     effect_error[~constant] = np.sqrt(np.diag(covariance)[entries:])
-    return StyledRatings(rating, np.sqrt(np.diag(own)), effect, effect_error, constant)
+    return StyledRatings(rating, np.sqrt(np.maximum(np.diag(own), 0.0)), effect, effect_error, constant)
 
 
 def _maximum(

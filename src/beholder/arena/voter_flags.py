@@ -101,10 +101,17 @@ def flag_voters(
     asked = np.bincount(checks, minlength=voters)
     failed = np.bincount(checks, np.asarray(check_failed, np.float64), voters)
     careless = stats.binom.sf(failed - 1, asked, CARELESS) < CHECK_LEVEL
-    fast = np.array(
-        [np.median(took[who == v]) < FASTEST_SECONDS if np.any(who == v) else False for v in range(voters)]
-    )
+    fast = _medians(who, took, voters) < FASTEST_SECONDS
     return VoterFlags(fast, sided & (count > 0), careless & (asked > 0))
+
+
+def _medians(who: NDArray[np.int64], seconds: NDArray[np.float64], voters: int) -> NDArray[np.float64]:
+    """Return the median time of every voter (voters,), infinite without votes."""
+    order = np.lexsort((seconds, who))
+    times, count = np.append(seconds[order], np.inf), np.bincount(who, minlength=voters)
+    begin = np.cumsum(count) - count
+    middle = (times[begin + np.maximum(count - 1, 0) // 2] + times[begin + count // 2]) / 2
+    return np.asarray(np.where(count > 0, middle, np.inf), np.float64)
 
 
 def image_gaps(
@@ -167,7 +174,7 @@ def find_rings(
     found = p_value <= RING_LEVEL
     share = PROPORTIONS[-2]
     membership = share * ratio / (1 - share + share * ratio)
-    member = (membership[:, found] > MEMBER).any(axis=1) if found.any() else np.zeros(voters, np.bool_)
+    member = np.asarray((membership[:, found] > MEMBER).any(axis=1), np.bool_)
     return Rings(observed, p_value, found, membership, member)
 
 
@@ -214,7 +221,7 @@ class _Exposure:
         return np.max([np.log1p(p * (ratio - 1)).sum(axis=0) for p in PROPORTIONS], axis=0), ratio
 
     def _sum(self, logs: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(self.cell, logs, self.voters * self.entries)
+        return np.asarray(np.bincount(self.cell, logs, self.voters * self.entries), np.float64)
 
 
 def _taste(cell: NDArray[np.int64], chance: NDArray[np.float64], won: NDArray[np.float64]) -> float:
