@@ -140,9 +140,7 @@ def anytime(arenas: int, seed: int) -> None:
         squares = np.nancumsum(scores**2, axis=0) / np.maximum(counts, 1) - means**2
         error = np.sqrt(np.maximum(squares, 1e-9) / np.maximum(counts, 1))
         plain += int(np.any((np.abs(means - 0.5) > 1.96 * error)[10:]))
-    print(
-        f"| looking after each of 100 voters, 5 equal entries, {arenas} arenas | arenas with any error |\n|---|---|"
-    )
+    print(f"| a look after each of 100 voters, 5 equal entries, {arenas} arenas | any error |\n|---|---|")
     for name, count in (
         ("a plain 95 % interval", plain),
         ("any of the 5 anytime-valid intervals misses", missed),
@@ -169,15 +167,15 @@ def rings(arenas: int, seed: int) -> None:
                 gap = image_gaps(*images, wins, images=entries * PROMPTS)
                 ring = find_rings(who, first, second, wins, gap, voters=300, entries=entries, rng=rng, worlds=199)
                 if planted:
-                    found += int(ring.found[entries // 2])
+                    found += int(ring.detected[entries // 2])
                     weakly += int(ring.p_value[entries // 2] <= 0.05)
                     members.append(ring.member[:10].mean())
                 else:
-                    alarms += int(ring.found.any())
+                    alarms += int(ring.detected.any())
                 honest.append(ring.member[10:].mean())
         print(
-            f"| {entries} entries | {found / arenas:.2f} | {weakly / arenas:.2f} | {alarms / arenas:.3f} | {np.mean(honest):.4f} "
-            f"| {np.mean(members):.2f} |"
+            f"| {entries} | {found / arenas:.2f} | {weakly / arenas:.2f} | {alarms / arenas:.3f} "
+            f"| {np.mean(honest):.4f} | {np.mean(members):.2f} |"
         )
 
 

@@ -2,14 +2,15 @@
 
     python benchmarks/arena_server.py [--voters 300] [--seconds 60] [--kills 20]
 
-Voters look at a pair for a lognormal time with a median of 4 s, fetch both images, and vote; the server is ``beholder
-collect --arena`` in a process of its own. Then 16 voters vote as fast as they can while the server is killed at random
-moments and started again; a vote without a reply is sent again with its key, as the page does. Afterwards the database is
-asked for every vote that was acknowledged.
+Voters look at a pair for a lognormal time with a median of 4 s, fetch both images, and vote; the server is
+``beholder collect --arena`` in a process of its own. Then 16 voters vote as fast as they can while the server is
+killed at random moments and started again; a vote without a reply is sent again with its key, as the page does.
+Afterwards the database is asked for every vote that was acknowledged.
 """
 
 import argparse
 import asyncio
+import json
 import os
 import platform
 import secrets
@@ -26,7 +27,7 @@ from pathlib import Path
 
 import httpx
 import numpy as np
-from served import make_folder
+from served import Json, Wire, make_folder
 from sqlalchemy import create_engine, text
 
 from beholder.collect.arena.ballots import OUTCOMES
@@ -34,7 +35,7 @@ from beholder.collect.arena.schema import arena_url
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 
-PACE_SECONDS = 4.0
+PACE_SECONDS, ARRIVAL_SECONDS, PATIENCE = 4.0, 15.0, 300.0
 
 
 @dataclass
@@ -87,59 +88,51 @@ class ArenaProcess:
 
 async def vote_on(port: int, observed: Observed, rng: np.random.Generator, end: float, *, human: bool) -> None:
     """One voter until the end; a request without a reply is sent again."""
-    limits = httpx.Limits(max_connections=1, max_keepalive_connections=1)
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, limits=limits) as client:
+    wire = Wire(port)
+    if human:
+        await asyncio.sleep(rng.uniform(0, ARRIVAL_SECONDS))
+    state = await insist(wire, "POST", "/api/enter", {"agreed": True}, observed)
+    while state["step"] == "vote" and time.perf_counter() < end and not observed.stop:
         if human:
-            await asyncio.sleep(rng.uniform(0, 10))
-        state = await insist(client, "POST", "/api/enter", {"agreed": True}, observed, end)
-        while state and state.get("step") == "vote" and time.perf_counter() < end and not observed.stop:
-            if human:
-                for image in state["images"]:
-                    began = time.perf_counter()
-                    await insist(client, "GET", f"/api/image/{image['token']}", None, observed, end)
-                    observed.image_ms.append(1e3 * (time.perf_counter() - began))
-                await asyncio.sleep(float(rng.lognormal(np.log(PACE_SECONDS), 0.5)))
-            else:
-                await asyncio.sleep(0.26)
-            body = {
-                "ballot": state["ballot"],
-                "key": secrets.token_hex(16),
-                "outcome": str(rng.choice(OUTCOMES)),
-                "seconds": 1.0,
-            }
-            began = time.perf_counter()
-            reply = await insist(client, "POST", "/api/answer", body, observed, end + 60)
-            if not reply:
-                return
-            observed.vote_ms.append(1e3 * (time.perf_counter() - began))
-            observed.acknowledged.append(body["key"])
-            state = reply["state"]
+            for image in state["images"]:
+                began = time.perf_counter()
+                await insist(wire, "GET", f"/api/image/{image['token']}", None, observed)
+                observed.image_ms.append(1e3 * (time.perf_counter() - began))
+        await asyncio.sleep(float(rng.lognormal(np.log(PACE_SECONDS), 0.5)) if human else 0.26)
+        body: Json = {"ballot": state["ballot"], "key": secrets.token_hex(16), "seconds": 1.0}
+        body["outcome"] = str(rng.choice(OUTCOMES))
+        began = time.perf_counter()
+        reply = await insist(wire, "POST", "/api/answer", body, observed)
+        observed.vote_ms.append(1e3 * (time.perf_counter() - began))
+        observed.acknowledged.append(body["key"])
+        state = reply["state"]
+    wire.close()
 
 
-async def insist(
-    client: httpx.AsyncClient,
-    method: str,
-    path: str,
-    body: dict[str, object] | None,
-    observed: Observed,
-    end: float,
-) -> dict[str, object]:
-    """Ask until there is a reply, as the page does; nothing once the time is over."""
-    while time.perf_counter() < end + 60:
+async def insist(wire: Wire, method: str, path: str, body: Json | None, observed: Observed) -> Json:
+    """Ask until there is a reply, as the page does."""
+    content = b"" if body is None else json.dumps(body).encode()
+    until = time.perf_counter() + PATIENCE
+    while time.perf_counter() < until:
         try:
-            reply = await client.request(method, path, json=body)
-        except httpx.HTTPError:
-            reply = None
-        if reply is not None and reply.status_code == 200:
-            return (
-                dict(reply.json()) if reply.headers["content-type"].startswith("application/json") else {"ok": 1}
-            )
-        if reply is not None and reply.status_code not in (429, 503):
-            observed.errors[f"{path.split('/')[2]}: {reply.status_code}"] += 1
-            return {}
+            status, reply = await wire.ask(method, path, content)
+        except OSError:
+            status, reply = 503, b""
+        if status == 200:
+            return dict(json.loads(reply)) if method == "POST" else {}
+        if status not in (429, 503):
+            observed.errors[f"{path[:12]}: {status} {reply[:60]!r}"] += 1
         observed.resent += 1
-        await asyncio.sleep(0.2)
-    return {}
+        await asyncio.sleep(0.1)
+    raise TimeoutError(path)
+
+
+async def wait_for_images(port: int) -> None:
+    """Until the images are encoded, none is served."""
+    wire, ready = Wire(port), Observed()
+    state = await insist(wire, "POST", "/api/enter", {"agreed": True}, ready)
+    await insist(wire, "GET", f"/api/image/{state['images'][0]['token']}", None, ready)
+    wire.close()
 
 
 async def crowd(port: int, voters: int, seconds: float, *, human: bool, observed: Observed) -> None:
@@ -167,11 +160,8 @@ def verdict(folder: Path, observed: Observed) -> dict[str, int]:
         doubled = connection.scalar(
             text("select count(*) from (select 1 from votes group by ballot having count(*) > 1)")
         )
-        off = connection.scalar(
-            text(
-                "select count(*) from voters v where votes <> (select count(*) from votes w where w.voter = v.voter)"
-            )
-        )
+        apart = "votes <> (select count(*) from votes w where w.voter = v.voter)"
+        off = connection.scalar(text(f"select count(*) from voters v where {apart}"))
         assert connection.scalar(text("pragma integrity_check")) == "ok"
     engine.dispose()
     return {
@@ -197,14 +187,12 @@ def main() -> None:
         server = ArenaProcess(folder)
         server.start()
         paced = Observed()
+        asyncio.run(wait_for_images(server.port))
         before = os.getloadavg()[0]
         asyncio.run(crowd(server.port, options.voters, options.seconds, human=True, observed=paced))
-        print(
-            f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load average {before:.1f} before"
-        )
-        print(
-            f"and {os.getloadavg()[0]:.1f} after; {options.voters} voters, {options.seconds:.0f} s, errors {dict(paced.errors)}\n"
-        )
+        loads = f"load average {before:.1f} before, {os.getloadavg()[0]:.1f} after"
+        print(f"{platform.machine()}, {os.cpu_count()} cores, {loads}")
+        print(f"{options.voters} voters, {options.seconds:.0f} s, refused: {dict(paced.errors)}\n")
         print("| | p50 | p95 | p99 |\n|---|---|---|---|")
         for name, times in (("vote to next pair, with the draw", paced.vote_ms), ("image", paced.image_ms)):
             print(

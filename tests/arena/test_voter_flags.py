@@ -49,7 +49,7 @@ def test_a_ring_is_found_where_there_is_one(planted: bool) -> None:
     who, first, second, wins = ring(planted)
     rng = np.random.default_rng(1)
     found = find_rings(who, first, second, wins, np.zeros(len(wins)), voters=60, entries=4, rng=rng, worlds=120)
-    assert found.found.tolist() == [False, False, planted, False]
+    assert found.detected.tolist() == [False, False, planted, False]
     if planted:
         assert found.member[:8].mean() >= 0.75
     assert found.member[8:].mean() < 0.05

@@ -62,7 +62,7 @@ class Rings:
 
     statistic: NDArray[np.float64]  # (entries,) log likelihood ratio
     p_value: NDArray[np.float64]  # (entries,) over all entries together
-    found: NDArray[np.bool_]  # (entries,)
+    detected: NDArray[np.bool_]  # (entries,)
     membership: NDArray[np.float64]  # (voters, entries) probability
     member: NDArray[np.bool_]  # (voters,) flagged
 

@@ -1,5 +1,6 @@
 """An arena from the first vote to the board: blind, each vote once and on the disk, capped, a study in the end."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from secrets import token_hex
@@ -181,6 +182,8 @@ def test_the_board_and_ones_own_after_thirty_votes(arena: Arena, monkeypatch: py
     assert rows[best]["weighted"] == 1.0
     assert all(row["low"] <= row["rate"] <= row["high"] for row in rows.values() if row["rate"] is not None)
     assert rows[best]["styled"] is not None
+    assert all(row["entry"] not in row["better_than"] for row in rows.values())
+    assert rows[board["entries"][-1]["entry"]]["better_than"] is not rows[best]["better_than"]
     assert sum(row["exposure"] for row in rows.values()) == pytest.approx(2)
     own = voter.client.get("/api/own").json()
     assert own["entries"][0]["entry"] == best
@@ -225,6 +228,8 @@ def test_a_voter_to_one_side_is_flagged_for_the_researcher(arena: Arena, monkeyp
         voter.vote("left")
     arena.service.renew()
     assert list(arena.service.flagged().values()) == [["one side"]]
+    assert "1 voters stand out" in export_arena(arena.folder, arena.url)
+    assert list(json.loads((arena.folder / "arena" / "flagged.json").read_text()).values()) == [["one side"]]
 
 
 def test_votes_become_a_study_that_is_ranked_with_its_propensities(arena: Arena) -> None:

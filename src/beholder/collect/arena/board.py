@@ -78,11 +78,7 @@ def vote_table(rows: Sequence[Any], entries: Sequence[str]) -> VoteTable:
 def build_board(table: VoteTable, styles: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
     """Return one row per entry; numbers that cannot be computed yet are left out (null)."""
     count, used = len(table.entries), table.counted
-    blank: dict[str, Any] = {
-        "rate": None, "low": 0.0, "high": 1.0, "weighted": None, "weighted_error": None, "rating": None,
-        "rating_error": None, "styled": None, "styled_error": None, "voters": 0, "better_than": [],
-    }  # fmt: skip
-    rows = [{"entry": name, "votes": table.outcome_counts(n), **blank} for n, name in enumerate(table.entries)]
+    rows = [{"entry": name, "votes": table.outcome_counts(n), **_blank()} for n, name in enumerate(table.entries)]
     if not used.any():
         return rows
     who, first, second, wins = table.voter[used], table.first[used], table.second[used], table.wins[used]
@@ -100,6 +96,12 @@ def build_board(table: VoteTable, styles: Mapping[str, Sequence[float]]) -> list
             }  # fmt: skip
     _add_anytime(rows, table)
     return rows
+
+
+def _blank() -> dict[str, Any]:
+    """What is known of an entry before any vote."""
+    names = ("rate", "weighted", "weighted_error", "rating", "rating_error", "styled", "styled_error")
+    return {**dict.fromkeys(names), "low": 0.0, "high": 1.0, "voters": 0, "better_than": []}
 
 
 def _add_anytime(rows: list[dict[str, Any]], table: VoteTable) -> None:

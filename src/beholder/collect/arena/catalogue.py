@@ -23,17 +23,19 @@ class ArenaImages:
     """All images that can be shown, and where."""
 
     pictures: Mapping[str, StudyImage]
-    shown: Mapping[str, Mapping[str, str]]
+    by_prompt: Mapping[str, Mapping[str, str]]
     """Text of a prompt → entry → its image."""
 
     @property
     def entries(self) -> tuple[str, ...]:
         """All entries with images."""
-        return tuple(sorted({entry for by_entry in self.shown.values() for entry in by_entry}))
+        return tuple(sorted({entry for by_entry in self.by_prompt.values() for entry in by_entry}))
 
     def prompts_of(self, first: str, second: str) -> tuple[str, ...]:
         """Prompts for which both have an image."""
-        return tuple(prompt for prompt, by_entry in self.shown.items() if first in by_entry and second in by_entry)
+        return tuple(
+            prompt for prompt, by_entry in self.by_prompt.items() if first in by_entry and second in by_entry
+        )
 
 
 def load_images(folder: Path) -> ArenaImages:

@@ -1,5 +1,6 @@
 """The votes of an arena as a study of its own, which consolidate and rank read: ``FOLDER/arena``."""
 
+import json
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +9,8 @@ from typing import Any
 import polars as pl
 from sqlalchemy import select
 
-from beholder.collect.arena.schema import ballots, open_arena, voters, votes
+from beholder.collect.arena.board import flagged_voters, vote_table
+from beholder.collect.arena.schema import ballots, entries, open_arena, voters, votes
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 from beholder.study.study import FILE_NAME, Study, dump_study, load_study
@@ -21,6 +23,9 @@ ROOM = "arena"
 
 QUESTION = "arena"
 
+FLAGGED = "flagged.json"
+"""Voters who stand out, each with the reasons; nobody is excluded by it."""
+
 
 def export_arena(folder: Path, url: str) -> str:
     """Write prompts, images, trials with their propensities, sessions and answers; return what was written.
@@ -32,6 +37,7 @@ def export_arena(folder: Path, url: str) -> str:
     database = open_arena(url)
     with database.reading() as connection:
         people = connection.execute(select(voters).order_by(voters.c.created, voters.c.voter)).all()
+        names = list(connection.scalars(select(entries.c.entry).order_by(entries.c.added, entries.c.entry)))
         rows = connection.execute(
             select(ballots, votes.c.outcome, votes.c.seconds, votes.c.at)
             .join(votes, votes.c.ballot == ballots.c.ballot)
@@ -63,7 +69,11 @@ def export_arena(folder: Path, url: str) -> str:
     place.mkdir(exist_ok=True)
     Store(place).write(frames, Provenance("import", {"format": "arena", "source": "arena"}, study.seed, {}))
     (place / FILE_NAME).write_text(dump_study(arena), encoding="utf-8")
-    return f"arena: {len(rows):,} votes of {len(slots):,} voters in {place}. Next: beholder run {place}"
+    table = vote_table(sorted(rows, key=lambda row: (row.at, row.ballot)), names)
+    flagged = flagged_voters(table, seed=study.seed)
+    (place / FLAGGED).write_text(json.dumps(flagged, indent=2) + "\n", encoding="utf-8")
+    stand_out = f" {len(flagged):,} voters stand out: see {place / FLAGGED}." if flagged else ""
+    return f"arena: {len(rows):,} votes of {len(slots):,} voters in {place}.{stand_out} Next: beholder run {place}"
 
 
 def _trial(row: Any, slot: int, prompt_of: dict[str, str]) -> dict[str, object]:  # noqa: ANN401 - a row

@@ -27,6 +27,9 @@ from beholder.tables.store import Store
 RENEW_SECONDS = 3.0
 """Between two looks for new votes."""
 
+RESTS = 9.0
+"""Rest after a renewal, as a multiple of its duration: votes have nine tenths of the time for themselves."""
+
 faults = logging.getLogger(__name__)
 
 
@@ -39,7 +42,7 @@ class ArenaService:
         self.database = open_arena(url)
         with self.database.writing() as connection:
             register(connection, self.images)
-            start = {"even": EVEN, "prompts": len(self.images.shown)}
+            start = {"even": EVEN, "prompts": len(self.images.by_prompt)}
             connection.execute(insert(log).values(at=time.time(), kind="started", detail=start))
         with self.database.reading() as connection:
             self.key = str(connection.scalar(select(secrets.c.value).where(secrets.c.name == TOKEN)))
@@ -155,11 +158,14 @@ class ArenaService:
 def keep_renewing(service: ArenaService, stop: threading.Event) -> None:
     """Renew draw and board until told to stop; a fault is logged, and the last board stays."""
     service.measure_styles()
-    while not stop.wait(RENEW_SECONDS):
+    rest = RENEW_SECONDS
+    while not stop.wait(rest):
+        began = time.perf_counter()
         try:
             service.renew()
         except Exception:  # noqa: BLE001 - votes are taken whatever becomes of the board
             faults.exception("the board could not be renewed")
+        rest = max(RENEW_SECONDS, RESTS * (time.perf_counter() - began))
 
 
 def _draw(table: VoteTable, active: tuple[str, ...]) -> Draw:
@@ -179,7 +185,7 @@ def _sent_lengths(folder: Path, images: ArenaImages) -> dict[str, float]:
     """Characters of the prompt behind each image, as it was sent to the generator where that is recorded."""
     sent = Store(folder).read_or_empty("generations")
     by_path = dict(sent.select("path", "sent").iter_rows()) if not sent.is_empty() else {}
-    prompt_of = {image: prompt for prompt, by_entry in images.shown.items() for image in by_entry.values()}
+    prompt_of = {image: prompt for prompt, by_entry in images.by_prompt.items() for image in by_entry.values()}
     return {
         name: float(len(by_path.get(picture.path) or prompt_of.get(name, "")))
         for name, picture in images.pictures.items()

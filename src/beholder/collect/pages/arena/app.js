@@ -85,7 +85,7 @@ function topBar(state, t) {
   const left = OWN_FROM - state.votes;
   return h("div", { class: "bar" },
     h("span", { class: "bar__count" }, t("arena.votes", { votes: state.votes })),
-    h("span", { class: "bar__count" }, left > 0 ? t("arena.own.left", { left }) : ""),
+    h("span", { class: "bar__count bar__more" }, left > 0 ? t("arena.own.left", { left }) : ""),
     h("span", { class: "bar__space" }),
     h("a", { class: "button button--quiet", href: "/board" }, t("arena.board")));
 }
