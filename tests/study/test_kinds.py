@@ -34,6 +34,7 @@ CASES: list[tuple[Kind[Any], AnyQuestion]] = [
     (TIMED_REALISM, TimedRealismQuestion(name="q")),
     (PAIR, PairQuestion(name="q")),
     (PAIR, PairQuestion(name="q", ties=False)),
+    (PAIR, PairQuestion(name="q", both_bad=True)),
     (RANKING, RankingQuestion(name="q")),
     (RANKING, RankingQuestion(name="q", images=9)),
     (SIDE_BY_SIDE, SideBySideQuestion(name="q")),

@@ -24,6 +24,9 @@ from beholder.cli.options import database_options, database_url, existing_databa
 @click.option("--bad", type=click.IntRange(min=0), default=0, show_default=True, help="Of them, with bad habits.")
 @click.option("--accept-low-pay", is_flag=True, help="Pay less than the study's minimum_hourly all the same.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was collected as JSON, all else to stderr.")
+@click.option("--arena", is_flag=True, help="Serve a live arena of the study's generators instead.")
+@click.option("--retire", metavar="ENTRY", help="With --arena: show this entry no more, log it, and stop.")
+@click.option("--reason", default="", help="Why it is retired; on the board.")
 @click.option("--rotate-token", is_flag=True, help="Replace the researcher's link, end all cookies, and stop.")
 def collect(
     folder: Path,
@@ -38,6 +41,9 @@ def collect(
     accept_low_pay: bool,
     as_json: bool,
     rotate_token: bool,
+    arena: bool,
+    retire: str | None,
+    reason: str,
 ) -> None:
     """Ask raters: serve the pages on which they judge images.
 
@@ -52,10 +58,18 @@ def collect(
     rehearsal has a database of its own in FOLDER/rehearsals: it takes no slots of the study, and can be repeated.
     With --serve, the researcher's pages of the rehearsal are served afterwards.
 
+    With --arena, everyone who has the link votes on blind pairs of the study's generators, and a board shows the
+    votes so far. When the server stops, the votes are a study of their own in FOLDER/arena.
+
     With --rotate-token nothing is served: the researcher's link gets a new token, and whoever is signed in on the
     researcher's page has to sign in again, also on a server that runs.
     """
     gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
+    if retire is not None and not arena:
+        raise click.UsageError("--retire goes with --arena")
+    if arena:
+        _arena(folder.resolve(), Address(host, port), retire, reason)
+        return
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
         return
@@ -214,6 +228,24 @@ def _in_progress(lines: Iterator[str]) -> Iterator[str]:
         if line is None:
             return
         yield line
+
+
+def _arena(folder: Path, address: Address, retired: str | None, reason: str) -> None:
+    """Serve the arena until interrupted and write its votes; or retire an entry."""
+    from beholder.collect.arena.application import serve_arena
+    from beholder.collect.arena.catalogue import retire
+    from beholder.collect.arena.export import export_arena
+    from beholder.collect.arena.schema import arena_url, open_arena
+
+    gc.enable()
+    url = arena_url(folder)
+    if retired is not None:
+        with open_arena(url).writing() as connection:
+            retire(connection, retired, reason or "no reason was stated")
+        click.echo(f"{retired} is retired. A running server notices within seconds.")
+        return
+    serve_arena(folder, url, host=address.host, port=address.port, say=click.echo)
+    click.echo(export_arena(folder, url))
 
 
 def _rotate(folder: Path, database: str | None, host: str, port: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from beholder.study.kinds.choosing import Choosing
 from beholder.study.kinds.coding import ChoiceCoding
@@ -15,23 +15,31 @@ from beholder.study.question import Question, Words
 if TYPE_CHECKING:
     import numpy as np  # the study server starts without it
 
-LEFT, TIE, RIGHT = "left", "tie", "right"
+LEFT, TIE, BOTH_BAD, RIGHT = "left", "tie", "both-bad", "right"
 
 
 class PairQuestion(Question):
-    """Two images of one prompt, side by side; *left*, *right*, and *tie* where allowed."""
+    """Two images of one prompt, side by side; *left*, *right*, and *tie* and *both bad* where allowed."""
 
     kind: Literal["pair"] = "pair"
     text: Words = "Which image do you prefer?"
     ties: bool = Field(True, description="offer a tie")
+    both_bad: bool = Field(False, description="offer *both are bad* as well, which counts as a tie")
+
+    @model_validator(mode="after")
+    def _sound(self) -> PairQuestion:
+        if self.both_bad and not self.ties:
+            raise ValueError("both_bad needs ties: it counts as one")
+        return self
 
 
 class Pair(Choosing[PairQuestion]):
     """The better one overall, or a tie where the difference is below the indifference threshold."""
 
     def options(self, question: PairQuestion) -> tuple[str, ...]:
-        """Left, tie, right, or without the tie."""
-        return self.choices if question.ties else (LEFT, RIGHT)
+        """Left, tie, both bad, right, or without what is not offered."""
+        between = (TIE,) * question.ties + (BOTH_BAD,) * question.both_bad
+        return (LEFT, *between, RIGHT)
 
     def ties(self, question: PairQuestion) -> bool:
         """As the question says."""
@@ -65,7 +73,7 @@ PAIR = Pair(
         expected_by="bradley-terry",
     ),
     aspect="preference",
-    choices=(LEFT, TIE, RIGHT),
+    choices=(LEFT, TIE, BOTH_BAD, RIGHT),
     images=2,
-    code=ChoiceCoding("vote", {LEFT: 1.0, TIE: 0.0, RIGHT: -1.0}),
+    code=ChoiceCoding("vote", {LEFT: 1.0, TIE: 0.0, BOTH_BAD: 0.0, RIGHT: -1.0}),
 )

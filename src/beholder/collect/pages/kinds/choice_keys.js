@@ -9,6 +9,7 @@ const KEYS = {
   "left": ["f", "ArrowLeft"],
   "tie": ["t", "ArrowDown"],
   "same": ["t", "ArrowDown"],
+  "both-bad": ["b", "ArrowUp"],
   "right": ["j", "ArrowRight"],
   "right-much": ["k", "5"],
   "several": ["s"],

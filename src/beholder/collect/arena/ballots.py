@@ -1,0 +1,150 @@
+"""Pairs served and votes taken, each in one transaction: a vote is on the disk before it is acknowledged."""
+
+import secrets as randomness
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import Connection, Row, insert, select, update
+
+from beholder.arena.pair_choice import draw_pair
+from beholder.collect.arena.catalogue import ArenaImages
+from beholder.collect.arena.schema import ballots, voters, votes
+from beholder.errors import RefusedError
+from beholder.stats.comparisons.active_pairs import PairPlan
+
+OUTCOMES = ("left", "tie", "both-bad", "right")
+WINS = {"left": 1.0, "tie": 0.5, "both-bad": 0.5, "right": 0.0}
+"""What a vote counts for the first entry."""
+
+CHECK_SHARE = 1 / 12
+"""Proportion of pairs that show one image twice: who prefers either did not look."""
+
+CAP = 300
+"""Votes of one voter that are taken at most: nobody decides an arena alone."""
+
+LEAST_SECONDS = 0.25
+"""Between a pair being served and its vote; a page cannot even show it sooner."""
+
+
+class Vote(BaseModel):
+    """What the page sends."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ballot: str = Field(max_length=64)
+    key: str = Field(min_length=16, max_length=64)
+    outcome: Literal["left", "tie", "both-bad", "right"]
+    seconds: float = Field(ge=0, le=86_400)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What pairs are drawn from now."""
+
+    plan: PairPlan
+    entries: tuple[str, ...]
+
+
+def open_ballot(connection: Connection, voter: Row[Any]) -> Row[Any] | None:
+    """Return the pair that the voter was shown and has not voted on."""
+    row = connection.execute(
+        select(ballots, votes.c.outcome)
+        .outerjoin(votes, votes.c.ballot == ballots.c.ballot)
+        .where(ballots.c.voter == voter.voter)
+        .order_by(ballots.c.number.desc())
+        .limit(1)
+    ).one_or_none()
+    return row if row is not None and row.outcome is None else None
+
+
+def serve_ballot(
+    connection: Connection,
+    voter: Row[Any],
+    draw: Draw,
+    images: ArenaImages,
+    rng: np.random.Generator,
+    *,
+    now: float,
+) -> Row[Any] | None:
+    """Return the open pair, or draw the next one and log it with its propensity; none once the cap is reached."""
+    row = open_ballot(connection, voter)
+    if row is not None:
+        return row
+    served = connection.scalar(
+        select(ballots.c.number).where(ballots.c.voter == voter.voter).order_by(ballots.c.number.desc()).limit(1)
+    )
+    number = 0 if served is None else served + 1
+    if number >= CAP:
+        return None
+    connection.execute(
+        insert(ballots).values(
+            ballot=randomness.token_hex(12),
+            voter=voter.voter,
+            number=number,
+            served=now,
+            **_drawn(connection, voter, draw, images, rng),
+        )
+    )
+    return open_ballot(connection, voter)
+
+
+def _drawn(
+    connection: Connection, voter: Row[Any], draw: Draw, images: ArenaImages, rng: np.random.Generator
+) -> dict[str, Any]:
+    """A pair of entries and a prompt for both that this voter has seen least."""
+    count = len(draw.entries)
+    is_check = bool(rng.random() < CHECK_SHARE)
+    drawn = draw_pair(draw.plan, rng)
+    first, second = draw.entries[drawn.first], draw.entries[drawn.second]
+    prompts = images.prompts_of(first, second)
+    if not prompts:
+        raise RefusedError(503, "no-pair", f"{first} and {second} have no prompt in common")
+    seen = list(connection.scalars(select(ballots.c.prompt).where(ballots.c.voter == voter.voter)))
+    times = np.array([seen.count(prompt) for prompt in prompts])
+    fewest = np.flatnonzero(times == times.min())
+    prompt = prompts[int(fewest[rng.integers(len(fewest))])]
+    if is_check:
+        second = first
+    return {
+        "prompt": prompt,
+        "first": first,
+        "second": second,
+        "first_image": images.by_prompt[prompt][first],
+        "second_image": images.by_prompt[prompt][second],
+        "propensity": 1.0 if is_check else drawn.propensity,
+        "even": drawn.even and not is_check,
+        "is_check": is_check,
+        "entries": count,
+    }
+
+
+def take_vote(connection: Connection, voter: Row[Any], vote: Vote, *, now: float) -> Row[Any]:
+    """Write a vote, once: the same key again changes nothing. Return the pair, to be revealed."""
+    ballot = connection.execute(
+        select(ballots).where(ballots.c.ballot == vote.ballot, ballots.c.voter == voter.voter)
+    ).one_or_none()
+    if ballot is None:
+        raise RefusedError(404, "no-ballot", "there is no such pair for this voter")
+    earlier = connection.execute(select(votes).where(votes.c.ballot == vote.ballot)).one_or_none()
+    if earlier is not None:
+        if earlier.key == vote.key:
+            return ballot
+        raise RefusedError(409, "not-current", "this pair has been voted on")
+    if now - ballot.served < LEAST_SECONDS:
+        raise RefusedError(429, "too-fast", "nobody can have looked at two images in this time")
+    if connection.scalar(select(votes.c.ballot).where(votes.c.voter == voter.voter, votes.c.key == vote.key)):
+        raise RefusedError(409, "key-used", "this key belongs to another vote")
+    connection.execute(
+        insert(votes).values(
+            ballot=vote.ballot,
+            voter=voter.voter,
+            key=vote.key,
+            outcome=vote.outcome,
+            seconds=min(vote.seconds, now - ballot.served),
+            at=now,
+        )
+    )
+    connection.execute(update(voters).where(voters.c.voter == voter.voter).values(votes=voter.votes + 1))
+    return ballot

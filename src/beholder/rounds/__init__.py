@@ -1,0 +1,1 @@
+"""Adversarial rounds: claims that a model fails, verified by others, credited, and trained on."""
