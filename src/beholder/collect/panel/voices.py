@@ -1,9 +1,9 @@
 """What raters and researchers say about each other: ratings, flags that pause a study, and appeals."""
 
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
-import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
 
 from beholder.care.boomerang import RATINGS
@@ -104,6 +104,21 @@ def appeal(connection: Connection, study: str, rater: str, reason: str, statemen
     return int(inserted.inserted_primary_key[0])  # type: ignore[index]
 
 
+def open_appeal(connection: Connection, study: str, rater: str) -> int | None:
+    """Return the number of a rater's appeal that nobody has decided yet.
+
+    Args:
+        connection: In any transaction.
+        study: In which.
+        rater: Who.
+
+    Returns:
+        Its number, or ``None``.
+    """
+    place = (appeals.c.study == study) & (appeals.c.rater == rater) & appeals.c.decision.is_(None)
+    return connection.scalar(select(appeals.c.id).where(place).limit(1))
+
+
 def decide_appeal(connection: Connection, number: int, *, accept: bool, by: str, reason: str, now: float) -> None:
     """Decide an appeal, once; an accepted one gives a frozen report back its place.
 
@@ -155,7 +170,7 @@ def study_voices(connection: Connection) -> list[StudyVoice]:
             .select_from(appeals)
             .where(appeals.c.study == study.study, appeals.c.decision.is_(None))
         )
-        mean = float(np.mean(list(latest.values()))) if len(latest) >= SHOWN_AFTER else None
+        mean = fmean(latest.values()) if len(latest) >= SHOWN_AFTER else None
         voices.append(
             StudyVoice(
                 study.study, len(latest), mean, int(flagged or 0), study.paused is not None, int(waiting or 0)

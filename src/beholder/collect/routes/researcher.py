@@ -18,6 +18,7 @@ from beholder.collect.researcher.overview import overview, warnings
 from beholder.collect.researcher.raters import comment_rows, rater_rows
 from beholder.collect.researcher.sign_in_link import is_local_request
 from beholder.collect.routes.rater import Serving
+from beholder.collect.server.prefix import prefix_of
 from beholder.collect.session import messages
 from beholder.errors import RefusedError
 
@@ -85,11 +86,17 @@ def get_overview(service: Serving, login: SignedIn) -> JsonObject:
 
 
 @router.post("/sign-out", dependencies=[Depends(from_own_page)])
-def post_sign_out(body: messages.Nothing, response: Response, service: Serving, login: SignedIn) -> JsonObject:  # noqa: ARG001
+def post_sign_out(
+    body: messages.Nothing,  # noqa: ARG001
+    request: Request,
+    response: Response,
+    service: Serving,
+    login: SignedIn,
+) -> JsonObject:
     """Invalidate the cookie of this request."""
     with service.database.writing() as connection:
         access.sign_out(connection, login)
-    response.delete_cookie(access.COOKIE, path="/researcher")
+    response.delete_cookie(access.COOKIE, path=f"{prefix_of(request.scope)}/researcher")
     return {"signed_out": True}
 
 

@@ -21,6 +21,14 @@ def texts(language: str) -> dict[str, Any]:
     return content
 
 
+@cache
+def panel_texts(language: str) -> dict[str, Any]:
+    """Load the texts of a panel's pages, with those that they share with a study's."""
+    path = TEXTS / "panel" / f"{language}.json"
+    common = texts(language)
+    return common | json.loads(path.read_text(encoding="utf-8"))
+
+
 def text_in(language: str, by_language: Mapping[Any, str]) -> str:
     """Return a study's own text in a language; else in English, else in any; empty if there is none."""
     choices = {str(code): text for code, text in by_language.items()}

@@ -1,0 +1,71 @@
+"""What the routes of a panel share: its database and the services of its studies."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import select
+
+from beholder.collect.database.schema import SERVING, Database, secrets
+from beholder.collect.panel.logins import create_secrets, login_of
+from beholder.collect.panel.schema import members, open_panel, panel_url
+from beholder.collect.server.service import Service
+from beholder.errors import RefusedError
+from beholder.study.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class PanelSecrets:
+    """The secrets of the panel, by which its cookies are made; named as in a study's catalogue."""
+
+    values: Mapping[str, str]
+
+    def secret(self, name: str) -> str:
+        """Return one of them."""
+        return self.values[name]
+
+
+class PanelService:
+    """The service of a panel. It holds no state of any rater."""
+
+    def __init__(self, folder: Path, url: str | None, services: Mapping[str, Service]) -> None:
+        self.folder = folder
+        self.url = url or panel_url(folder)
+        self.database: Database = open_panel(folder, url, timeouts=SERVING)
+        with self.database.writing() as connection:
+            create_secrets(connection)
+        with self.database.reading() as connection:
+            values = {row.name: str(row.value) for row in connection.execute(select(secrets))}
+        self.catalogue = PanelSecrets(values)
+        self.services = services
+        for name, service in services.items():
+            service.panel_entry = _Entry(self, name)
+
+    def now(self) -> float:
+        """Return seconds since 1970."""
+        return time.time()
+
+    @property
+    def served(self) -> dict[str, tuple[Study, Database]]:
+        """The studies of this server, with their databases."""
+        return {name: (service.study, service.database) for name, service in self.services.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """Says which rater of the panel comes into a study: the one of the cookie, if they took the study."""
+
+    panel: PanelService
+    study: str
+
+    def __call__(self, cookie: str | None) -> str | None:
+        if not cookie:
+            return None
+        with self.panel.database.reading() as connection:
+            try:
+                rater = login_of(connection, cookie, now=self.panel.now()).rater
+            except RefusedError:
+                return None
+            place = (members.c.study == self.study) & (members.c.rater == rater)
+            return connection.scalar(select(members.c.rater).where(place).limit(1))
