@@ -13,6 +13,7 @@ from beholder.care.governance import CHOICES, Choice, Role
 from beholder.cli.output import show_json, show_table
 from beholder.cli.panel import by_option, database_option, folder_argument, json_option, opened, say
 from beholder.collect.panel.board import propose_rule, seat_board, vote
+from beholder.collect.panel.credit_points import keep_points
 from beholder.collect.panel.open_log import read_log
 from beholder.collect.panel.voices import FLAG_KINDS, appeal, decide_appeal, flag_study, rate
 from beholder.errors import UserError
@@ -182,8 +183,15 @@ def log_command(folder: Path, database: str | None, *, as_json: bool) -> None:
 
 @click.command("credit")
 @click.argument("points", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option(
+    "--panel",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the points in this panel, whose researcher's page shows the credit.",
+)
+@database_option
 @json_option
-def credit_command(points: Path, *, as_json: bool) -> None:
+def credit_command(points: Path, folder: Path | None, database: str | None, *, as_json: bool) -> None:
     """Order contributors by the points that they gave each other.
 
     POINTS is a CSV file with the columns giver, receiver and points, and optionally role (of the receiver).
@@ -193,6 +201,9 @@ def credit_command(points: Path, *, as_json: bool) -> None:
 
     names, table, roles = _read_points(points)
     credit = share_credit(names, table)
+    if folder is not None:
+        with opened(folder, database) as panel_database, panel_database.writing() as connection:
+            keep_points(connection, names, table, roles)
     if as_json:
         columns = zip(credit.names, credit.proportion, credit.plain, credit.flagged, strict=True)
         show_json(

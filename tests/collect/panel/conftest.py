@@ -150,7 +150,8 @@ class PanelRater:
             with closing(sqlite3.connect(service.folder / "collect.sqlite", timeout=30)) as connection, connection:
                 connection.execute("update sessions set presented = presented - 30")
 
-        return Visitor(PrefixedClient(self.client, address.rstrip("/")), service.study, ponder=ponder)
+        client = PrefixedClient(self.client, address.rstrip("/"))
+        return Visitor(client, service.study, ponder=ponder)  # type: ignore[arg-type]
 
 
 class PrefixedClient:

@@ -252,7 +252,7 @@ def excluded(served: ServedPanel) -> PanelRater:
     visitor.answer()
     service = served.service.services["faces"]
     with service.database.writing() as connection:
-        person = connection.scalar(select(persons.c.person))
+        person = str(connection.scalar(select(persons.c.person)))
         exclude(
             connection, service.catalogue, service.study, person, reason="too fast", now=service.now(), who="ada"
         )

@@ -6,7 +6,7 @@ sooner (fair progress). Whoever may not begin yet is told when. The order is the
 the researcher, then kinds that interest them, then pay by the hour.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
@@ -78,12 +78,13 @@ def offers(
     liked = set(connection.scalars(select(interests.c.kind).where(interests.c.rater == rater)))
     scores = researcher_scores(connection, rater)
     listed = [
-        Offer(
-            **_facts(served[row.study][0], liked),
-            researcher=row.researcher,
+        _offer(
+            served[row.study][0],
+            row.researcher,
             free=int((progress[row.study] or (0, 0))[0]),
             opens_in=waits[row.study],
             score=scores.get(row.researcher, UNRATED),
+            liked=liked,
         )
         for row in open_rows
     ]
@@ -149,17 +150,21 @@ def _waits(
     return waits
 
 
-def _facts(study: Study, liked: Collection[str]) -> dict[str, object]:
+def _offer(study: Study, researcher: str, *, free: int, opens_in: float, score: float, liked: set[str]) -> Offer:
     least = min(study.questions, key=lambda question: hourly_pay(study, question))
     kinds = tuple(dict.fromkeys(question.kind for question in study.questions))
-    return {
-        "study": study.name,
-        "title": study.title,
-        "purpose": study.description,
-        "kinds": kinds,
-        "currency": study.pay.currency,
-        "pay": base_pay(study, least),
-        "minutes": session_minutes(study, least),
-        "hourly": hourly_pay(study, least),
-        "likes": not liked.isdisjoint(kinds),
-    }
+    return Offer(
+        study=study.name,
+        title=study.title,
+        purpose=study.description,
+        researcher=researcher,
+        kinds=kinds,
+        currency=study.pay.currency,
+        pay=base_pay(study, least),
+        minutes=session_minutes(study, least),
+        hourly=hourly_pay(study, least),
+        free=free,
+        opens_in=opens_in,
+        likes=not liked.isdisjoint(kinds),
+        score=score,
+    )

@@ -98,7 +98,7 @@ def forget_rater(database: Database, rater: str, *, now: float) -> int:
 
 
 def opt_in(connection: Connection, rater: str) -> None:
-    """Offer studies to a rater again; an address is kept only where they agree to it anew.
+    """Offer studies to a rater again; an address is kept only where they agree to it again.
 
     Args:
         connection: In a write transaction.

@@ -103,10 +103,8 @@ def texts_of(study: Study) -> dict[str, str]:
         found |= {f"{question.name}, instructions ({code})": text for code, text in question.instructions.items()}
         found |= {f"{question.name}, word for {choice}": word for choice, word in question.labels.items()}
         for number, example in enumerate(question.examples, start=1):
-            found |= {
-                f"{question.name}, example {number} ({code})": f"{example.verdict}: {text} [{example.image}]"
-                for code, text in {"": "", **example.caption}.items()
-            }
+            captions = " / ".join(f"{code}: {text}" for code, text in example.caption.items())
+            found[f"{question.name}, example {number}"] = f"{example.verdict}, {example.image} {captions}"
     return found
 
 

@@ -9,11 +9,11 @@ from sqlalchemy import select
 from beholder.collect.database.schema import persons
 from beholder.collect.panel import opening, voices
 from beholder.collect.panel.board import propose_rule, vote
-from beholder.collect.panel.frozen_reports import set_frozen
 from beholder.collect.panel.live_work import note_work
 from beholder.collect.panel.payments import GRACE_SECONDS, decide
 from beholder.collect.panel.requests import Name, Text
-from beholder.collect.panel.researcher_view import panel_overview
+from beholder.collect.panel.researcher.frozen_reports import set_frozen
+from beholder.collect.panel.researcher.overview import panel_overview
 from beholder.collect.panel.schema import appeals, members
 from beholder.collect.panel.server.service import PanelService
 from beholder.collect.researcher import access
@@ -24,7 +24,7 @@ from beholder.collect.routes.researcher import Manager, SignedIn, from_own_page,
 from beholder.collect.server.child_process import run_child
 from beholder.collect.session.messages import Message, Nothing
 
-REPORT = "beholder.collect.panel.report"
+REPORT = "beholder.collect.panel.researcher.report"
 
 JsonObject = dict[str, Any]
 Reason = Annotated[Text, Field(min_length=1)]

@@ -82,7 +82,12 @@ def get_overview(service: Serving, login: SignedIn) -> JsonObject:
     with service.database.reading() as connection:
         summary = overview(connection, service.catalogue, service.study, service.images, now=service.now())
     you = {"name": login.name, "role": login.role, "may_change": login.may_change}
-    return summary | {"you": you, "csrf": login.csrf, "formats": formats_for(service.study, FORMATS)}
+    return summary | {
+        "you": you,
+        "csrf": login.csrf,
+        "formats": formats_for(service.study, FORMATS),
+        "prototype": service.prototype is not None,
+    }
 
 
 @router.post("/sign-out", dependencies=[Depends(from_own_page)])

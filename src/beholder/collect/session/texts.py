@@ -24,9 +24,10 @@ def texts(language: str) -> dict[str, Any]:
 @cache
 def panel_texts(language: str) -> dict[str, Any]:
     """Load the texts of a panel's pages, with those that they share with a study's."""
+    common = texts(language)  # refuses an unknown one
     path = TEXTS / "panel" / f"{language}.json"
-    common = texts(language)
-    return common | json.loads(path.read_text(encoding="utf-8"))
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return common | content
 
 
 def text_in(language: str, by_language: Mapping[Any, str]) -> str:

@@ -1,9 +1,9 @@
 """What the researcher's pages of a panel show and needs statistics: raters over sessions, fair pay, credit.
 
-python -m beholder.collect.panel.report FOLDER raters RESEARCHER
-python -m beholder.collect.panel.report FOLDER pay STUDY
-python -m beholder.collect.panel.report FOLDER propose STUDY
-python -m beholder.collect.panel.report FOLDER credit
+python -m beholder.collect.panel.researcher.report FOLDER raters RESEARCHER
+python -m beholder.collect.panel.researcher.report FOLDER pay STUDY
+python -m beholder.collect.panel.researcher.report FOLDER propose STUDY
+python -m beholder.collect.panel.researcher.report FOLDER credit
 
 Prints JSON; runs in a process of its own, so that the server needs no statistics.
 """
