@@ -134,6 +134,15 @@ def get_comments(service: Serving) -> JsonObject:
         return {"rows": comment_rows(connection)}
 
 
+@router.get("/results/job")
+def get_job_survey(service: Serving) -> JsonObject:
+    """Return the scores of the job survey; nothing where the study does not ask it."""
+    if not service.study.collect.job_survey:
+        return {"raters": 0, "rows": [], "motivating": None, "weakest": None}
+    scores: JsonObject = run_module("beholder.collect.researcher.job_survey", service.database.url)
+    return scores
+
+
 @router.get("/results")
 def get_results(request: Request, service: Serving) -> JsonObject:
     """Return the leaderboard now; computed again only if answers, exclusions or sessions changed."""
