@@ -74,9 +74,7 @@ class Seen:
     errors: Counter[str] = field(default_factory=Counter)
 
 
-async def rater(
-    port: int, link: str, cookie: str, study: str, seen: Seen, rng: np.random.Generator, end: float
-) -> None:
+async def rater(port: int, cookie: str, study: str, seen: Seen, rng: np.random.Generator, end: float) -> None:
     """One rater: own page, study, answers, own page."""
     wire = PanelWire(port)
     wire.panel_cookie = cookie
@@ -203,9 +201,8 @@ def main() -> None:
             gone, twice = lost_and_doubled(default_url(room / name), seen.acknowledged[name])
             lost, doubled = lost + gone, doubled + twice
         answers = sum(map(len, seen.acknowledged.values()))
-        print(
-            "| raters, studies | answers | errors | lost | doubled | answer ms p50/p95/p99 | image ms | own page ms |"
-        )
+        print("| raters, studies | answers | errors | lost | doubled | answer ms p50/p95/p99 ", end="")
+        print("| image ms | own page ms |")
         print("|---|---|---|---|---|---|---|---|")
         print(
             f"| {options.raters}, {options.studies}, {took:.0f} s | {answers:,} ({answers / took:.0f}/s) "
