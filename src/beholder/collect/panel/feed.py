@@ -6,7 +6,7 @@ sooner (fair progress). Whoever may not begin yet is told when. The order is the
 the researcher, then kinds that interest them, then pay by the hour.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
@@ -21,6 +21,9 @@ from beholder.study.study import Study
 from beholder.study.wages import base_pay, hourly_pay, session_minutes
 
 HOUR = 3600.0
+
+ProgressOf = Callable[[str], tuple[int, int] | None]
+"""Free slots and sessions of the last hour of a study, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +50,14 @@ class Offer:
 
 
 def offers(
-    connection: Connection, served: Mapping[str, tuple[Study, Database]], rater: str, *, now: float
+    connection: Connection, served: Mapping[str, Study], progress_of: ProgressOf, rater: str, *, now: float
 ) -> list[Offer]:
     """Return the open studies in a rater's order.
 
     Args:
         connection: To the panel, in any transaction.
-        served: The studies of this server, with their databases.
+        served: The studies of this server.
+        progress_of: Free slots and recent sessions of a study; ``None`` where it takes nobody.
         rater: For whom.
         now: The time.
 
@@ -67,7 +71,7 @@ def offers(
         )
         if row.study in served and row.paused is None
     ]
-    progress = {row.study: study_progress(served[row.study][1], now=now) for row in rows}
+    progress = {row.study: progress_of(row.study) for row in rows}
     open_rows = [row for row in rows if progress[row.study] is not None]
     waits = _waits(
         connection,
@@ -79,7 +83,7 @@ def offers(
     scores = researcher_scores(connection, rater)
     listed = [
         _offer(
-            served[row.study][0],
+            served[row.study],
             row.researcher,
             free=int((progress[row.study] or (0, 0))[0]),
             opens_in=waits[row.study],
@@ -143,8 +147,9 @@ def _waits(
     lowered = fair_progress([1.0] * len(progress), progress)
     everyone = connection.scalar(select(func.count()).select_from(raters)) or 0
     waits: dict[str, float] = {}
+    by_researcher = {name: reputations(connection, name) for name in {row[1] for row in open_for}}
     for (study, researcher, seconds), factor in zip(open_for, lowered, strict=True):
-        scores = reputations(connection, researcher)
+        scores = by_researcher[researcher]
         best = max([*scores.values(), *([UNRATED] if len(scores) < everyone else [])], default=UNRATED)
         waits[study] = seconds_until_open(scores.get(rater, UNRATED), seconds, best=best, lowered=factor)
     return waits

@@ -41,6 +41,38 @@ def note_work(connection: Connection, study: Study, database: Database, rater: s
         database: Of the study.
         rater: Of the panel.
     """
+    found = _found(connection, study, database, rater)
+    own = (work.c.study == study.name) & (work.c.rater == rater)
+    kept = list(found)
+    connection.execute(delete(work).where(own, work.c.session.not_in(kept), work.c.frozen.is_(None)))
+    for session, values in found.items():
+        here = (work.c.study == study.name) & (work.c.session == session)
+        if connection.execute(update(work).where(here).values(**values)).rowcount == 0:
+            connection.execute(insert(work).values(study=study.name, session=session, rater=rater, **values))
+
+
+def work_changes(connection: Connection, study: Study, database: Database, rater: str) -> bool:
+    """Whether the rows of a rater's sessions are out of date; most visits to the own page change nothing.
+
+    Args:
+        connection: To the panel, in any transaction.
+        study: Which.
+        database: Of the study.
+        rater: Of the panel.
+
+    Returns:
+        Whether :func:`note_work` would change anything.
+    """
+    found = _found(connection, study, database, rater)
+    own = (work.c.study == study.name) & (work.c.rater == rater)
+    held = {row.session: row._mapping for row in connection.execute(select(work).where(own))}
+    return held.keys() != found.keys() or any(
+        held[session][name] != value for session, values in found.items() for name, value in values.items()
+    )
+
+
+def _found(connection: Connection, study: Study, database: Database, rater: str) -> dict[str, dict[str, Any]]:
+    """Return the columns of the rater's sessions, as the study's database has them now."""
     names = list(
         connection.scalars(
             select(members.c.pseudonym).where(members.c.study == study.name, members.c.rater == rater)
@@ -52,14 +84,7 @@ def note_work(connection: Connection, study: Study, database: Database, rater: s
             .join(persons, persons.c.person == sessions.c.person)
             .where(sessions.c.person.in_(names), sessions.c.status != "no-consent")
         ).all()
-        found = [(row, _values(in_study, study, row)) for row in rows]
-    own = (work.c.study == study.name) & (work.c.rater == rater)
-    kept = [row.session for row, _ in found]
-    connection.execute(delete(work).where(own, work.c.session.not_in(kept), work.c.frozen.is_(None)))
-    for row, values in found:
-        here = (work.c.study == study.name) & (work.c.session == row.session)
-        if connection.execute(update(work).where(here).values(**values)).rowcount == 0:
-            connection.execute(insert(work).values(study=study.name, session=row.session, rater=rater, **values))
+        return {row.session: _values(in_study, study, row) for row in rows}
 
 
 def _values(in_study: Connection, study: Study, session: Row[Any]) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from beholder.collect.database.schema import Database
-from beholder.collect.panel.feed import offers
+from beholder.collect.panel.feed import ProgressOf, offers
 from beholder.collect.panel.schema import (
     appeals,
     contacts,
@@ -31,13 +30,14 @@ JsonObject = dict[str, Any]
 
 
 def own_page(
-    connection: Connection, served: Mapping[str, tuple[Study, Database]], rater: str, *, now: float
+    connection: Connection, served: Mapping[str, Study], progress_of: ProgressOf, rater: str, *, now: float
 ) -> JsonObject:
     """Return what a rater's own page shows.
 
     Args:
         connection: To the panel, in any transaction.
-        served: The studies of this server, with their databases.
+        served: The studies of this server.
+        progress_of: Free slots and recent sessions of a study.
         rater: Who.
         now: The time.
 
@@ -50,7 +50,7 @@ def own_page(
     running = {row["study"] for row in history if row["status"] == "running"}
     over = {row["study"] for row in history if row["status"] != "running"} - running
     excluded = {row["study"] for row in history if row["excluded"] is not None}
-    listed = [] if person.opted_out is not None else offers(connection, served, rater, now=now)
+    listed = [] if person.opted_out is not None else offers(connection, served, progress_of, rater, now=now)
     content = {
         row.study: row.content for row in connection.execute(select(standings).where(standings.c.rater == rater))
     }
@@ -60,7 +60,7 @@ def own_page(
         "opted_out": person.opted_out is not None,
         "contact": connection.scalar(select(contacts.c.consented).where(contacts.c.rater == rater)),
         "interests": sorted(connection.scalars(select(interests.c.kind).where(interests.c.rater == rater))),
-        "kinds": sorted({question.kind for study, _ in served.values() for question in study.questions}),
+        "kinds": sorted({question.kind for study in served.values() for question in study.questions}),
         "offers": [
             asdict(offer)
             | {"running": offer.study in running, "ratings": voices[offer.study].ratings}

@@ -99,7 +99,7 @@ def get_me(panel: Panel, login: SignedIn) -> JsonObject:
     """Return all that the page shows, and the token that every change must carry."""
     _note_work(panel, login.rater)
     with panel.database.reading() as connection:
-        page = own_page(connection, panel.served, login.rater, now=panel.now())
+        page = own_page(connection, panel.served, panel.progress, login.rater, now=panel.now())
     return page | {"csrf": login.csrf}
 
 
@@ -107,17 +107,22 @@ def get_me(panel: Panel, login: SignedIn) -> JsonObject:
 def post_take(body: requests.StudyMessage, panel: Panel, login: Changing) -> JsonObject:
     """Take a study that is open to the rater, or go on with it; return its address."""
     now = panel.now()
-    with panel.database.writing() as connection:
+    with panel.database.reading() as connection:
         place = (members.c.study == body.study) & (members.c.rater == login.rater)
         joined = connection.scalar(select(members.c.rater).where(place).limit(1)) is not None
         if not joined or body.study not in panel.services:
-            listed = {offer.study: offer for offer in offers(connection, panel.served, login.rater, now=now)}
+            listed = {
+                offer.study: offer
+                for offer in offers(connection, panel.served, panel.progress, login.rater, now=now)
+            }
             if body.study not in listed:
                 raise RefusedError(409, "study-closed", "this study takes nobody now")
             if listed[body.study].opens_in > 0:
                 raise RefusedError(409, "study-later", "this study is not open to you yet")
+    if not joined:
         service = panel.services[body.study]
-        live_work.take_part(connection, service.study, service.database, login.rater)
+        with panel.database.writing() as connection:
+            live_work.take_part(connection, service.study, service.database, login.rater)
     return {"address": f"/s/{body.study}/"}
 
 
@@ -189,7 +194,7 @@ def post_opt_in(body: Nothing, panel: Panel, login: Changing) -> JsonObject:  # 
 @router.post("/api/interests")
 def post_interests(body: requests.Interests, panel: Panel, login: Changing) -> JsonObject:
     """Say which kinds of questions come first."""
-    known = {question.kind for study, _ in panel.served.values() for question in study.questions}
+    known = {question.kind for study in panel.served.values() for question in study.questions}
     kinds = sorted(known.intersection(body.kinds))
     with panel.database.writing() as connection:
         connection.execute(delete(interests).where(interests.c.rater == login.rater))
@@ -233,8 +238,11 @@ def _note_work(panel: PanelService, rater: str) -> None:
         names = set(connection.scalars(select(members.c.study).where(members.c.rater == rater)))
     for name in names.intersection(panel.services):
         service = panel.services[name]
-        with panel.database.writing() as connection:
-            live_work.note_work(connection, service.study, service.database, rater)
+        with panel.database.reading() as connection:
+            changed = live_work.work_changes(connection, service.study, service.database, rater)
+        if changed:
+            with panel.database.writing() as connection:
+                live_work.note_work(connection, service.study, service.database, rater)
 
 
 def _require_work(panel: PanelService, study: str, rater: str) -> None:

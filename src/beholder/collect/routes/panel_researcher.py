@@ -100,7 +100,7 @@ class Vote(Message):
 def get_overview(panel: Panel, login: SignedIn) -> JsonObject:
     """Return the overview, the signed-in account, and the token that every change must carry."""
     with panel.database.reading() as connection:
-        content = panel_overview(connection, panel.served, now=panel.now())
+        content = panel_overview(connection, panel.served, panel.progress, now=panel.now())
     you = {"name": login.name, "role": login.role, "may_change": login.may_change}
     return content | {"you": you, "csrf": login.csrf}
 

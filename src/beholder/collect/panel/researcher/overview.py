@@ -1,13 +1,12 @@
 """What the researcher's pages of a panel show without statistics: studies, voices, appeals, money, rules."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from beholder.collect.database.schema import Database
 from beholder.collect.panel.board import outcome_of
-from beholder.collect.panel.feed import study_progress
+from beholder.collect.panel.feed import ProgressOf
 from beholder.collect.panel.ledger import read_balances
 from beholder.collect.panel.open_log import read_log
 from beholder.collect.panel.schema import (
@@ -22,20 +21,20 @@ from beholder.collect.panel.schema import (
     work,
 )
 from beholder.collect.panel.voices import study_voices
-from beholder.study.study import Study
 
 LOG_SHOWN = 50
 
 JsonObject = dict[str, Any]
-Served = Mapping[str, tuple[Study, Database]]
+Served = Collection[str]
 
 
-def panel_overview(connection: Connection, served: Served, *, now: float) -> JsonObject:
+def panel_overview(connection: Connection, served: Served, progress_of: ProgressOf, *, now: float) -> JsonObject:
     """Return the overview of a panel.
 
     Args:
         connection: In any transaction.
-        served: The studies of this server.
+        served: Names of the studies of this server.
+        progress_of: Free slots and recent sessions of a study.
         now: The time.
 
     Returns:
@@ -47,7 +46,7 @@ def panel_overview(connection: Connection, served: Served, *, now: float) -> Jso
     return {
         "now": now,
         "raters": everyone,
-        "studies": [_study(connection, row, served, now=now) | _voice(voices[row.study]) for row in rows],
+        "studies": [_study(connection, row, served, progress_of) | _voice(voices[row.study]) for row in rows],
         "appeals": [
             _appeal(connection, row) for row in connection.execute(select(appeals).order_by(appeals.c.id.desc()))
         ],
@@ -67,8 +66,8 @@ def panel_overview(connection: Connection, served: Served, *, now: float) -> Jso
     }
 
 
-def _study(connection: Connection, row: Row[Any], served: Served, *, now: float) -> JsonObject:
-    progress = study_progress(served[row.study][1], now=now) if row.study in served else None
+def _study(connection: Connection, row: Row[Any], served: Served, progress_of: ProgressOf) -> JsonObject:
+    progress = progress_of(row.study) if row.study in served else None
     flagged = connection.execute(select(flags).where(flags.c.study == row.study).order_by(flags.c.at)).all()
     owed = connection.execute(
         select(payments.c.status, func.sum(payments.c.cents).label("cents"))

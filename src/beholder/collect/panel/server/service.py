@@ -8,11 +8,15 @@ from pathlib import Path
 from sqlalchemy import select
 
 from beholder.collect.database.schema import SERVING, Database, secrets
+from beholder.collect.panel.feed import study_progress
 from beholder.collect.panel.logins import create_secrets, login_of
 from beholder.collect.panel.schema import members, open_panel, panel_url
 from beholder.collect.server.service import Service
 from beholder.errors import RefusedError
 from beholder.study.study import Study
+
+PROGRESS_SECONDS = 2.0
+"""How long the free slots of a study are remembered: whether one is left is decided when the study is entered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class PanelService:
             values = {row.name: str(row.value) for row in connection.execute(select(secrets))}
         self.catalogue = PanelSecrets(values)
         self.services = services
+        self._progress: dict[str, tuple[float, tuple[int, int] | None]] = {}
         for name, service in services.items():
             service.panel_entry = _Entry(self, name)
 
@@ -47,9 +52,21 @@ class PanelService:
         return time.time()
 
     @property
-    def served(self) -> dict[str, tuple[Study, Database]]:
-        """The studies of this server, with their databases."""
-        return {name: (service.study, service.database) for name, service in self.services.items()}
+    def served(self) -> dict[str, Study]:
+        """The studies of this server."""
+        return {name: service.study for name, service in self.services.items()}
+
+    def progress(self, study: str) -> tuple[int, int] | None:
+        """Return free slots and recent sessions of a study, at most ``PROGRESS_SECONDS`` old."""
+        service = self.services.get(study)
+        if service is None:
+            return None
+        at, counts = self._progress.get(study, (0.0, None))
+        now = service.now()
+        if now - at > PROGRESS_SECONDS:
+            counts = study_progress(service.database, now=now)
+            self._progress[study] = (now, counts)
+        return counts
 
 
 @dataclass(frozen=True, slots=True)
