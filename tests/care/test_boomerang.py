@@ -47,8 +47,8 @@ def test_the_cascade_comes_down_to_everybody() -> None:
 def test_fair_progress_by_hand() -> None:
     # pending .75 and .25, recent .5 and .5: the first is behind by .25
     thresholds = fair_progress([2.0, 2.0], [OpenStudy("a", 30, 5), OpenStudy("b", 10, 5)])
-    assert thresholds.tolist() == [1.5, 2.0]
-    assert fair_progress([3.0], [OpenStudy("a", 5, 0)]).tolist() == [3.0]
+    assert thresholds == [1.5, 2.0]
+    assert fair_progress([3.0], [OpenStudy("a", 5, 0)]) == [3.0]
 
 
 def test_well_rated_raters_first_gives_more_accurate_answers() -> None:

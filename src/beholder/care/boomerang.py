@@ -8,9 +8,6 @@ whom its researcher rated best, and to others step by step: whoever rates everyb
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from beholder.errors import StatisticsError
 
 RATINGS = (1, 2, 3)
@@ -39,7 +36,7 @@ class OpenStudy:
     """work done in the last hour"""
 
 
-def decayed_mean(ratings: ArrayLike, decay: float = DECAY["task"]) -> float:
+def decayed_mean(ratings: Sequence[float], decay: float = DECAY["task"]) -> float:
     """Return the mean of ratings in which earlier ones count less: Σ r_k α^k / Σ α^k, k = 0 the newest.
 
     Args:
@@ -53,13 +50,12 @@ def decayed_mean(ratings: ArrayLike, decay: float = DECAY["task"]) -> float:
         >>> round(decayed_mean([3, 1], decay=0.5), 3)  # (3 + .5) / 1.5
         2.333
     """
-    values = np.asarray(ratings, np.float64)
-    if values.ndim != 1 or not len(values) or not 0 <= decay <= 1:
+    if not len(ratings) or not 0 <= decay <= 1:
         raise StatisticsError(
-            f"a decayed mean needs ratings and a decay from 0 to 1; found {values.shape}, {decay}"
+            f"a decayed mean needs ratings and a decay from 0 to 1; found {len(ratings)}, {decay}"
         )
-    weights = decay ** np.arange(len(values))
-    return float(values @ weights / weights.sum())
+    weights = [decay**place for place in range(len(ratings))]
+    return sum(rating * weight for rating, weight in zip(ratings, weights, strict=True)) / sum(weights)
 
 
 def reputation(own: Sequence[float], others: Sequence[float], decay: float = DECAY["task"]) -> float:
@@ -78,10 +74,10 @@ def reputation(own: Sequence[float], others: Sequence[float], decay: float = DEC
         >>> reputation([3], [2, 2]), reputation([], [3, 2]), reputation([], [])
         (3.2, 2.5, 1.99)
     """
-    mean = float(np.mean(others)) if len(others) else 0.0
-    if len(own):
+    mean = sum(others) / len(others) if others else 0.0
+    if own:
         return decayed_mean(own, decay) + OTHERS * mean
-    return mean if len(others) else UNRATED
+    return mean if others else UNRATED
 
 
 def access_threshold(seconds_open: float, step_seconds: float = STEP_SECONDS) -> float:
@@ -102,7 +98,7 @@ def access_threshold(seconds_open: float, step_seconds: float = STEP_SECONDS) ->
     return CASCADE[max(step, 0)]
 
 
-def fair_progress(thresholds: ArrayLike, studies: Sequence[OpenStudy]) -> NDArray[np.float64]:
+def fair_progress(thresholds: Sequence[float], studies: Sequence[OpenStudy]) -> list[float]:
     """Lower the thresholds of studies that get less work than they have pending.
 
     min ← min · (1 − (proportion of pending work − proportion of recent work)), where the first is larger.
@@ -115,12 +111,11 @@ def fair_progress(thresholds: ArrayLike, studies: Sequence[OpenStudy]) -> NDArra
         The thresholds (studies,).
 
     Example:
-        >>> fair_progress([3.0, 3.0], [OpenStudy("a", 50, 0), OpenStudy("b", 50, 10)]).tolist()
+        >>> fair_progress([3.0, 3.0], [OpenStudy("a", 50, 0), OpenStudy("b", 50, 10)])
         [1.5, 3.0]
     """
-    pending = np.array([study.pending for study in studies], np.float64)
-    recent = np.array([study.recent for study in studies], np.float64)
-    behind = pending / max(pending.sum(), 1e-12) - recent / max(recent.sum(), 1e-12)
-    if not recent.sum():
-        behind = np.zeros(len(studies))  # nothing was done, so nobody is behind
-    return np.asarray(np.asarray(thresholds, np.float64) * (1 - np.maximum(behind, 0)), np.float64)
+    pending, recent = sum(study.pending for study in studies), sum(study.recent for study in studies)
+    if not recent or not pending:
+        return list(thresholds)  # nothing was done, so nobody is behind
+    behind = [max(study.pending / pending - study.recent / recent, 0.0) for study in studies]
+    return [threshold * (1 - part) for threshold, part in zip(thresholds, behind, strict=True)]

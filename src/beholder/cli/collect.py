@@ -27,6 +27,7 @@ from beholder.cli.options import database_options, database_url, existing_databa
 @click.option("--arena", is_flag=True, help="Serve a live arena of the study's generators instead.")
 @click.option("--retire", metavar="ENTRY", help="With --arena: show this entry no more, log it, and stop.")
 @click.option("--reason", default="", help="Why it is retired; on the board.")
+@click.option("--prototype", is_flag=True, help="Let a few raters try it first, and vote whether it may open.")
 @click.option("--rotate-token", is_flag=True, help="Replace the researcher's link, end all cookies, and stop.")
 def collect(
     folder: Path,
@@ -40,6 +41,7 @@ def collect(
     serving: bool,
     accept_low_pay: bool,
     as_json: bool,
+    prototype: bool,
     rotate_token: bool,
     arena: bool,
     retire: str | None,
@@ -61,6 +63,10 @@ def collect(
     With --arena, everyone who has the link votes on blind pairs of the study's generators, and a board shows the
     votes so far. When the server stops, the votes are a study of their own in FOLDER/arena.
 
+    With --prototype, ⌊√raters⌋ raters or more try ⌊√items⌋ trials, say what is unclear, how long it took and
+    whether the pay is fair, and vote to publish or to revise. The round is a small study of its own in
+    FOLDER/prototypes. Once there is a round, the study opens only if its raters voted to publish.
+
     With --rotate-token nothing is served: the researcher's link gets a new token, and whoever is signed in on the
     researcher's page has to sign in again, also on a server that runs.
     """
@@ -75,6 +81,10 @@ def collect(
         return
     _refuse_odd_options(people, bad, processes, serving=serving)
     say = functools.partial(click.echo, err=as_json)
+    if prototype:
+        folder = _prototype_round(folder, people, database, say)
+    elif people is None:
+        _require_published(folder)
     if people is not None:
         _show_pay(folder, say, accepted=accept_low_pay, simulated=True)
         _rehearse(folder, people, bad, Address(host, port), say, serving=serving)
@@ -83,9 +93,49 @@ def collect(
         with _first_start(folder, database, url) as start:
             _show_pay(folder, say, accepted=accept_low_pay, simulated=False)
             _serve(folder.resolve(), url, Address(host, port), processes, say, start)
-        say(f"Next: beholder run {folder}")
+        say(_verdict(folder) if prototype else f"Next: beholder run {folder}")
     if as_json:
         _print_counts(folder)
+
+
+def _prototype_round(folder: Path, people: int | None, database: str | None, say: Callable[[str], None]) -> Path:
+    """Make the next prototype round, unless the latest is of the same settings; return its folder."""
+    from beholder.collect.prototype.rounds import new_round, read_round
+
+    if people is not None or database is not None:
+        raise click.UsageError(
+            "a prototype round has a database of its own in FOLDER/prototypes, and real raters: leave out "
+            "--simulate and --database"
+        )
+    room = new_round(folder)
+    held = read_round(room)
+    if held is not None:
+        rule = held.rule
+        say(
+            f"prototype round {held.number}: {rule.first_raters} to {rule.most_raters} raters, "
+            f"{held.items} trials each ({room})"
+        )
+    return room
+
+
+def _require_published(folder: Path) -> None:
+    from beholder.collect.prototype.gate import require_published
+
+    require_published(folder)
+
+
+def _verdict(room: Path) -> str:
+    """Say what the votes of a round decided, and what comes next."""
+    from beholder.collect.prototype.gate import tally_of
+
+    tally, folder = tally_of(room), room.parent.parent
+    votes = f"{tally.publish} to publish, {tally.revise} to revise"
+    following = {
+        "publish": f"the study may open: beholder collect {folder}",
+        "revise": f"revise study.toml, and try again: beholder collect {folder} --prototype",
+        "ask more": f"not decided yet: beholder collect {folder} --prototype",
+    }
+    return f"votes: {votes}. Next: {following[tally.decision]}"
 
 
 @contextmanager

@@ -12,10 +12,9 @@ from beholder.cli.options import database_url
 from beholder.cli.output import show_json, show_table
 from beholder.collect.database.schema import Database
 from beholder.collect.database.unavailable import usable_database
+from beholder.collect.panel.leaving import agree_to_contact, forget_rater, opt_out
 from beholder.collect.panel.open_log import write_entry
-from beholder.collect.panel.raters import agree_to_contact, forget_rater, opt_out, rater_records
 from beholder.collect.panel.schema import FILE_NAME, open_panel
-from beholder.collect.panel.studies import add_study
 from beholder.collect.panel.voices import study_voices
 from beholder.errors import StageError, UserError
 
@@ -88,6 +87,8 @@ def add(
     folder: Path, study: Path, researcher: str, study_database: str | None, database: str | None, *, as_json: bool
 ) -> None:
     """Add a study and its raters, or what has happened in it since."""
+    from beholder.collect.panel.studies import add_study
+
     url = None if study_database is None else database_url(study, study_database)
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         added = add_study(connection, study, researcher=researcher, study_url=url, now=time.time())
@@ -137,6 +138,8 @@ def raters(folder: Path, researcher: str, database: str | None, *, as_json: bool
     Accuracy is on gold trials, with a 95 % confidence interval. An alarm is a CUSUM that found a drop of .15
     since the rater's baseline. *Gold* is the proportion of gold trials that the rater should get next.
     """
+    from beholder.collect.panel.raters import rater_records
+
     with opened(folder, database) as panel_database, panel_database.reading() as connection:
         records = rater_records(connection, researcher)
     if as_json:
@@ -240,8 +243,9 @@ def _add_others() -> None:
     """Add the commands of the other modules, which use what is defined here."""
     from beholder.cli.panel_money import COMMANDS as MONEY
     from beholder.cli.panel_rules import COMMANDS as RULES
+    from beholder.cli.panel_serving import COMMANDS as SERVING
 
-    for command in (*MONEY, *RULES):
+    for command in (*MONEY, *RULES, *SERVING):
         panel.add_command(command)
 
 

@@ -4,23 +4,22 @@ import os
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from sqlalchemy import select
 
 from beholder.cli.output import show_json, show_table
 from beholder.cli.panel import by_option, database_option, folder_argument, json_option, opened, say
-from beholder.collect.panel.fair_pay import GRACE_SECONDS, FairPay, propose_top_ups
 from beholder.collect.panel.ledger import read_balances
-from beholder.collect.panel.payments import STATUSES, decide, payees_of, settle_batch, start_batch
-from beholder.collect.panel.platforms.mturk import ADDRESS as MTURK_ADDRESS
-from beholder.collect.panel.platforms.mturk import SANDBOX, MTurk
+from beholder.collect.panel.payments import GRACE_SECONDS, STATUSES, decide, payees_of, settle_batch, start_batch
 from beholder.collect.panel.platforms.payment_list import bank_table, prolific_lines
-from beholder.collect.panel.platforms.prolific import Prolific
-from beholder.collect.panel.platforms.signature import AwsKeys
 from beholder.collect.panel.schema import identities, payments, studies
-from beholder.collect.panel.sending import PaymentPlatform, send_payments
 from beholder.errors import StageError, UserError
+
+if TYPE_CHECKING:
+    from beholder.collect.panel.fair_pay import FairPay
+    from beholder.collect.panel.sending import PaymentPlatform
 
 PROLIFIC_TOKEN = "PROLIFIC_TOKEN"
 AWS_ACCESS, AWS_SECRET = "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"
@@ -38,6 +37,8 @@ def propose_command(folder: Path, study: str, database: str | None, *, as_json: 
     A session is paid for the median time of the task or the rater's own active time, whichever is longer, at the
     study's minimum_hourly. Proposals wait for 12 hours before they can be approved.
     """
+    from beholder.collect.panel.fair_pay import propose_top_ups
+
     with opened(folder, database) as panel_database, panel_database.writing() as connection:
         outcomes = propose_top_ups(connection, study, now=time.time())
     if as_json:
@@ -125,7 +126,7 @@ def approve_command(
 @click.command("pay")
 @folder_argument
 @click.argument("study")
-@click.option("--platform", required=True, type=click.Choice(["prolific", "mturk"]), help="Whose raters.")
+@click.option("--platform", required=True, type=click.Choice(["prolific", "mturk", "panel"]), help="Whose raters.")
 @click.option(
     "--list", "form", type=click.Choice(list(FORMS)), help="Print a list to pay by hand instead of paying."
 )
@@ -148,6 +149,8 @@ def pay_command(
     AWS_SECRET_ACCESS_KEY. An order to Prolific that got no answer is never repeated: it is looked up, and where
     that leaves a doubt, `beholder panel settle` takes your word for it.
     """
+    from beholder.collect.panel.sending import send_payments
+
     if form is not None and as_json:
         raise UserError("--json and --list do not go together: the list is what is printed")
     with opened(folder, database) as panel_database:
@@ -233,7 +236,7 @@ def _reachable(account: str, owed_to: set[str]) -> bool:
     return not account.startswith("rater:") or account.removeprefix("rater:") in owed_to
 
 
-def _fair_pay_row(outcome: FairPay) -> tuple[str, ...]:
+def _fair_pay_row(outcome: "FairPay") -> tuple[str, ...]:
     time_of = outcome.seconds
     return (
         outcome.question,
@@ -246,7 +249,13 @@ def _fair_pay_row(outcome: FairPay) -> tuple[str, ...]:
     )
 
 
-def _platform(name: str, platform_study: str, *, sandbox: bool) -> PaymentPlatform:
+def _platform(name: str, platform_study: str, *, sandbox: bool) -> "PaymentPlatform":
+    from beholder.collect.panel.platforms.mturk import ADDRESS, SANDBOX, MTurk
+    from beholder.collect.panel.platforms.prolific import Prolific
+    from beholder.collect.panel.platforms.signature import AwsKeys
+
+    if name == "panel":
+        raise UserError("raters of the panel are paid by hand: --list bank prints whom and how much")
     if name == "prolific":
         if not platform_study:
             raise UserError(
@@ -254,7 +263,7 @@ def _platform(name: str, platform_study: str, *, sandbox: bool) -> PaymentPlatfo
             )
         return Prolific(_secret(PROLIFIC_TOKEN), platform_study)
     keys = AwsKeys(_secret(AWS_ACCESS), _secret(AWS_SECRET))
-    return MTurk(keys, address=SANDBOX if sandbox else MTURK_ADDRESS)
+    return MTurk(keys, address=SANDBOX if sandbox else ADDRESS)
 
 
 def _secret(name: str) -> str:

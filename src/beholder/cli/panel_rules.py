@@ -8,13 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import numpy as np
 
-from beholder.care.credit import credit_statement, share_credit
 from beholder.care.governance import CHOICES, Choice, Role
 from beholder.cli.output import show_json, show_table
 from beholder.cli.panel import by_option, database_option, folder_argument, json_option, opened, say
 from beholder.collect.panel.board import propose_rule, seat_board, vote
+from beholder.collect.panel.credit_points import keep_points
 from beholder.collect.panel.open_log import read_log
 from beholder.collect.panel.voices import FLAG_KINDS, appeal, decide_appeal, flag_study, rate
 from beholder.errors import UserError
@@ -184,15 +183,27 @@ def log_command(folder: Path, database: str | None, *, as_json: bool) -> None:
 
 @click.command("credit")
 @click.argument("points", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option(
+    "--panel",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep the points in this panel, whose researcher's page shows the credit.",
+)
+@database_option
 @json_option
-def credit_command(points: Path, *, as_json: bool) -> None:
+def credit_command(points: Path, folder: Path | None, database: str | None, *, as_json: bool) -> None:
     """Order contributors by the points that they gave each other.
 
     POINTS is a CSV file with the columns giver, receiver and points, and optionally role (of the receiver).
     Points that members of a ring gave each other are replaced by what all others think of them.
     """
+    from beholder.care.credit import credit_statement, share_credit
+
     names, table, roles = _read_points(points)
     credit = share_credit(names, table)
+    if folder is not None:
+        with opened(folder, database) as panel_database, panel_database.writing() as connection:
+            keep_points(connection, names, table, roles)
     if as_json:
         columns = zip(credit.names, credit.proportion, credit.plain, credit.flagged, strict=True)
         show_json(
@@ -210,7 +221,7 @@ def credit_command(points: Path, *, as_json: bool) -> None:
 
 def _read_points(
     path: Path,
-) -> tuple[list[str], np.ndarray[tuple[int, int], np.dtype[np.float64]], dict[str, list[str]]]:
+) -> tuple[list[str], list[list[float]], dict[str, list[str]]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             rows = list(csv.DictReader(stream))
@@ -221,11 +232,11 @@ def _read_points(
             f"{path}: needs the columns {', '.join(POINTS_COLUMNS)}; found {', '.join(rows[0] if rows else [])}"
         )
     names = sorted({row[side] for row in rows for side in ("giver", "receiver")})
-    table = np.zeros((len(names), len(names)))
+    table = [[0.0] * len(names) for _ in names]
     roles: dict[str, list[str]] = {}
     for number, row in enumerate(rows, start=2):
         try:
-            table[names.index(row["giver"]), names.index(row["receiver"])] += float(row["points"])
+            table[names.index(row["giver"])][names.index(row["receiver"])] += float(row["points"])
         except ValueError as error:
             raise UserError(f"{path}, line {number}: '{row['points']}' is no number of points") from error
         if row.get("role") and row["role"] not in roles.setdefault(row["receiver"], []):

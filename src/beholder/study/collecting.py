@@ -86,6 +86,9 @@ class Collecting(Settings):
         ge=0,
         description="offer a break after about so many minutes, also within a block; 0: only between blocks",
     )
+    job_survey: bool = Field(
+        False, description="ask the questions of a job diagnostic survey at the end; nobody has to answer them"
+    )
     debrief: bool = Field(True, description="ask at the end about the task itself")
 
     @model_validator(mode="after")

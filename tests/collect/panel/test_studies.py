@@ -10,8 +10,9 @@ from tests.collect.panel.conftest import STUDY, fill
 from beholder.collect.database.schema import Database
 from beholder.collect.exchange.export import export
 from beholder.collect.panel.fair_pay import propose_top_ups, report_time
+from beholder.collect.panel.leaving import forget_rater
 from beholder.collect.panel.open_log import read_log, write_entry
-from beholder.collect.panel.raters import forget_rater, rater_records
+from beholder.collect.panel.raters import rater_records
 from beholder.collect.panel.schema import identities, log, payments, raters, work
 from beholder.collect.panel.studies import add_study
 from beholder.collect.panel.voices import FLAGS_TO_PAUSE, appeal, decide_appeal, flag_study, study_voices

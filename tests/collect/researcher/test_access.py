@@ -71,7 +71,7 @@ def test_a_wrong_token_is_refused_and_asked_for_again(served: Served, token: str
     plain = client.get("/researcher")
     assert plain.status_code == 401
     assert 'data-case="token" hidden' in plain.text
-    assert '<form method="post" action="/researcher">' in plain.text
+    assert '<form method="post" action="researcher">' in plain.text
 
 
 @pytest.mark.parametrize("path", READ)

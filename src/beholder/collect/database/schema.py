@@ -28,7 +28,7 @@ from sqlalchemy.pool import NullPool, QueuePool
 
 from beholder.collect.database.group_commit import GroupCommit, end_with_its_transaction
 from beholder.collect.database.private_files import make_private
-from beholder.collect.database.schema_version import REVISIONS, bring_up_to_date
+from beholder.collect.database.schema_version import MIGRATIONS, REVISIONS, bring_up_to_date
 
 REHEARSAL = "rehearsal"
 """Control value that marks the database of a rehearsal: which simulated raters have played it, as JSON."""
@@ -130,6 +130,9 @@ sessions = Table(
     Column("attempt", Integer, nullable=False, default=1),
     Column("presented", Float),
     Column("skipped", Integer, nullable=False, default=0, server_default="0"),
+    Column("active_seconds", Float, nullable=False, default=0.0, server_default="0"),
+    Column("active_at", Float),
+    Column("reported_seconds", Float),
     Column("debriefed", Float),
     Column("started", Float, nullable=False),
     Column("seen", Float, nullable=False),
@@ -139,7 +142,9 @@ sessions = Table(
 )
 """``person``: the rater's pseudonym; ``guest_hash``: hash of the cookie for an unproven id on another device;
 ``proof_hash``: hash of what the platform put into the link besides the id; ``place``: how many trials of the plan
-are done; ``presented``: when the server first sent the current trial; ``skipped``: number of skipped trials."""
+are done; ``presented``: when the server first sent the current trial; ``skipped``: number of skipped trials;
+``active_seconds``: time in which the rater did something, as the page measured it, and ``active_at`` when it last
+said so; ``reported_seconds``: how long it took by the rater's own account."""
 
 slots = Table(
     "slots",
@@ -204,6 +209,31 @@ comments = Table(
     Column("text", Text, nullable=False),
     Column("at", Float, nullable=False),
 )
+
+prototype_feedback = Table(
+    "prototype_feedback",
+    metadata,
+    Column("session", String, ForeignKey("sessions.session"), primary_key=True),
+    Column("vote", String, nullable=False),
+    Column("clear", Integer, nullable=False),
+    Column("minutes", Float, nullable=False),
+    Column("pay", Integer, nullable=False),
+    Column("examples", Boolean, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("trials", JSON, nullable=False),
+    Column("at", Float, nullable=False),
+)
+"""What a rater of a prototype round says: publish or revise, how clear it was (1 to 5), how long it took, how fair
+the pay is (1 to 5), whether examples are missing, and which trials were unclear."""
+
+job_surveys = Table(
+    "job_surveys",
+    metadata,
+    Column("session", String, ForeignKey("sessions.session"), primary_key=True),
+    Column("answers", JSON, nullable=False),
+    Column("at", Float, nullable=False),
+)
+"""Answers to the job diagnostic survey, 1 to 7 by question."""
 
 events = Table(
     "events",
@@ -275,9 +305,10 @@ class Database:
         *,
         tables: MetaData = metadata,
         revisions: tuple[str, ...] = REVISIONS,
+        migrations: str = MIGRATIONS,
     ) -> None:
         self.url = url
-        self._tables, self._revisions = tables, revisions
+        self._tables, self._revisions, self._migrations = tables, revisions, migrations
         self.is_sqlite = url.startswith("sqlite")
         if self.is_sqlite:
             pool = {"pool_size": 16, "max_overflow": 48, "pool_timeout": timeouts.pool}
@@ -291,7 +322,7 @@ class Database:
 
     def create(self) -> str:
         """Create the tables, or migrate those of an earlier version; return what was migrated."""
-        return bring_up_to_date(self.engine, self._tables, self._revisions)
+        return bring_up_to_date(self.engine, self._tables, self._revisions, self._migrations)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

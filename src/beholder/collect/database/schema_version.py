@@ -8,10 +8,13 @@ from sqlalchemy.exc import DBAPIError
 
 from beholder.errors import StageError
 
-REVISIONS = ("1", "2")
+REVISIONS = ("1", "2", "3")
 """The revisions of ``migrations/versions``, earliest first; a test compares the two."""
 
 BASELINE, CURRENT = REVISIONS[0], REVISIONS[-1]
+
+MIGRATIONS = "beholder.collect.database.migrations"
+"""Package with Alembic's scripts of a study's database."""
 
 VERSIONS = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 """The version table as Alembic creates it; not part of the study's metadata, because Alembic maintains it."""
@@ -20,10 +23,13 @@ UPGRADE_LOCK = 0x6265686F6C646572
 """Key of the advisory lock that keeps processes on one PostgreSQL from migrating at the same time."""
 
 
-def bring_up_to_date(engine: Engine, metadata: MetaData, revisions: tuple[str, ...] = REVISIONS) -> str:
+def bring_up_to_date(
+    engine: Engine, metadata: MetaData, revisions: tuple[str, ...] = REVISIONS, package: str = MIGRATIONS
+) -> str:
     """Create the tables at the current version, or migrate those of an earlier one; return what was migrated.
 
-    ``revisions`` are those of the schema in ``metadata``, earliest first: a study's, unless others are named.
+    ``revisions`` are those of the schema in ``metadata``, earliest first, and ``package`` holds their scripts: a
+    study's, unless others are named.
     """
     if is_current(engine, revisions):
         return ""
@@ -39,7 +45,7 @@ def bring_up_to_date(engine: Engine, metadata: MetaData, revisions: tuple[str, .
         return ""
     from beholder.collect.database.migrations.upgrade import upgrade  # noqa: PLC0415 - only here is Alembic worth its time
 
-    return upgrade(engine)
+    return upgrade(engine, package, revisions[-1])
 
 
 def is_current(engine: Engine, revisions: tuple[str, ...] = REVISIONS) -> bool:

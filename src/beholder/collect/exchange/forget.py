@@ -17,7 +17,9 @@ from beholder.collect.database.schema import (
     events,
     identities,
     invitations,
+    job_surveys,
     persons,
+    prototype_feedback,
     replacements,
     responses,
     secrets,
@@ -143,7 +145,7 @@ def _forget(connection: Connection, folder: Path, rater: str, *, keep_answers: b
         .values(session=None, lease_until=0.0)
     )
     connection.execute(update(slots).where(slots.c.session.in_(rater_sessions)).values(session=None))
-    for table in (replacements, responses, skips, comments, events):
+    for table in (replacements, responses, skips, comments, prototype_feedback, job_surveys, events):
         connection.execute(delete(table).where(table.c.session.in_(rater_sessions)))
     connection.execute(delete(sessions).where(sessions.c.person == rater))
     connection.execute(delete(persons).where(persons.c.person == rater))

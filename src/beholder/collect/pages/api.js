@@ -1,5 +1,7 @@
 // The server's interface: every request is repeated until it is answered; an answer is never lost.
 
+import { ActiveTime } from "/static/active.js";
+import { base } from "/static/link.js";
 import { freshKey, outbox } from "/static/outbox.js";
 import { pause } from "/static/waiting.js";
 
@@ -26,6 +28,7 @@ export class Api {
   /** @param {import("./notice.js").Notice} notice */
   constructor(notice) {
     this.notice = notice;
+    this.active = new ActiveTime();
   }
 
   /** @param {string} path @returns {Promise<any>} */
@@ -61,8 +64,22 @@ export class Api {
   /** Tell the server from time to time that someone is here. */
   keepAlive() {
     setInterval(() => {
-      if (!document.hidden) fetch("/api/heartbeat", options("POST", {})).catch(() => {});
+      if (!document.hidden) this.#beat();
     }, HEARTBEAT_MS);
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) this.#beat({ keepalive: true });
+    });
+  }
+
+  /** Active time of the session so far, as the server has it. @returns {Promise<number>} */
+  async activeSeconds() {
+    return (await this.post("/api/time", { active: this.active.take() })).active_seconds;
+  }
+
+  /** @param {RequestInit} [more] */
+  #beat(more = {}) {
+    const active = this.active.take();
+    fetch(`${base}/api/heartbeat`, { ...options("POST", { active }), ...more }).catch(() => this.active.giveBack(active));
   }
 
   /** @param {Record<string, any>} answer */
@@ -86,7 +103,7 @@ export class Api {
   async #insist(method, path, body, keeping = false) {
     this.notice.busy();
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
-      const response = await fetch(path, options(method, body)).catch(() => null);
+      const response = await fetch(base + path, options(method, body)).catch(() => null);
       if (response && response.status < 500 && response.status !== 429) {
         this.notice.clear();
         return unpack(response);

@@ -1,7 +1,7 @@
 // Entry by the link that was followed, once per link.
 
 import { Refused } from "/static/api.js";
-import { linkMark } from "/static/link.js";
+import { base, linkMark } from "/static/link.js";
 
 const STORAGE_KEY = "beholder.entered";
 const RESUME = "beholder.resume";
@@ -36,7 +36,7 @@ export async function currentState(api, language) {
  */
 export async function enter(api, language) {
   const parameters = Object.fromEntries(new URLSearchParams(location.search));
-  const state = await api.post("/api/enter", { parameters, path: location.pathname, language });
+  const state = await api.post("/api/enter", { parameters, path: location.pathname.slice(base.length) || "/", language });
   localStorage.setItem(STORAGE_KEY, linkMark());
   if (state.resume) localStorage.setItem(RESUME, state.resume);
   else localStorage.removeItem(RESUME);
@@ -46,5 +46,5 @@ export async function enter(api, language) {
 /** The link by which the session goes on on another device; told at entry, and kept for a reload. */
 export function resumeLink() {
   const told = localStorage.getItem(RESUME);
-  return told && new URL(told.startsWith("/") ? told : `/r/${told}`, location.origin).href;
+  return told && new URL(base + (told.startsWith("/") ? told : `/r/${told}`), location.origin).href;
 }

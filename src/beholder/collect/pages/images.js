@@ -1,5 +1,6 @@
 // Images by their tokens: fetched ahead, decoded ahead for timed trials, let go afterwards.
 
+import { base } from "/static/link.js";
 import { pause } from "/static/waiting.js";
 
 const TRIES = 6;
@@ -96,7 +97,7 @@ export function fit(image, width, height) {
  */
 async function fetchBlob(token, onWaiting) {
   for (let attempt = 0; attempt < TRIES;) {
-    const response = await fetch(`/api/image/${encodeURIComponent(token)}`).catch(() => null);
+    const response = await fetch(`${base}/api/image/${encodeURIComponent(token)}`).catch(() => null);
     const blob = response?.ok ? await response.blob().catch(() => null) : null;
     if (blob) {
       onWaiting(false);

@@ -1,6 +1,8 @@
 // One tab at a time: who claims last goes on, the others pause.
 
-const CHANNEL = "beholder";
+import { base } from "/static/link.js";
+
+const CHANNEL = `beholder${base}`;
 
 /**
  * @param {() => void} onTaken called when another tab goes on instead of this one

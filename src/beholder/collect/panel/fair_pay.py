@@ -13,10 +13,6 @@ from beholder.collect.panel.schema import payments, studies, work
 from beholder.errors import StageError
 from beholder.stats.estimate import Estimate
 
-GRACE_SECONDS = 12 * 3600.0
-"""After a proposal, in which reports can be frozen and raters can object (Fair Work)."""
-
-
 EXCEEDS = "reported far more time than the page measured"
 
 

@@ -24,6 +24,9 @@ from beholder.errors import StageError
 STATUSES = ("proposed", "approved", "sending", "sent", "confirmed", "declined")
 KINDS = ("base", "top-up", "bonus")
 
+GRACE_SECONDS = 12 * 3600.0
+"""After a proposal, in which reports can be frozen and raters can object (Fair Work)."""
+
 
 @dataclass(frozen=True, slots=True)
 class NewPayment:

@@ -1,31 +1,15 @@
-"""Raters of a panel: quality over their sessions, reputation, contact, opting out, and being forgotten."""
+"""Raters of a panel as the researcher sees them: quality over their sessions, drift and reputation."""
 
-import hashlib
-from contextlib import closing
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, select
 
 from beholder.care.boomerang import reputation
 from beholder.care.drift import Drift, find_drift
 from beholder.care.early_quality import PanelAccuracy, fit_panel, predict_accuracy
 from beholder.care.gold_schedule import CONSTANT, TRUSTED_AFTER, gold_schedule
-from beholder.collect.database.schema import Database
-from beholder.collect.panel.open_log import write_entry
-from beholder.collect.panel.schema import (
-    appeals,
-    contacts,
-    flags,
-    identities,
-    members,
-    payments,
-    postings,
-    raters,
-    ratings,
-    studies,
-    work,
-)
-from beholder.errors import StageError
+from beholder.collect.panel.reputations import reputations
+from beholder.collect.panel.schema import raters, work
 from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.proportions import wilson
 
@@ -74,7 +58,7 @@ def rater_records(connection: Connection, researcher: str) -> list[RaterRecord]:
         gold.setdefault(row.rater, []).extend(row.gold)
     checked = {rater: answers for rater, answers in gold.items() if answers}
     panel = fit_panel([sum(x) for x in checked.values()], [len(x) for x in checked.values()]) if checked else None
-    scores = _reputations(connection, researcher)
+    scores = reputations(connection, researcher)
     records = []
     for person in connection.execute(select(raters).order_by(raters.c.joined, raters.c.rater)):
         history = [row for row in rows if row.rater == person.rater]
@@ -98,101 +82,6 @@ def rater_records(connection: Connection, researcher: str) -> list[RaterRecord]:
             )
         )
     return records
-
-
-def agree_to_contact(connection: Connection, rater: str, address: str, consent: str, *, now: float) -> None:
-    """Note how to reach a rater, who agreed to a text; what was noted before is replaced.
-
-    Args:
-        connection: In a write transaction.
-        rater: Who.
-        address: Such as an e-mail address.
-        consent: The text that the rater agreed to.
-        now: The time.
-    """
-    _require(connection, rater)
-    if not address.strip() or not consent.strip():
-        raise StageError("a contact needs an address, and the text that the rater agreed to")
-    connection.execute(delete(contacts).where(contacts.c.rater == rater))
-    seal = hashlib.sha256(consent.encode()).hexdigest()
-    connection.execute(insert(contacts).values(rater=rater, address=address, consent_hash=seal, consented=now))
-    connection.execute(update(raters).where(raters.c.rater == rater).values(opted_out=None))
-
-
-def opt_out(connection: Connection, rater: str, *, now: float) -> None:
-    """End all contact with a rater: the address is deleted, and no study is offered to them.
-
-    Args:
-        connection: In a write transaction.
-        rater: Who.
-        now: The time.
-    """
-    _require(connection, rater)
-    connection.execute(delete(contacts).where(contacts.c.rater == rater))
-    connection.execute(update(raters).where(raters.c.rater == rater).values(opted_out=now))
-
-
-def forget_rater(database: Database, rater: str, *, now: float) -> int:
-    """Delete a rater: identity, contact, history, ratings, flags and appeals.
-
-    The ledger stays, as accounts must, under a name that leads to nobody. A rater to whom money is owed is
-    refused: pay, or decline the payment, first.
-
-    Args:
-        database: Of the panel.
-        rater: Who.
-        now: The time.
-
-    Returns:
-        The number of rows that were deleted.
-    """
-    with database.writing() as connection:
-        _require(connection, rater)
-        open_payments = connection.scalars(
-            select(payments.c.payment).where(
-                payments.c.rater == rater, payments.c.status.in_(("proposed", "approved", "sending"))
-            )
-        ).all()
-        if open_payments:
-            raise StageError(f"{rater} has {len(open_payments)} open payments: pay or decline them first")
-        nobody = f"forgotten-{hashlib.sha256(f'{rater}{now}'.encode()).hexdigest()[:12]}"
-        deleted = 0
-        for table in (identities, contacts, members, work, ratings, flags, appeals):
-            deleted += connection.execute(delete(table).where(table.c.rater == rater)).rowcount
-        connection.execute(update(payments).where(payments.c.rater == rater).values(rater=nobody))
-        account = postings.c.account == f"rater:{rater}"
-        connection.execute(update(postings).where(account).values(account=f"rater:{nobody}"))
-        deleted += connection.execute(delete(raters).where(raters.c.rater == rater)).rowcount
-        write_entry(connection, "rater forgotten", {"rows": deleted}, now=now)
-    if database.is_sqlite:
-        with closing(database.engine.raw_connection()) as raw, closing(raw.cursor()) as cursor:
-            cursor.execute("VACUUM")
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return deleted
-
-
-def _require(connection: Connection, rater: str) -> None:
-    if connection.scalar(select(raters.c.rater).where(raters.c.rater == rater)) is None:
-        raise StageError(f"there is no rater {rater} in this panel; `beholder panel raters` lists them")
-
-
-def _reputations(connection: Connection, researcher: str) -> dict[str, float]:
-    rows = connection.execute(
-        select(ratings.c.rater, ratings.c.rating, ratings.c.at, studies.c.researcher)
-        .select_from(ratings.join(studies, studies.c.study == ratings.c.study))
-        .where(ratings.c.giver == "researcher")
-        .order_by(ratings.c.at.desc(), ratings.c.id.desc())
-    ).all()
-    own: dict[str, list[float]] = {}
-    others: dict[str, dict[str, float]] = {}
-    for row in rows:
-        if row.researcher == researcher:
-            own.setdefault(row.rater, []).append(row.rating)
-        else:
-            others.setdefault(row.rater, {}).setdefault(row.researcher, row.rating)
-    return {
-        rater: reputation(own.get(rater, []), list(others.get(rater, {}).values())) for rater in {*own, *others}
-    }
 
 
 def _accuracy(gold: list[int]) -> Estimate | None:

@@ -21,12 +21,22 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from beholder.collect.database.schema import Database
+from beholder.collect.database.schema import (
+    WORKING,
+    Database,
+    Timeouts,
+    events,
+    logins,
+    researchers,
+    secrets,
+)
 from beholder.errors import StageError
 
 FILE_NAME = "panel.sqlite"
-REVISIONS = ("1",)
-"""Versions of these tables; Alembic migrates them as it does those of a study, from the second on."""
+REVISIONS = ("1", "2")
+"""Versions of these tables; Alembic migrates them as it does those of a study."""
+
+MIGRATIONS = "beholder.collect.panel.migrations"
 
 metadata = MetaData()
 
@@ -77,7 +87,15 @@ studies = Table(
     Column("added", Float, nullable=False),
     Column("paused", Float),
     Column("pause_reason", Text),
+    Column("opened", Float),
+    Column("closed", Float),
+    Column("purpose", Text, nullable=False, default="", server_default=""),
+    Column("results", Text),
+    Column("results_link", Text),
+    Column("published", Float),
 )
+"""``opened`` and ``closed``: when the server of the panel began and ceased to offer it; ``purpose`` and
+``results``: what raters are told it is for, and what came of it."""
 
 members = Table(
     "members",
@@ -107,11 +125,65 @@ work = Table(
     Column("pay_cents", Integer, nullable=False),
     Column("gold", JSON, nullable=False),
     Column("submission", String),
+    Column("excluded", Text),
     Index("work_by_rater", "rater", "started"),
 )
 """One row per session: ``gold`` is the list of gold trials in order of time, 1 where the answer was right;
 ``frozen`` says why the reported time does not count, and is empty where an appeal was accepted; ``submission``
-is MTurk's id of the assignment."""
+is MTurk's id of the assignment; ``excluded`` says why the rater was excluded from the study."""
+
+links = Table(
+    "links",
+    metadata,
+    Column("link_hash", String, primary_key=True),
+    Column("rater", String, ForeignKey("raters.rater")),
+    Column("note", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+"""Personal links, by which a rater signs in on any device; without a rater until somebody has followed it."""
+
+rater_logins = Table(
+    "rater_logins",
+    metadata,
+    Column("token_hash", String, primary_key=True),
+    Column("rater", String, ForeignKey("raters.rater"), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+)
+"""Sign-ins of raters; deleting a row invalidates its cookie."""
+
+interests = Table(
+    "interests",
+    metadata,
+    Column("rater", String, ForeignKey("raters.rater"), primary_key=True),
+    Column("kind", String, primary_key=True),
+)
+"""Kinds of questions that a rater likes; studies that ask them come first in the rater's list."""
+
+standings = Table(
+    "standings",
+    metadata,
+    Column("rater", String, ForeignKey("raters.rater"), primary_key=True),
+    Column("study", String, primary_key=True),
+    Column("content", JSON, nullable=False),
+    Column("at", Float, nullable=False),
+)
+"""What a rater's own page says of accuracy and agreement; computed from the tables, with an empty study for skills
+over all of them."""
+
+points = Table(
+    "points",
+    metadata,
+    Column("giver", String, primary_key=True),
+    Column("receiver", String, primary_key=True),
+    Column("points", Float, nullable=False),
+    Column("role", String, nullable=False),
+)
+"""Credit that contributors gave each other."""
+
+for table in (secrets, researchers, logins, events):
+    table.to_metadata(metadata)
+"""Accounts of researchers, as a study has them."""
 
 ratings = Table(
     "ratings",
@@ -239,13 +311,16 @@ log = Table(
 """The open log: each hash covers the entry and the hash before it."""
 
 
-def open_panel(folder: Path, url: str | None = None, *, create: bool = False) -> Database:
+def open_panel(
+    folder: Path, url: str | None = None, *, create: bool = False, timeouts: Timeouts = WORKING
+) -> Database:
     """Open the database of a panel: SQLite in its folder, or PostgreSQL by a URL (a database of its own).
 
     Args:
         folder: Of the panel.
         url: Of PostgreSQL.
         create: Make it if there is none; otherwise a folder without a panel is refused.
+        timeouts: Of its transactions.
 
     Returns:
         The database, with its tables.
@@ -255,6 +330,13 @@ def open_panel(folder: Path, url: str | None = None, *, create: bool = False) ->
         raise StageError(f"{folder} is no panel: it has no {FILE_NAME}. `beholder panel new {folder}` makes one.")
     if create:
         folder.mkdir(parents=True, exist_ok=True)
-    database = Database(url or f"sqlite:///{file.resolve()}", tables=metadata, revisions=REVISIONS)
+    database = Database(
+        url or panel_url(folder), timeouts, tables=metadata, revisions=REVISIONS, migrations=MIGRATIONS
+    )
     database.create()
     return database
+
+
+def panel_url(folder: Path) -> str:
+    """Return the URL of the database in a panel's folder."""
+    return f"sqlite:///{(folder / FILE_NAME).resolve()}"

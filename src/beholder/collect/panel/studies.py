@@ -4,28 +4,29 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import polars as pl
-from sqlalchemy import Connection, create_engine, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select
 
-from beholder.care.effective_time import IDLE_SECONDS
-from beholder.care.top_ups import cents_of
 from beholder.collect.database.address import FILE_NAME as STUDY_DATABASE
+from beholder.collect.database.schema import Database, persons
 from beholder.collect.database.schema import identities as study_identities
 from beholder.collect.database.schema import sessions as study_sessions
+from beholder.collect.panel.active_time import time_between
+from beholder.collect.panel.live_work import CHECKING
 from beholder.collect.panel.open_log import write_entry
-from beholder.collect.panel.schema import identities, members, raters, settings, studies, work
+from beholder.collect.panel.opening import note_study
+from beholder.collect.panel.schema import identities, members, raters, settings, work
+from beholder.collect.session.arrival import PANEL
 from beholder.errors import StageError
 from beholder.judgements.joined import answered_trials
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
-from beholder.study.study import Study, load_study
+from beholder.study.study import load_study
 from beholder.tables.store import Store
 
 KEY = "pseudonyms"
-CHECKING = ("gold", "qualification")
-"""Roles of trials with a right answer that count towards a rater's accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +41,20 @@ class AddedStudy:
 
 
 def add_study(
-    connection: Connection, folder: Path, *, researcher: str, study_url: str | None = None, now: float
+    connection: Connection,
+    folder: Path,
+    *,
+    researcher: str,
+    study_url: str | None = None,
+    logged: bool = True,
+    now: float,
 ) -> AddedStudy:
     """Add a study, or what has happened in it since; to add it twice changes nothing.
 
     Args:
         connection: To the panel, in a write transaction. folder: Of the study, with its tables. researcher: Who
         ran it, and whom raters rate by it. study_url: Of the study's database, where it is not in its folder;
-        raters are recognised by their platform id. now: The time.
+        raters are recognised by their platform id. logged: Whether it is written to the log. now: The time.
 
     Returns:
         Counts.
@@ -57,7 +64,7 @@ def add_study(
         raise StageError(f"{folder} has no sessions yet. Collect answers first: beholder collect {folder}")
     sessions = store.read("sessions").filter(pl.col("status") != "no-consent")
     known = _identities(folder, study_url)
-    _note_study(connection, study, folder, researcher, now=now)
+    note_study(connection, study, folder, researcher, now=now)
     before = set(connection.scalars(select(raters.c.rater)))
     by_pseudonym: dict[str, str] = {}
     for pseudonym, simulated in sessions.select("rater", "simulated").unique(maintain_order=True).iter_rows():
@@ -88,8 +95,10 @@ def add_study(
                 started=row["started"].timestamp(),
                 ended=None if row["ended"] is None else row["ended"].timestamp(),
                 trials=0 if answers is None else answers["trial"].n_unique(),
-                active_seconds=0.0 if answers is None else _active(question, row, answers),
-                reported_seconds=reported.get(row["session"]),
+                active_seconds=known.active.get(row["session"])
+                or (0.0 if answers is None else _active(question, row, answers)),
+                reported_seconds=known.reported.get(row["session"], reported.get(row["session"])),
+                excluded=known.excluded.get(row["rater"]),
                 pay_cents=round((row["pay"] or 0.0) * 100),
                 gold=[] if answers is None else _gold(answers),
                 submission=known.submissions.get(row["session"]),
@@ -100,7 +109,8 @@ def add_study(
         study.name, sessions.height, len(everyone), len(everyone - before), bool(sessions["simulated"].any())
     )
     detail = {"study": study.name, "sessions": added.sessions, "raters": added.raters}
-    write_entry(connection, "study added", detail, now=now)
+    if logged:
+        write_entry(connection, "study added", detail, now=now)
     return added
 
 
@@ -122,44 +132,38 @@ class _Known:
     """pseudonym -> platform and id"""
     submissions: dict[str, str]
     """session -> MTurk's id of the assignment"""
+    active: dict[str, float]
+    """session -> active time in seconds, as the page measured it"""
+    reported: dict[str, float]
+    """session -> time by the rater's own account"""
+    excluded: dict[str, str]
+    """pseudonym -> why the rater was excluded"""
 
 
 def _identities(folder: Path, url: str | None) -> _Known:
     if url is None:
         if not (folder / STUDY_DATABASE).is_file():
-            return _Known({}, {})
+            return _Known({}, {}, {}, {}, {})
         url = f"sqlite:///{(folder / STUDY_DATABASE).resolve()}"
-    engine = create_engine(url)
+    database = Database(url)
     try:
-        with engine.connect() as connection:
+        database.create()
+        with database.reading() as connection:
             people = {
                 row.person: (row.platform, row.identity) for row in connection.execute(select(study_identities))
             }
-            rows = connection.execute(select(study_sessions.c.session, study_sessions.c.parameters))
-            assignments = {row.session: (row.parameters or {}).get("assignmentId") for row in rows}
+            rows = connection.execute(select(study_sessions)).all()
+            excluded = connection.execute(select(persons).where(persons.c.excluded.is_(True))).all()
     finally:
-        engine.dispose()
-    return _Known(people, {session: str(name) for session, name in assignments.items() if name})
-
-
-def _note_study(connection: Connection, study: Study, folder: Path, researcher: str, *, now: float) -> None:
-    content = {
-        "folder": str(folder.resolve()),
-        "title": study.title,
-        "researcher": researcher,
-        "currency": study.pay.currency,
-        "minimum_hourly_cents": cents_of(f"{study.pay.minimum_hourly:.2f}"),
-        "platform_study": study.collect.prolific_study,
-    }
-    other = connection.scalar(select(studies.c.folder).where(studies.c.study == study.name))
-    if other is None:
-        connection.execute(insert(studies).values(study=study.name, added=now, **content))
-        return
-    if other != content["folder"]:
-        raise StageError(
-            f"the panel has a study '{study.name}' already, in {other}: give this one another name in study.toml"
-        )
-    connection.execute(update(studies).where(studies.c.study == study.name).values(**content))
+        database.engine.dispose()
+    assignments = {row.session: (row.parameters or {}).get("assignmentId") for row in rows}
+    return _Known(
+        people,
+        {session: str(name) for session, name in assignments.items() if name},
+        {row.session: row.active_seconds for row in rows if row.active_seconds},
+        {row.session: row.reported_seconds for row in rows if row.reported_seconds is not None},
+        {row.person: row.reason or "" for row in excluded},
+    )
 
 
 def _join(
@@ -176,6 +180,10 @@ def _join(
     earlier = connection.scalar(select(members.c.rater).where(member))
     if earlier is not None:
         return str(earlier)
+    came_from_here = known is not None and known[0] == PANEL and _is_rater(connection, known[1])
+    if known is not None and came_from_here:
+        connection.execute(insert(members).values(study=study, pseudonym=pseudonym, rater=known[1]))
+        return known[1]
     rater = panel_pseudonym(connection, *(known or (f"study {study}", pseudonym)))
     if connection.scalar(select(raters.c.rater).where(raters.c.rater == rater)) is None:
         connection.execute(insert(raters).values(rater=rater, joined=now, simulated=simulated))
@@ -185,19 +193,18 @@ def _join(
     return rater
 
 
-def _active(question: AnyQuestion, session: dict[str, object], answers: pl.DataFrame) -> float:
-    """Return the active time: Σ min(gap, limit) from answer to answer.
+def _is_rater(connection: Connection, name: str) -> bool:
+    return connection.scalar(select(raters.c.rater).where(raters.c.rater == name)) is not None
 
-    The limit is ``IDLE_SECONDS``, or twice the usual time of a trial where that is more, because what a rater does
-    within a trial is work. Simulated raters do not wait: their times are the simulated ones.
-    """
+
+def _active(question: AnyQuestion, session: dict[str, Any], answers: pl.DataFrame) -> float:
+    """Return the active time from answer to answer; simulated raters do not wait: theirs is simulated, too."""
     traits = kind_of(question).traits
     trials = answers.unique("trial", keep="first", maintain_order=True)
     if session["simulated"]:
         return float(trials["seconds"].sum()) / traits.answering
-    limit = max(IDLE_SECONDS, 2 * traits.seconds)
-    moments = sorted([session["started"], *trials["answered"]])
-    return float(sum(min((after - before).total_seconds(), limit) for before, after in pairwise(moments)))
+    moments = [moment.timestamp() for moment in (session["started"], *trials["answered"])]
+    return time_between(moments, traits.seconds)
 
 
 def _gold(answers: pl.DataFrame) -> list[int]:

@@ -1,10 +1,10 @@
 """What raters and researchers say about each other: ratings, flags that pause a study, and appeals."""
 
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
-import numpy as np
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Select, func, insert, select, update
 
 from beholder.care.boomerang import RATINGS
 from beholder.collect.panel.open_log import write_entry
@@ -104,6 +104,21 @@ def appeal(connection: Connection, study: str, rater: str, reason: str, statemen
     return int(inserted.inserted_primary_key[0])  # type: ignore[index]
 
 
+def open_appeal(connection: Connection, study: str, rater: str) -> int | None:
+    """Return the number of a rater's appeal that nobody has decided yet.
+
+    Args:
+        connection: In any transaction.
+        study: In which.
+        rater: Who.
+
+    Returns:
+        Its number, or ``None``.
+    """
+    place = (appeals.c.study == study) & (appeals.c.rater == rater) & appeals.c.decision.is_(None)
+    return connection.scalar(select(appeals.c.id).where(place).limit(1))
+
+
 def decide_appeal(connection: Connection, number: int, *, accept: bool, by: str, reason: str, now: float) -> None:
     """Decide an appeal, once; an accepted one gives a frozen report back its place.
 
@@ -139,29 +154,31 @@ def study_voices(connection: Connection) -> list[StudyVoice]:
     Returns:
         One row per study, in the order in which they were added.
     """
+    latest: dict[str, dict[str, int]] = {}
+    given = select(ratings.c.study, ratings.c.rater, ratings.c.rating).where(ratings.c.giver == "rater")
+    for row in connection.execute(given.order_by(ratings.c.at, ratings.c.id)):
+        latest.setdefault(row.study, {})[row.rater] = row.rating
+    flagged = _counts(connection, select(flags.c.study, func.count().label("rows")).group_by(flags.c.study))
+    open_appeals = select(appeals.c.study, func.count().label("rows")).where(appeals.c.decision.is_(None))
+    waiting = _counts(connection, open_appeals.group_by(appeals.c.study))
     voices = []
     for study in connection.execute(select(studies).order_by(studies.c.added, studies.c.study)):
-        latest: dict[str, int] = {}
-        rows = connection.execute(
-            select(ratings)
-            .where(ratings.c.study == study.study, ratings.c.giver == "rater")
-            .order_by(ratings.c.at, ratings.c.id)
-        )
-        for row in rows:
-            latest[row.rater] = row.rating
-        flagged = connection.scalar(select(func.count()).select_from(flags).where(flags.c.study == study.study))
-        waiting = connection.scalar(
-            select(func.count())
-            .select_from(appeals)
-            .where(appeals.c.study == study.study, appeals.c.decision.is_(None))
-        )
-        mean = float(np.mean(list(latest.values()))) if len(latest) >= SHOWN_AFTER else None
+        own = latest.get(study.study, {})
         voices.append(
             StudyVoice(
-                study.study, len(latest), mean, int(flagged or 0), study.paused is not None, int(waiting or 0)
+                study.study,
+                len(own),
+                fmean(own.values()) if len(own) >= SHOWN_AFTER else None,
+                flagged.get(study.study, 0),
+                study.paused is not None,
+                waiting.get(study.study, 0),
             )
         )
     return voices
+
+
+def _counts(connection: Connection, query: Select[tuple[str, int]]) -> dict[str, int]:
+    return {row.study: int(row.rows) for row in connection.execute(query)}
 
 
 def _require_work(connection: Connection, study: str, rater: str) -> None:

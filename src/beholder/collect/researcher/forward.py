@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import FastAPI, Response
 
+from beholder.collect.server.prefix import PREFIX, prefix_of
 from beholder.collect.server.service import COOKIE as RATER_COOKIE
 
 SESSION_COOKIE = "beholder_preview_session"
@@ -30,7 +31,7 @@ class ForwardedResponse(Response):
 
         async def rename(message: Any) -> None:  # noqa: ANN401
             if message["type"] == "http.response.start":
-                message = message | {"headers": _outward(message.get("headers", ()))}
+                message = message | {"headers": _outward(message.get("headers", ()), prefix_of(scope))}
             await send(message)
 
         inner = {
@@ -40,7 +41,7 @@ class ForwardedResponse(Response):
             "headers": _inward(scope["headers"], len(self._body_sent)),
             "state": {},
         }
-        for name in ("app", "router", "endpoint", "path_params", "route", "root_path"):
+        for name in ("app", "router", "endpoint", "path_params", "route", "root_path", PREFIX):
             inner.pop(name, None)
         await self._app(inner, replay, rename)
 
@@ -60,10 +61,11 @@ def _inward(headers: Iterable[tuple[bytes, bytes]], length: int) -> Headers:
     return forwarded
 
 
-def _outward(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+def _outward(headers: Iterable[tuple[bytes, bytes]], prefix: str) -> Headers:
+    path = f"Path={prefix}/researcher/preview".encode()
     before, after = f"{RATER_COOKIE}=".encode(), f"{SESSION_COOKIE}=".encode()
     return [
-        (name, after + value.removeprefix(before).replace(b"Path=/", b"Path=/researcher/preview"))
+        (name, after + value.removeprefix(before).replace(b"Path=/", path))
         if name == b"set-cookie" and value.startswith(before)
         else (name, value)
         for name, value in headers

@@ -34,7 +34,7 @@ def get_image(
     """Return an image of the current trial or of the next few, or a range of its bytes; 404 otherwise."""
     with service.database.reading() as connection:
         session = service.session(connection, beholder, locked=False)
-        image = fetchable_images(service.catalogue, session).get(token)
+        image = fetchable_images(service.catalogue, session, prototype=service.prototype is not None).get(token)
         if image is None:
             raise RefusedError(404, "no-image", "there is no such image for this session now")
     content = service.images.content(image)

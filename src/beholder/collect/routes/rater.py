@@ -6,18 +6,29 @@ from fastapi import APIRouter, Cookie, Depends, Request, Response
 from sqlalchemy import Row, delete, insert
 from sqlalchemy.exc import IntegrityError
 
-from beholder.collect.database.schema import comments, events, responses, skips
+from beholder.collect.database.schema import (
+    comments,
+    events,
+    job_surveys,
+    prototype_feedback,
+    responses,
+    skips,
+)
+from beholder.collect.server.prefix import prefix_of
 from beholder.collect.server.service import COOKIE, Service
 from beholder.collect.session import messages
+from beholder.collect.session.active_time import add_active_time
 from beholder.collect.session.admission import Admission, admit, read_arrival
 from beholder.collect.session.answers import TIMING, accept_answer
 from beholder.collect.session.completion import end_session
 from beholder.collect.session.consent import consent_hash, consent_text
+from beholder.collect.session.cookies import PANEL_COOKIE
 from beholder.collect.session.leases import invalidate_unfinished_blocks, reopen_slots
 from beholder.collect.session.progress import change
 from beholder.collect.session.skips import SPOILED, skip_trial
 from beholder.collect.session.slot_lending import complete_finished_sessions
 from beholder.errors import RefusedError
+from beholder.study.job_questions import SURVEY_KEYS
 from beholder.study.kinds.catalogue import kind_of
 
 router = APIRouter(prefix="/api", tags=["rater"])
@@ -37,13 +48,19 @@ Serving = Annotated[Service, Depends(service_of)]
 
 @router.post("/enter")
 def post_enter(
-    body: messages.Enter, request: Request, response: Response, service: Serving, beholder: SessionCookie = None
+    body: messages.Enter,
+    request: Request,
+    response: Response,
+    service: Serving,
+    beholder: SessionCookie = None,
+    panel: Annotated[str | None, Cookie(alias=PANEL_COOKIE)] = None,
 ) -> State:
     """Enter by a link: find or create the session, and set its cookie."""
+    panel_rater = None if service.panel_entry is None else service.panel_entry(panel)
     try:
-        admission, state = _enter(service, body, beholder)
+        admission, state = _enter(service, body, beholder, panel_rater)
     except IntegrityError:  # the same rater entered twice at once; now the first request has created the session
-        admission, state = _enter(service, body, beholder)
+        admission, state = _enter(service, body, beholder, panel_rater)
     secure = request.url.scheme == "https"
     framed = secure and "turkSubmitTo" in body.parameters  # MTurk shows the page within its own
     response.set_cookie(
@@ -52,7 +69,7 @@ def post_enter(
         httponly=True,
         secure=secure,
         samesite="none" if framed else "lax",
-        path="/",
+        path=f"{prefix_of(request.scope)}/",
         max_age=30 * 86_400,
     )
     return state if admission.guest else state | {"resume": f"/r/{admission.resume}"}
@@ -167,13 +184,19 @@ def post_debrief(body: messages.Debrief, service: Serving, beholder: SessionCook
     with service.database.writing() as connection:
         session = service.session(connection, beholder)
         _require(service.progress(connection, session).step, "debrief")
+        if service.prototype is not None:
+            raise RefusedError(409, "other-step", "a prototype ends with feedback and a vote")
         now = service.now()
         connection.execute(
             insert(comments).values(
                 session=session.session, clear=body.clear, fair=body.fair, text=body.comment, at=now
             )
         )
-        session = service.record_activity(connection, session, debriefed=now)
+        if body.job and service.study.collect.job_survey:
+            answers = {name: point for name, point in body.job.items() if name in SURVEY_KEYS}
+            connection.execute(insert(job_surveys).values(session=session.session, answers=answers, at=now))
+        reported = {} if body.minutes is None else {"reported_seconds": 60 * body.minutes}
+        session = service.record_activity(connection, session, debriefed=now, **reported)
         return service.state(connection, end_session(connection, service.study, session, "complete", now=now))
 
 
@@ -188,7 +211,7 @@ def post_withdraw(body: messages.Withdraw, service: Serving, beholder: SessionCo
             invalidate_unfinished_blocks(connection, service.catalogue, session)
             session = end_session(connection, service.study, session, "withdrawn", now=service.now())
         if body.delete:
-            for table in (responses, skips, comments):
+            for table in (responses, skips, comments, prototype_feedback, job_surveys):
                 connection.execute(delete(table).where(table.c.session == name))
             of_answers = events.c.kind.in_((SPOILED, TIMING))
             connection.execute(delete(events).where(events.c.session == name, of_answers))
@@ -198,14 +221,26 @@ def post_withdraw(body: messages.Withdraw, service: Serving, beholder: SessionCo
 
 
 @router.post("/heartbeat", status_code=204)
-def post_heartbeat(body: messages.Nothing, service: Serving, beholder: SessionCookie = None) -> None:  # noqa: ARG001
-    """Record a sign of life."""
+def post_heartbeat(body: messages.ActiveTime, service: Serving, beholder: SessionCookie = None) -> None:
+    """Record a sign of life, and the active time since the last one."""
     with service.database.writing() as connection:
-        service.record_activity(connection, service.session(connection, beholder))
+        session = service.record_activity(connection, service.session(connection, beholder))
+        add_active_time(connection, session, body.active, now=service.now())
 
 
-def _enter(service: Service, body: messages.Enter, cookie: str | None) -> tuple[Admission, State]:
-    arrival = read_arrival(service.catalogue, service.study, service.proofs, body)
+@router.post("/time")
+def post_time(body: messages.ActiveTime, service: Serving, beholder: SessionCookie = None) -> dict[str, float]:
+    """Add active time, and return all of it: the page fills it in where it asks how long the session took."""
+    with service.database.writing() as connection:
+        session = service.record_activity(connection, service.session(connection, beholder))
+        session = add_active_time(connection, session, body.active, now=service.now())
+        return {"active_seconds": float(session.active_seconds)}
+
+
+def _enter(
+    service: Service, body: messages.Enter, cookie: str | None, panel_rater: str | None
+) -> tuple[Admission, State]:
+    arrival = read_arrival(service.catalogue, service.study, service.proofs, body, panel_rater=panel_rater)
     with service.database.writing() as connection:
         now = service.now()
         complete_finished_sessions(connection, service.study, now=now)

@@ -18,6 +18,7 @@ from beholder.collect.researcher.overview import overview, warnings
 from beholder.collect.researcher.raters import comment_rows, rater_rows
 from beholder.collect.researcher.sign_in_link import is_local_request
 from beholder.collect.routes.rater import Serving
+from beholder.collect.server.prefix import prefix_of
 from beholder.collect.session import messages
 from beholder.errors import RefusedError
 
@@ -81,15 +82,26 @@ def get_overview(service: Serving, login: SignedIn) -> JsonObject:
     with service.database.reading() as connection:
         summary = overview(connection, service.catalogue, service.study, service.images, now=service.now())
     you = {"name": login.name, "role": login.role, "may_change": login.may_change}
-    return summary | {"you": you, "csrf": login.csrf, "formats": formats_for(service.study, FORMATS)}
+    return summary | {
+        "you": you,
+        "csrf": login.csrf,
+        "formats": formats_for(service.study, FORMATS),
+        "prototype": service.prototype is not None,
+    }
 
 
 @router.post("/sign-out", dependencies=[Depends(from_own_page)])
-def post_sign_out(body: messages.Nothing, response: Response, service: Serving, login: SignedIn) -> JsonObject:  # noqa: ARG001
+def post_sign_out(
+    body: messages.Nothing,  # noqa: ARG001
+    request: Request,
+    response: Response,
+    service: Serving,
+    login: SignedIn,
+) -> JsonObject:
     """Invalidate the cookie of this request."""
     with service.database.writing() as connection:
         access.sign_out(connection, login)
-    response.delete_cookie(access.COOKIE, path="/researcher")
+    response.delete_cookie(access.COOKIE, path=f"{prefix_of(request.scope)}/researcher")
     return {"signed_out": True}
 
 
@@ -120,6 +132,15 @@ def get_comments(service: Serving) -> JsonObject:
     """Return the raters' comments."""
     with service.database.reading() as connection:
         return {"rows": comment_rows(connection)}
+
+
+@router.get("/results/job")
+def get_job_survey(service: Serving) -> JsonObject:
+    """Return the scores of the job survey; nothing where the study does not ask it."""
+    if not service.study.collect.job_survey:
+        return {"raters": 0, "rows": [], "motivating": None, "weakest": None}
+    scores: JsonObject = run_module("beholder.collect.researcher.job_survey", service.database.url)
+    return scores
 
 
 @router.get("/results")

@@ -18,6 +18,7 @@ from beholder.collect.routes.rater import Serving
 from beholder.collect.routes.researcher import SignedIn
 from beholder.collect.routes.researcher import router as interface
 from beholder.collect.routes.signing_in import HEADERS, PAGE_PATH
+from beholder.collect.server.prefix import prefix_of
 from beholder.collect.session.examples import require_examples
 from beholder.errors import RefusedError, StudyError
 from beholder.study.study import FILE_NAME, load_study
@@ -45,7 +46,7 @@ def get_preview(
     page = (PAGES / "index.html").read_text(encoding="utf-8")
     head = (PAGES / "researcher" / "preview-head.html").read_text(encoding="utf-8")
     response = HTMLResponse(page.replace("<head>", f"<head>\n{head}", 1), headers=HEADERS)
-    path = f"{PAGE_PATH}/preview"
+    path = f"{prefix_of(request.scope)}{PAGE_PATH}/preview"
     secure = request.url.scheme == "https"
     response.set_cookie(PREVIEW_COOKIE, ticket, httponly=True, samesite="strict", secure=secure, path=path)
     response.delete_cookie(SESSION_COOKIE, path=path)

@@ -4,6 +4,7 @@ import hmac
 import math
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import parse_qs
 
@@ -20,6 +21,7 @@ from beholder.collect.researcher.sign_in_attempts import Attempts
 from beholder.collect.researcher.sign_in_link import is_local_request
 from beholder.collect.routes.pages import PAGES
 from beholder.collect.routes.rater import Serving
+from beholder.collect.server.prefix import prefix_of
 from beholder.collect.server.service import Service
 from beholder.collect.session.identity import opaque
 from beholder.errors import RefusedError, StorageError
@@ -59,7 +61,8 @@ def get_page(request: Request, service: Serving, token: str | None = None, cooki
             access.login_of(connection, cookie, now=service.now(), local=is_local_request(request))
     except RefusedError:
         return _sign_in_page(request, 401)
-    return FileResponse(PAGES / "researcher" / "index.html", headers=HEADERS)
+    page: Path = getattr(request.app.state, "researcher_page", PAGES / "researcher" / "index.html")
+    return FileResponse(page, headers=HEADERS)
 
 
 @router.post(PAGE_PATH, include_in_schema=False)
@@ -125,7 +128,9 @@ def _password_checks(request: Request) -> PasswordChecks:
 
 
 def _signed_in(request: Request, cookie: str) -> Response:
-    response = RedirectResponse(PAGE_PATH, status_code=303, headers={"Cache-Control": "no-store"})
+    response = RedirectResponse(
+        prefix_of(request.scope) + PAGE_PATH, status_code=303, headers={"Cache-Control": "no-store"}
+    )
     _set_cookie(request, response, access.COOKIE, cookie, days=access.DAYS)
     return response
 
@@ -137,7 +142,7 @@ def _set_cookie(request: Request, response: Response, name: str, value: str, *, 
         httponly=True,
         samesite="strict",
         secure=request.url.scheme == "https",
-        path=PAGE_PATH,
+        path=prefix_of(request.scope) + PAGE_PATH,
         max_age=days * 86_400,
     )
 

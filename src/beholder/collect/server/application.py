@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from beholder import __version__
-from beholder.collect.routes import images, pages, rater, researcher_pages
+from beholder.collect.routes import images, pages, prototype, rater, researcher_pages
 from beholder.collect.server.error_replies import handle_errors
 from beholder.collect.server.guard import Guard
 from beholder.collect.server.readiness import Readiness
@@ -26,7 +26,7 @@ def create_app(
     if fill:
         service.images.fill()
     app.state.readiness = Readiness(folder, service.database)
-    for router in (rater.router, images.router, pages.router, researcher_pages.router):
+    for router in (rater.router, images.router, pages.router, prototype.router, researcher_pages.router):
         app.router.routes.extend(router.routes)  # as they are: including a router would build each of them again
     app.mount("/static", pages.static_files(), name="static")
     handle_errors(app)

@@ -9,7 +9,14 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from beholder.collect.session.cookies import RESEARCHER_COOKIE, RESEARCHER_PASS, holder_of, researcher_pass
+from beholder.collect.server.prefix import prefix_of
+from beholder.collect.session.cookies import (
+    RATER_COOKIE,
+    RESEARCHER_COOKIE,
+    RESEARCHER_PASS,
+    holder_of,
+    researcher_pass,
+)
 
 POLICY = (
     "default-src 'self'; img-src 'self' blob:; style-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -76,12 +83,12 @@ class Buckets:
 class Guard:
     """The middleware; plain ASGI, because every request passes through it.
 
-    ``key`` is the study's secret, by which issued cookies are distinguished from forged ones: the holder of a
-    valid cookie is never refused for what others behind the same address do.
+    ``key`` is the secret of the study, or of the panel, by which issued cookies are distinguished from forged
+    ones: the holder of a valid cookie is never refused for what others behind the same address do.
     """
 
-    def __init__(self, app: ASGIApp, *, key: str, limited: bool = True) -> None:
-        self._app, self._key, self._limited = app, key, limited
+    def __init__(self, app: ASGIApp, *, key: str, cookie: str = RATER_COOKIE, limited: bool = True) -> None:
+        self._app, self._key, self._cookie, self._limited = app, key, cookie, limited
         self._entries = Buckets(ENTRIES, ENTRIES_A_SECOND)
         self._returns = Buckets(RETURNS, RETURNS_A_SECOND)
         self._sign_ins = Buckets(SIGN_INS, SIGN_INS_A_SECOND)
@@ -94,7 +101,7 @@ class Guard:
             return
         path, address = scope["path"], network_of(scope["client"][0] if scope.get("client") else "")
         cookies = _cookies(scope)
-        holder = holder_of(self._key, cookies, researcher=_is_researchers(path))
+        holder = holder_of(self._key, cookies, researcher=_is_researchers(path), rater_cookie=self._cookie)
         requester = f"session {holder}" if holder else f"address {address}"
 
         async def guarded(message: Message) -> None:
@@ -142,7 +149,7 @@ class Guard:
             MutableHeaders(raw=message["headers"]).append(
                 "Set-Cookie",
                 f"{RESEARCHER_PASS}={researcher_pass(self._key, cookie)}; HttpOnly; SameSite=strict; "
-                f"Path={RESEARCHER}; Max-Age={PASS_SECONDS}{secure}",
+                f"Path={prefix_of(scope)}{RESEARCHER}; Max-Age={PASS_SECONDS}{secure}",
             )
 
 

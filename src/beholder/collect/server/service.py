@@ -1,5 +1,6 @@
 """What the routes share: the study, its database, its clock, and the lookup of sessions by cookie."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +9,16 @@ from sqlalchemy import Connection, Row
 from beholder.collect.database.clock import clock_of
 from beholder.collect.database.schema import SERVING, Database
 from beholder.collect.display.served_images import ServedImages
+from beholder.collect.prototype.rounds import read_round
 from beholder.collect.session.arrival import Proofs
 from beholder.collect.session.catalogue import Catalogue
 from beholder.collect.session.cookies import RATER_COOKIE as COOKIE
 from beholder.collect.session.cookies import token_of
 from beholder.collect.session.examples import require_examples
-from beholder.collect.session.identity import hash_of, identity_of
+from beholder.collect.session.identity import hash_of, identity_of, is_of_panel
 from beholder.collect.session.leases import renew_lease
 from beholder.collect.session.progress import SessionProgress, change, progress_of, session_by
-from beholder.collect.session.trial_view import State, state_of
+from beholder.collect.session.trial_view import State, prototype_part, state_of
 from beholder.errors import RefusedError
 from beholder.images.display import common_side
 from beholder.study.study import Study, load_study
@@ -27,9 +29,13 @@ __all__ = ["COOKIE", "Service"]
 class Service:
     """The service of one study. It holds no state of any session."""
 
+    panel_entry: Callable[[str | None], str | None] | None = None
+    """on the server of a panel: which of its raters a cookie of the panel lets into this study"""
+
     def __init__(self, folder: Path, url: str) -> None:
         self.folder = folder
         self.study: Study = load_study(folder)
+        self.prototype = read_round(folder)
         require_examples(folder, self.study)
         self.proofs = Proofs(folder, self.study.collect)
         self.database = Database(url, SERVING)
@@ -87,6 +93,10 @@ class Service:
         progress = self.progress(connection, session)
         identity = identity_of(connection, session.person) if progress.step == "done" else ""
         state = state_of(self.catalogue, progress, self.study, side=self.side, identity=identity)
+        if "done" in state:
+            state["done"]["panel"] = self.panel_entry is not None and is_of_panel(connection, session.person)
+        if self.prototype is not None and progress.step == "debrief":
+            state |= {"step": "prototype", "prototype": prototype_part(self.catalogue, session, side=self.side)}
         if not guest:
             return state
         if "done" in state:

@@ -18,7 +18,7 @@ RESEARCHER_SECONDS = 30.0
 MOST_AT_ONCE = 1000
 """Limit of requests that are processed or wait for a thread."""
 
-UNLIMITED = ("/researcher/api/export/", "/researcher/api/results", "/researcher/api/extend")
+UNLIMITED = ("/researcher/api/export/", "/researcher/api/results", "/researcher/api/extend", "/api/delete")
 """Paths whose work runs in child processes, which have a time limit of their own."""
 
 UNCOUNTED = ("/static/", "/api/health", "/api/ready")

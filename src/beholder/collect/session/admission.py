@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select
 
 from beholder.collect.database.schema import events, persons, sessions, slots
-from beholder.collect.session.arrival import INVITED, OPEN, PROLIFIC, Arrival, Proofs, arrival_of
+from beholder.collect.session.arrival import INVITED, OPEN, PANEL, PROLIFIC, Arrival, Proofs, arrival_of
 from beholder.collect.session.catalogue import Catalogue
 from beholder.collect.session.completion import needed_to_leave
 from beholder.collect.session.cookies import stamped, token_of
@@ -35,8 +35,12 @@ class Admission:
     guest: bool = False
 
 
-def read_arrival(catalogue: Catalogue, study: Study, proofs: Proofs, message: Enter) -> Arrival | None:
+def read_arrival(
+    catalogue: Catalogue, study: Study, proofs: Proofs, message: Enter, *, panel_rater: str | None = None
+) -> Arrival | None:
     """Read who a link names; ``None`` for a link that continues a session.
+
+    ``panel_rater`` is who took this study on the server of a panel: without another id in the link, it is they.
 
     Called before the transaction, because it may have to fetch a platform's keys.
     """
@@ -47,6 +51,8 @@ def read_arrival(catalogue: Catalogue, study: Study, proofs: Proofs, message: En
         return Arrival(PROLIFIC, message.parameters["PROLIFIC_PID"], message.parameters, proven=True)
     if catalogue.is_rehearsal:
         raise RefusedError(403, "rehearsal", "this is a rehearsal with simulated raters; nobody can take part")
+    if panel_rater is not None and kind != "i" and not message.parameters:
+        return Arrival(PANEL, panel_rater, {}, proven=True)
     return arrival_of(message.parameters, argument if kind == "i" else None, study.collect, proofs)
 
 

@@ -5,6 +5,9 @@ import hmac
 from beholder.collect.session.identity import opaque
 
 RATER_COOKIE = "beholder"
+PANEL_COOKIE = "beholder_panel"
+"""Cookie of a rater of a panel; it opens the own page, and the studies that were taken there."""
+
 RESEARCHER_COOKIE = "beholder_researcher"
 RESEARCHER_PASS = "beholder_researcher_pass"
 """Set beside the researcher's cookie once that has proved valid; useless without it."""
@@ -25,7 +28,9 @@ def researcher_pass(key: str, cookie: str) -> str:
     return opaque(key, "researcher-pass", cookie)
 
 
-def holder_of(key: str, cookies: dict[str, str], *, researcher: bool) -> str | None:
+def holder_of(
+    key: str, cookies: dict[str, str], *, researcher: bool, rater_cookie: str = RATER_COOKIE
+) -> str | None:
     """Return a name for the holder of these cookies; ``None`` if they are missing or forged.
 
     It proves that this study issued the cookie, not that its session still runs.
@@ -34,6 +39,6 @@ def holder_of(key: str, cookies: dict[str, str], *, researcher: bool) -> str | N
         cookie, stamp = cookies.get(RESEARCHER_COOKIE, ""), cookies.get(RESEARCHER_PASS, "")
         expected = researcher_pass(key, cookie)
     else:
-        cookie = cookies.get(RATER_COOKIE, "")
+        cookie = cookies.get(rater_cookie, "")
         stamp, expected = cookie, stamped(key, token_of(cookie))
     return cookie if cookie and hmac.compare_digest(stamp.encode(), expected.encode()) else None

@@ -7,7 +7,7 @@ import secrets as randomness
 from sqlalchemy import Connection, insert, select, update
 
 from beholder.collect.database.schema import identities, invitations, persons, secrets
-from beholder.collect.session.arrival import INVITED, Arrival
+from beholder.collect.session.arrival import INVITED, PANEL, Arrival
 
 PSEUDONYM_KEY = "person"
 """Name of the secret under which pseudonyms are made."""
@@ -61,6 +61,11 @@ def replace_pseudonym_key(connection: Connection) -> None:
 def identity_of(connection: Connection, rater: str) -> str:
     """Return a rater's id on the platform; empty if there is none, or it was forgotten."""
     return connection.scalar(select(identities.c.identity).where(identities.c.person == rater)) or ""
+
+
+def is_of_panel(connection: Connection, rater: str) -> bool:
+    """Whether a rater came from a panel."""
+    return connection.scalar(select(persons.c.platform).where(persons.c.person == rater)) == PANEL
 
 
 def new_token() -> str:

@@ -140,8 +140,17 @@ class Skip(Message):
     """the rater knows that no paid skip is left, and that this ends the session"""
 
 
+class ActiveTime(Message):
+    """How long the rater was active since the page last said so; a pause counts for at most 30 s."""
+
+    active: float = Field(0.0, ge=0, le=86_400)
+
+
 class Debrief(Message):
-    """Comments on the task."""
+    """Comments on the task, how long it took by the rater's own account, and the job survey."""
+
+    minutes: Annotated[float, Field(gt=0, le=600)] | None = None
+    job: dict[Short, Annotated[int, Field(ge=1, le=7)]] = Field(default_factory=dict, max_length=20)
 
     clear: Annotated[int, Field(ge=1, le=5)] | None = None
     fair: Annotated[int, Field(ge=1, le=5)] | None = None

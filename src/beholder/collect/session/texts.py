@@ -21,6 +21,15 @@ def texts(language: str) -> dict[str, Any]:
     return content
 
 
+@cache
+def panel_texts(language: str) -> dict[str, Any]:
+    """Load the texts of a panel's pages, with those that they share with a study's."""
+    common = texts(language)  # refuses an unknown one
+    path = TEXTS / "panel" / f"{language}.json"
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return common | content
+
+
 def text_in(language: str, by_language: Mapping[Any, str]) -> str:
     """Return a study's own text in a language; else in English, else in any; empty if there is none."""
     choices = {str(code): text for code, text in by_language.items()}

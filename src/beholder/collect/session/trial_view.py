@@ -14,6 +14,7 @@ from beholder.collect.session.texts import text_in
 from beholder.images.display import display_size
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.study import Study
+from beholder.study.wages import base_pay
 from beholder.study.words import split_words
 
 AHEAD = 3
@@ -53,16 +54,24 @@ def state_of(
         return common | {"trial": _trial(catalogue, progress, side) | extra}
     if progress.step == "break" and progress.trial is not None:
         return common | {"break": {"block": progress.trial.block, "blocks": question.design.blocks}}
+    if progress.step == "debrief":
+        paid = bool(base_pay(study, question) or study.pay.per_right)
+        return common | {"debrief": {"asks_time": paid, "job_survey": study.collect.job_survey}}
     if progress.step == "done":
         return common | {"done": done_part(study, session, identity, key=catalogue.secret("token"))}
     return common
 
 
-def fetchable_images(catalogue: Catalogue, session: Row[Any]) -> dict[str, str]:
-    """Map tokens to the images that the page may fetch now: of the previous trial, this one and the next few."""
+def fetchable_images(catalogue: Catalogue, session: Row[Any], *, prototype: bool = False) -> dict[str, str]:
+    """Map tokens to the images that the page may fetch now: of the previous trial, this one and the next few.
+
+    At the end of a ``prototype``, all that were shown: the rater says which trials were unclear.
+    """
     if session.status != "running" or session.begun is None:
         return {}
     near = (session.plan or [])[max(session.place - 1, 0) : session.place + 1 + AHEAD]
+    if prototype and session.place >= len(session.plan or []):
+        near = session.plan or []
     key = catalogue.secret("token")
     return {
         image_token(key, session.session, trial.trial, image): image
@@ -82,6 +91,20 @@ def image_token(key: str, session: str, trial: str, image: str) -> str:
 def trial_token(key: str, session: str, trial: str) -> str:
     """Make the token by which this session names the trial."""
     return opaque(key, "trial", session, trial)
+
+
+def prototype_part(catalogue: Catalogue, session: Row[Any], *, side: int) -> State:
+    """Return what the page of feedback on a prototype shows: the trials, to say which were unclear."""
+    key, name = catalogue.secret("token"), session.session
+    return {
+        "trials": [
+            {
+                "trial": trial_token(key, name, trial.trial),
+                "images": [_image(catalogue, key, name, trial, image, side) for image in trial.images],
+            }
+            for trial in catalogue.planned(session.question, session.slot, session.plan or [])
+        ]
+    }
 
 
 def _instructions(catalogue: Catalogue, question: AnyQuestion, session: Row[Any]) -> State:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import uvicorn
-from fastapi import FastAPI
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
+from starlette.types import ASGIApp
 
 from beholder.collect.database.address import FILE_NAME, default_url
 from beholder.collect.database.schema import REHEARSAL, Database, control
@@ -120,7 +120,7 @@ def running(folder: Path, url: str) -> Iterator[str]:
 
 
 @contextmanager
-def listening(app: FastAPI) -> Iterator[str]:
+def listening(app: ASGIApp) -> Iterator[str]:
     """Run an application on a free port of this machine; yields its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

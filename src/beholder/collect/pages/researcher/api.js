@@ -9,7 +9,10 @@ export class Failed extends Error {
   }
 }
 
-const BASE = "/researcher/api";
+/** What stands before all paths of this study: empty, or `/s/NAME` on the server of a panel. */
+export const base = location.pathname.split("/researcher")[0];
+
+const BASE = `${base}/researcher/api`;
 let csrf = "";
 
 /** @param {string} path @returns {Promise<any>} */
@@ -28,7 +31,7 @@ export async function post(path, body) {
 /** End the cookie, and go to the page that asks who it is. */
 export async function signOut() {
   await post("/sign-out", {});
-  location.replace("/researcher");
+  location.replace(`${base}/researcher`);
 }
 
 /** Fetch a file and hand it to the browser as a download. @param {string} path @param {string} name */
@@ -45,7 +48,7 @@ export async function download(path, name) {
 async function reach(path, options) {
   const response = await fetch(path, { credentials: "same-origin", ...options }).catch(() => null);
   if (!response) throw new Failed(0, "The server cannot be reached.");
-  if (response.status === 401) location.replace("/researcher");
+  if (response.status === 401) location.replace(`${base}/researcher`);
   return response;
 }
 

@@ -6,8 +6,11 @@ import { comments } from "/static/researcher/comments.js";
 import { data } from "/static/researcher/data.js";
 import { ask, reasonField, say } from "/static/researcher/dialog.js";
 import { overview } from "/static/researcher/overview.js";
+import { prototype } from "/static/researcher/prototype.js";
 import { raters } from "/static/researcher/raters.js";
 import { results } from "/static/researcher/results.js";
+
+const PROTOTYPE = { name: "Prototype", draw: prototype, live: false };
 
 /** @type {Record<string, {name: string, draw: (study: import("./types").Study, tools: Tools) => Promise<Node[]>, live: boolean}>} */
 const PARTS = {
@@ -17,6 +20,9 @@ const PARTS = {
   comments: { name: "Comments", draw: comments, live: false },
   data: { name: "Data", draw: data, live: false },
 };
+
+/** The parts of this study: a prototype round has one more. */
+const partsOf = () => (study?.prototype ? { prototype: PROTOTYPE, ...PARTS } : PARTS);
 const REFRESH_MS = 10_000;
 const WARNINGS_MS = 5_000;
 
@@ -37,13 +43,13 @@ const watching = [];
 /** @type {Tools} */
 const tools = { redraw, act, onWidth };
 
-const current = () => (location.hash.slice(1) in PARTS ? location.hash.slice(1) : "overview");
+const current = () => (location.hash.slice(1) in partsOf() ? location.hash.slice(1) : study?.prototype ? "prototype" : "overview");
 
 async function redraw() {
   study = await get("/overview");
   drawHead();
   const part = current();
-  const drawn = await PARTS[part].draw(study, tools);
+  const drawn = await (part === "prototype" ? PROTOTYPE : PARTS[part]).draw(study, tools);
   if (part !== current()) return;
   watching.splice(0).forEach((observer) => observer.disconnect());
   content.replaceChildren(...drawn);
@@ -80,7 +86,7 @@ function drawHead() {
   rehearsal.hidden = !study.rehearsal;
   document.getElementById("control")?.replaceChildren(...(study.you.may_change && !study.rehearsal
     ? [h("button", { type: "button", class: "button", onclick: turn }, study.paused ? "Resume" : "Pause")] : []), account());
-  document.getElementById("tabs")?.replaceChildren(...Object.entries(PARTS).map(([key, part]) =>
+  document.getElementById("tabs")?.replaceChildren(...Object.entries(partsOf()).map(([key, part]) =>
     h("li", {}, h("a", { href: `#${key}`, "aria-current": key === current() ? "page" : null }, part.name))));
 }
 
@@ -130,13 +136,13 @@ function failed(/** @type {Error} */ error) {
 }
 
 window.addEventListener("hashchange", () => {
-  if (!(location.hash.slice(1) in PARTS)) return;
+  if (!(location.hash.slice(1) in partsOf())) return;
   redraw().then(() => content.focus({ preventScroll: true }), failed);
   window.scrollTo(0, 0);
 });
 setInterval(() => {
   const busy = document.hidden || document.querySelector("dialog") || content.contains(document.activeElement);
-  if (!busy && PARTS[current()].live) redraw().catch(() => {});
+  if (!busy && PARTS[current()]?.live) redraw().catch(() => {});
 }, REFRESH_MS);
 setInterval(() => drawWarnings().catch(() => {}), WARNINGS_MS);
 drawWarnings().catch(() => {});

@@ -1,7 +1,7 @@
 // Links for raters, downloads, and the log of the researchers' actions.
 
 import { copyButton, h } from "/static/dom.js";
-import { download, post } from "/static/researcher/api.js";
+import { base, download, post } from "/static/researcher/api.js";
 import { ask, field, reasonField, say } from "/static/researcher/dialog.js";
 import { moment, plural } from "/static/researcher/words.js";
 
@@ -27,7 +27,7 @@ export async function data(study, tools) {
 
 /** @param {import("./types").Study} study @param {import("./app.js").Tools} tools */
 function invitations(study, tools) {
-  const open = `${location.origin}/`;
+  const open = `${location.origin}${base}/`;
   const container = h("div", {});
   return h("section", { class: "card" },
     h("h2", {}, "Links for raters"),
@@ -62,7 +62,7 @@ async function invite(container, tools) {
   await tools.act(async () => {
     const body = { count: Number(form.count), note: form.note, reason: form.reason };
     const links = /** @type {string[]} */ ((await post("/invite", body)).links);
-    const text = links.map((link) => location.origin + link).join("\n");
+    const text = links.map((link) => location.origin + base + link).join("\n");
     container.replaceChildren(h("div", { class: "field" },
       h("label", { for: "links" }, `${plural(links.length, "link")}, one per line`),
       h("textarea", { id: "links", rows: Math.min(links.length, 10), readonly: true, class: "mono" }, text),

@@ -1,7 +1,7 @@
 // Overview of the study: slots, answers, sessions, and the coverage of the design.
 
 import { h } from "/static/dom.js";
-import { post } from "/static/researcher/api.js";
+import { base, post } from "/static/researcher/api.js";
 import { ask, field, reasonField } from "/static/researcher/dialog.js";
 import { count, plural } from "/static/researcher/words.js";
 
@@ -61,7 +61,7 @@ function card(question, study, tools) {
         h("h2", { id: heading }, question.question, " ", h("span", { class: "chip" }, question.kind)),
         h("p", { class: "quiet" }, question.text)),
       h("div", { class: "buttons" },
-        h("a", { class: "button button--small", href: `/researcher/preview/${question.question}`, target: "_blank",
+        h("a", { class: "button button--small", href: `${base}/researcher/preview/${question.question}`, target: "_blank",
           rel: "noopener" }, "Preview"),
         study.you.may_change && !study.rehearsal && h("button", { class: "button button--small", type: "button",
           onclick: () => extend(question, tools) }, "Add slots…"))),

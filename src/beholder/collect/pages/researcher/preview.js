@@ -2,9 +2,11 @@
 
 (() => {
   const send = window.fetch.bind(window);
+  const base = location.pathname.split("/researcher")[0];
   window.fetch = (target, options) => {
-    const inside = typeof target === "string" && target.startsWith("/api/") && !target.startsWith("/api/texts/");
-    return send(inside ? `/researcher/preview${target}` : target, options);
+    const path = typeof target === "string" && target.startsWith(base) ? target.slice(base.length) : "";
+    const inside = path.startsWith("/api/") && !path.startsWith("/api/texts/");
+    return send(inside ? `${base}/researcher/preview${path}` : target, options);
   };
 
   /** Storage that is gone with the page, so that a preview never meets an answer of a real session. */
@@ -36,7 +38,7 @@
 
   /** Say so when the study file has changed since this preview was opened. @param {HTMLElement} words */
   async function watch(words) {
-    const version = async () => (await (await send("/researcher/preview-version")).json()).version;
+    const version = async () => (await (await send(`${base}/researcher/preview-version`)).json()).version;
     const opened = await version();
     const timer = setInterval(async () => {
       if (document.hidden || (await version().catch(() => opened)) === opened) return;
@@ -55,7 +57,7 @@
     const words = document.createElement("span");
     words.textContent = "Preview: your answers are not stored. Reload to start over.";
     const back = document.createElement("a");
-    back.href = "/researcher";
+    back.href = `${base}/researcher`;
     back.textContent = "Back to the study";
     banner.append(words, back);
     document.body.prepend(banner);

@@ -24,6 +24,7 @@ export interface Study {
   now: number;
   paused: boolean;
   rehearsal: boolean;
+  prototype: boolean;
   entry: { open: boolean; platforms: string[] };
   raters: { total: number; excluded: number; simulated: number };
   comments: number;

@@ -1,51 +1,58 @@
-// How was it? The last questions.
+// How was it? The last questions: the task, the time it took and, in some studies, the work itself.
 
 import { h } from "/static/dom.js";
 import { clicked, showPage } from "/static/steps/page.js";
+import { minutesField, numberIn, pointScale } from "/static/steps/points.js";
 
-const POINTS = [1, 2, 3, 4, 5];
+const CHARACTERISTICS = ["variety", "identity", "significance", "autonomy", "feedback"];
+const JOB_QUESTIONS = CHARACTERISTICS.flatMap((name) => [name, `${name}-reversed`]);
 
 /**
  * @param {HTMLElement} container
  * @param {any} state
  * @param {import("../app.js").Tools} tools
  */
-export function debrief(container, state, tools) {
+export async function debrief(container, state, tools) {
   const { t } = tools;
+  const asksTime = Boolean(state.debrief?.asks_time);
+  const seconds = asksTime ? await tools.api.activeSeconds() : 0;
   const send = h("button", { type: "button", class: "button button--primary" }, t("debrief.send"));
   const comment = h("textarea", { id: "comment", rows: 4, maxlength: 2000 });
+  const minutes = (seconds / 60).toFixed(1);
   const form = h("form", { class: "card form" },
-    scale("clear", t("debrief.clear"), t("debrief.clear.low"), t("debrief.clear.high")),
-    scale("fair", t("debrief.fair"), t("debrief.fair.low"), t("debrief.fair.high")),
+    ask("clear", t("debrief.clear"), t("debrief.clear.low"), t("debrief.clear.high")),
+    ask("fair", t("debrief.fair"), t("debrief.fair.low"), t("debrief.fair.high")),
+    asksTime && minutesField(t("debrief.minutes"), seconds, t("debrief.minutes.note", { minutes })),
     h("label", { for: "comment", class: "form__label" }, t("debrief.comment")), comment);
+  const survey = state.debrief?.job_survey ? jobSurvey(t) : null;
   form.addEventListener("submit", (/** @type {Event} */ event) => event.preventDefault());
-  showPage(container, state, tools, { title: t("debrief.title"), lead: t("debrief.lead") }, [form], [send]);
+  showPage(container, state, tools, { title: t("debrief.title"), lead: t("debrief.lead") }, [form, survey].filter(Boolean), [send]);
   return clicked(send, () => tools.api.post("/api/debrief", {
-    clear: chosen(form, "clear"), fair: chosen(form, "fair"), comment: comment.value.trim(),
+    clear: numberIn(form, "clear"), fair: numberIn(form, "fair"), comment: comment.value.trim(),
+    minutes: asksTime ? withinLimits(numberIn(form, "minutes")) : null,
+    job: survey ? answersIn(survey) : {},
   }));
 }
 
-/**
- * @param {string} name
- * @param {string} question
- * @param {string} low
- * @param {string} high
- */
-function scale(name, question, low, high) {
-  const points = POINTS.map((point) => h("label", { class: "scale__point" },
-    h("input", { type: "radio", name, value: point, "aria-label": anchored(point, low, high) }), h("span", {}, point)));
-  return h("fieldset", { class: "scale" }, h("legend", {}, question), h("div", { class: "scale__points" }, points),
-    h("div", { class: "scale__ends", "aria-hidden": "true" }, h("span", {}, low), h("span", {}, high)));
+/** @param {string} name @param {string} question @param {string} low @param {string} high */
+function ask(name, question, low, high) {
+  return pointScale({ name, question, low, high });
 }
 
-/** @param {number} point @param {string} low @param {string} high */
-function anchored(point, low, high) {
-  if (point === POINTS[0]) return `${point}, ${low}`;
-  return point === POINTS.length ? `${point}, ${high}` : String(point);
+/** @param {import("../texts.js").Translate} t */
+function jobSurvey(t) {
+  return h("form", { class: "card form", "aria-labelledby": "job-title" },
+    h("h2", { id: "job-title" }, t("job.title")), h("p", { class: "note" }, t("job.lead")),
+    JOB_QUESTIONS.map((name) => pointScale({ name, question: t(`job.${name}`), low: t("job.low"), high: t("job.high"), points: 7 })));
 }
 
-/** The point that was chosen, if any: nobody has to answer. @param {HTMLFormElement} form @param {string} name */
-function chosen(form, name) {
-  const value = new FormData(form).get(name);
-  return value === null ? null : Number(value);
+/** The questions that were answered. @param {HTMLFormElement} survey */
+function answersIn(survey) {
+  const answers = JOB_QUESTIONS.map((name) => [name, numberIn(survey, name)]);
+  return Object.fromEntries(answers.filter(([, point]) => point !== null));
+}
+
+/** A time that the server takes; nobody has to give one. @param {number | null} minutes */
+function withinLimits(minutes) {
+  return minutes !== null && minutes > 0 && minutes <= 600 ? minutes : null;
 }

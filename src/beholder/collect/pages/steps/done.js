@@ -16,8 +16,11 @@ export function done(container, state, tools) {
   showPage(
     container, state, tools,
     { title: t(complete ? "done.title.complete" : "done.title.other"), lead: t(message) },
-    [complete && tick(), payLine(state.done, texts), code && codeCard(code, "done.code", t), own && codeCard(own, "done.personal", t), !redirect && h("p", { class: "note" }, t("done.close"))],
-    redirect ? [h("a", { class: "button button--primary", href: redirect, rel: "noreferrer" }, t("done.back"))] : [],
+    [complete && tick(), payLine(state.done, texts), code && codeCard(code, "done.code", t), own && codeCard(own, "done.personal", t), !redirect && !state.done.panel && h("p", { class: "note" }, t("done.close"))],
+    [
+      redirect && h("a", { class: "button button--primary", href: redirect, rel: "noreferrer" }, t("done.back")),
+      state.done.panel && h("a", { class: redirect ? "button" : "button button--primary", href: "/" }, t("done.panel")),
+    ].filter(Boolean),
   );
   return new Promise(() => {});
 }

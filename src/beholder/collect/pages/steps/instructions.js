@@ -4,6 +4,7 @@ import { h, paragraphs } from "/static/dom.js";
 import { KINDS } from "/static/kinds/catalogue.js";
 import { keyCap } from "/static/kinds/choice_keys.js";
 import { sketch } from "/static/kinds/sketch.js";
+import { base } from "/static/link.js";
 import { withLabels } from "/static/own_words.js";
 import { clicked, primaryButton, showPage } from "/static/steps/page.js";
 
@@ -75,7 +76,7 @@ function exampleFigure({ verdict, caption }, number, { t, signal }) {
 
 /** @param {HTMLImageElement} image @param {number} number @param {AbortSignal} signal */
 async function loadExample(image, number, signal) {
-  const reply = await fetch(`/api/example/${number}`).catch(() => null);
+  const reply = await fetch(`${base}/api/example/${number}`).catch(() => null);
   if (!reply?.ok) {
     image.remove(); // its caption still tells what it was to show
     return;

@@ -12,7 +12,7 @@ import { withdrawDialog } from "/static/steps/withdraw.js";
  * @param {any[]} buttons
  */
 export function showPage(container, state, tools, head, content, buttons) {
-  const mayLeave = ["check", "instructions", "break", "debrief", "paused"].includes(state.step);
+  const mayLeave = ["check", "instructions", "break", "debrief", "prototype", "paused"].includes(state.step);
   show(
     container,
     h("main", { class: `page page--${state.step}` },

@@ -1,0 +1,1 @@
+"""Alembic's scripts of a panel's database."""

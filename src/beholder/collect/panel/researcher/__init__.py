@@ -1,0 +1,1 @@
+"""What a researcher sees of a panel, and decides in it."""

@@ -1,0 +1,1 @@
+"""Prototype rounds: a few raters try a few items of a study and vote before it opens."""
