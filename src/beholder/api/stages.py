@@ -15,6 +15,7 @@ VERBS: dict[str, str] = {
     "learn": "beholder.learn.stage",
     "measure": "beholder.measure.stage",
     "board": "beholder.board.stage",
+    "improve": "beholder.improve.stage",
     "report": "beholder.report.stage",
 }
 """Name, as in :data:`beholder.tables.stages.STAGES` -> the module. ``new`` and ``import`` make the folder."""

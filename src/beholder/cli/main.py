@@ -49,6 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Compare the generators by every measure, people and metrics alike.",
     ),
     "site": ("beholder.cli.site:site", "Write the board as a site: a folder of static pages."),
+    "improve": ("beholder.cli.improve:improve", "Make images better by the findings, and prove it with raters."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
     "researchers": (

@@ -70,5 +70,8 @@ TABLES: dict[str, Table] = {
         board.DOSE_RESPONSES,
         board.DOSE_STEPS,
         improve.CHANGES,
+        improve.GAINS,
+        improve.ALARMS,
+        improve.PROOFS,
     )
 }

@@ -146,9 +146,16 @@ BOARD = Step(
 )
 BOARD_COSTS = Step("board", inputs=("generation_costs", "generations", "board"), outputs=("board_costs",))
 """By itself: what generating cost differs from run to run, and all else on the board does not."""
+IMPROVE = Step(
+    "improve",
+    inputs=("prompts", "images", "regions"),
+    outputs=("changes", "gains", "alarms", "proofs"),
+    redo_on_upgrade=False,
+)
+"""Each improvement has a folder with tables of its own, which this step puts together."""
 _BEFORE = (
     *(CURATE, GENERATE, NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
-    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD, BOARD_COSTS),
+    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD, BOARD_COSTS, IMPROVE),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
 """It lists all tables that there are with their hashes, and writes a page."""
@@ -170,6 +177,7 @@ STAGES: dict[str, Stage] = _by_name(
             (MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED),
         ),
         Stage("board", "compares the entries by every measure and slice", (BOARD, BOARD_COSTS)),
+        Stage("improve", "makes images better by the findings, and proves it", (IMPROVE,)),
         Stage("report", "writes the report", (REPORT,)),
     )
 )
