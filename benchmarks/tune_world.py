@@ -2,10 +2,10 @@
 
     python benchmarks/tune_world.py FOLDER
 
-``FOLDER/rich``: images of the painted generator, of two painters and of nobody (flawless ones), judged by three
-simulated raters each, and the recipes ``tiny-rich-cnn`` and ``tiny-rich-feedback`` trained on them. ``FOLDER/realism``:
-images of the painted generator and flawless ones, called real or generated, and the recipe ``tiny-realism``. Parts
-that exist already are skipped; a killed run can be resumed.
+``FOLDER/rich``: images of the painted generator and of two painters, judged by three simulated raters each, and the
+recipes ``tiny-rich-cnn`` and ``tiny-rich-feedback`` trained on them. ``FOLDER/realism``: images of the painted
+generator and flawless ones, called real or generated, and the recipe ``tiny-realism``. Parts that exist already are
+skipped; a killed run can be resumed.
 """
 
 import sys

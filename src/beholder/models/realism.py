@@ -140,7 +140,7 @@ class Realism:
         return {aspect: proportions[:, output] for output, aspect in enumerate(self._aspects)}
 
     def with_gradients(self, images: torch.Tensor) -> Mapping[str, torch.Tensor]:
-        """The predicted proportions of images (n, 3, height, width) of 0 to 1, with gradients towards the pixels."""
+        """The proportions for images (n, 3, height, width) of 0 to 1, with gradients towards the pixels."""
         prepared = prepare_with_gradients(images, self.encoders, self._preprocessing)
         proportions = self._network.proportions(self._network(prepared))
         return {aspect: proportions[:, output] for output, aspect in enumerate(self._aspects)}

@@ -186,6 +186,7 @@ def describe_picture(
 
 
 def write_manifest(path: Path, painted: list[Painted]) -> None:
+    """Write the manifest of images, for ``beholder new``."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["image", "path", "generator", "real", "gold", "prompt", "style"])

@@ -1,5 +1,7 @@
 """Statistics of images that reward hacking shows in: colours, and power by spatial frequency."""
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,8 +19,8 @@ def image_statistics(images: NDArray[np.uint8]) -> Statistics:
     """Return the statistics of images (n, height, width, 3).
 
     Means and standard deviations of three opponent colours; the logarithm of the power of light in each band of
-    frequencies; and the logarithm of the strongest single frequency relative to the median of its band, which rises
-    where a regular pattern lies over the image.
+    frequencies; and the logarithm of the strongest single frequency relative to the median of its band, which
+    rises where a regular pattern lies over the image.
     """
     return np.array([_one(image) for image in images])
 
@@ -46,7 +48,7 @@ def _bands(power: NDArray[np.float64]) -> tuple[list[float], float]:
     radius = np.hypot(rows, columns)
     edges = np.geomspace(2 / power.shape[0], 0.5, BANDS + 1)
     means, peaks = [], [0.0]
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         inside = power[(radius >= low) & (radius < high)]
         means.append(float(np.log(inside.mean() + 1e-8)) if inside.size else 0.0)
         if inside.size >= 16:

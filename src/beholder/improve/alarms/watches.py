@@ -11,8 +11,8 @@ frequency    the same for power by frequency, and for regular patterns      abov
 distance     distance of images from before ÷ that of two seeds             above 1.15
 ============ ============================================================== =====================================
 
-Intervals are at 99 %, over images; that of the largest of several changes is corrected for their number. Thresholds
-were chosen on seeds of their own (docs/measured/tuning.md): best of 8 should raise nothing.
+Intervals are at 99 %, over images; that of the largest of several changes is corrected for their number.
+Thresholds were chosen on seeds of their own (docs/measured/tuning.md): best of 8 should raise nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -98,8 +98,9 @@ def optimise_noise(
 
 def _to_sphere(slope: torch.Tensor) -> torch.Tensor:
     """Gradients (n, …) of the length of noise, √dims; those of length 0 stay 0."""
-    return slope / _lengths(slope).clamp_min(1e-12) * float(slope[0].numel()) ** 0.5
+    scaled: torch.Tensor = slope / _lengths(slope).clamp_min(1e-12) * float(slope[0].numel()) ** 0.5
+    return scaled
 
 
 def _lengths(rows: torch.Tensor) -> torch.Tensor:
-    return rows.flatten(1).norm(dim=1).reshape(-1, *[1] * (rows.ndim - 1))
+    return torch.linalg.vector_norm(rows.flatten(1), dim=1).reshape(-1, *[1] * (rows.ndim - 1))

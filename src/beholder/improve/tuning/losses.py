@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch.nn import functional
@@ -113,7 +114,7 @@ def policy_loss(
     times = generator.times(settings.sampling_steps or generator.steps)
     moves = []
     with torch.no_grad():
-        for now, after in zip(times[:-1], times[1:], strict=True):
+        for now, after in pairwise(times):
             mean = _noisy_mean(generator, latents, now, after, context, settings.noise)
             drawn = torch.randn(latents.shape, generator=random)
             following = mean + after * settings.noise * drawn
@@ -140,7 +141,8 @@ def _noisy_mean(
 ) -> torch.Tensor:
     velocity = generator.velocity(latents, now.expand(len(latents)), context)
     clean = latents - now * velocity
-    return (1 - after) * clean + after * (1 - share**2) ** 0.5 * (clean + velocity)
+    mean: torch.Tensor = (1 - after) * clean + after * (1 - share**2) ** 0.5 * (clean + velocity)
+    return mean
 
 
 def _anchored(

@@ -1,9 +1,9 @@
 """A generator whose sampling can be guided and whose weights can be tuned, whatever stands behind it.
 
-Every generator here is a flow: straight paths from clean latents x₀ to noise ε, x_t = (1 − t) x₀ + t ε, and a network
-for their velocity ε − x₀. Networks that predict noise along another schedule (α, σ) are such a flow too, after
-x ↦ x/(α + σ) and t = σ/(α + σ); a step of Euler's method is then one of DDIM. So sampling, guidance and every way of
-tuning is written once, in :mod:`beholder.models.pipelines.sampling` and in ``improve/``.
+Every generator here is a flow: straight paths from clean latents x₀ to noise ε, x_t = (1 − t) x₀ + t ε, and a
+network for their velocity ε − x₀. Networks that predict noise along another schedule (α, σ) are such a flow too,
+after x ↦ x/(α + σ) and t = σ/(α + σ); a step of Euler's method is then one of DDIM. So sampling, guidance and every
+way of tuning is written once, in :mod:`beholder.models.pipelines.sampling` and in ``improve/``.
 """
 
 from collections.abc import Sequence

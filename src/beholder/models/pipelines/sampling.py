@@ -1,7 +1,7 @@
 """Sampling from a flow, with gradients where they are asked for, and with the hooks of guidance.
 
-From t = 1 down to 0 in steps of Euler's method: x ← x + (t' − t) v(x, t). The clean latents that a step predicts are
-x̂₀ = x − t v.
+From t = 1 down to 0 in steps of Euler's method: x ← x + (t' − t) v(x, t). The clean latents that a step predicts
+are x̂₀ = x − t v.
 """
 
 from collections.abc import Callable, Sequence

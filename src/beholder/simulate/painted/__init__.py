@@ -1,1 +1,1 @@
-"""*Painted*: a generator of the synthetic world that can be changed, with the exact ground truth after any change."""
+"""*Painted*: a generator that can be changed, with the exact ground truth of its images after any change."""

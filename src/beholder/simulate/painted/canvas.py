@@ -108,7 +108,7 @@ def _alterations(
 
 
 def candidate_attributes(request: Request, rng: np.random.Generator) -> tuple[Attribute | None, ...]:
-    """Draw three attributes of the prompt that could be rendered wrong, in random order; ``None`` for lacking ones."""
+    """Draw three attributes of the prompt that could be rendered wrong; ``None`` where it has fewer."""
     alterable = [attribute for attribute in stated(request) if attribute.name in ALTERABLE]
     order = rng.permutation(len(alterable))[:CANDIDATES]
     drawn: list[Attribute | None] = [alterable[int(place)] for place in order]

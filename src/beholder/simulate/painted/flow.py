@@ -85,7 +85,7 @@ def train_base(*, seed: int = 0, examples: int = 40_000, steps: int = 12_000, ba
         between = torch.lerp(clean[rows], noise, times[:, None])
         loss = (flow(between, times, conditions[rows]) - (noise - clean[rows])).square().mean()
         optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimiser.step()
         schedule.step()
     return flow.eval()

@@ -1,7 +1,7 @@
 """The painted generator: prompts of the synthetic world, a flow over latents, and the world's renderer.
 
-It satisfies ``TrainableGenerator`` of :mod:`beholder.models.pipelines.generator`, and knows the ground truth of every
-image that it makes, before and after any change.
+It satisfies ``TrainableGenerator`` of :mod:`beholder.models.pipelines.generator`, and knows the ground truth of
+every image that it makes, before and after any change.
 """
 
 import hashlib

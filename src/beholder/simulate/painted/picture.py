@@ -1,8 +1,8 @@
 """A painted image and its exact ground truth, from the canvas and the latents.
 
-With P₀ the clean picture, F(s) a flaw's difference from it (blended between its renderings at severity 0, ½ and 1),
-A the difference that a wrong attribute makes, m its mixture, h the haze, c the loss of contrast, g the gains and
-B the patterns with amplitudes a:
+With P₀ the clean picture, F(s) a flaw's difference from it (blended between its renderings at severity 0, ½ and
+1), A the difference that a wrong attribute makes, m its mixture, h the haze, c the loss of contrast, g the gains
+and B the patterns with amplitudes a:
 
     P₁ = clip(P₀ + Σ m A + Σ F(s))          P₂ = ½₀ + (P₁ − ½₀)(1 − 0.66 c), with ½₀ = 0.55
     P₃ = haze(P₂, h)                        P  = clip(eᵍ P₃ + Σ a B)

@@ -127,6 +127,11 @@ def _tensor(image: Pixels) -> torch.Tensor:
     return functional.interpolate(tensor, (SIDE, SIDE), mode="area")
 
 
+def _mask_tensor(mask: Mask) -> torch.Tensor:
+    """1 in every cell of 32 × 32 that the mask touches."""
+    return functional.adaptive_max_pool2d(torch.from_numpy(mask[None, None].astype(np.float32)), SIDE)
+
+
 def _pixels(row: torch.Tensor, size: tuple[int, ...]) -> Pixels:
     enlarged = functional.interpolate(row[None], size, mode="bilinear")[0]
     return (enlarged.movedim(0, -1) * 255 + 0.5).clamp(0, 255).to(torch.uint8).numpy()

@@ -120,7 +120,8 @@ class _Look(nn.Module):
             attn_mask=~absent[:, None, None, :],
         )
         seen = self.to_out(attended.transpose(1, 2).flatten(2))
-        return maps + seen.transpose(1, 2).reshape(maps.shape)
+        total: torch.Tensor = maps + seen.transpose(1, 2).reshape(maps.shape)
+        return total
 
     def _split(self, vectors: torch.Tensor) -> torch.Tensor:
-        return vectors.unflatten(2, (self.heads, -1)).transpose(1, 2)
+        return vectors.reshape(*vectors.shape[:2], self.heads, -1).transpose(1, 2)

@@ -127,7 +127,8 @@ def _loss(
     left_out |= torch.rand(training.batch, 1, generator=random) < DROPPED_PROMPTS
     words = torch.where(left_out & (words > 0), 1, words)
     between = torch.lerp(clean, noise, times[:, None, None, None])
-    return (network(between, times, words) - (noise - clean)).square().mean()
+    loss: torch.Tensor = (network(between, times, words) - (noise - clean)).square().mean()
+    return loss
 
 
 def _average(run: Run, share: float) -> None:
