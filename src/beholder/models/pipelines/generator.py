@@ -2,8 +2,8 @@
 
 Every generator here is a flow: straight paths from clean latents x₀ to noise ε, x_t = (1 − t) x₀ + t ε, and a
 network for their velocity ε − x₀. Networks that predict noise along another schedule (α, σ) are such a flow too,
-after x ↦ x/(α + σ) and t = σ/(α + σ); a step of Euler's method is then one of DDIM. So sampling, guidance and every
-way of tuning is written once, in :mod:`beholder.models.pipelines.sampling` and in ``improve/``.
+after x ↦ x/(α + σ) and t = σ/(α + σ); a step of Euler's method is then one of DDIM. So sampling, guidance and
+every way of tuning is written once, in :mod:`beholder.models.pipelines.sampling` and in ``improve/``.
 """
 
 from collections.abc import Sequence

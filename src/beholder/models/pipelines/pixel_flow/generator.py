@@ -1,4 +1,4 @@
-"""The pixel flow as a trainable generator, and as an inpainter."""
+"""The pixel flow as a trainable generator."""
 
 import hashlib
 from collections.abc import Sequence
@@ -10,7 +10,6 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from beholder.models.pipelines.inpainter import Mask, Pixels
 from beholder.models.pipelines.pixel_flow.network import SIDE
 from beholder.models.pipelines.pixel_flow.training import load_pixel_flow, word_numbers
 from beholder.workers.identity import Identity
@@ -85,53 +84,3 @@ class PixelFlowGenerator:
         """Pixels from −1 to 1, at 32 × 32."""
         del context
         return functional.interpolate(images, (SIDE, SIDE), mode="area") * 2 - 1
-
-
-class PixelFlowInpainter:
-    """Paints masked parts again: at each step, what is outside the mask is that of the image with noise added."""
-
-    def __init__(self, generator: PixelFlowGenerator) -> None:
-        self._generator = generator
-
-    @property
-    def identity(self) -> str:
-        """Name and weights."""
-        return str(self._generator.identity)
-
-    @torch.no_grad()
-    def inpaint(
-        self, images: Sequence[Pixels], masks: Sequence[Mask], prompts: Sequence[str], seeds: Sequence[int]
-    ) -> list[Pixels]:
-        """Sample with the unmasked part held to the image; larger images are painted at 32 × 32 and enlarged."""
-        generator = self._generator
-        context, noise = generator.context(prompts, seeds), generator.noise(prompts, seeds)
-        given = torch.cat([_tensor(image) for image in images])
-        inside = torch.cat(
-            [
-                functional.adaptive_max_pool2d(torch.from_numpy(mask[None, None].astype(np.float32)), SIDE)
-                for mask in masks
-            ]
-        )
-        clean, latents, times = generator.encode(given, context), noise, generator.times(generator.steps)
-        for step in range(generator.steps):
-            held = clean + times[step] * (noise - clean)
-            latents = inside * latents + (1 - inside) * held
-            velocity = generator.velocity(latents, times[step].expand(len(latents)), context)
-            latents = latents + (times[step + 1] - times[step]) * velocity
-        painted = generator.decode(latents, context)
-        return [_pixels(row, image.shape[:2]) for row, image in zip(painted, images, strict=True)]
-
-
-def _tensor(image: Pixels) -> torch.Tensor:
-    tensor = torch.from_numpy(np.ascontiguousarray(image)).movedim(-1, 0)[None].float() / 255
-    return functional.interpolate(tensor, (SIDE, SIDE), mode="area")
-
-
-def _mask_tensor(mask: Mask) -> torch.Tensor:
-    """1 in every cell of 32 × 32 that the mask touches."""
-    return functional.adaptive_max_pool2d(torch.from_numpy(mask[None, None].astype(np.float32)), SIDE)
-
-
-def _pixels(row: torch.Tensor, size: tuple[int, ...]) -> Pixels:
-    enlarged = functional.interpolate(row[None], size, mode="bilinear")[0]
-    return (enlarged.movedim(0, -1) * 255 + 0.5).clamp(0, 255).to(torch.uint8).numpy()
