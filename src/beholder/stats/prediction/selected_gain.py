@@ -73,7 +73,7 @@ def selected_gain(
         >>> true = truth[np.arange(100), chosen].mean() - truth[:100].mean()
         >>> [round(float(gain), 2) for gain in (*forecast.naive, forecast.gain.value, true)]
         [2.04, 1.04, 1.01, 0.94]
-        >>> forecast.gain.low < true < forecast.gain.high
+        >>> bool(forecast.gain.low < true < forecast.gain.high)
         True
     """
     y, x, pool, best, groups = _checked(labels, scores, candidates, chosen, clusters)
