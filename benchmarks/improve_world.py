@@ -1,8 +1,8 @@
 """Two synthetic studies of rich feedback with a scorer trained on each: one that improves, and a held-out one.
 
-    python benchmarks/improve_world.py FOLDER
+    python benchmarks/improve_world.py FOLDER [own | held-out]
 
-renders 1,600 prompts by five generators, twice, with prompts and raters of their own; simulates three raters per
+renders 1,600 and 900 prompts by five generators, with raters of their own; simulates three raters per
 image; and trains ``own`` (convolutions) on the first and ``held-out`` (a network that reads the prompt) on the
 second. Neither has seen a prompt of the other, nor any prompt on which improvements are measured. Parts that exist
 already are skipped; the minutes of training are printed.
@@ -26,30 +26,36 @@ from beholder.simulate.world import MANIFEST, World, paint_world, write_ground_t
 from beholder.study.study import FILE_NAME
 from beholder.tables.store import Store
 
-PROMPTS, SIZE, TRIALS, RATERS_PER_IMAGE = 1_600, 192, 100, 3
+SIZE, TRIALS, RATERS_PER_IMAGE = 192, 100, 3
 SCORERS = {
-    "own": (101, "tiny-rich-cnn", ("training.epochs=4", "training.validate_every=400", "training.save_every=400")),
+    "own": (
+        101,
+        1_600,
+        "tiny-rich-cnn",
+        ("training.epochs=4", "training.validate_every=400", "training.save_every=400"),
+    ),
     "held-out": (
         202,
+        900,
         "tiny-rich-feedback",
-        ("training.epochs=5", "training.validate_every=500", "training.save_every=500"),
+        ("training.epochs=6", "training.validate_every=300", "training.save_every=300"),
     ),
 }
-"""Name -> seed of its world, recipe, and what is changed in it for 8,000 images."""
+"""Name -> seed and prompts of its world, recipe, and what is changed in it for so few images."""
 
 
 def scorer_folder(folder: Path, name: str) -> Path:
     """The folder of a trained scorer, which is made and trained as far as it is not."""
-    seed, recipe, changed = SCORERS[name]
-    make_world(folder / name, seed)
+    seed, prompts, recipe, changed = SCORERS[name]
+    make_world(folder / name, seed, prompts)
     learn(folder / name, load_recipe(recipe, list(changed)), name=name, resume=True)
     return folder / name / MODELS_FOLDER / name
 
 
-def make_world(folder: Path, seed: int) -> None:
+def make_world(folder: Path, seed: int, prompts: int) -> None:
     """Render, simulate raters and consolidate, as far as it is not done."""
-    world = World(prompts=PROMPTS, reals=1, size=SIZE, seed=seed)
-    raters = PROMPTS * len(world.generators) * RATERS_PER_IMAGE // TRIALS
+    world = World(prompts=prompts, reals=1, size=SIZE, seed=seed)
+    raters = prompts * len(world.generators) * RATERS_PER_IMAGE // TRIALS
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not (folder / FILE_NAME).is_file():
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -65,12 +71,12 @@ def make_world(folder: Path, seed: int) -> None:
         consolidate(folder)
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, names: list[str]) -> None:
     torch.set_num_threads(1)
-    for name in SCORERS:
+    for name in names or SCORERS:
         about = read_record(scorer_folder(folder, name)).about
         print(f"{name}: trained in {float(str(about['seconds'])) / 60:.1f} minutes on one core", flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -8,6 +8,10 @@ from importlib import import_module
 import click
 
 MEMBERS: dict[str, str] = {
+    "all": "beholder.cli.improve_all:all_steps",
+    "filter": "beholder.cli.improve_filter:filter_command",
+    "repair": "beholder.cli.improve_repair:repair",
+    "proof": "beholder.cli.improve_proof:proof",
     "status": "beholder.cli.improve_status:status",
 }
 """Name of a command of the group -> where it lives (``module:attribute``)."""

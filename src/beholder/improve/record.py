@@ -1,7 +1,6 @@
 """Writing down an improvement: its rows, in tables of its own, with the settings they came from."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from beholder.improve.improvement import TABLES, Improvement
 from beholder.improve.stage import run
@@ -11,6 +10,9 @@ from beholder.tables.stages import IMPROVE
 from beholder.tables.store import Store
 
 Row = Mapping[str, object]
+
+DEFAULTS: dict[str, Row] = {"gains": {"step": ""}}
+"""Table -> what a row has where it says nothing else."""
 
 
 def record_improvement(
@@ -34,7 +36,9 @@ def record_improvement(
     store, study = improvement.store, Store(improvement.study)
     named = {name: rows.get(name, ()) for name in TABLES if name in rows or not store.has(name)}
     frames = {
-        name: SCHEMAS[name].frame([{"improvement": improvement.name, **row} for row in table_rows])
+        name: SCHEMAS[name].frame(
+            [{"improvement": improvement.name, **DEFAULTS.get(name, {}), **row} for row in table_rows]
+        )
         for name, table_rows in named.items()
     }
     inputs = {name: study.hash(name) for name in IMPROVE.inputs}
@@ -44,19 +48,7 @@ def record_improvement(
     run(improvement.study)
 
 
-def replace_rows(improvement: Improvement, name: str, before: Sequence[Row], keys: Sequence[str]) -> list[Row]:
-    """The rows of a table of an improvement with new ones in the place of those with the same keys."""
-    newer = {tuple(row[key] for key in keys) for row in before}
-    older = improvement.store.read_or_empty(name).drop("improvement").to_dicts()
-    return [*(row for row in older if tuple(row[key] for key in keys) not in newer), *before]
-
-
 def settings_of(improvement: Improvement) -> Mapping[str, Plain]:
     """The settings that the changes came from; empty where there are none."""
     record = improvement.store.provenance("changes")
     return {} if record is None else record.settings
-
-
-def path_in(study: Path, path: str) -> Path:
-    """A path of the tables, as a path here."""
-    return study / path

@@ -50,6 +50,7 @@ GAINS = Table(
     stage="improve",
     columns=(
         _IMPROVEMENT,
+        Column("step", TEXT, "Which of several steps gained it, such as repair; empty where there is one."),
         Column("measure", TEXT, "By what it is measured.", allowed=MEASURES),
         Column("name", TEXT, "Scorer, or aspect of the ground truth."),
         Column("before", NUMBER, "Mean before.", nullable=True),
@@ -64,7 +65,7 @@ GAINS = Table(
         Column("images", INTEGER, "Images.", low=0),
         Column("prompts", INTEGER, "Prompts.", low=0),
     ),
-    key=("improvement", "measure", "name"),
+    key=("improvement", "step", "measure", "name"),
 )
 
 ALARMS = Table(
