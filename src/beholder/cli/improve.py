@@ -11,6 +11,9 @@ MEMBERS: dict[str, str] = {
     "all": "beholder.cli.improve_all:all_steps",
     "filter": "beholder.cli.improve_filter:filter_command",
     "repair": "beholder.cli.improve_repair:repair",
+    "guide": "beholder.cli.improve_generators:guide",
+    "words": "beholder.cli.improve_generators:words",
+    "tune": "beholder.cli.improve_generators:tune",
     "proof": "beholder.cli.improve_proof:proof",
     "status": "beholder.cli.improve_status:status",
 }

@@ -8,6 +8,7 @@ BUNDLED: dict[str, str] = {
     "minilm": "beholder.models.text.sentence_worker",
     "painter": "beholder.simulate.painter_worker",
     "diffusers": "beholder.models.pipelines.diffusers_worker",
+    "trainable": "beholder.improve.tuning.worker",
 }
 """Name of a worker -> the module that is its main program."""
 

@@ -103,4 +103,5 @@ def _to_sphere(slope: torch.Tensor) -> torch.Tensor:
 
 
 def _lengths(rows: torch.Tensor) -> torch.Tensor:
-    return torch.linalg.vector_norm(rows.flatten(1), dim=1).reshape(-1, *[1] * (rows.ndim - 1))
+    lengths: torch.Tensor = torch.linalg.vector_norm(rows.flatten(1), dim=1)
+    return lengths.reshape(-1, *[1] * (rows.ndim - 1))

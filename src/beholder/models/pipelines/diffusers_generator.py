@@ -105,7 +105,8 @@ class PipelineGenerator:
         shift = getattr(coder.config, "shift_factor", None) or 0.0
         with torch.no_grad():
             mean: torch.Tensor = coder.encode(images.to(self._loaded.device) * 2 - 1).latent_dist.mean
-        return (mean - shift) * coder.config.scaling_factor
+        latents: torch.Tensor = (mean - shift) * coder.config.scaling_factor
+        return latents
 
     def export_lora(self, folder: Path, layers: dict[str, Any]) -> None:
         """Write a LoRA of the network as diffusers reads it, for ``beholder generate`` and other programs."""

@@ -21,9 +21,20 @@ class Prepared:
 class Family(Protocol):
     """What differs between pipelines."""
 
-    size: int
-    shape: tuple[int, ...]
-    network: nn.Module
+    @property
+    def size(self) -> int:
+        """Pixels of a side."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the latents of an image."""
+        ...
+
+    @property
+    def network(self) -> nn.Module:
+        """What is tuned."""
+        ...
 
     def encode_prompts(self, prompts: list[str]) -> Prepared:
         """Encode prompts."""
