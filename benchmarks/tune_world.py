@@ -1,14 +1,17 @@
 """Studies of the painted generator, and the scorers trained on them: what guiding and tuning start from.
 
-    python benchmarks/tune_world.py FOLDER
+    python benchmarks/tune_world.py FOLDER rich
+    python benchmarks/tune_world.py FOLDER tiny-rich-cnn
+    python benchmarks/tune_world.py FOLDER tiny-rich-feedback
+    python benchmarks/tune_world.py FOLDER realism
 
-``FOLDER/rich``: images of the painted generator and of two painters, judged by three simulated raters each, and the
-recipes ``tiny-rich-cnn`` and ``tiny-rich-feedback`` trained on them. ``FOLDER/realism``: images of the painted
-generator and flawless ones, called real or generated, and the recipe ``tiny-realism``. Parts that exist already are
-skipped; a killed run can be resumed.
+``FOLDER/rich``: images of the painted generator and of two painters, judged by three simulated raters each, and
+the recipes ``tiny-rich-cnn`` and ``tiny-rich-feedback`` trained on them. ``FOLDER/realism``: images of the painted
+generator and flawless ones, called real or generated, and the recipe ``tiny-realism``. Parts that exist already
+are skipped; a killed run can be resumed.
 """
 
-import sys
+import argparse
 import tempfile
 import time
 from pathlib import Path
@@ -35,6 +38,7 @@ from beholder.tables.store import Store
 SIZE, PAINTED = 96, "painted"
 TRAINING_SEED = 1000
 """The first seed of the painted generator's images in the studies."""
+REALISM_COUNTS = {PAINTED: 1600, "real": 1600}
 
 
 def paint_flow(requests: tuple[Request, ...], folder: Path) -> list[Painted]:
@@ -91,25 +95,30 @@ def make_world(folder: Path, protocol: str, counts: dict[str, int], raters: int,
         print(consolidate(folder), flush=True)
 
 
-def main(folder: Path) -> None:
+def train(folder: Path, name: str, epochs: int) -> None:
+    """Train a recipe on a study."""
+    recipe = load_recipe(name)
+    training = recipe.training.model_copy(update={"epochs": epochs, "validate_every": 200, "save_every": 200})
+    print(learn(folder, recipe.model_copy(update={"training": training}), resume=True), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("part", choices=["rich", "realism", "tiny-rich-cnn", "tiny-rich-feedback"])
+    arguments = parser.parse_args()
     torch.set_num_threads(1)
-    began = time.process_time()
-    counts = {PAINTED: 3200, "aurora": 400, "dune": 400}
-    make_world(folder / "rich", "rich-feedback", counts, raters=120, trials=100, seed=0)
-    print(f"rich world: {time.process_time() - began:.0f} CPU s", flush=True)
-    for name, epochs in (("tiny-rich-cnn", 8), ("tiny-rich-feedback", 16)):
-        began = time.process_time()
-        recipe = load_recipe(name)
-        training = recipe.training.model_copy(update={"epochs": epochs, "validate_every": 200, "save_every": 200})
-        print(learn(folder / "rich", recipe.model_copy(update={"training": training}), resume=True))
-        print(f"{name}: {time.process_time() - began:.0f} CPU s", flush=True)
-        if name == "tiny-rich-cnn":
-            began = time.process_time()
-            counts = {PAINTED: 2400, "real": 2400}
-            make_world(folder / "realism", "layer6-realism", counts, raters=120, trials=200, seed=1)
-            print(learn(folder / "realism", load_recipe("tiny-realism"), resume=True))
-            print(f"realism: {time.process_time() - began:.0f} CPU s", flush=True)
+    folder, part, began = arguments.folder, arguments.part, time.process_time()
+    if part == "rich":
+        counts = {PAINTED: 3200, "aurora": 400, "dune": 400}
+        make_world(folder / "rich", "rich-feedback", counts, raters=120, trials=100, seed=0)
+    elif part == "realism":
+        make_world(folder / part, "layer6-realism", REALISM_COUNTS, raters=100, trials=160, seed=1)
+        train(folder / part, "tiny-realism", 10)
+    else:
+        train(folder / "rich", part, {"tiny-rich-cnn": 8, "tiny-rich-feedback": 10}[part])
+    print(f"{part}: {time.process_time() - began:.0f} CPU s", flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

@@ -100,8 +100,8 @@ def pair_material(folder: Path, name: str, generator: TrainableGenerator) -> Mat
     rows = study_pairs(folder, name)
     if rows.is_empty():
         raise UserError(
-            f"{folder}: raters compared no two images by '{name}' of one prompt; Diffusion-DPO needs their own pairs: "
-            "run a study with a comparison question and several images per prompt"
+            f"{folder}: raters compared no two images by '{name}' of one prompt; Diffusion-DPO needs their own "
+            "pairs: run a study with a comparison question and several images per prompt"
         )
     prompts, share = rows["text"].to_list(), torch.tensor(rows["value"].to_list(), dtype=torch.float32)
     sides = {}
