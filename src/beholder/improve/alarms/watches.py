@@ -4,7 +4,7 @@
 watch        value                                                          raised where the interval is
 ============ ============================================================== =====================================
 held-out     mean change of a scorer of another kind                        below 0
-diversity    Vendi score after ÷ before                                     below .80
+diversity    Vendi score of centred features, after ÷ before                below .80
 realism      Fréchet distance to reference images, after ÷ before           above 1.25
 colour       largest change of a colour statistic, in standard deviations   above 1
 frequency    the same for power by frequency, and for regular patterns      above 1
@@ -104,7 +104,8 @@ class Watches:
         return Alarm(f"held-out {name}", value, low, high, threshold, bool(high < threshold), sentence)
 
     def _diversity(self, vectors: NDArray[np.float32]) -> Alarm:
-        before, after = vendi(self._vectors, level=LEVEL), vendi(vectors, level=LEVEL)  # type: ignore[attr-defined]
+        middle = self._vectors.mean(axis=0)  # type: ignore[attr-defined]
+        before, after = (vendi(rows - middle, level=LEVEL) for rows in (self._vectors, vectors))  # type: ignore[attr-defined]
         value = after.value / before.value
         reach = float(np.hypot(_log_reach(before.low, before.high), _log_reach(after.low, after.high)))
         low, high = value * float(np.exp(-reach)), value * float(np.exp(reach))

@@ -31,6 +31,9 @@ FREE_TINT, FULL_TINT = 0.10, 0.50
 FREE_PATTERN, FULL_PATTERN = 0.03, 0.18
 """Length of the vector of amplitudes: no flaw up to the first, a full one from the second on."""
 
+ABSENT_BELOW = 0.05
+"""A flaw below this strength is not named."""
+
 Array = TypeVar("Array")
 
 

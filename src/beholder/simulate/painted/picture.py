@@ -19,10 +19,10 @@ from beholder.simulate.backdrop import Pixels
 from beholder.simulate.composition import haze
 from beholder.simulate.grammar import Attribute, prompt_text, stated
 from beholder.simulate.painted.canvas import LEVELS, Canvas, patterns
-from beholder.simulate.painted.latents import Parts, pattern, split, tint
+from beholder.simulate.painted.latents import ABSENT_BELOW, Parts, pattern, split, tint
 from beholder.simulate.painter import GroundTruth, Picture
 
-VISIBLE = 0.05
+VISIBLE = ABSENT_BELOW
 """Severity from which a flaw is named, and marked in the masks."""
 WRONG = 0.5
 """Mixture from which an attribute counts as wrong in the list of misaligned words."""

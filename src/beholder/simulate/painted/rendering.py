@@ -43,12 +43,12 @@ def render_tensors(canvases: Canvases, latents: torch.Tensor) -> torch.Tensor:
     """Return the pixels (n, 3, size, size) of latents (n, dims), in 0 to 1."""
     bounded = latents[:, :FIRST_GAIN].clamp(0, 1)
     strengths = torch.cat([_level_weights(bounded[:, :REGIONS]), bounded[:, REGIONS:HAZE]], 1)
-    differences = torch.cat([canvases.flawed, canvases.altered], 1).float()
+    differences = torch.cat([canvases.flawed, canvases.altered], 1).to(latents)
     pixels = (canvases.clean + torch.einsum("nk,nkchw->nchw", strengths, differences)).clamp(0, 1)
     pixels = float(MIDDLE) + (pixels - float(MIDDLE)) * (1 - float(FLATTEST) * _column(bounded, CONTRAST))
     pixels = _haze(pixels, _column(bounded, HAZE))
     gains = latents[:, FIRST_GAIN:FIRST_PATTERN].exp()[:, :, None, None]
-    texture = torch.from_numpy(patterns(pixels.shape[-1])).movedim(-1, 1)
+    texture = torch.from_numpy(patterns(pixels.shape[-1])).movedim(-1, 1).to(latents)
     added = torch.einsum("nk,kchw->nchw", latents[:, FIRST_PATTERN:], texture)
     return (pixels * gains + added).clamp(0, 1)
 
@@ -70,5 +70,5 @@ def _haze(pixels: torch.Tensor, strength: torch.Tensor) -> torch.Tensor:
     padded = functional.pad(pixels, (width // 2,) * 4, mode="replicate")
     smooth = functional.avg_pool2d(padded, width, 1)
     blended = pixels + (smooth - pixels) * (0.85 * strength)
-    cast = torch.from_numpy(CAST)[None, :, None, None]
+    cast = torch.from_numpy(CAST).to(pixels)[None, :, None, None]
     return blended + (cast - blended) * (0.22 * strength)
