@@ -73,6 +73,7 @@ NAMED: dict[str, tuple[str, ...]] = {
     ),
     "reference/generate.md": (*GENERATORS, *GENERATION_STATUSES, "generations", "generation_costs"),
     "reference/workers.md": (*BUNDLED, *get_args(Task)),
+    "reference/improve.md": ("changes", "gains", "alarms", "proofs"),
     "reference/design.md": tuple(role for role in ROLES if role != "test"),
     "explanation/numbers.md": tuple(MEASURES),
 }

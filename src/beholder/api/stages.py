@@ -16,6 +16,7 @@ VERBS: dict[str, str] = {
     "measure": "beholder.measure.stage",
     "board": "beholder.board.stage",
     "audit": "beholder.audit.stage",
+    "improve": "beholder.improve.stage",
     "report": "beholder.report.stage",
 }
 """Name, as in :data:`beholder.tables.stages.STAGES` -> the module. ``new`` and ``import`` make the folder."""

@@ -51,6 +51,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "audit": ("beholder.cli.audit:audit", "Look for gaps, bias, faults of scorers and labels, and cost."),
     "site": ("beholder.cli.site:site", "Write the board as a site: a folder of static pages."),
+    "improve": ("beholder.cli.improve:improve", "Make images better by the findings, and prove it with raters."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
     "researchers": (

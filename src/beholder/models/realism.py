@@ -23,6 +23,7 @@ from torch.nn import functional
 
 from beholder.errors import LabelsError
 from beholder.models.encoders.catalogue import ENCODERS, load_encoder
+from beholder.models.encoders.differentiable import prepare_with_gradients
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.preprocessing import IMAGENET_MEAN, IMAGENET_STD, Preprocessing
 from beholder.models.recipe_settings import validate_settings
@@ -136,6 +137,12 @@ class Realism:
     def predict(self, batch: Batch) -> Mapping[str, torch.Tensor]:
         """For each aspect the proportion of raters who would call each image generated, (images,)."""
         proportions = self._network.proportions(self._network(batch.pixels))
+        return {aspect: proportions[:, output] for output, aspect in enumerate(self._aspects)}
+
+    def with_gradients(self, images: torch.Tensor) -> Mapping[str, torch.Tensor]:
+        """The proportions for images (n, 3, height, width) of 0 to 1, with gradients towards the pixels."""
+        prepared = prepare_with_gradients(images, self.encoders, self._preprocessing)
+        proportions = self._network.proportions(self._network(prepared))
         return {aspect: proportions[:, output] for output, aspect in enumerate(self._aspects)}
 
     def calibrate(self, batches: Iterable[Batch]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from beholder.errors import UserError, WeightsError, unknown_name
-from beholder.models.architectures import IMAGE_ALONE
+from beholder.models.architectures import IMAGE_ALONE, RICH_ARCHITECTURES
 from beholder.models.encoders.catalogue import REQUIRED_PACKAGES
 from beholder.models.quality.training_set import training_images
 from beholder.models.training_images import TrainingImages
@@ -69,7 +69,8 @@ def _trained(name: str, _: Weights, device: str | None) -> Scorer:
     folder_and_aspect = trained_folder(name)
     if folder_and_aspect is None:
         raise WeightsError(f"{name}: no {RECORD} here; a folder written by `beholder learn` is expected")
-    return _loader("trained", name)(*folder_and_aspect, device)
+    module = "rich.reward" if _architecture(name) in RICH_ARCHITECTURES else "trained"
+    return _loader(module, name)(*folder_and_aspect, device)
 
 
 def _packaged_quality(name: str, *_: object) -> Scorer:

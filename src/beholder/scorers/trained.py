@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from beholder.errors import UserError
 from beholder.models.encoders.torch_network import share_cores
 from beholder.models.prompt_scoring import ScoringNetwork, select_device
+from beholder.models.realism import Realism
 from beholder.models.trainable import Batch, Trainable
 from beholder.models.weights.checkpoint import WEIGHTS, Record, load_checkpoint
 from beholder.models.weights.files import hash_files
 from beholder.scorers.prompt_network import CACHED_MODELS, as_scorer, file_stamps
-from beholder.scorers.scorer import Scorer, ScorerInput
+from beholder.scorers.scorer import Differentiable, Scorer, ScorerInput
 
 PROMPT_NETWORKS = ("two-tower", "image-reward")
 """Scoring networks: their modules, which need transformers, are imported only when such a model is loaded."""
@@ -39,7 +40,16 @@ def _loaded(folder: Path, aspect: str | None, _: tuple[tuple[str, int, int], ...
     if record.architecture in PROMPT_NETWORKS:
         return as_scorer(name, identity, cast("ScoringNetwork", model), device)
     score = _by_batches(model, chosen, record.scales.get(chosen, (0.0, 1.0)), select_device(device))
-    return Scorer(name, identity, score, None, share_cores)
+    gradients = _realism_gradients(model, chosen) if isinstance(model, Realism) else None
+    return Scorer(name, identity, score, None, share_cores, gradients)
+
+
+def _realism_gradients(model: Realism, aspect: str) -> Differentiable:
+    def proportions(images: torch.Tensor, prompts: Sequence[str]) -> torch.Tensor:
+        del prompts
+        return model.with_gradients(images)[aspect]
+
+    return proportions
 
 
 def _aspect(folder: Path, aspect: str | None, record: Record) -> str:

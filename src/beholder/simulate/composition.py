@@ -9,7 +9,8 @@ from scipy.ndimage import uniform_filter
 from beholder.simulate.backdrop import Pixels
 from beholder.simulate.scene import Placed, Scene
 
-_CAST = np.array([0.60, 0.68, 0.58], dtype=np.float32)
+CAST = np.array([0.60, 0.68, 0.58], dtype=np.float32)
+"""The colour that haze tinges a picture with."""
 
 
 def compose_badly(scene: Scene, name: str, severity: float, rng: np.random.Generator) -> Scene:
@@ -58,8 +59,13 @@ COMPOSITIONS: dict[str, Callable[[Scene, float, int], Scene]] = {
 
 def haze(pixels: Pixels, strength: float) -> Pixels:
     """Return the picture smoothed too much and tinged a little, by ``strength`` in [0, 1]."""
-    width = max(3, 2 * round(pixels.shape[0] / 96) + 1)
+    width = smoothing_width(pixels.shape[0])
     smooth = uniform_filter(pixels, size=(width, width, 1), mode="nearest")
     blended = pixels + (smooth - pixels) * np.float32(0.85 * strength)
-    blended += (_CAST - blended) * np.float32(0.22 * strength)
+    blended += (CAST - blended) * np.float32(0.22 * strength)
     return blended
+
+
+def smoothing_width(size: int) -> int:
+    """Return the side of the square over which haze averages, in pixels."""
+    return max(3, 2 * round(size / 96) + 1)

@@ -4,6 +4,7 @@ The scene (places, tilts, light) is drawn from a generator of its own, so two po
 paint the same request as the same scene, apart from what their flaws change.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,8 +84,47 @@ class Picture:
     truth: GroundTruth
 
 
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A flaw of one place."""
+
+    name: str
+    severity: float
+    mask: Mask
+
+
+@dataclass(frozen=True, eq=False)
+class Painting:
+    """A picture before it is flattened: what it would be without implausible regions, and these regions."""
+
+    request: Request
+    plain: Pixels  # (size, size, 3), without implausible regions
+    spoiled: Pixels  # (size, size, 3), with them
+    labels: Labels
+    scene: Scene
+    regions: tuple[Region, ...]
+    misaligned: Misalignment
+    composition: "_Composition | None"
+    haze: float
+
+    def truth(self, regions: Sequence[Region]) -> GroundTruth:
+        """Return the ground truth of the picture with these implausible regions in place of its own."""
+        return _ground_truth(
+            self.request, self.misaligned, self.scene, self.labels, self.composition, list(regions), self.haze
+        )
+
+    def flatten(self) -> Picture:
+        """Return the picture with all its flaws."""
+        return Picture(to_bytes(self.spoiled), prompt_text(self.request), self.truth(self.regions))
+
+
 def paint(request: Request, policy: Policy, *, size: int, rng: np.random.Generator) -> Picture:
     """Paint ``request`` as the generator ``policy`` would, ``size`` pixels square (32 to 1024)."""
+    return paint_layers(request, policy, size=size, rng=rng).flatten()
+
+
+def paint_layers(request: Request, policy: Policy, *, size: int, rng: np.random.Generator) -> Painting:
+    """Paint the same, and keep the picture without implausible regions and the regions apart."""
     if not SMALLEST <= size <= LARGEST:
         raise UserError(f"size of a picture is {size} pixels, expected {SMALLEST} to {LARGEST}")
     scene_rng = np.random.default_rng(int(rng.integers(2**63)))
@@ -92,10 +132,16 @@ def paint(request: Request, policy: Policy, *, size: int, rng: np.random.Generat
     scene = lay_out(misaligned.painted, scene_rng, requested=tuple(group.count for group in request.groups))
     scene, composition = _compose(scene, policy, rng)
     rendering = render(scene, size)
-    pixels = haze(rendering.pixels, policy.haze) if policy.haze > 0 else rendering.pixels
-    pixels, regions = _spoil(pixels, rendering.labels, scene, policy, rng)
-    truth = _ground_truth(request, misaligned, scene, rendering.labels, composition, regions, policy.haze)
-    return Picture((pixels * 255 + np.float32(0.5)).astype(np.uint8), prompt_text(request), truth)
+    plain = haze(rendering.pixels, policy.haze) if policy.haze > 0 else rendering.pixels
+    spoiled, regions = _spoil(plain, rendering.labels, scene, policy, rng)
+    return Painting(
+        request, plain, spoiled, rendering.labels, scene, tuple(regions), misaligned, composition, policy.haze
+    )
+
+
+def to_bytes(pixels: Pixels) -> NDArray[np.uint8]:
+    """Return pixels from 0 to 1 as bytes."""
+    return (pixels * 255 + np.float32(0.5)).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +150,6 @@ class _Composition:
 
     name: str
     severity: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Region:
-    """A flaw of one place."""
-
-    name: str
-    severity: float
-    mask: Mask
 
 
 def _compose(scene: Scene, policy: Policy, rng: np.random.Generator) -> tuple[Scene, _Composition | None]:
@@ -134,12 +171,12 @@ def _draw_severity(policy: Policy, rng: np.random.Generator) -> float:
 
 def _spoil(
     pixels: Pixels, labels: Labels, scene: Scene, policy: Policy, rng: np.random.Generator
-) -> tuple[Pixels, list[_Region]]:
+) -> tuple[Pixels, list[Region]]:
     regions = []
     for _ in range(min(int(rng.poisson(policy.implausible)), MOST_REGIONS)):
         name, severity, spot = _pick(rng, tuple(FLAWS)), _draw_severity(policy, rng), draw_spot(scene, rng)
         pixels, mask = spoil(name, pixels, labels, spot, severity, rng)
-        regions.append(_Region(name, severity, mask))
+        regions.append(Region(name, severity, mask))
     return pixels, regions
 
 
@@ -149,7 +186,7 @@ def _ground_truth(
     scene: Scene,
     labels: Labels,
     composition: _Composition | None,
-    regions: list[_Region],
+    regions: list[Region],
     haze: float,
 ) -> GroundTruth:
     words = stated(request)

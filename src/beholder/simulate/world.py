@@ -87,7 +87,7 @@ def paint_world(
             painted.append(done)
             if progress:
                 progress(len(painted), len(jobs))
-    _write_manifest(folder / MANIFEST, painted)
+    write_manifest(folder / MANIFEST, painted)
     return painted
 
 
@@ -185,7 +185,8 @@ def describe_picture(
     )
 
 
-def _write_manifest(path: Path, painted: list[Painted]) -> None:
+def write_manifest(path: Path, painted: list[Painted]) -> None:
+    """Write the manifest of images, for ``beholder new``."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["image", "path", "generator", "real", "gold", "prompt", "style"])

@@ -73,5 +73,8 @@ TABLES: dict[str, Table] = {
         audit.AUDITS,
         audit.AUDIT_PROFILES,
         improve.CHANGES,
+        improve.GAINS,
+        improve.ALARMS,
+        improve.PROOFS,
     )
 }

@@ -163,9 +163,17 @@ AUDIT = Step(
     ),
     outputs=("audits", "audit_profiles"),
 )
+IMPROVE = Step(
+    "improve",
+    inputs=("prompts", "images", "regions"),
+    outputs=("changes", "gains", "alarms", "proofs"),
+    redo_on_upgrade=False,
+)
+"""Each improvement has a folder with tables of its own, which this step puts together."""
 _BEFORE = (
     *(CURATE, GENERATE, NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
-    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD, BOARD_COSTS, AUDIT),
+    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD, BOARD_COSTS),
+    *(AUDIT, IMPROVE),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
 """It lists all tables that there are with their hashes, and writes a page."""
@@ -188,6 +196,7 @@ STAGES: dict[str, Stage] = _by_name(
         ),
         Stage("board", "compares the entries by every measure and slice", (BOARD, BOARD_COSTS)),
         Stage("audit", "looks for gaps, bias, faults of scorers, and cost", (AUDIT,)),
+        Stage("improve", "makes images better by the findings, and proves it", (IMPROVE,)),
         Stage("report", "writes the report", (REPORT,)),
     )
 )

@@ -9,6 +9,7 @@ BUNDLED: dict[str, str] = {
     "painter": "beholder.simulate.painter_worker",
     "diffusers": "beholder.models.pipelines.diffusers_worker",
     "scorer": "beholder.scorers.scorer_worker",
+    "trainable": "beholder.improve.tuning.worker",
 }
 """Name of a worker -> the module that is its main program."""
 

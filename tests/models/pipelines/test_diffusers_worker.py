@@ -149,3 +149,95 @@ def test_folders_that_are_no_pipeline(sd: Path, tmp_path: Path) -> None:
         load(str(tmp_path))
     with pytest.raises(WeightsError, match="could not be fetched from the hub"):
         load("nobody/nothing")
+
+
+def generator_of(folder: Path, guidance: float = 1.0) -> Any:  # noqa: ANN401 - an extra
+    from beholder.models.pipelines.diffusers_generator import PipelineGenerator  # noqa: PLC0415 - imports diffusers
+    from beholder.models.pipelines.loading import load_pipeline  # noqa: PLC0415 - imports diffusers
+
+    return PipelineGenerator(load_pipeline(str(folder), device="cpu"), steps=2, guidance=guidance)
+
+
+@pytest.mark.parametrize("kind", ["sd", "sdxl", "sd3", "flux"])
+def test_every_pipeline_is_guided_tuned_and_inpaints(tiny: ModuleType, tmp_path: Path, kind: str) -> None:
+    import torch  # noqa: PLC0415 - an extra
+
+    from beholder.improve.tuning.adapters import base_weights, load_lora, save_lora  # noqa: PLC0415 - an extra
+    from beholder.improve.tuning.guide import GuideSettings, guided_sample  # noqa: PLC0415 - an extra
+    from beholder.improve.tuning.losses import Prompts  # noqa: PLC0415 - an extra
+    from beholder.improve.tuning.reward import Reward  # noqa: PLC0415 - an extra
+    from beholder.improve.tuning.settings import TuneSettings  # noqa: PLC0415 - an extra
+    from beholder.improve.tuning.tune import Material, tune  # noqa: PLC0415 - an extra
+    from beholder.models.pipelines.flow_inpainter import FlowInpainter  # noqa: PLC0415 - an extra
+    from beholder.models.pipelines.inpainter import inpaint_within  # noqa: PLC0415 - an extra
+    from beholder.models.pipelines.sampling import sample  # noqa: PLC0415 - an extra
+
+    def darkness(images: Any, _: object) -> Any:  # noqa: ANN401 - an extra
+        return -images.mean((1, 2, 3))
+
+    tiny.save(kind, tmp_path / "tiny")
+    generator, prompts, seeds = generator_of(tmp_path / "tiny"), ["a cat", "a dog"], [1, 2]
+    dark = Reward("darkness", "darkness", lambda images, texts: darkness(images, texts).numpy(), darkness)
+    before = sample(generator, prompts, seeds)
+    assert before.images.shape[:2] == (2, 3)
+    guided = guided_sample(generator, dark, prompts, seeds, GuideSettings(strength=0.3, from_time=1.0))
+    assert (darkness(guided.images, prompts) > darkness(before.images, prompts)).all()
+
+    settings = TuneSettings(steps=2, batch=2, rate=0.02, rank=2, anchor=0.0, check_every=2)
+    material = Material(Prompts(("a cat", "a dog"), (1, 2)), dark)
+    tune(generator, material, settings, tmp_path / "run")
+    after = sample(generator, prompts, seeds).images
+    assert (darkness(after, prompts) > darkness(before.images, prompts)).all()
+    with base_weights(generator):
+        assert torch.equal(sample(generator, prompts, seeds).images, before.images)
+    save_lora(tmp_path / "lora", generator, settings.rank, {})
+    again = generator_of(tmp_path / "tiny")
+    load_lora(tmp_path / "lora", again)
+    assert torch.equal(sample(again, prompts, seeds).images, after)
+
+    image = np.random.default_rng(0).integers(0, 256, (32, 32, 3)).astype(np.uint8)
+    mask = np.zeros((32, 32), np.bool_)
+    mask[8:20, 8:20] = True
+    (painted,) = inpaint_within(FlowInpainter(generator), [image], [mask], ["a cat"], [3])
+    assert (painted[~mask] == image[~mask]).all()
+    assert (painted[mask] != image[mask]).any()
+
+
+def test_steps_of_the_flow_are_those_of_ddim(sd: Path) -> None:
+    import torch  # noqa: PLC0415 - an extra
+    from diffusers import DDIMScheduler  # noqa: PLC0415 - takes long
+
+    from beholder.models.pipelines.diffusers_generator import PipelineGenerator  # noqa: PLC0415 - imports diffusers
+    from beholder.models.pipelines.loading import load_pipeline  # noqa: PLC0415 - imports diffusers
+    from beholder.models.pipelines.sampling import sample  # noqa: PLC0415 - an extra
+
+    loaded = load_pipeline(str(sd), device="cpu")
+    loaded.pipeline.scheduler = DDIMScheduler.from_config(
+        loaded.pipeline.scheduler.config, set_alpha_to_one=True, timestep_spacing="trailing"
+    )
+    generator = PipelineGenerator(loaded, steps=4, guidance=3.0)
+    noise = generator.noise(["a cat"], [5])
+    ours = sample(generator, ["a cat"], [5]).images
+    start = torch.randn((1, *noise.shape[1:]), generator=torch.Generator("cpu").manual_seed(5))
+    with torch.no_grad():
+        theirs = loaded.pipeline(
+            "a cat", latents=start, num_inference_steps=4, guidance_scale=3.0, output_type="pt"
+        ).images
+    assert float((ours - theirs).abs().max()) < 1e-4
+
+
+def test_an_inpainting_pipeline_changes_nothing_outside_the_mask(tiny: ModuleType, tmp_path: Path) -> None:
+    from beholder.models.pipelines.diffusers_inpainter import PipelineInpainter  # noqa: PLC0415 - imports diffusers
+    from beholder.models.pipelines.inpainter import inpaint_within  # noqa: PLC0415 - an extra
+    from beholder.models.pipelines.loading import load_pipeline  # noqa: PLC0415 - imports diffusers
+
+    tiny.save("sd-inpaint", tmp_path / "tiny")
+    inpainter = PipelineInpainter(load_pipeline(str(tmp_path / "tiny"), device="cpu"), steps=2)
+    image = np.random.default_rng(0).integers(0, 256, (36, 32, 3)).astype(np.uint8)
+    mask = np.zeros((36, 32), np.bool_)
+    mask[4:12, 6:20] = True
+    (plain,) = inpainter.inpaint([image], [mask], ["a cat"], [1])
+    assert (plain[~mask] != image[~mask]).any()  # which is why the caller pastes back
+    (painted,) = inpaint_within(inpainter, [image], [mask], ["a cat"], [1])
+    assert (painted[~mask] == image[~mask]).all()
+    assert (painted[mask] != image[mask]).any()

@@ -13,6 +13,7 @@ from diffusers import (
     FluxTransformer2DModel,
     SD3Transformer2DModel,
     StableDiffusion3Pipeline,
+    StableDiffusionInpaintPipeline,
     StableDiffusionPipeline,
     StableDiffusionXLPipeline,
     UNet2DConditionModel,
@@ -23,7 +24,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 def save(kind: str, folder: Path) -> None:
     """Save a tiny pipeline of a kind; equal weights at every call."""
     torch.manual_seed(0)
-    {"sd": _sd, "sdxl": _sdxl, "sd3": _sd3, "flux": _flux}[kind](folder)
+    {"sd": _sd, "sd-inpaint": _sd_inpaint, "sdxl": _sdxl, "sd3": _sd3, "flux": _flux}[kind](folder)
 
 
 def _tokenizer(folder: Path) -> transformers.CLIPTokenizer:
@@ -64,12 +65,12 @@ def _vae(channels: int = 4, shift: float | None = None) -> AutoencoderKL:
     ).eval()
 
 
-def _unet(attention: int = 8, **options: object) -> UNet2DConditionModel:
+def _unet(attention: int = 8, channels: int = 4, **options: object) -> UNet2DConditionModel:
     return UNet2DConditionModel(
         block_out_channels=(8, 16),
         layers_per_block=1,
         sample_size=16,
-        in_channels=4,
+        in_channels=channels,
         out_channels=4,
         norm_num_groups=4,
         down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
@@ -90,6 +91,19 @@ def _sd(folder: Path) -> None:
         text_encoder=transformers.CLIPTextModel(_text_config()),
         tokenizer=_tokenizer(folder / "words"),
         unet=_unet(),
+        scheduler=_scheduler(),
+        safety_checker=None,
+        feature_extractor=None,
+        requires_safety_checker=False,
+    ).save_pretrained(folder)
+
+
+def _sd_inpaint(folder: Path) -> None:
+    StableDiffusionInpaintPipeline(
+        vae=_vae(),
+        text_encoder=transformers.CLIPTextModel(_text_config()),
+        tokenizer=_tokenizer(folder / "words"),
+        unet=_unet(channels=9),
         scheduler=_scheduler(),
         safety_checker=None,
         feature_extractor=None,

@@ -3,12 +3,15 @@
 The same weights as in ``resize.py``, as matrices, without rounding to bytes: rows first, then columns.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 import torch
 
+from beholder.errors import UserError
 from beholder.images.resize import weights
+from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.preprocessing import Preprocessing
 
 
@@ -31,6 +34,23 @@ def prepare_tensors(images: torch.Tensor, preprocessing: Preprocessing) -> torch
         torch.tensor(channels).to(images)[:, None, None] for channels in (preprocessing.mean, preprocessing.std)
     )
     return (cut * (255 * preprocessing.scale) - mean) / std
+
+
+def prepare_with_gradients(
+    images: torch.Tensor, encoders: Sequence[Encoder], preprocessing: Preprocessing
+) -> torch.Tensor:
+    """What a model is fed, of images (n, 3, height, width) of 0 to 1: pixels, or the vectors of frozen encoders.
+
+    Gradients flow through the encoders, whose own weights stay as they are.
+    """
+    if not encoders:
+        return prepare_tensors(images, preprocessing)
+    vectors = []
+    for encoder in encoders:
+        if encoder.gradients is None:
+            raise UserError(f"encoder '{encoder.name}' has no gradients, so the model on it has none either")
+        vectors.append(encoder.gradients(prepare_tensors(images, encoder.preprocessing)))
+    return torch.cat(vectors, 1)
 
 
 @lru_cache(maxsize=64)

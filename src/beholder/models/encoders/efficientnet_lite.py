@@ -51,8 +51,9 @@ def load(name: str, variant: str, weights: str) -> Encoder:
     side = SIZES[size].side
     preprocessing = Preprocessing("shortest", side, "bicubic", side, scale=1.0, mean=MEAN, std=STD)
     dims = CLASSES if output == "logits" else FEATURES
-    called = as_network(network, network.logits if output == "logits" else network)
-    return Encoder(name, sha256, dims, preprocessing, called, share_cores)
+    forward = network.logits if output == "logits" else network
+    called = as_network(network, forward)
+    return Encoder(name, sha256, dims, preprocessing, called, share_cores, gradients=forward)
 
 
 def load_network(name: str, size: str, weights: str) -> tuple["EfficientNetLite", str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,12 @@ from PIL import Image
 
 from beholder.images.in_order import batches
 from beholder.models.encoders.preprocessing import Preprocessing
+
+if TYPE_CHECKING:
+    import torch
+
+WithGradients: TypeAlias = "Callable[[torch.Tensor], torch.Tensor]"
+"""From prepared images (images, 3, side, side) to vectors (images, dims), through which gradients flow."""
 
 Vectors = NDArray[np.float32]
 """(images, dims)"""
@@ -33,6 +40,8 @@ class Encoder:
     """A context in which the network shares the cores with this number of workers."""
     parts: Mapping[str, slice] = field(default_factory=dict, compare=False)
     """Columns that are the vectors of another encoder with the same weights and preprocessing, by its name."""
+    gradients: "WithGradients | None" = field(default=None, compare=False)
+    """The same network with gradients towards the images; ``None`` where there are none."""
 
     @property
     def identity(self) -> str:

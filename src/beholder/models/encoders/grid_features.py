@@ -29,7 +29,9 @@ def load(name: str, variant: str, weights: str) -> Encoder:
     network, sha256 = load_network(name, size, weights)
     preprocessing = Preprocessing("exact", int(side), "bicubic", scale=1.0, mean=MEAN, std=STD)
     dims = channels(SIZES[size]) * (int(side) // CELL) ** 2
-    return Encoder(name, sha256, dims, preprocessing, as_network(GridFeatures(network)), share_cores)
+    grid = GridFeatures(network)
+    called = as_network(grid)
+    return Encoder(name, sha256, dims, preprocessing, called, share_cores, gradients=grid)
 
 
 def grid_channels(name: str) -> int:

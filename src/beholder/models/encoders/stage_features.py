@@ -62,11 +62,12 @@ def load(name: str, variant: str, weights: str) -> Encoder:
     size = SIZES[chosen.size]
     network, sha256 = load_network(name, chosen.size, weights)
     preprocessing = Preprocessing("shortest", chosen.side, "bicubic", chosen.crop, scale=1.0, mean=MEAN, std=STD)
-    called = as_network(StageFeatures(network, textured=chosen.textured, depth=chosen.depth))
+    stages = StageFeatures(network, textured=chosen.textured, depth=chosen.depth)
+    called = as_network(stages)
     dims = stage_dims(size, textured=chosen.textured, depth=chosen.depth)
     contains_features = chosen.depth is None and chosen.side == chosen.crop == size.side
     parts = {f"efficientnet-{chosen.size}": head_means(size)} if contains_features else {}
-    return Encoder(name, sha256, dims, preprocessing, called, share_cores, parts)
+    return Encoder(name, sha256, dims, preprocessing, called, share_cores, parts, stages)
 
 
 def stage_dims(size: Size, *, textured: bool = True, depth: int | None = None) -> int:

@@ -23,6 +23,8 @@ PIPELINES: dict[str, str] = {
     "flux": "FluxPipeline",
 }
 """Name in the settings -> class of diffusers."""
+INPAINTING: dict[str, str] = {"sd-inpaint": "StableDiffusionInpaintPipeline"}
+"""The same for pipelines that paint parts of images again."""
 INDEX = "model_index.json"
 FILES = ("*.json", "*.txt", "*.model", "*.safetensors")
 """What is fetched from the hub; nothing that could hold code."""
@@ -91,17 +93,18 @@ def hash_folder(folder: Path) -> str:
 
 
 def _class_name(folder: Path, pipeline: str | None) -> str:
+    every = PIPELINES | INPAINTING
     if pipeline:
-        if pipeline not in PIPELINES:
-            raise WeightsError(unknown_name("pipeline", pipeline, PIPELINES))
-        return PIPELINES[pipeline]
+        if pipeline not in every:
+            raise WeightsError(unknown_name("pipeline", pipeline, every))
+        return every[pipeline]
     try:
         index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
         name = str(index["_class_name"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise WeightsError(f"{folder}: no readable {INDEX}; a pipeline saved by diffusers is expected") from error
-    if name not in PIPELINES.values():
-        raise WeightsError(f"{folder}: a {name}; known: {', '.join(PIPELINES.values())}")
+    if name not in every.values():
+        raise WeightsError(f"{folder}: a {name}; known: {', '.join(every.values())}")
     return name
 
 

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from torch import nn
 
 from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.differentiable import prepare_with_gradients
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.grid_features import grid_channels
 from beholder.models.encoders.preprocessing import HALF, Preprocessing
@@ -21,7 +22,7 @@ from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
 from beholder.models.rich_feedback.losses import heatmap_loss, score_loss
 from beholder.models.rich_feedback.settings import GRIDS, HEATMAPS, SCORES, Heads, Losses
 from beholder.models.rich_feedback.stems import GridStem
-from beholder.models.rich_feedback.trainable import RichBatch, RichFeedback
+from beholder.models.rich_feedback.trainable import FeedbackTensors, RichBatch, RichFeedback
 from beholder.models.trainable import Config, Groups, decayed_groups
 from beholder.study.question import Settings
 from beholder.tables.provenance import Plain
@@ -163,6 +164,15 @@ class RichCnn:
             {name: _as_probabilities(self._module.heatmaps[name](tokens)) for name in self.settings.heatmaps},
             {name: _as_probabilities(self._module.scores[name](tokens)) for name in self.settings.scores},
             (),
+        )
+
+    def with_gradients(self, images: torch.Tensor, prompts: Sequence[str]) -> FeedbackTensors:
+        """Scores and heatmaps of images (n, 3, height, width) of 0 to 1, with gradients towards the pixels."""
+        del prompts
+        tokens = self._module.encode_images(prepare_with_gradients(images, self.encoders, self.preprocessing))
+        return FeedbackTensors(
+            {name: self._module.scores[name](tokens).sigmoid() for name in self.settings.scores},
+            {name: self._module.heatmaps[name](tokens).sigmoid() for name in self.settings.heatmaps},
         )
 
 

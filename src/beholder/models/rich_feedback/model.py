@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.differentiable import prepare_with_gradients
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.preprocessing import HALF, Preprocessing
 from beholder.models.rich_feedback.cached_decoder import CachedDecoder
@@ -34,7 +35,7 @@ from beholder.models.rich_feedback.tokenizer import (
     read_tokenizer,
     word_tokenizer,
 )
-from beholder.models.rich_feedback.trainable import RichBatch, RichFeedback
+from beholder.models.rich_feedback.trainable import FeedbackTensors, RichBatch, RichFeedback
 from beholder.models.trainable import Config, Groups, decayed_groups
 from beholder.models.weights.location import fetch
 from beholder.models.weights.saved_config import FILES
@@ -117,6 +118,24 @@ class RichFeedbackModel:
             {aspect: np.concatenate([part.scores[aspect] for part in parts]) for aspect in parts[0].scores},
             tuple(probabilities for part in parts for probabilities in part.misaligned),
         )
+
+    def with_gradients(self, images: torch.Tensor, prompts: Sequence[str]) -> FeedbackTensors:
+        """Scores and heatmaps of images (n, 3, height, width) of 0 to 1, with gradients towards the pixels."""
+        tokens = self._module.encode_images(prepare_with_gradients(images, self.encoders, self.preprocessing))
+        together = self._encode(tokens, prompts, None) if self.settings.variant == "multi-head" else None
+        scores = {
+            aspect: self._module.score(
+                together or self._encode(tokens, prompts, f"{aspect} score"), aspect
+            ).sigmoid()
+            for aspect in self.settings.scores
+        }
+        heatmaps = {
+            aspect: self._module.heatmap(
+                together or self._encode(tokens, prompts, f"{aspect} heatmap"), aspect
+            ).sigmoid()
+            for aspect in self.settings.heatmaps
+        }
+        return FeedbackTensors(scores, heatmaps)
 
     def _predict_feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
         maps: dict[str, NDArray[np.float32]] = {}

@@ -56,6 +56,16 @@ class RichFeedback:
     """For each image the probability that each word of its prompt is misaligned; nan for truncated words."""
 
 
+@dataclass(frozen=True, eq=False)
+class FeedbackTensors:
+    """Scores and heatmaps of images with gradients."""
+
+    scores: Mapping[str, torch.Tensor]
+    """Aspect -> (images,), from 0 to 1; more is better."""
+    heatmaps: Mapping[str, torch.Tensor]
+    """Aspect -> (images, map side, map side), from 0 to 1."""
+
+
 class Outputs(Protocol):
     """The settings of a model that say what it predicts."""
 

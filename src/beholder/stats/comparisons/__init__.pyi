@@ -7,6 +7,10 @@ from beholder.stats.comparisons.active_pairs import plan_pairs as plan_pairs
 from beholder.stats.comparisons.bradley_terry import BradleyTerry as BradleyTerry
 from beholder.stats.comparisons.bradley_terry import bradley_terry as bradley_terry
 from beholder.stats.comparisons.item_ratings import ItemRatings as ItemRatings
+from beholder.stats.comparisons.net_preference import NetPreference as NetPreference
+from beholder.stats.comparisons.net_preference import net_preference as net_preference
+from beholder.stats.comparisons.net_preference import net_preference_of_counts as net_preference_of_counts
+from beholder.stats.comparisons.net_preference import powered_net_preference as powered_net_preference
 from beholder.stats.comparisons.plackett_luce import PlackettLuce as PlackettLuce
 from beholder.stats.comparisons.plackett_luce import plackett_luce as plackett_luce
 from beholder.stats.comparisons.rated_items import RatedItems as RatedItems

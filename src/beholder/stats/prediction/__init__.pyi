@@ -23,5 +23,7 @@ from beholder.stats.prediction.prediction_powered import powered as powered
 from beholder.stats.prediction.prediction_powered import powered_difference as powered_difference
 from beholder.stats.prediction.prediction_powered import powered_mean as powered_mean
 from beholder.stats.prediction.prediction_powered import powered_proportion as powered_proportion
+from beholder.stats.prediction.selected_gain import SelectedGain as SelectedGain
+from beholder.stats.prediction.selected_gain import selected_gain as selected_gain
 from beholder.stats.prediction.soft_label_likelihood import SoftLabelLikelihood as SoftLabelLikelihood
 from beholder.stats.prediction.soft_label_likelihood import soft_label_likelihood as soft_label_likelihood

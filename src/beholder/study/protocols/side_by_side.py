@@ -24,7 +24,10 @@ SIDE_BY_SIDE = Protocol(
     name="side-by-side",
     summary="Two images, blind: ≫ > ≈ < ≪.",
     source="Liang et al., CVPR 2024",
-    departures=("The paper does not state how many raters judged; 30 with 100 pairs each is our choice.",),
+    departures=(
+        "In the paper, 6 raters judged one pair of each of 100 prompts (600 votes); 30 raters, so that the "
+        "confidence interval over raters is narrow, are our choice.",
+    ),
     questions=questions,
     needs_prompts=True,
 )

@@ -1,0 +1,1 @@
+"""What chains the steps of an improvement: filter, repair, proof and page."""

@@ -1,0 +1,152 @@
+"""Tuning a generator's weights: ``beholder improve tune``."""
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from peft.utils import get_peft_model_state_dict
+
+from beholder.api.improving.guide import BATCH, IMAGES, GeneratorChange, join_shown, watch_study
+from beholder.api.improving.page import write_improvement_page
+from beholder.api.improving.prompts import seeds_of, study_prompts
+from beholder.api.improving.repair import new_improvement
+from beholder.errors import UserError
+from beholder.improve.repair_run import begin_folder
+from beholder.improve.tuning.adapters import base_weights, save_lora
+from beholder.improve.tuning.before_after import Shown, shown, write_before_after
+from beholder.improve.tuning.generators import load_trainable
+from beholder.improve.tuning.material import best_material, pair_material, reward_material, split_prompts
+from beholder.improve.tuning.reward import Reward, load_reward
+from beholder.improve.tuning.settings import TuneSettings
+from beholder.improve.tuning.tune import Material, finish
+from beholder.improve.tuning.tune import tune as run_tuning
+from beholder.improve.tuning.watching import look_now
+from beholder.models.pipelines.generator import TrainableGenerator
+from beholder.models.pipelines.sampling import sample
+from beholder.scorers.catalogue import trained_folder
+from beholder.scorers.rich.reward import HasGradients, load_feedback
+from beholder.study.study import load_study
+
+Progress = Callable[[str, int, int], None]
+
+LORA = "lora"
+CANDIDATES = 4
+"""Images per prompt of which supervised tuning takes the best."""
+
+
+def tune(
+    folder: Path,
+    *,
+    generator: str,
+    scorer: str | None = None,
+    name: str = "tune",
+    held_out: str | None = None,
+    settings: TuneSettings | None = None,
+    pairs_of: str | None = None,
+    weigh: bool = False,
+    images: int = IMAGES,
+    device: str | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> GeneratorChange:
+    """Tune a generator by a scorer or by raters' pairs, watched by alarms, and compare it on unseen prompts.
+
+    Args:
+        folder: The study folder.
+        generator: ``painted``, ``pixel-flow:FOLDER`` or ``diffusers:MODEL``.
+        scorer: The reward; not needed for Diffusion-DPO.
+        name: Of the improvement; a run of this name that was interrupted is resumed.
+        held_out: A second scorer, which has no say and gives warning.
+        settings: Method, steps, rate, rank, anchor.
+        pairs_of: Diffusion-DPO: the generator of the study whose pairs raters compared.
+        weigh: Supervised tuning: weigh the loss by the scorer's implausibility heatmap.
+        images: At most so many unseen prompts to compare on, and to watch.
+        device: Where the scorers run.
+        force: Replace an improvement of this name.
+        progress: Called as work proceeds.
+
+    Returns:
+        Gains on unseen prompts, all alarms, and the step whose weights are kept.
+    """
+    settings = settings or TuneSettings()
+    improvement = new_improvement(folder, name, force=force)
+    study_seed = load_study(folder).seed
+    made = load_trainable(generator)
+    reward = load_reward(scorer, device) if scorer else None
+    second = load_reward(held_out, device) if held_out else None
+    split = split_prompts(study_prompts(folder), np.random.default_rng([study_seed, 46]))
+    settings = replace(settings, seed=settings.seed + study_seed)
+    material = _material(folder, made, split.tuned, reward, settings, pairs_of, scorer if weigh else None)
+    unseen = list(split.unseen[:images])
+    seeds = seeds_of(len(unseen), study_seed)
+    before = _draw(made, unseen, seeds)
+    watches = watch_study(folder, made, before, [second] if second else [])
+    state = improvement.folder.with_name(f"{name}.state")
+    tuned = run_tuning(
+        made,
+        material,
+        settings,
+        state,
+        look=lambda: look_now(watches, made, seeds),
+        resume=not force,
+        progress=(lambda done, total: progress("tune", done, total)) if progress else None,
+    )
+    after = _draw(made, unseen, seeds)
+    begin_folder(improvement)
+    with base_weights(made):
+        identity = str(made.identity)
+    recorded = {"generator": identity, "scorer": reward.identity if reward else "raters", **asdict(settings)}
+    save_lora(improvement.folder / LORA, made, settings.rank, {"generator": generator, "step": tuned.step})
+    if hasattr(made, "export_lora"):
+        made.export_lora(improvement.folder / LORA, get_peft_model_state_dict(made.module))
+    gains = write_before_after(
+        improvement,
+        "tune",
+        made,
+        before,
+        after,
+        reward=reward,
+        held_out=second,
+        alarms=tuned.alarms,
+        settings=recorded,
+    )
+    write_improvement_page(improvement)
+    finish(state)
+    state.rmdir()
+    return GeneratorChange(tuple(gains), tuned.alarms, tuned.step, tuned.steps)
+
+
+def _draw(generator: TrainableGenerator, prompts: list[str], seeds: list[int]) -> Shown:
+    parts = []
+    for start in range(0, len(prompts), BATCH):
+        texts, drawn = prompts[start : start + BATCH], seeds[start : start + BATCH]
+        with torch.no_grad():
+            parts.append(shown(generator, sample(generator, texts, drawn), texts, drawn))
+    return join_shown(parts)
+
+
+def _material(
+    folder: Path,
+    generator: TrainableGenerator,
+    prompts: tuple[str, ...],
+    reward: Reward | None,
+    settings: TuneSettings,
+    pairs_of: str | None,
+    weighed_by: str | None,
+) -> Material:
+    """What the method needs."""
+    if settings.method == "dpo":
+        return pair_material(folder, pairs_of or generator.identity.name, generator)
+    if reward is None:
+        raise UserError(f"tuning by {settings.method} needs --scorer; by raters' own pairs: --method dpo")
+    if settings.method != "sft":
+        return reward_material(prompts, reward, settings.seed)
+    heatmaps: HasGradients | None = None
+    if weighed_by is not None:
+        trained = trained_folder(weighed_by)
+        if trained is None:
+            raise UserError(f"--weigh needs the folder of a rich-feedback model as --scorer, not '{weighed_by}'")
+        heatmaps = load_feedback(trained[0])
+    return best_material(generator, prompts, reward, candidates=CANDIDATES, seed=settings.seed, heatmaps=heatmaps)

@@ -1,0 +1,1 @@
+"""From findings to better images, with proof: filter, repair, guide, tune, words."""

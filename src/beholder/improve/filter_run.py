@@ -1,0 +1,286 @@
+"""The best of n images per prompt, which of them are good enough to train on, and what that truly gains."""
+
+import csv
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beholder.errors import StatisticsError
+from beholder.generators.generator import Generator
+from beholder.improve.candidates import Candidate, generate_candidates
+from beholder.improve.critic import Critic
+from beholder.improve.gains import Row, gain_row, prompt_numbers
+from beholder.improve.improvement import Improvement
+from beholder.improve.labelled import LabelledPictures, labelled_pictures
+from beholder.improve.pictures import study_pictures
+from beholder.improve.selection import ScoreThreshold, best_of, choose_threshold
+from beholder.simulate.painter import GroundTruth
+from beholder.stats.prediction.selected_gain import selected_gain
+from beholder.study.study import load_study
+from beholder.tables.store import Store
+
+Progress = Callable[[str, int, int], None]
+
+Truth = Callable[[str, int], GroundTruth]
+"""The ground truth of the image of a prompt and a seed."""
+
+MOST_LABELLED = 200
+"""Labelled images that are scored for the forecast, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterOptions:
+    """What can be set of a filter."""
+
+    candidates: int = 4
+    prompts: int | None = None
+    """At most so many of the study's prompts."""
+    precision: float = 0.8
+    """Proportion of good images among those kept, that the lower end of its confidence interval must reach."""
+    good: float | None = None
+    """The label, from 0 to 1, from which an image is good; the upper third by default."""
+
+
+@dataclass(frozen=True, eq=False)
+class FilterRun:
+    """The candidates of each prompt, which were chosen, and what was gained."""
+
+    candidates: tuple[tuple[Candidate, ...], ...]
+    scores: NDArray[np.float64]  # (prompts, n)
+    held_out: NDArray[np.float64] | None
+    chosen: NDArray[np.int64]
+    threshold: ScoreThreshold | None
+    gains: tuple[Row, ...]
+    truths: Mapping[Path, GroundTruth]
+    settings: dict[str, object]
+
+
+def run_filter(
+    improvement: Improvement,
+    generator: Generator,
+    name: str,
+    critic: Critic,
+    *,
+    held_out: Critic | None = None,
+    options: FilterOptions,
+    size: tuple[int | None, int | None] = (None, None),
+    truth: Truth | None = None,
+    progress: Progress | None = None,
+) -> FilterRun:
+    """Generate several images per prompt of the study, and choose the best; images are written, tables are not."""
+    say, study = progress or (lambda _part, _done, _all: None), load_study(improvement.study)
+    rng = np.random.default_rng([study.seed, 23])
+    prompts = _prompts(improvement.study, options.prompts, rng)
+    candidates = generate_candidates(
+        improvement.folder,
+        generator,
+        name,
+        prompts,
+        options.candidates,
+        size=size,
+        seed=study.seed,
+        progress=partial(say, "candidates"),
+    )
+    background = study.images.background
+    images = [candidate.picture.read(background) for group in candidates for candidate in group]
+    texts = [candidate.picture.prompt for group in candidates for candidate in group]
+    shape = (len(candidates), options.candidates)
+    say("scores", 0, len(images))
+    own = critic.score(images, texts).reshape(shape)
+    other = None if held_out is None else held_out.score(images, texts).reshape(shape)
+    chosen = best_of(own)
+    labelled = labelled_pictures(improvement.study, critic.aspect, study_pictures(improvement.study))
+    calibration = _calibration(labelled, critic, held_out, background, set(texts), rng)
+    truths = (
+        {}
+        if truth is None
+        else {c.picture.path: truth(c.picture.prompt, c.seed) for group in candidates for c in group}
+    )
+    scored = [array for array in (own, other) if array is not None]
+    gains = _gains(candidates, scored, chosen, critic, held_out, calibration, truths)
+    threshold = _threshold(calibration, options)
+    settings: dict[str, object] = {
+        "method": "filter",
+        "generator": name,
+        "identity": generator.identity.model_dump(mode="json"),
+        "scorer": critic.name,
+        "held_out": None if held_out is None else held_out.name,
+        "options": asdict(options),
+        "threshold": None if threshold is None else asdict(threshold),
+    }
+    groups = tuple(tuple(group) for group in candidates)
+    return FilterRun(groups, own, other, chosen, threshold, tuple(gains), truths, settings)
+
+
+@dataclass(frozen=True, eq=False)
+class _Calibration:
+    """Labelled images with their scores, of prompts that are not filtered where there are enough of these."""
+
+    labels: NDArray[np.float64]
+    scores: NDArray[np.float64]  # (images, scorers)
+    prompts: NDArray[np.int64]
+    variance: float
+
+
+def _prompts(folder: Path, most: int | None, rng: np.random.Generator) -> list[str]:
+    pictures = study_pictures(folder)
+    prompts = list(dict.fromkeys(picture.prompt for picture in pictures))
+    if most is None or len(prompts) <= most:
+        return prompts
+    return [prompts[place] for place in sorted(rng.choice(len(prompts), most, replace=False).tolist())]
+
+
+def _calibration(
+    labelled: LabelledPictures | None,
+    critic: Critic,
+    held_out: Critic | None,
+    background: str,
+    filtered: set[str],
+    rng: np.random.Generator,
+) -> _Calibration | None:
+    """Score labelled images: those of other prompts where there are at least twenty, else any."""
+    if labelled is None:
+        return None
+    rated = list(zip(labelled.pictures, labelled.labels, strict=True))
+    elsewhere = [pair for pair in rated if pair[0].prompt not in filtered]
+    pairs = elsewhere if len({picture.prompt for picture, _ in elsewhere}) >= 20 else rated
+    if len(pairs) > MOST_LABELLED:
+        pairs = [pairs[place] for place in sorted(rng.choice(len(pairs), MOST_LABELLED, replace=False).tolist())]
+    if not pairs:
+        return None
+    images, texts = [p.read(background) for p, _ in pairs], [p.prompt for p, _ in pairs]
+    scores = [scorer.score(images, texts) for scorer in (critic, held_out) if scorer is not None]
+    labels = np.array([label for _, label in pairs])
+    return _Calibration(labels, np.stack(scores, axis=1), prompt_numbers(texts), labelled.variance)
+
+
+def _threshold(calibration: _Calibration | None, options: FilterOptions) -> ScoreThreshold | None:
+    if calibration is None:
+        return None
+    try:
+        return choose_threshold(
+            calibration.scores[:, 0], calibration.labels, good=options.good, precision=options.precision
+        )
+    except StatisticsError:  # too few labels: nothing is left out
+        return None
+
+
+def _gains(
+    candidates: Sequence[Sequence[Candidate]],
+    scores: Sequence[NDArray[np.float64]],
+    chosen: NDArray[np.int64],
+    critic: Critic,
+    held_out: Critic | None,
+    calibration: _Calibration | None,
+    truths: Mapping[Path, GroundTruth],
+) -> list[Row]:
+    """Return what the chosen images gain over a random candidate, by every measure there is."""
+    prompts = [group[0].picture.prompt for group in candidates]
+    rows = np.arange(len(candidates))
+    measures = [("own", critic.name)] + ([("held-out", held_out.name)] if held_out is not None else [])
+    gains = [
+        gain_row(measure, name, array.mean(axis=1), array[rows, chosen], prompts)
+        for (measure, name), array in zip(measures, scores, strict=True)
+    ]
+    if calibration is not None:
+        try:
+            forecast = selected_gain(
+                calibration.labels,
+                calibration.scores,
+                np.stack(scores, axis=-1),
+                chosen,
+                clusters=calibration.prompts,
+                label_variance=calibration.variance,
+            ).gain
+        except StatisticsError:  # too few labels for a forecast
+            forecast = None
+        if forecast is not None:
+            gains.append(
+                {
+                    **{"measure": "forecast", "name": critic.aspect, "gain": forecast.value},
+                    **{"low": forecast.low, "high": forecast.high, "level": forecast.level},
+                    **{"method": forecast.method, "images": len(prompts), "prompts": len(set(prompts))},
+                }
+            )
+    if truths:
+        true = np.array([[getattr(truths[c.picture.path], critic.aspect) for c in group] for group in candidates])
+        best = float((true.max(axis=1) - true.mean(axis=1)).mean())
+        gains.append(
+            gain_row("ground truth", critic.aspect, true.mean(axis=1), true[rows, chosen], prompts, possible=best)
+        )
+    return gains
+
+
+def write_selected(improvement: Improvement, run: FilterRun, critic: Critic, held_out: Critic | None) -> list[Row]:
+    """Copy the chosen images that pass into ``after``, with a list of their prompts; return rows of changes."""
+    improvement.after.mkdir(parents=True, exist_ok=True)
+    rows: list[Row] = []
+    listed: list[tuple[str, str]] = []
+    for number, group in enumerate(run.candidates):
+        place = int(run.chosen[number])
+        first, best = group[0].picture, group[place].picture
+        score = float(run.scores[number, place])
+        passes = run.threshold is None or score >= run.threshold.threshold
+        after = best.path
+        if passes:
+            after = improvement.after / f"{number:04d}{best.path.suffix}"
+            shutil.copyfile(best.path, after)
+            listed.append((after.name, best.prompt))
+        row: Row = {
+            "change": f"filter-{number:04d}",
+            "method": "filter",
+            "generator": best.generator,
+            "prompt": best.prompt,
+            "before": improvement.relative(first.path),
+            "after": improvement.relative(after),
+            "tries": len(group),
+            "scorer": critic.name,
+            "own_before": float(run.scores[number, 0]),
+            "own_after": score,
+            "margin": None if run.threshold is None else run.threshold.threshold,
+            "kept": passes,
+            "reason": _reason(score, len(group), run.threshold),
+        }
+        if held_out is not None and run.held_out is not None:
+            row |= {"held_out_scorer": held_out.name, "held_out_before": float(run.held_out[number, 0])}
+            row["held_out_after"] = float(run.held_out[number, place])
+        if run.truths:
+            row["truth_before"], row["truth_after"] = (
+                getattr(run.truths[picture.path], critic.aspect) for picture in (first, best)
+            )
+        rows.append(row)
+    with (improvement.after / "prompts.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerows([("file", "prompt"), *listed])
+    return rows
+
+
+def selected_truths(run: FilterRun, rows: Sequence[Row]) -> list[tuple[str, GroundTruth]]:
+    """Return the ground truth of the images before and after, by path in the study folder."""
+    if not run.truths:
+        return []
+    pairs = []
+    for number, row in enumerate(rows):
+        group = run.candidates[number]
+        chosen = group[int(run.chosen[number])].picture.path
+        pairs.append((str(row["before"]), run.truths[group[0].picture.path]))
+        pairs.append((str(row["after"]), run.truths[chosen]))
+    return pairs
+
+
+def original_size(folder: Path) -> tuple[int | None, int | None]:
+    """Return width and height of the study's images where all are alike."""
+    sizes = Store(folder).read("images").select("width", "height").unique().rows()
+    return sizes[0] if len(sizes) == 1 else (None, None)
+
+
+def _reason(score: float, count: int, threshold: ScoreThreshold | None) -> str:
+    if threshold is None:
+        return f"best of {count}; no labels to choose a threshold by"
+    passed = score >= threshold.threshold
+    return f"best of {count}: {score:.3f} is {'at least' if passed else 'below'} {threshold.threshold:.3f}"

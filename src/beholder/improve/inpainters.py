@@ -1,0 +1,42 @@
+"""All inpainters by name. A new one is a function that loads it, and one line below.
+
+``NAME`` or ``NAME:ARGUMENT`` on the command line. Those of the synthetic world know only images that it painted,
+and the ground truth of what they paint.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from beholder.errors import UserError, unknown_name
+from beholder.models.pipelines.inpainter import Inpainter
+from beholder.simulate.inpainting.oracle import ERROR, WorldInpainter
+
+
+@dataclass(frozen=True, slots=True)
+class InpainterKind:
+    """How an inpainter is loaded, from what stands after the colon."""
+
+    load: Callable[[str], Inpainter]
+    about: str
+
+
+def _erring(argument: str) -> WorldInpainter:
+    try:
+        return WorldInpainter(error=float(argument or ERROR))
+    except ValueError as error:
+        raise UserError(f"erring:{argument}: a probability from 0 to 1 is expected") from error
+
+
+INPAINTERS: dict[str, InpainterKind] = {
+    "exact": InpainterKind(lambda _: WorldInpainter(), "of the synthetic world; never errs"),
+    "erring": InpainterKind(_erring, f"of the synthetic world; adds a flaw at a rate, {ERROR} by default"),
+}
+"""The inpainters by name."""
+
+
+def load_inpainter(name: str) -> Inpainter:
+    """Load an inpainter by ``NAME`` or ``NAME:ARGUMENT``."""
+    kind, _, argument = name.partition(":")
+    if kind not in INPAINTERS:
+        raise UserError(unknown_name("inpainter", kind, INPAINTERS))
+    return INPAINTERS[kind].load(argument)

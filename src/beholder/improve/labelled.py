@@ -1,0 +1,66 @@
+"""What raters of a study say of images, from 0 to 1: the labels that thresholds and forecasts rest on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from beholder.feedback.labels import SCORED_BY, to_unit_scale
+from beholder.improve.pictures import StudyPicture
+from beholder.study.kinds.catalogue import kind_of
+from beholder.study.study import load_study
+from beholder.tables.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPictures:
+    """Images with labels of one aspect."""
+
+    question: str
+    aspect: str
+    pictures: tuple[StudyPicture, ...]
+    labels: tuple[float, ...]
+    variance: float
+    """Mean variance of a label, from the raters' disagreement about an image."""
+
+
+def labelled_pictures(folder: Path, aspect: str, pictures: list[StudyPicture]) -> LabelledPictures | None:
+    """Return the images that raters rated on an aspect, or on the only one that the study asks about.
+
+    ``None`` where the study has no ratings of images.
+    """
+    store, study = Store(folder), load_study(folder)
+    scales = {question.name: kind_of(question).scale(question) for question in study.questions}
+    labels = store.read_or_empty("labels").filter(
+        pl.col("method").is_in(list(SCORED_BY)) & pl.col("word").is_null() & pl.col("other").is_null()
+    )
+    labels = labels.filter(pl.col("question").is_in([name for name, scale in scales.items() if scale is not None]))
+    pairs = labels.select("question", "aspect").unique(maintain_order=True).rows()
+    matching = [pair for pair in pairs if pair[1] == aspect] or (pairs if len(pairs) == 1 else [])
+    if not matching:
+        return None
+    question, own_aspect = matching[0]
+    scale = scales[question]
+    ends = (0.0, 1.0) if scale is None else scale.ends
+    own = labels.filter((pl.col("question") == question) & (pl.col("aspect") == own_aspect))
+    by_image = {
+        row["image"]: to_unit_scale(row["value"], row["method"], ends) for row in own.iter_rows(named=True)
+    }
+    rated = [picture for picture in pictures if picture.image in by_image]
+    return LabelledPictures(
+        question,
+        own_aspect,
+        tuple(rated),
+        tuple(by_image[picture.image] for picture in rated),
+        _variance(store, question, own_aspect, ends),
+    )
+
+
+def _variance(store: Store, question: str, aspect: str, ends: tuple[float, float]) -> float:
+    """Return the mean over images of the variance of a label; 0 where no image has two ratings."""
+    ratings = store.read_or_empty("judgements").filter(
+        (pl.col("question") == question) & (pl.col("aspect") == aspect) & pl.col("used")
+    )
+    by_image = ratings.group_by("image").agg(spread=pl.col("value").var() / pl.len())
+    mean = by_image["spread"].drop_nulls().mean()
+    return 0.0 if mean is None else float(mean) / (ends[1] - ends[0]) ** 2  # type: ignore[arg-type]

@@ -1,0 +1,155 @@
+"""Images of a generator before and after a change, written down: files, changes, gains, alarms, ground truth."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+
+from beholder.improve.alarms.alarm import Alarm
+from beholder.improve.gains import Row, gain_row
+from beholder.improve.improvement import Improvement
+from beholder.improve.record import record_improvement
+from beholder.improve.truth import write_truth
+from beholder.improve.tuning.generators import KnowsTruth
+from beholder.improve.tuning.reward import Reward, to_bytes
+from beholder.models.pipelines.generator import TrainableGenerator
+from beholder.models.pipelines.sampling import Sample
+from beholder.simulate.painter import GroundTruth
+from beholder.study.study import load_study
+from beholder.tables.provenance import Plain
+
+ASPECTS = ("overall", "plausibility", "alignment", "aesthetics")
+UNDETECTED = "−detectability"
+"""The ground truth's d′ with its sign turned, so that more is better."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Images as they are saved, with their ground truth where the generator knows it."""
+
+    prompts: tuple[str, ...]
+    seeds: tuple[int, ...]
+    pixels: NDArray[np.uint8]  # (n, height, width, 3)
+    truths: tuple[GroundTruth, ...] = ()
+
+
+def shown(generator: TrainableGenerator, drawn: Sample, prompts: Sequence[str], seeds: Sequence[int]) -> Shown:
+    """The images of a sample as they are saved."""
+    truths: tuple[GroundTruth, ...] = ()
+    if isinstance(generator, KnowsTruth):
+        made = generator.pictures(drawn.latents, generator.context(prompts, seeds))
+        truths = tuple(picture.truth for picture in made)
+    return Shown(tuple(prompts), tuple(seeds), to_bytes(drawn.images), truths)
+
+
+def score_shown(reward: Reward, images: Shown) -> NDArray[np.float64]:
+    """The rewards of saved images."""
+    return reward.plain(torch.from_numpy(images.pixels).movedim(-1, 1).float() / 255, images.prompts)
+
+
+def truth_gains(before: Shown, after: Shown, measure: str = "ground truth") -> list[Row]:
+    """Rows of gains by the ground truth, one per aspect; none where it is not known."""
+    if not (before.truths and after.truths):
+        return []
+    rows = [
+        gain_row(
+            measure,
+            aspect,
+            [getattr(truth, aspect) for truth in before.truths],
+            [getattr(truth, aspect) for truth in after.truths],
+            before.prompts,
+            possible=1 - float(np.mean([getattr(truth, aspect) for truth in before.truths])),
+        )
+        for aspect in ASPECTS
+    ]
+    first, second = ([-truth.detectability for truth in images.truths] for images in (before, after))
+    hidden = gain_row(measure, UNDETECTED, first, second, before.prompts, possible=-float(np.mean(first)))
+    return [*rows, hidden]
+
+
+def write_before_after(
+    improvement: Improvement,
+    method: str,
+    generator: TrainableGenerator,
+    before: Shown,
+    after: Shown,
+    *,
+    reward: Reward | None,
+    held_out: Reward | None,
+    alarms: Sequence[tuple[int, Alarm]],
+    settings: Mapping[str, Plain],
+    more_gains: Sequence[Row] = (),
+) -> list[Row]:
+    """Write the images and the tables of an improvement, and return the rows of gains."""
+    paths = [_save(improvement, folder, images) for folder, images in (("before", before), ("after", after))]
+    scores = {
+        measure: (scorer, score_shown(scorer, before), score_shown(scorer, after))
+        for measure, scorer in (("own", reward), ("held-out", held_out))
+        if scorer is not None
+    }
+    gains = [
+        gain_row(measure, scorer.name, first, second, before.prompts)
+        for measure, (scorer, first, second) in scores.items()
+    ]
+    gains += [*truth_gains(before, after), *more_gains]
+    changes = [
+        _change(number, method, generator, before.prompts[number], paths[0][number], paths[1][number])
+        | _scored(scores, number)
+        | _true(before, after, number)
+        for number in range(len(before.prompts))
+    ]
+    if before.truths and after.truths:
+        pairs = zip((*paths[0], *paths[1]), (*before.truths, *after.truths), strict=True)
+        write_truth(improvement, pairs)
+    found = [alarm.row(step) for step, alarm in alarms]
+    rows: dict[str, Sequence[Mapping[str, object]]] = {"changes": changes, "gains": gains, "alarms": found}
+    record_improvement(improvement, rows, settings=settings, seed=load_study(improvement.study).seed)
+    return gains
+
+
+def _save(improvement: Improvement, name: str, images: Shown) -> list[str]:
+    folder: Path = improvement.folder / name
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for number, pixels in enumerate(images.pixels):
+        path = folder / f"{number:04d}.png"
+        Image.fromarray(pixels).save(path, compress_level=1)
+        paths.append(improvement.relative(path))
+    return paths
+
+
+def _change(
+    number: int, method: str, generator: TrainableGenerator, prompt: str, before: str, after: str
+) -> dict[str, object]:
+    return {
+        "change": f"{method}-{number:04d}",
+        "method": method,
+        "generator": generator.identity.name,
+        "prompt": prompt,
+        "before": before,
+        "after": after,
+        "kept": True,
+        "reason": "generated again from the same noise",
+    }
+
+
+def _scored(
+    scores: Mapping[str, tuple[Reward, NDArray[np.float64], NDArray[np.float64]]], number: int
+) -> dict[str, object]:
+    columns: dict[str, object] = {}
+    for measure, name in (("own", "scorer"), ("held-out", "held_out_scorer")):
+        if measure in scores:
+            scorer, before, after = scores[measure]
+            prefix = measure.replace("-", "_")
+            columns |= {name: scorer.name, f"{prefix}_before": before[number], f"{prefix}_after": after[number]}
+    return columns
+
+
+def _true(before: Shown, after: Shown, number: int) -> dict[str, object]:
+    if not (before.truths and after.truths):
+        return {}
+    return {"truth_before": before.truths[number].overall, "truth_after": after.truths[number].overall}

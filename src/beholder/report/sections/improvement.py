@@ -1,0 +1,303 @@
+"""What an improvement changed, what it gained and what raters say of it: the content of its page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from PIL import Image
+
+from beholder.images.thumbnail import data_uri, open_or_none, shrunk
+from beholder.report.site.overlay import draw_heatmap
+from beholder.report.text.words import count, percent
+
+SIDE = 320
+"""Longest side of a picture in the gallery, in pixels."""
+MOST_KEPT, MOST_LEFT = 18, 6
+"""Changes in the gallery: kept ones, and others; the first of each, not the best."""
+
+MEASURE_NAMES = {
+    "own": "by the scorer that chose",
+    "held-out": "by a held-out scorer",
+    "forecast": "forecast from raters’ labels",
+    "ground truth": "ground truth",
+    "control": "ground truth of the control: the same area elsewhere",
+}
+ANSWERS = ("much_better", "better", "same", "worse", "much_worse")
+ANSWER_NAMES = ("much better", "better", "about the same", "worse", "much worse")
+SIGNS = ("≫", ">", "≈", "<", "≪")
+
+
+@dataclass(frozen=True, slots=True)
+class GainLine:
+    """One line of the chart of gains; places are from 0 to 1 of its width."""
+
+    label: str
+    name: str
+    gain: str
+    interval: str
+    note: str
+    low: float
+    middle: float
+    high: float
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class GainChart:
+    """The gains of one step."""
+
+    step: str
+    zero: float
+    """Where no gain is."""
+    lines: tuple[GainLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerBar:
+    """The part of one answer in the bar of a proof, in per cent."""
+
+    sign: str
+    name: str
+    css: str
+    count: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProofPart:
+    """What raters say."""
+
+    bars: tuple[AnswerBar, ...]
+    total: int
+    better: str
+    worse: str
+    rows: tuple[tuple[str, str, str, int, int], ...]
+    """Method, net preference, interval, raters and prompts."""
+    simulated: bool
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryCard:
+    """One change: the images, and what is said of it."""
+
+    title: str
+    prompt: str
+    before: str | None
+    heatmap: str | None
+    after: str | None
+    kept: bool
+    caption: str
+
+
+@dataclass(frozen=True, eq=False)
+class ImprovementPage:
+    """All that the page of an improvement shows."""
+
+    study: str
+    name: str
+    methods: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    alarms: tuple[str, ...]
+    watched: tuple[tuple[str, str, str, str], ...]
+    """Every watch at its last step: name, number, threshold and sentence."""
+    findings: tuple[str, ...]
+    charts: tuple[GainChart, ...]
+    proof: ProofPart | None
+    cards: tuple[GalleryCard, ...]
+    settings: tuple[tuple[str, str], ...]
+
+
+def compose_improvement(
+    folder: Path,
+    study: str,
+    name: str,
+    tables: Mapping[str, pl.DataFrame],
+    settings: Mapping[str, object],
+    background: str,
+) -> ImprovementPage:
+    """Return the content of the page of an improvement.
+
+    Args:
+        folder: The study folder, from which the paths of the tables start.
+        study: Title of the study.
+        name: Of the improvement.
+        tables: Its changes, gains, alarms and proofs.
+        settings: From which they came.
+        background: What transparent images are shown on.
+
+    Returns:
+        What the template renders.
+    """
+    changes, gains = tables["changes"], tables["gains"]
+    proof = build_proof(tables["proofs"])
+    alarms = tables["alarms"]
+    last = alarms.sort("step").group_by("watch", maintain_order=True).last()
+    return ImprovementPage(
+        study=study,
+        name=name,
+        methods=tuple(changes["method"].unique(maintain_order=True)),
+        facts=_facts(changes, proof),
+        alarms=tuple(alarms.filter("raised").sort("step")["sentence"].unique(maintain_order=True)),
+        watched=tuple(
+            (
+                row["watch"],
+                f"{row['value']:.3f}",
+                "–" if row["threshold"] is None else f"{row['threshold']:.3f}",
+                row["sentence"],
+            )
+            for row in last.iter_rows(named=True)
+        ),
+        findings=tuple(write_findings(gains, proof)),
+        charts=tuple(build_charts(gains)),
+        proof=proof,
+        cards=tuple(build_cards(folder, changes, background)),
+        settings=tuple(_flatten(settings)),
+    )
+
+
+def _facts(changes: pl.DataFrame, proof: ProofPart | None) -> tuple[tuple[str, str], ...]:
+    facts = [("changes", f"{changes.height:,}"), ("kept", f"{int(changes['kept'].sum()):,}")]
+    facts.append(("prompts", f"{changes['prompt'].n_unique():,}"))
+    if proof is not None:
+        facts.append(("answers of raters", f"{proof.total:,}"))
+    return tuple(facts)
+
+
+def write_findings(gains: pl.DataFrame, proof: ProofPart | None) -> list[str]:
+    """Return what came of it in sentences, raters first."""
+    sentences = [] if proof is None else [proof.sentence]
+    for row in gains.iter_rows(named=True):
+        where = f"{row['step'].capitalize()}: " if row["step"] else ""
+        interval = "" if row["low"] is None else f", 95 % CI {row['low']:+.3f} to {row['high']:+.3f}"
+        sentence = f"{where}{row['gain']:+.3f} {MEASURE_NAMES[row['measure']]} ({row['name']}{interval})"
+        if row["measure"] in ("ground truth", "control") and row["possible"]:
+            sentence += f"; {percent(row['gain'] / row['possible'])} of what was possible"
+        if row["measure"] in ("ground truth", "control") and row["worse"] is not None:
+            sentence += f", {percent(row['worse'])} of the images truly worse"
+        sentences.append(sentence + ".")
+    return sentences
+
+
+def build_charts(gains: pl.DataFrame) -> list[GainChart]:
+    """Return a chart of gains for each step, all on one scale."""
+    if gains.is_empty():
+        return []
+    ends = [number for column in ("low", "high", "gain") for number in gains[column].drop_nulls()]
+    low, high = min(0.0, *ends), max(0.0, *ends)
+    width = (high - low) or 1.0
+    low, width = low - 0.04 * width, 1.08 * width
+
+    def place(number: float | None, otherwise: float) -> float:
+        return float(((otherwise if number is None else number) - low) / width)
+
+    charts = []
+    for (step,), part in gains.group_by("step", maintain_order=True):
+        lines = tuple(
+            GainLine(
+                label=MEASURE_NAMES[row["measure"]],
+                name=row["name"],
+                gain=f"{row['gain']:+.3f}",
+                interval="–" if row["low"] is None else f"{row['low']:+.3f} to {row['high']:+.3f}",
+                note=""
+                if row["possible"] is None
+                else f"{percent(row['gain'] / row['possible'])} of possible"
+                if row["possible"]
+                else "",
+                low=place(row["low"], row["gain"]),
+                middle=place(row["gain"], 0.0),
+                high=place(row["high"], row["gain"]),
+                kind=row["measure"].replace(" ", "-"),
+            )
+            for row in part.iter_rows(named=True)
+        )
+        charts.append(GainChart(str(step), place(0.0, 0.0), lines))
+    return charts
+
+
+def build_proof(proofs: pl.DataFrame) -> ProofPart | None:
+    """Return what raters say; nothing where nobody was asked."""
+    if proofs.is_empty():
+        return None
+    first = proofs.row(0, named=True)
+    counts = [int(first[answer]) for answer in ANSWERS]
+    total = sum(counts)
+    bars = tuple(
+        AnswerBar(sign, words, css.replace("_", "-"), number, 100 * number / total)
+        for sign, words, css, number in zip(SIGNS, ANSWER_NAMES, ANSWERS, counts, strict=True)
+    )
+    rows = tuple(
+        (
+            row["method"],
+            f"{row['net']:+.3f}",
+            "–" if row["low"] is None else f"{row['low']:+.3f} to {row['high']:+.3f}",
+            int(row["raters"]),
+            int(row["prompts"]),
+        )
+        for row in proofs.iter_rows(named=True)
+    )
+    better, worse = (counts[0] + counts[1]) / total, (counts[3] + counts[4]) / total
+    who = "Simulated raters" if first["simulated"] else "Raters"
+    if first["low"] is None:
+        verdict = "too few raters or prompts for a confidence interval"
+    else:
+        interval = f"95 % CI {first['low']:+.2f} to {first['high']:+.2f}"
+        verdict = (
+            f"{interval}: better"
+            if first["low"] > 0
+            else f"{interval}: worse"
+            if first["high"] < 0
+            else f"{interval}: not significantly different"
+        )
+    sentence = (
+        f"{who} call the image after better in {percent(better)} and worse in {percent(worse)} of "
+        f"{count(total, 'blind comparison')}: net preference {first['net']:+.2f}, {verdict}."
+    )
+    return ProofPart(bars, total, percent(better), percent(worse), rows, bool(first["simulated"]), sentence)
+
+
+def build_cards(folder: Path, changes: pl.DataFrame, background: str) -> list[GalleryCard]:
+    """Return the first changes that were kept, and the first that were not."""
+    pictured = changes.filter(pl.col("before").is_not_null() & pl.col("after").is_not_null())
+    parts = (pictured.filter("kept").head(MOST_KEPT), pictured.filter(~pl.col("kept")).head(MOST_LEFT))
+    return [_card(folder, row, background) for part in parts for row in part.iter_rows(named=True)]
+
+
+def _card(folder: Path, row: Mapping[str, object], background: str) -> GalleryCard:
+    before, after = (open_or_none(folder / str(row[when]), background) for when in ("before", "after"))
+    heatmap = None
+    if row["heatmap"] and before is not None and (folder / str(row["heatmap"])).is_file():
+        with Image.open(folder / str(row["heatmap"])) as file:
+            levels = np.asarray(file.convert("L"), np.float32) / 255
+        heatmap = data_uri(draw_heatmap(levels, before, "implausibility", side=SIDE))
+    return GalleryCard(
+        title=str(row["change"]),
+        prompt=str(row["prompt"] or ""),
+        before=None if before is None else data_uri(shrunk(before, SIDE)),
+        heatmap=heatmap,
+        after=None if after is None else data_uri(shrunk(after, SIDE)),
+        kept=bool(row["kept"]),
+        caption=_caption(row),
+    )
+
+
+def _caption(row: Mapping[str, object]) -> str:
+    parts = []
+    for name, label in (("own", "score"), ("held_out", "held out"), ("truth", "ground truth")):
+        before, after = row[f"{name}_before"], row[f"{name}_after"]
+        if isinstance(before, float) and isinstance(after, float):
+            parts.append(f"{label} {before:.2f} → {after:.2f}")
+    return "; ".join([*parts, str(row["reason"])])
+
+
+def _flatten(settings: Mapping[str, object], prefix: str = "") -> Sequence[tuple[str, str]]:
+    """Return settings as names and texts, nested ones by their path; long lists are left out."""
+    flat: list[tuple[str, str]] = []
+    for name, setting in settings.items():
+        if isinstance(setting, Mapping):
+            flat += _flatten(setting, f"{prefix}{name} ")
+        elif not isinstance(setting, list | tuple):
+            flat.append((f"{prefix}{name}".replace("_", " "), f"{setting}"))
+    return flat

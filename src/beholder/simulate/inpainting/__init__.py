@@ -1,0 +1,1 @@
+"""Inpainters of the synthetic world, which know what an image would look like without its flaws."""

@@ -1,0 +1,1 @@
+"""*Painted*: a generator that can be changed, with the exact ground truth of its images after any change."""

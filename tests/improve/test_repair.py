@@ -1,0 +1,90 @@
+"""Repair in the synthetic world: with the truth as critic it gains all, and a margin keeps what is worse out."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from beholder.errors import UserError
+from beholder.improve.choosing import choose_repair
+from beholder.improve.critic import Critic
+from beholder.improve.gains import gain_row
+from beholder.improve.margin import error_correlation, margin_of
+from beholder.improve.masks import MaskSettings, build_mask
+from beholder.improve.repair import pixels_changed_outside, repair_images
+from beholder.simulate.inpainting.oracle import WorldInpainter
+from beholder.simulate.inpainting.origins import Origin
+
+CriticOf = Callable[[WorldInpainter, float, str], Critic]
+
+
+def test_a_perfect_scorer_and_inpainter_gain_all_that_is_possible(
+    origins: list[Origin], critic_of: CriticOf
+) -> None:
+    world = WorldInpainter()
+    images = [world.know(origin) for origin in origins]
+    prompts = [origin.prompt for origin in origins]
+    critic = critic_of(world, 0.0, "perfect")
+    assert critic.heatmaps is not None
+    settings = MaskSettings(0.5, 0.03, least_area=0.0, most_area=1.0)
+    masks = [build_mask(heatmap, (48, 48), settings) for heatmap in critic.heatmaps(images, prompts)]
+    repairs = repair_images(images, prompts, masks, critic, world, tries=1)
+    for image, repair in zip(images, repairs, strict=True):
+        assert world.truth(repair.after).plausibility == pytest.approx(world.possible(image).plausibility)
+        assert pixels_changed_outside(repair) == 0
+        assert repair.kept == world.truth(image).implausible.any()
+
+
+def test_tries_of_an_erring_inpainter_and_a_margin(origins: list[Origin], critic_of: CriticOf) -> None:
+    world = WorldInpainter(error=0.7)
+    images = [world.know(origin) for origin in origins]
+    prompts = [origin.prompt for origin in origins]
+    critic, other = critic_of(world, 0.1, "own"), critic_of(world, 0.1, "other")
+    assert critic.heatmaps is not None
+    maps = critic.heatmaps(images, prompts)
+    choice = choose_repair(images[:10], prompts[:10], maps[:10], critic, world, held_out=other, tries=2)
+    assert choice.judge == "other"
+    assert len(choice.tried) == 12
+    assert max(tried.gain for tried in choice.tried) > 0
+    masks = [build_mask(heatmap, (48, 48), choice.masks) for heatmap in maps[10:]]
+    worse, gains = {}, {}
+    for margin in (0.0, choice.margin):
+        repairs = repair_images(images[10:], prompts[10:], masks, critic, world, tries=3, margin=margin, seed=1)
+        before = [world.truth(repair.before).plausibility for repair in repairs]
+        after = [world.truth(repair.after).plausibility for repair in repairs]
+        row = gain_row("ground truth", "plausibility", before, after, prompts[10:])
+        worse[margin], gains[margin] = row["worse"], row["gain"]
+        assert all(pixels_changed_outside(repair) == 0 for repair in repairs)
+        assert all(repair.own_after - repair.own_before > margin for repair in repairs if repair.kept)
+        assert all(np.array_equal(repair.after, repair.before) for repair in repairs if not repair.kept)
+    assert worse[choice.margin] <= worse[0.0]  # type: ignore[operator]
+    assert gains[choice.margin] > 0.05  # type: ignore[operator]
+
+
+def test_the_margin_by_hand() -> None:
+    assert margin_of(0.2) == pytest.approx(0.2 * 2**0.5)
+    assert margin_of(0.2, 0.875) == pytest.approx(0.1)  # .2 · √(2 · .125)
+    assert margin_of(0.2, 1.0) == 0.0
+    with pytest.raises(UserError, match="no prediction interval"):
+        margin_of(None)
+
+
+def test_the_correlation_of_errors() -> None:
+    rng = np.random.default_rng(2)
+    truth, shared = rng.normal(0, 1, (2, 400)), rng.normal(0, 1, 400)
+    own = truth + 2 * shared + rng.normal(0, 1, (2, 400))  # ρ = 4/5
+    assert error_correlation(*own, *truth) == pytest.approx(0.8, abs=0.06)
+    assert error_correlation(*own[:, :5], *truth[:, :5]) == 0.0  # too few
+    assert error_correlation(own[0], -own[0], np.zeros(400), np.zeros(400)) == 0.0
+
+
+def test_a_gain_by_hand() -> None:
+    """Six prompts, two images each; gains by prompt .1, .2, .3, .1, .2, .3: mean .2, t with 5 degrees."""
+    prompts = [name for name in "abcdef" for _ in range(2)]
+    before = np.linspace(0, 1, 12)
+    gains = np.repeat([0.1, 0.2, 0.3, 0.1, 0.2, 0.3], 2)
+    row = gain_row("own", "a scorer", before, before + gains, prompts, possible=0.5)
+    assert row["gain"] == pytest.approx(0.2)
+    reach = 2.570582 * np.std([0.1, 0.2, 0.3, 0.1, 0.2, 0.3], ddof=1) / 6**0.5
+    assert row["low"] == pytest.approx(0.2 - reach, abs=1e-5)
+    assert (row["images"], row["prompts"], row["worse"], row["possible"]) == (12, 6, 0.0, 0.5)
