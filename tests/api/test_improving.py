@@ -93,7 +93,7 @@ def test_a_proof_by_simulated_raters_and_the_same_for_people(
     assert "ground truth" in capsys.readouterr().out
 
     again = repair(study, scorer="own", inpainter="exact", name="people", options=RepairOptions(tries=1))
-    assert any(repair.kept for repair in again.repairs)
+    assert any(repair.accepted for repair in again.repairs)
     waiting = prove(study, "people", raters=6)
     assert not waiting.rows
     assert Store(waiting.study).has("trials")  # ready for beholder collect

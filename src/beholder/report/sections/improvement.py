@@ -88,7 +88,7 @@ class GalleryCard:
     before: str | None
     heatmap: str | None
     after: str | None
-    kept: bool
+    accepted: bool
     caption: str
 
 
@@ -278,7 +278,7 @@ def _card(folder: Path, row: Mapping[str, object], background: str) -> GalleryCa
         before=None if before is None else data_uri(shrunk(before, SIDE)),
         heatmap=heatmap,
         after=None if after is None else data_uri(shrunk(after, SIDE)),
-        kept=bool(row["kept"]),
+        accepted=bool(row["kept"]),
         caption=_caption(row),
     )
 
