@@ -1,5 +1,6 @@
 """An improvement from findings to proof, on a small synthetic study, with a scorer that sees pixels alone."""
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,7 +21,6 @@ from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.errors import UserError
 from beholder.improve.critic import Critic, Pixels
-from beholder.improve.filter_run import FilterOptions
 from beholder.improve.repair_run import RepairOptions
 from beholder.study.kinds.rating import RatingQuestion
 from beholder.study.question import Design
@@ -55,12 +55,14 @@ def study(painted_study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -
     return folder
 
 
-def test_repair_writes_images_tables_and_a_page(study: Path) -> None:
-    run = repair(
-        study, scorer="own", inpainter="exact", held_out="other", options=RepairOptions(tries=1, images=12)
-    )
+def test_repair_writes_images_tables_and_a_page(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--held-out", "other", "--tries", "1", "--images", "12"]
+    assert main(["improve", "repair", str(study), "--scorer", "own", "--inpainter", "exact", *options]) == 0
+    printed = capsys.readouterr().out
+    assert "of 12 images changed" in printed
+    assert "ground truth" in printed
     changes = Store(study).read("changes")
-    assert changes.height == len(run.repairs) == 12
+    assert changes.height == 12
     measures = Store(study).read("gains")["measure"].to_list()
     assert measures == ["own", "held-out", "ground truth", "control"]
     assert changes["kept"].any()
@@ -73,6 +75,9 @@ def test_repair_writes_images_tables_and_a_page(study: Path) -> None:
     assert "http" not in page.replace("http://www.w3.org", "")
     with pytest.raises(UserError, match="--force"):
         repair(study, scorer="own", inpainter="exact")
+    assert main(["improve", "repair", str(study), "--scorer", "own", "--inpainter", "magic", "--force"]) == 2
+    assert "known: exact, erring" in capsys.readouterr().err
+    assert Store(study).has("changes")  # what there was stays
 
 
 def test_a_proof_by_simulated_raters_and_the_same_for_people(
@@ -94,23 +99,22 @@ def test_a_proof_by_simulated_raters_and_the_same_for_people(
 
     again = repair(study, scorer="own", inpainter="exact", name="people", options=RepairOptions(tries=1))
     assert any(repair.accepted for repair in again.repairs)
-    waiting = prove(study, "people", raters=6)
-    assert not waiting.rows
-    assert Store(waiting.study).has("trials")  # ready for beholder collect
+    assert main(["improve", "proof", str(study), "--name", "people", "--raters", "6"]) == 0
+    assert "Next: beholder collect" in capsys.readouterr().out
+    assert Store(study / "improvements" / "people" / "proof").has("trials")
 
 
-def test_a_filter_forecasts_its_gain(study: Path) -> None:
-    run = filter_images(
-        study,
-        generator="poor=painter:dune",
-        scorer="own",
-        options=FilterOptions(candidates=3, prompts=8, precision=0.2),
-    )
-    assert run.scores.shape == (8, 3)
-    assert (run.scores.max(axis=1) == run.scores[np.arange(8), run.chosen]).all()
+def test_a_filter_forecasts_its_gain(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--candidates", "3", "--prompts", "8", "--precision", ".2", "--json"]
+    generator = ["--generator", "poor=painter:dune"]
+    assert main(["improve", "filter", str(study), *generator, "--scorer", "own", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["options"]["candidates"] == 3
     gains = Store(study).read("gains")
     assert gains["measure"].to_list() == ["own", "forecast", "ground truth"]
-    kept = Store(study).read("changes")["kept"].sum()
+    changes = Store(study).read("changes")
+    assert changes.height == 8
+    assert (changes["own_after"] >= changes["own_before"]).all()
+    kept = changes["kept"].sum()
     listed = pl.read_csv(study / "improvements" / "filter" / "after" / "prompts.csv")
     assert listed.height == kept
     with pytest.raises(UserError, match="NAME=KIND:ARGUMENT"):
