@@ -86,7 +86,7 @@ def test_labels_and_scores(images: SingleImages) -> None:
     image = record(images, "0-0")
     names = {(images.aspects[int(str(label[0]))][1], label[1]): label[2:] for label in image.labels}
     assert names["realism", "called generated"] == [0.25, 0.1, 0.4, 8]
-    assert names["quality", "mean"] == [2.0, 1.5, 5.5, 8]
+    assert names["quality", "mean"] == [2.0, 1.5, 5.0, 8]  # up to 5.5 in the table, beyond the scale
     assert images.scorers == ["sharp: quality"]
     assert image.scores == [[0, 0.1235]]
 
