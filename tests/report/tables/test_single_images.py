@@ -100,11 +100,30 @@ def test_marks_of_points_and_words_and_addresses(every_kind: Path) -> None:
 
 def test_comments_stand_beside_the_skip_they_belong_to(make_study: MakeStudy) -> None:
     folder = make_study(["alpha"])
-    trial = {"trial": "t", "question": "opinion", "kind": "rating", "position": 0, "block": 0, "slot": 0}
+    trial: dict[str, object] = {
+        "trial": "t",
+        "question": "opinion",
+        "kind": "rating",
+        "position": 0,
+        "block": 0,
+        "slot": 0,
+    }
     trial |= {"role": "test", "images": ["0-0"], "propensity": 1.0}
-    skip = {"trial": "t", "session": "s", "rater": "rater-1", "question": "opinion", "reason": "disturbing"}
+    skip: dict[str, object] = {
+        "trial": "t",
+        "session": "s",
+        "rater": "rater-1",
+        "question": "opinion",
+        "reason": "disturbing",
+    }
     skip |= {"skipped": datetime(2026, 11, 17, tzinfo=UTC)}
-    session = {"session": "s", "rater": "rater-1", "question": "opinion", "slot": 0, "status": "complete"}
+    session: dict[str, object] = {
+        "session": "s",
+        "rater": "rater-1",
+        "question": "opinion",
+        "slot": 0,
+        "status": "complete",
+    }
     session |= {"started": datetime(2026, 11, 17, tzinfo=UTC), "simulated": False, "platform": "web"}
     rows = {"trials": trial, "sessions": session, "skips": skip}
     Store(folder).write({name: TABLES[name].frame([row]) for name, row in rows.items()}, RECORD)
