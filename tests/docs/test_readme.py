@@ -1,6 +1,7 @@
 """The README answers what a newcomer asks first; its commands are run by ``test_page_outputs.py``."""
 
 import re
+import tomllib
 from collections.abc import Collection
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from beholder.study.kinds.catalogue import KINDS
 from beholder.study.protocols.catalogue import PROTOCOLS
 from beholder.study.question import Screening
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 LINES = 320
 COUNTED = {"fifteen": 15, "seventeen": 17, "eleven": 11, "11": 11, "twelve": 12, "ten": 10, "eight": 8}
 
@@ -62,6 +64,14 @@ def test_what_the_readme_counts_is_there(words: str, listed: Collection[str]) ->
     assert words in README
     (number,) = (count for name, count in COUNTED.items() if name in words.lower())
     assert len(listed) == number
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/how-to/install.md"])
+def test_every_extra_is_explained(page: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].keys() - {"dev", "docs", "bench"}  # for who works on beholder itself
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert {extra for extra in extras if not re.search(rf"^\|.*[`\[]{extra}[`\]].*MB.*\|$", text, re.M)} == set()
 
 
 def test_the_readme_stays_short() -> None:

@@ -248,14 +248,20 @@ def _add_skips(
 
 
 def _add_labels(records: Mapping[str, ImageRecord], labels: pl.DataFrame, aspects: _Aspects) -> None:
-    own = labels.filter(
+    """Add the labels; the confidence interval of a mean ends with the scale, which a t interval does not know."""
+    of_images = labels.filter(
         pl.col("method").is_in(list(LABELS)) & pl.col("word").is_null() & pl.col("other").is_null()
     )
     columns = ("question", "aspect", "method", "image", "value", "low", "high", "answers")
-    for question, aspect, method, image, value, low, high, answers in own.select(columns).iter_rows():
-        if image in records:
-            row: Row = [aspects.index(question, aspect), LABELS[method]]
-            records[image].labels.append([*row, _short(value), _short(low), _short(high), answers])
+    for question, aspect, method, image, value, low, high, answers in of_images.select(columns).iter_rows():
+        if image not in records:
+            continue
+        number = aspects.index(question, aspect)
+        least, most = aspects.rows[number][3:]
+        if low is not None and LABELS[method] == "mean" and least <= value <= most:
+            low, high = max(low, least), min(high, most)
+        row: Row = [number, LABELS[method], _short(value), _short(low), _short(high), answers]
+        records[image].labels.append(row)
 
 
 def _short(value: float | None) -> float | None:

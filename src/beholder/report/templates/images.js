@@ -205,7 +205,9 @@ function labelsOf(image) {
   if (image.labels.length === 0) return "";
   const rows = image.labels.map(([aspect, what, value, low, high, answers]) => {
     const show = what === "called generated" ? percent : number;
-    return [nameOf(aspect), `${show(value)} ${what}`, low === null ? "–" : `${show(low)} to ${show(high)}`, String(answers)];
+    // where all raters said the same, a t interval has no width: that is no certainty
+    const interval = low === null ? "–" : low === high ? "all answers alike" : `${show(low)} to ${show(high)}`;
+    return [nameOf(aspect), `${show(value)} ${what}`, interval, String(answers)];
   });
   return make("div", {}, make("h3", {}, "Labels"), table(["judged", "label", "confidence interval", "answers"], rows));
 }
