@@ -59,10 +59,10 @@ def bradley_terry(
         Bradley–Terry ratings, log odds
         item    estimate         95 % CI    se  rank  raters  answers
         ─────────────────────────────────────────────────────────────
-        ember      +0.62  [+0.32, +0.91]  0.14  1–2       20      309
+        ember      +0.62  [+0.33, +0.92]  0.14  1–2       20      309
         dune       +0.08  [−0.11, +0.26]  0.09  1–3       20      298
         cirrus     −0.12  [−0.34, +0.10]  0.10  2–4       20      295
-        aurora     −0.57  [−0.89, −0.26]  0.15  3–4       20      298
+        aurora     −0.57  [−0.90, −0.27]  0.15  3–4       20      298
         95 % CI: t over raters · 20 raters · 600 answers
         ties: Davidson's model: a tie has a probability of its own
         >>> ratings.pairs().to_frame().filter("separated").select("item", "other").rows()

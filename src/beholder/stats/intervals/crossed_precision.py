@@ -8,7 +8,8 @@ variance
 
 A crossed design has N′ = m′ n′; where every rater judged a part of the prompts only, the same part is assumed for
 the numbers asked about. The degrees of freedom behind V′ are Satterthwaite's, and so is the interval of V′ itself:
-ν V′/χ² with the quantiles of χ²_ν, ν the degrees of freedom of the available data.
+ν V′/χ² with the quantiles of χ²_ν, ν the degrees of freedom of the available data. Raters always count here,
+even where a single interval of these data would not count them.
 """
 
 from dataclasses import dataclass

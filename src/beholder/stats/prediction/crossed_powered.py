@@ -94,10 +94,11 @@ def crossed_powered(
     errors = contrast_errors(rest, np.eye(len(tuning)))
     extra = tuning**2 * np.array([column.var(ddof=1) / len(column) for column in more])
     spare = np.array([len(column) - 1.0 for column in more])
-    variance = errors.standard_error**2 + extra
-    below = errors.standard_error**4 / errors.degrees + extra**2 / spare
+    error, freedom = errors.single(level)
+    variance = error**2 + extra
+    below = error**4 / freedom + extra**2 / spare
     degrees = variance**2 / np.where(below > 0, below, np.inf)
-    degrees = np.where(below > 0, degrees, errors.degrees)
+    degrees = np.where(below > 0, degrees, freedom)
     value = answers.values + tuning * (np.array([column.mean() for column in more]) - scaled.values)
     reach = special.stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance)
     low, high = value - reach, value + reach
