@@ -35,7 +35,8 @@ def test_all_tables_in_the_order_of_the_loop() -> None:
         ),
         *("ratings", "separations", "comparisons"),
         *("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "board_marks"),
-        *("board_powered", "board_costs", "dose_responses", "dose_steps", "changes"),
+        *("board_powered", "board_costs", "dose_responses", "dose_steps"),
+        *("audits", "audit_profiles", "changes"),
     ]
 
 

@@ -63,7 +63,7 @@ class Figure:
     basis: str
     words: str
     low: float | None  # in pixels
-    value: float | None
+    middle: float | None
     high: float | None
     zero: float | None
 
@@ -103,8 +103,8 @@ def sections(audits: pl.DataFrame, questions: Mapping[str, str]) -> list[Section
         audits: The table ``audits``.
         questions: Name of an audit -> what it asks.
     """
-    made = [name for name in AUDIT_NAMES if name in set(audits["audit"])]
-    return [_section(name, audits.filter(pl.col("audit") == name), questions.get(name, "")) for name in made]
+    names = [name for name in AUDIT_NAMES if name in set(audits["audit"])]
+    return [_section(name, audits.filter(pl.col("audit") == name), questions.get(name, "")) for name in names]
 
 
 def practitioners(profiles: pl.DataFrame) -> list[Practitioner]:
@@ -127,11 +127,11 @@ def practitioners(profiles: pl.DataFrame) -> list[Practitioner]:
     return listed
 
 
-def short_findings(made: Sequence[Section]) -> list[str]:
+def short_findings(parts: Sequence[Section]) -> list[str]:
     """Return the page in a few sentences."""
-    problems = [section for section in made if section.worst == PROBLEM]
-    looked = [section for section in made if section.worst != ABSENT]
-    absent = [section.title for section in made if section.worst == ABSENT]
+    problems = [section for section in parts if section.worst == PROBLEM]
+    looked = [section for section in parts if section.worst != ABSENT]
+    absent = [section.title for section in parts if section.worst == ABSENT]
     first = (
         f"{count(len(problems), 'audit')} of {len(looked)} found a problem: "
         f"{join_names([section.title.lower() for section in problems])}."
