@@ -17,6 +17,7 @@ import transformers
 from beholder.api.auditing import audit_study
 from beholder.tables.store import Store
 
+TRAINED = "tiny-two-tower/fold-0"
 SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
 
 
@@ -26,7 +27,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--images", type=int, default=48)
     arguments = parser.parse_args()
-    trained = str((arguments.folder / "models/tiny-two-tower/fold-0").resolve())
+    trained = str((arguments.folder / "models" / TRAINED).resolve())
     with tempfile.TemporaryDirectory() as random_weights:
         torch.manual_seed(0)
         config = transformers.CLIPConfig(
@@ -45,12 +46,14 @@ def main() -> None:
         )
     findings = Store(arguments.folder).read("audits")
     for name, words in findings.filter(pl.col("slice") == "summary").select("subject", "finding").iter_rows():
-        print(f"- {words.replace(trained, 'tiny-two-tower')}" if name else "")
+        print(f"- {words}" if name else "")
     single = findings.filter(pl.col("figure").is_not_null())
     changes = single["slice"].unique(maintain_order=True)
     print("\n| change | tiny-two-tower | PickScore, random weights |\n|---|---|---|")
     for change in changes:
-        print(f"| {change} | {_cell(single, trained, change)} | {_cell(single, 'pickscore', change)} |")
+        print(
+            f"| {change} | {_cell(single, 'tiny-two-tower/fold-0', change)} | {_cell(single, 'pickscore', change)} |"
+        )
 
 
 def _cell(findings: pl.DataFrame, scorer: str, change: str) -> str:
