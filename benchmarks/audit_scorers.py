@@ -51,9 +51,7 @@ def main() -> None:
     changes = single["slice"].unique(maintain_order=True)
     print("\n| change | tiny-two-tower | PickScore, random weights |\n|---|---|---|")
     for change in changes:
-        print(
-            f"| {change} | {_cell(single, 'tiny-two-tower/fold-0', change)} | {_cell(single, 'pickscore', change)} |"
-        )
+        print(f"| {change} | {_cell(single, TRAINED, change)} | {_cell(single, 'pickscore', change)} |")
 
 
 def _cell(findings: pl.DataFrame, scorer: str, change: str) -> str:
