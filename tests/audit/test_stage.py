@@ -138,7 +138,8 @@ def test_every_monk_tone_can_be_answered_and_is_counted(bare_study: Callable[...
         for row in judged
     ]
     Store(folder).write({"answers": TABLES["answers"].frame(answers)}, RECORD)
-    audit_study(folder, ["perception"])
+    page = audit_study(folder, ["perception"]).page.read_text(encoding="utf-8")
+    assert all(f"background: {option.colour}" in page for option in MONK_TONES)
     rows = {row["slice"]: row for row in findings(folder, "perception")}
     assert set(rows) == {*question.names}
     assert {"cannot-tell", "several"} < set(rows)

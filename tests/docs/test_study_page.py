@@ -12,6 +12,7 @@ import pytest
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from beholder.study.auditing import Auditing, Profile
 from beholder.study.benchmark import Benchmark, TrainedModel
 from beholder.study.board import Board, Claim, Picked, Stated, Variants
 from beholder.study.collecting import Codes, Collecting, ConsentSection
@@ -40,6 +41,8 @@ MODELS: dict[str, type[Settings]] = {
     "stated": Stated,
     "picked": Picked,
     "variants": Variants,
+    "audit": Auditing,
+    "profile": Profile,
     "question": Question,
     "design": Design,
     "screening": Screening,
@@ -63,6 +66,7 @@ MEANINGS = {
     "Study.analysis": "section `[analysis]`",
     "Study.board": "section `[board]`",
     "Study.benchmark": "section `[benchmark]`: makes the study one that `beholder bench` runs",
+    "Study.audit": "section `[audit]`",
     "Study.generators": "one section `[[generators]]` for each program or service that makes images",
     "Study.questions": "one section `[[questions]]` for each question; at least one, but in a benchmark",
     "Pay.currency": "code of the currency",

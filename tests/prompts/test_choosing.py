@@ -1,6 +1,7 @@
 """Choices are balanced, cover tags, and hold out related prompts together."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,3 +63,28 @@ def test_a_prompt_stays_on_its_side_when_unrelated_ones_are_added() -> None:
     ids = [f"p{number}" for number in range(200)]
     more = [*ids, *(f"q{number}" for number in range(200))]
     assert hold_out(more, [], 0.3)[:200] == hold_out(ids, [], 0.3)
+
+
+class SaltedTag:
+    """A tag whose place in a set depends on a salt, as that of a text depends on Python's hash seed."""
+
+    salt = 0
+
+    def __init__(self, name: int) -> None:
+        self.name = name
+
+    def __hash__(self) -> int:
+        return hash((self.name * 2654435761, SaltedTag.salt))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SaltedTag) and other.name == self.name
+
+
+def test_the_choice_does_not_depend_on_the_order_of_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    choices = set()
+    for salt in range(12):
+        monkeypatch.setattr(SaltedTag, "salt", salt)
+        rng = np.random.default_rng(3)
+        tags = [frozenset(SaltedTag(int(k)) for k in rng.integers(0, 25, 9)) for _ in range(120)]
+        choices.add(choose_balanced(["a"] * 120, tags, 60, rng).chosen)
+    assert len(choices) == 1

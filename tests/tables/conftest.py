@@ -259,6 +259,14 @@ def world() -> dict[str, pl.DataFrame]:
             {"measure": "q", "contrast": "value", "prompts": 30, "raters": 5, "half_width": 0.5}
             | {"low": 0.4, "high": 0.7, "now": True}
         ],
+        "audits": [
+            {"audit": "slice-gap", "number": 0, "subject": "alpha", "measure": "q", "slice": "tag: count"}
+            | {"figure": -0.5, "low": -0.8, "high": -0.2, "level": 0.95, "severity": "problem", "finding": "worse"}
+        ],
+        "audit_profiles": [
+            {"profile": "artist", "entry": "alpha", "utility": 1.0, "se": 0.1, "chance_best": 0.9}
+            | {"weights": '{"q": 1.0}', "left_out": "[]"}
+        ],
         "changes": [{"change": "c1", "method": "repair", "image": "i2", "result": "i1", "kept": True}],
     }
     return {name: TABLES[name].frame(rows[name]) for name in TABLES}

@@ -36,7 +36,7 @@ def test_all_tables_in_the_order_of_the_loop() -> None:
         *("ratings", "separations", "comparisons"),
         *("board", "board_pairs", "claims", "utilities", "board_agreement", "curves", "board_marks"),
         *("board_powered", "board_costs", "dose_responses", "dose_steps"),
-        *("changes", "gains", "alarms", "proofs"),
+        *("audits", "audit_profiles", "changes", "gains", "alarms", "proofs"),
     ]
 
 

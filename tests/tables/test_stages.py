@@ -90,11 +90,13 @@ def test_what_is_made_from_answers() -> None:
         *("training", "predictions", "label_errors"),
         *("correlations", "metric_separations", "powered_ratings"),
         *STAGES["board"].outputs,
+        *STAGES["audit"].outputs,
         *STAGES["improve"].outputs,
     )
-    board = STAGES["board"].outputs
-    assert made_from("scores") == ("correlations", "metric_separations", "powered_ratings", *board)
-    assert made_from("label_errors") == made_from("features") == made_from() == ()
+    board, audits = STAGES["board"].outputs, STAGES["audit"].outputs
+    assert made_from("scores") == ("correlations", "metric_separations", "powered_ratings", *board, *audits)
+    assert made_from("label_errors") == audits
+    assert made_from("features") == made_from() == ()
 
 
 def test_a_store_lent_to_a_step_knows_its_tables_alone(tmp_path: Path) -> None:

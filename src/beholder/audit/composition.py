@@ -28,8 +28,8 @@ def audit_composition(material: Material) -> Iterator[Finding]:
     splits = {
         "number of atoms": (many, few, f"prompts of more than {middle} atoms", f"prompts of {middle} or fewer")
     }
-    seen, unseen = _by_pairs(atoms, material.held_out)
-    splits["unseen pairs"] = (unseen, seen, "prompts with a pair of atoms that no public prompt has", "others")
+    common, new = _by_pairs(atoms, material.held_out)
+    splits["unseen pairs"] = (new, common, "prompts with a pair of atoms that no public prompt has", "others")
     tested: list[Gap] = []
     for name, (first, second, *words) in splits.items():
         if min(len(first), len(second)) < material.fewest:
@@ -72,11 +72,11 @@ def _by_pairs(atoms: dict[str, frozenset[Atom]], held_out: set[str]) -> tuple[se
     public = [of_prompt for prompt, of_prompt in atoms.items() if prompt not in held_out]
     single = {atom for of_prompt in public for atom in of_prompt}
     pairs = {pair for of_prompt in public for pair in combinations(sorted(of_prompt), 2)}
-    seen: set[str] = set()
-    unseen: set[str] = set()
+    common: set[str] = set()
+    new: set[str] = set()
     for prompt in held_out & set(atoms):
         if not atoms[prompt] <= single or len(atoms[prompt]) < 2:
             continue
-        new = any(pair not in pairs for pair in combinations(sorted(atoms[prompt]), 2))
-        (unseen if new else seen).add(prompt)
-    return seen, unseen
+        lacking = any(pair not in pairs for pair in combinations(sorted(atoms[prompt]), 2))
+        (new if lacking else common).add(prompt)
+    return common, new

@@ -48,14 +48,14 @@ def audit_perception(material: Material) -> Iterator[Finding]:
 def choices(material: Material, question: AnyQuestion) -> pl.DataFrame:
     """Return ``rater``, ``prompt``, ``entry`` and ``option`` of all answers that enter the results."""
     used = material.table("judgements").filter("used").select("trial", "rater", "attempt").unique()
-    shown = material.table("trials").select("trial", image=pl.col("images").list.first())
+    images_of_trials = material.table("trials").select("trial", image=pl.col("images").list.first())
     entries = material.images.select(
         "image", entry="generator", prompt=pl.coalesce("prompt", pl.lit("image ") + pl.col("image"))
     )
     answers = material.table("answers").filter((pl.col("question") == question.name) & pl.col("valid"))
     return (
         answers.join(used, on=["trial", "rater", "attempt"])
-        .join(shown, on="trial")
+        .join(images_of_trials, on="trial")
         .join(entries, on="image")
         .select("rater", "prompt", "entry", option="choice")
         .drop_nulls("option")
@@ -71,10 +71,10 @@ def _of_entry(material: Material, question: AnyQuestion, entry: str, rows: pl.Da
         yield Finding(words, UNDECIDED, entry, question.name, prompts=prompts, raters=raters)
         return
     parts = {CANNOT_TELL: rows, SEVERAL: rows}
-    told = rows.filter(pl.col("option").is_in(named))
+    naming = rows.filter(pl.col("option").is_in(named))
     even = 1 / len(named)
     for option in options:
-        part = parts.get(option, told)
+        part = parts.get(option, naming)
         if part.is_empty():
             yield Finding(f"{entry}, {question.name}: nobody named any option.", UNDECIDED, entry, question.name)
             return

@@ -66,15 +66,15 @@ def _common(measures: Sequence[ProfileMeasure]) -> list[str]:
 
 
 def _check_names(profiles: Iterable[Profile], measures: Sequence[ProfileMeasure]) -> None:
-    known = {*ROLES, *(measure.name for measure in measures)}
+    valid_names = {*ROLES, *(measure.name for measure in measures)}
     faults = [
         f"profile '{profile.name}': '{name}' is neither a measure of the board nor a role"
         for profile in profiles
         for name in profile.weights
-        if name not in known
+        if name not in valid_names
     ]
     if faults:
-        raise UserError("\n".join([*faults, f"known: {', '.join(sorted(known))}"]))
+        raise UserError("\n".join([*faults, f"known: {', '.join(sorted(valid_names))}"]))
 
 
 def _profile(
@@ -85,12 +85,12 @@ def _profile(
         words = f"{profile.name} ({profile.about}): nothing that counts was measured: {', '.join(left_out)}."
         return Finding(words, UNDECIDED, profile.name)
     chosen = [(measure, share) for measure, share in shares if set(entries) <= set(measure.values)]
-    value = np.array([[measure.values[entry] for measure, _ in chosen] for entry in entries])
+    table = np.array([[measure.values[entry] for measure, _ in chosen] for entry in entries])
     weights = np.array([share for _, share in chosen])
     covariances = [_ordered(measure, entries) for measure, _ in chosen]
     degrees = min(measure.degrees for measure, _ in chosen)
     rng = np.random.default_rng([material.study.seed, 24])
-    wins = profile_wins(value, covariances, weights, degrees, rng)
+    wins = profile_wins(table, covariances, weights, degrees, rng)
     stated = {
         measure.name: round(float(w / weights.sum()), 4) for (measure, _), w in zip(chosen, weights, strict=True)
     }

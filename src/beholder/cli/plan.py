@@ -63,7 +63,7 @@ class Variances(click.ParamType[tuple[float, float, float]]):
 @click.option(
     "--replicate",
     "lock",
-    type=click.Path(path_type=Path, exists=True),
+    type=click.Path(path_type=Path),
     metavar="LOCK",
     help="Plan a replication of a locked study instead: raters for each of its claims.",
 )

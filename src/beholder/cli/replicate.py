@@ -15,7 +15,7 @@ DIFFERENT = 1
 
 
 @click.command()
-@click.argument("lock", type=click.Path(path_type=Path, exists=True))
+@click.argument("lock", type=click.Path(path_type=Path))
 @click.option(
     "--fresh", type=click.IntRange(min=5), metavar="N", help="So many new simulated raters judge the same images."
 )
@@ -23,7 +23,7 @@ DIFFERENT = 1
 @click.option(
     "--with",
     "other",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
     help="A study that replicates it, with answers of its own.",
 )

@@ -54,7 +54,7 @@ def find_scorers(material: Material) -> Iterator[AuditedScorer]:
     """Yield the scorers that were asked for; or else those with a better end that scored, and trained models."""
     chosen = material.options.scorers or material.study.audit.scorers
     if chosen:
-        yield from (AuditedScorer(name, name) for name in chosen)
+        yield from (AuditedScorer(_short(name), name) for name in chosen)
         return
     directed = material.table("scores").filter(pl.col("better").is_not_null())
     yield from (AuditedScorer(name, name) for name in sorted(directed["scorer"].unique()))
@@ -86,6 +86,11 @@ def _trained(folder: Path, name: str) -> Iterator[AuditedScorer]:
         yield AuditedScorer(name, place)
         return
     yield from (AuditedScorer(f"{name}: {aspect}", f"{place}:{aspect}") for aspect in aspects)
+
+
+def _short(name: str) -> str:
+    """Return the name of a scorer; of a folder, the last two parts of its path."""
+    return "/".join(Path(name).parts[-2:]) if Path(name).is_dir() else name
 
 
 def _audited(

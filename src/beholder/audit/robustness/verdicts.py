@@ -129,7 +129,7 @@ def _interval(sizes: NDArray[np.float64], level: float) -> tuple[float, float]:
 def _summary(name: str, single: list[Finding], *, reads_prompt: bool | None) -> Finding:
     unseen = [each.slice for each in single if each.severity == PROBLEM and each.unit == "proportion of images"]
     moved = [each.slice for each in single if each.severity == PROBLEM and each.unit == "standard deviations"]
-    seen = [each.slice for each in single if each.severity == CLEAR and each.unit == "proportion of images"]
+    sees = [each.slice for each in single if each.severity == CLEAR and each.unit == "proportion of images"]
     parts = []
     if reads_prompt is False:
         parts.append("does not read the prompt at all")
@@ -139,8 +139,8 @@ def _summary(name: str, single: list[Finding], *, reads_prompt: bool | None) -> 
         parts.append(f"does not see: {', '.join(each for each in unseen if each in HARMFUL)}")
     if moved:
         parts.append(f"is moved by what should not matter: {', '.join(moved)}")
-    if seen:
-        parts.append(f"sees: {', '.join(seen)}")
+    if sees:
+        parts.append(f"sees: {', '.join(sees)}")
     words = f"{name} {'; '.join(parts)}." if parts else f"{name}: nothing can be said for sure."
-    severity = PROBLEM if unseen or moved or reads_prompt is False else CLEAR if seen else UNDECIDED
+    severity = PROBLEM if unseen or moved or reads_prompt is False else CLEAR if sees else UNDECIDED
     return Finding(words, severity, name, slice="summary")

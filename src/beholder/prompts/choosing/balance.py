@@ -6,6 +6,7 @@ greedy choice is within 1 − 1/e of the best). Ties are broken at random.
 """
 
 import heapq
+import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def _cover(
     order = rng.permutation(len(positions))
 
     def gain(position: int) -> float:
-        return sum(1 / (1 + covered[tag]) for tag in tags[position])
+        return math.fsum(1 / (1 + covered[tag]) for tag in tags[position])  # whatever the order of a set
 
     queue = [(-gain(positions[place]), rank, positions[place]) for rank, place in enumerate(order)]
     heapq.heapify(queue)

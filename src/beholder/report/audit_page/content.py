@@ -41,6 +41,9 @@ LABELS = {
     ABSENT: "Not looked at",
 }
 
+SUMMARY = "summary"
+"""The part of a scorer's findings that says them all in one sentence."""
+
 MOST = 8
 """Findings of a section in words; all of them are in its table."""
 
@@ -63,7 +66,7 @@ class Figure:
     basis: str
     words: str
     low: float | None  # in pixels
-    value: float | None
+    middle: float | None
     high: float | None
     zero: float | None
 
@@ -103,8 +106,8 @@ def sections(audits: pl.DataFrame, questions: Mapping[str, str]) -> list[Section
         audits: The table ``audits``.
         questions: Name of an audit -> what it asks.
     """
-    made = [name for name in AUDIT_NAMES if name in set(audits["audit"])]
-    return [_section(name, audits.filter(pl.col("audit") == name), questions.get(name, "")) for name in made]
+    names = [name for name in AUDIT_NAMES if name in set(audits["audit"])]
+    return [_section(name, audits.filter(pl.col("audit") == name), questions.get(name, "")) for name in names]
 
 
 def practitioners(profiles: pl.DataFrame) -> list[Practitioner]:
@@ -127,21 +130,27 @@ def practitioners(profiles: pl.DataFrame) -> list[Practitioner]:
     return listed
 
 
-def short_findings(made: Sequence[Section]) -> list[str]:
+def short_findings(parts: Sequence[Section]) -> list[str]:
     """Return the page in a few sentences."""
-    problems = [section for section in made if section.worst == PROBLEM]
-    looked = [section for section in made if section.worst != ABSENT]
-    absent = [section.title for section in made if section.worst == ABSENT]
+    problems = [section for section in parts if section.worst == PROBLEM]
+    looked = [section for section in parts if section.worst != ABSENT]
+    absent = [section.title for section in parts if section.worst == ABSENT]
     first = (
         f"{count(len(problems), 'audit')} of {len(looked)} found a problem: "
         f"{join_names([section.title.lower() for section in problems])}."
         if problems
         else f"None of {len(looked)} audits found a problem."
     )
-    sentences = [first, *(section.sentences[0][1] for section in problems[:5])]
+    sentences = [first, *(words for section in problems[:5] for words in _main_sentences(section))]
     if absent:
         sentences.append(f"Nothing to look at for: {join_names([title.lower() for title in absent])}.")
     return sentences
+
+
+def _main_sentences(section: Section) -> list[str]:
+    """Return the first sentence of a section; of scorers, one for each of some."""
+    most = 3 if section.name == "scorer-robustness" else 1
+    return [words for _, words in section.sentences[:most]]
 
 
 def _section(name: str, rows: pl.DataFrame, question: str) -> Section:
@@ -151,6 +160,8 @@ def _section(name: str, rows: pl.DataFrame, question: str) -> Section:
     counts = dict(ordered.group_by("severity").len().iter_rows())
     worst = next(severity for severity in ORDER if counts.get(severity))
     matter = ordered.filter(pl.col("severity").is_in([PROBLEM, CAUTION]) | pl.col("figure").is_null())
+    if name == "scorer-robustness" and (ordered["slice"] == SUMMARY).any():
+        matter = ordered.filter(pl.col("slice") == SUMMARY)
     chosen = matter if not matter.is_empty() else ordered
     sentences = tuple(chosen.select("severity", "finding").head(MOST).iter_rows())
     verdict = ", ".join(

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from beholder import __version__
-from beholder.report.audit_page.content import ORDER, WIDTH, practitioners, sections, short_findings
+from beholder.report.audit_page.content import WIDTH, practitioners, sections, short_findings
 from beholder.report.site.templating import template_environment
+from beholder.study.kinds.choice import ChoiceQuestion
 from beholder.study.study import load_study
 from beholder.tables.atomic import write_atomically
 from beholder.tables.store import Store
@@ -29,18 +30,25 @@ def write_audit_page(folder: Path, questions: Mapping[str, str]) -> Path:
 def render_audit_page(folder: Path, questions: Mapping[str, str]) -> str:
     """Return the page as one HTML text."""
     store, study = Store(folder), load_study(folder)
-    made = sections(store.read("audits"), questions)
+    parts = sections(store.read("audits"), questions)
     people = practitioners(store.read("audit_profiles"))
     sessions = store.read_or_empty("sessions")
+    swatches = {
+        (question.name, option.name): option.colour
+        for question in study.questions
+        if isinstance(question, ChoiceQuestion)
+        for option in question.offered
+        if option.colour
+    }
     template = template_environment().get_template("audit.html.j2")
     return template.render(
         study=study,
-        sections=made,
-        short=short_findings(made),
+        sections=parts,
+        short=short_findings(parts),
         practitioners=people,
         entries=sorted(people[0].chances, key=lambda entry: -people[0].chances[entry]) if people else [],
         simulated=bool(sessions.height and sessions["simulated"].all()),
-        order=ORDER,
+        swatches=swatches,
         width=WIDTH,
         version=__version__,
     )
