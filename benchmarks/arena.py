@@ -70,9 +70,9 @@ def rates(arenas: int, seed: int) -> None:
     weighted, raw, covered = [], [], []
     for number in range(arenas):
         votes = arena(truth, 40, 20, np.random.default_rng([seed, 1, number]))
-        columns = [votes[name] for name in ("voter", "first", "second", "wins", "propensity")]
-        fit = weighted_win_rates(*columns, entries=10)
-        plain = weighted_win_rates(*columns[:4], np.full(len(votes["wins"]), 1 / 45), entries=10)
+        who, first, second, wins = (votes[name] for name in ("voter", "first", "second", "wins"))
+        fit = weighted_win_rates(who, first, second, wins, votes["propensity"], entries=10)
+        plain = weighted_win_rates(who, first, second, wins, np.full(len(wins), 1 / 45), entries=10)
         weighted.append(fit.rate)
         raw.append(plain.rate)
         covered.append(np.abs(fit.rate - right) < 1.96 * fit.error)

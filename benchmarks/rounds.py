@@ -95,7 +95,8 @@ def play(model: NDArray[np.float64], blur: float, rng: np.random.Generator) -> R
         authors.append(np.full(len(chosen), person))
     pairs = Pairs(np.concatenate([p.features for p in parts]), np.concatenate([p.gap for p in parts]))
     first, author = np.concatenate(claims), np.concatenate(authors)
-    verdicts = verify_claims(*answers(pairs.gap, rng), np.where(first, 0, 1), options=3, unsure=2)
+    who, claim, said = answers(pairs.gap, rng)
+    verdicts = verify_claims(who, claim, said, np.where(first, 0, 1), options=3, unsure=2)
     credit = credit_claims(author, np.arange(len(author)), verdicts, claimants=PEOPLE)
     honest = np.arange(PEOPLE) % 3 != 0
     share = credit.credit[honest].sum() / max(credit.credit.sum(), 1e-9)
@@ -140,7 +141,7 @@ def held_out(rounds: list[Round]) -> tuple[Pairs, NDArray[np.int64]]:
 
 
 def wrong(model: NDArray[np.float64], pairs: Pairs) -> NDArray[np.float64]:
-    return ((pairs.features @ model > 0) != (pairs.gap > 0)).astype(np.float64)
+    return np.asarray((pairs.features @ model > 0) != (pairs.gap > 0), np.float64)
 
 
 def figures(

@@ -44,7 +44,7 @@ def credit_claims(claimant: ArrayLike, failure: ArrayLike, verdicts: Verdicts, *
     _, earliest = np.unique(kind[places], return_index=True)
     first[places[earliest]] = True
     worth = np.where(first, 1 - np.nan_to_num(verdicts.doubt), 0.0)
-    credit = np.bincount(who, worth, claimants)
+    credit = np.asarray(np.bincount(who, worth, claimants), np.float64)
     limit = MOST_OF_ONE * credit.sum()
     counted = np.bincount(who[decided], minlength=claimants)
     with np.errstate(invalid="ignore"):
@@ -52,6 +52,6 @@ def credit_claims(claimant: ArrayLike, failure: ArrayLike, verdicts: Verdicts, *
     return Credits(
         claims=np.bincount(who, minlength=claimants),
         verified=np.bincount(who[verified], minlength=claimants),
-        credit=np.minimum(credit, limit) if claimants > 4 else credit,
+        credit=np.asarray(np.minimum(credit, limit), np.float64) if claimants > 4 else credit,
         precision=precision,
     )
