@@ -157,7 +157,7 @@ def rings(arenas: int, seed: int) -> None:
         "| entries | ring found at 1 % | at 5 % | false alarms at 1 % | honest voters flagged | members flagged |"
     )
     print("|---|---|---|---|---|---|")
-    for entries in (4, 6, 10):
+    for entries in (3, 4, 6, 10):
         found, weakly, alarms, honest, members = 0, 0, 0, [], []
         for number in range(arenas):
             for planted in (True, False):

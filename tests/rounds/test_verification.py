@@ -66,7 +66,8 @@ def test_credit_is_for_verified_failures_each_once() -> None:
     earned = credit_claims([0, 1, 0, 1, 1], [7, 7, 8, 9, 10], verdicts, claimants=3)
     assert earned.claims.tolist() == [2, 3, 0]
     assert earned.verified.tolist() == [1, 2, 0]
-    assert earned.credit.tolist() == pytest.approx([0.98, 0.98, 0.0])  # failure 7 is credited to the first
+    # failure 7 is credited to the first, and the refuted claim 8 takes that back; the second has failure 10
+    assert earned.credit.tolist() == pytest.approx([0.0, 0.98, 0.0])
     assert earned.precision[:2].tolist() == [0.5, 1.0]
     assert np.isnan(earned.precision[2])
 
