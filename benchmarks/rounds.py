@@ -8,7 +8,7 @@ image, and claim them; a third of the people claim without looking. Five of 60 v
 claim, say which image is better or that they cannot tell; 20 % of them answer at random. The scorer is trained
 again on the static data and the verified claims of rounds 1 … r by people who are not held out; people are held
 out, not claims. Prints Markdown tables; ``docs/measured/rounds.md`` is a saved run. Settings were chosen on seeds
-1 and 2.
+1, 2 and 101.
 """
 
 import argparse

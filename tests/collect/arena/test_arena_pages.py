@@ -59,6 +59,7 @@ def test_a_vote_by_keys_from_consent_to_board(
         page.keyboard.press(key)
         page.wait_for_selector(".revealed__name")
         assert set(page.locator(".revealed__name").all_inner_texts()) != {""}
+        assert page.locator('.revealed__name[data-won="true"]').count() == (1 if key == "f" else 0)
         page.keyboard.press("Enter")
     page.wait_for_selector(".answer:not([disabled])")
     with service.database.reading() as connection:
