@@ -34,11 +34,11 @@ def address(painted_study: Callable[..., Path]) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize(("width", "height", "language"), [(1280, 800, "en"), (390, 844, "de")])
 def test_a_vote_by_keys_from_consent_to_board(
-    chromium: Any,
+    chromium: Any,  # noqa: ANN401
     address: tuple[str, Any],
     width: int,
     height: int,
-    language: str,  # noqa: ANN401
+    language: str,
 ) -> None:
     base, service = address
     context = chromium.new_context(viewport={"width": width, "height": height}, locale=language)
