@@ -54,7 +54,8 @@ class ArenaProcess:
     """The server in a process of its own, on one port for all its lives."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.process = folder, None
+        self.folder = folder
+        self.process: subprocess.Popen[bytes] | None = None
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])

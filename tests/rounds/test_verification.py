@@ -63,17 +63,18 @@ def verdicts_of(*standing: str) -> Verdicts:
 
 def test_credit_is_for_verified_failures_each_once() -> None:
     verdicts = verdicts_of("verified", "verified", "refuted", "open", "verified")
-    credits = credit_claims([0, 1, 0, 1, 1], [7, 7, 8, 9, 10], verdicts, claimants=3)
-    assert credits.claims.tolist() == [2, 3, 0]
-    assert credits.verified.tolist() == [1, 2, 0]
-    assert credits.credit.tolist() == pytest.approx([0.98, 0.98, 0.0])  # failure 7 is credited to the first
-    assert credits.precision[:2].tolist() == [0.5, 1.0]
-    assert np.isnan(credits.precision[2])
+    earned = credit_claims([0, 1, 0, 1, 1], [7, 7, 8, 9, 10], verdicts, claimants=3)
+    assert earned.claims.tolist() == [2, 3, 0]
+    assert earned.verified.tolist() == [1, 2, 0]
+    # failure 7 is credited to the first, and the refuted claim 8 takes that back; the second has failure 10
+    assert earned.credit.tolist() == pytest.approx([0.0, 0.98, 0.0])
+    assert earned.precision[:2].tolist() == [0.5, 1.0]
+    assert np.isnan(earned.precision[2])
 
 
 def test_nobody_takes_more_than_a_part_of_a_round() -> None:
     verdicts = verdicts_of(*["verified"] * 10)
-    credits = credit_claims([0] * 9 + [1], range(10), verdicts, claimants=6)
-    assert credits.credit[0] == pytest.approx(MOST_OF_ONE * 9.8)
+    earned = credit_claims([0] * 9 + [1], range(10), verdicts, claimants=6)
+    assert earned.credit[0] == pytest.approx(MOST_OF_ONE * 9.8)
     with pytest.raises(StatisticsError, match="verdict"):
         credit_claims([0], [0], verdicts, claimants=1)

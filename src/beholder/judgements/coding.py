@@ -18,6 +18,9 @@ if TYPE_CHECKING:  # its module imports scipy, which a report does without
 PAIRED = ("vote", "graded-vote")
 """Kinds of values that compare two images."""
 
+CATEGORY = "category"
+"""Values that are places of named options."""
+
 CLASSES: dict[str, tuple[float, ...]] = {"detection": (0.0, 1.0), "vote": (1.0, -1.0, 0.0)}
 """Values that are names rather than numbers, in the order in which statistics number them: real and generated; the
 first image, the second, a tie."""

@@ -1,4 +1,7 @@
-"""Credit for claims that others verified: once for each failure, and nothing for a fooled model alone."""
+"""Credit for claims that others verified, less those they refuted: nothing for a fooled model alone.
+
+Who claims at random is refuted about as often as verified, and earns nothing on average.
+"""
 
 from dataclasses import dataclass
 
@@ -18,7 +21,7 @@ class Credits:
 
     claims: NDArray[np.int64]  # (claimants,)
     verified: NDArray[np.int64]  # (claimants,)
-    credit: NDArray[np.float64]  # (claimants,) verified failures, each less its doubt
+    credit: NDArray[np.float64]  # (claimants,) verified failures less their doubts and refuted claims; at least 0
     precision: NDArray[np.float64]  # (claimants,) verified of decided claims; nan where none is decided
 
 
@@ -44,7 +47,8 @@ def credit_claims(claimant: ArrayLike, failure: ArrayLike, verdicts: Verdicts, *
     _, earliest = np.unique(kind[places], return_index=True)
     first[places[earliest]] = True
     worth = np.where(first, 1 - np.nan_to_num(verdicts.doubt), 0.0)
-    credit = np.bincount(who, worth, claimants)
+    refuted = np.bincount(who[decided & ~verified], minlength=claimants)
+    credit = np.asarray(np.maximum(np.bincount(who, worth, claimants) - refuted, 0.0), np.float64)
     limit = MOST_OF_ONE * credit.sum()
     counted = np.bincount(who[decided], minlength=claimants)
     with np.errstate(invalid="ignore"):
@@ -52,6 +56,6 @@ def credit_claims(claimant: ArrayLike, failure: ArrayLike, verdicts: Verdicts, *
     return Credits(
         claims=np.bincount(who, minlength=claimants),
         verified=np.bincount(who[verified], minlength=claimants),
-        credit=np.minimum(credit, limit) if claimants > 4 else credit,
+        credit=np.asarray(np.minimum(credit, limit), np.float64) if claimants > 4 else credit,
         precision=precision,
     )

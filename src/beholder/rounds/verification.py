@@ -21,8 +21,10 @@ from beholder.stats.truth.one_coin import one_coin
 
 Standing = Literal["verified", "refuted", "open"]
 
+OPEN: Standing = "open"
+
 LEAST_CLAIMS = 10
-"""Claims below which verifiers cannot be told apart: then every one counts alike, by the one-coin model."""
+"""Claims below which confusions of verifiers cannot be estimated: then each has one accuracy (one coin)."""
 
 THRESHOLD = 0.95
 """Probability from which a claim is verified."""
@@ -82,7 +84,7 @@ def verify_claims(
     counts = np.bincount(what, minlength=len(stated))
     if len(what) == 0:
         unknown = np.full(len(stated), np.nan)
-        return Verdicts(unknown, counts, ("open",) * len(stated), np.zeros(0), threshold)
+        return Verdicts(unknown, counts, tuple(OPEN for _ in stated), np.zeros(0), threshold)
     fit = (dawid_skene if len(stated) >= LEAST_CLAIMS else one_coin)(who, what, said, classes=options)
     agree = np.where(said == stated[what], 1.0, -1.0)
     close = majority_errors(who, what, np.where(said == unsure, 0.0, agree) if unsure is not None else agree).first

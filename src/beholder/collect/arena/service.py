@@ -101,7 +101,7 @@ class ArenaService:
                 .join(votes, votes.c.ballot == ballots.c.ballot)
                 .order_by(votes.c.at, votes.c.ballot)
             ).all()
-            events = connection.execute(select(log).order_by(log.c.id)).all()
+            events = connection.execute(select(log).where(log.c.kind != "started").order_by(log.c.id)).all()
         if len(active) < 2:
             raise StageError("an arena needs at least two entries that are not retired")
         table = vote_table(rows, [row.entry for row in history])
@@ -124,9 +124,7 @@ class ArenaService:
             "even": EVEN,
             "entries": rows,
             "covariates": list(COVARIATES),
-            "log": [
-                {"at": event.at, "kind": event.kind, **event.detail} for event in events if event.kind != "started"
-            ],
+            "log": [{"at": event.at, "kind": event.kind, **event.detail} for event in events],
             "known": count,
         }
 

@@ -101,7 +101,7 @@ function topBar(state, t) {
 function reveal(work, revealed, choice, t) {
   const next = h("button", { type: "button", class: "button button--primary" }, t("arena.next"), h("kbd", {}, t("key.enter")));
   const name = (/** @type {"left" | "right"} */ side, /** @type {string} */ letter) =>
-    h("div", { class: "revealed__name", "data-won": choice === side },
+    h("div", { class: "revealed__name", "data-won": String(choice === side) },
       h("span", { class: "revealed__letter" }, t("arena.made", { letter })), revealed[side]);
   const panel = h("div", { class: "revealed", role: "status" },
     h("div", { class: "revealed__names" }, name("left", "A"), name("right", "B")),

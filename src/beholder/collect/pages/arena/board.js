@@ -48,7 +48,7 @@ function table(rows, t) {
   const heads = ["arena.entry", "arena.rate", "arena.interval", "arena.rating", "arena.styled", "arena.better", "arena.exposure", "arena.of-votes"];
   return h("table", {},
     h("thead", {}, h("tr", {}, heads.map((key) => h("th", { scope: "col" }, t(key))))),
-    h("tbody", {}, rows.map((row) => h("tr", { "data-retired": row.retired !== null },
+    h("tbody", {}, rows.map((row) => h("tr", { "data-retired": String(row.retired !== null) },
       h("td", {}, row.entry, row.retired !== null && ` (${t("arena.retired")})`),
       h("td", {}, percent(row.rate)),
       h("td", {}, plot(row), h("span", { class: "quiet" }, `${percent(row.low)} – ${percent(row.high)}`)),
