@@ -1,4 +1,4 @@
-"""Screenshots of a panel's pages for the documentation: the rater's own page, the prototype, the researcher's pages.
+"""Screenshots of a panel for the documentation: the rater's own page, the prototype, the researcher's pages.
 
     python benchmarks/panel_pages.py [--chromium /usr/bin/chromium] [--only NAME]
 
@@ -42,6 +42,8 @@ from beholder.study.study import FILE_NAME, dump_study, load_study
 IMAGES = Path(__file__).parents[1] / "docs" / "images" / "pages"
 SIZES = {"": (1280, 800), "-phone": (390, 844)}
 QUALITY = 72
+AGE = """update sessions set presented = presented - 8, active_seconds = active_seconds + 6.5
+where status = 'running'"""
 TEXTS = {
     "faces": ("Real or generated?", "We want to know which generators people can still tell from photographs."),
     "pairs": ("Which image is better?", "We compare four generators by what people prefer."),
@@ -72,7 +74,11 @@ class Walker:
     def work(self, study: str, *, end: Json | None = None, most: int = 200) -> None:
         """Take a study, and answer until it ends or so many trials are done."""
         self.say("take", study=study)
-        post = lambda path, body: self.client.post(f"/s/{study}/api/{path}", json=body).json()  # noqa: E731
+
+        def post(path: str, body: Json) -> Json:
+            reply: Json = self.client.post(f"/s/{study}/api/{path}", json=body).json()
+            return reply
+
         state = post("enter", {"parameters": {}, "path": "/", "language": "en"})
         for _ in range(most):
             step = state["step"]
@@ -88,9 +94,7 @@ class Walker:
                     closing(sqlite3.connect(self.folders[study] / "collect.sqlite", timeout=30)) as database,
                     database,
                 ):
-                    database.execute(
-                        "update sessions set presented = presented - 8, active_seconds = active_seconds + 6.5"
-                    )
+                    database.execute(AGE)
                 state = post("answer", answer_body(state["trial"]))["state"]
             elif step == "prototype":
                 marked = [trial["trial"] for trial in state["prototype"]["trials"][:1]]
@@ -201,7 +205,7 @@ def populate(
         publish_results(
             connection,
             "faces",
-            "Photographs and the best generator could not be told apart: 52 % right. Thank you for 112 judgements.",
+            "Photographs and the best generator could not be told apart: 52 % right. Thank you for your work.",
             "https://example.org/faces",
             now=time.time(),
         )
@@ -291,8 +295,11 @@ def feedback(page: Page) -> None:
     """Go through the prototype to its feedback."""
     if page.locator("#take-colours-prototype-1").count():
         page.click("#take-colours-prototype-1")
+    page.wait_for_selector(".thumb img, button:has-text('I agree and want')", timeout=60_000)
+    if page.locator(".thumb img").count():
+        return  # the way was gone before, on another screen
     for name in ("I agree and want", "Continue", "Start"):
-        page.wait_for_selector(f"button:not([disabled]):has-text('{name}')", timeout=60_000).click()
+        page.locator(f"button:not([disabled]):has-text('{name}')").click(timeout=60_000)
     for _ in range(3):
         page.wait_for_selector(".answer:not([disabled])")
         page.wait_for_timeout(400)
