@@ -55,3 +55,17 @@ def test_between_answers_by_hand() -> None:
     assert time_between([0, 10, 100, 102], usual_seconds=6) == 10 + 30 + 2
     assert time_between([0, 100], usual_seconds=40) == 80
     assert time_between([5], usual_seconds=6) == 0
+
+
+def test_the_job_survey_is_asked_where_the_study_says_so(serve: Serve) -> None:
+    served = serve(QUESTION, collect={"job_survey": True})
+    for points in (2, 6):
+        visitor = served.visitor().begin().walk("debrief")
+        assert visitor.state["debrief"]["job_survey"] is True
+        job = {"autonomy": points, "autonomy-reversed": 8 - points, "nonsense": 3}
+        assert visitor.post("debrief", comment="", job=job).status_code == 200
+    client = served.client(follow_redirects=True)
+    client.get("/researcher", params={"token": served.service.catalogue.secret("researcher")})
+    scores = client.get("/researcher/api/results/job").json()
+    assert (scores["raters"], scores["weakest"], scores["motivating"]) == (2, "autonomy", None)
+    assert [(row["name"], row["value"]) for row in scores["rows"]] == [("autonomy", 4.0)]
