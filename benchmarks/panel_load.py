@@ -155,7 +155,7 @@ async def crowd(port: int, links: list[str], studies: list[str], seconds: float)
 
 
 @contextmanager
-def serving_panel(folder: Path) -> Iterator[int]:
+def serving_panel(folder: Path) -> Iterator[tuple[int, int]]:
     port = free_port()
     command = [sys.executable, "-m", "beholder", "panel", "serve", str(folder), "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -165,10 +165,16 @@ def serving_panel(folder: Path) -> Iterator[int]:
             raise RuntimeError(f"the server ended with {process.returncode}")
     time.sleep(10)  # until all images are encoded
     try:
-        yield port
+        yield port, process.pid
     finally:
         process.kill()
         process.wait()
+
+
+def cpu_seconds(process: int) -> float:
+    """User and system time of the server so far."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -194,20 +200,22 @@ def main() -> None:
             links = make_links(connection, options.raters, note="load", now=time.time())
         database.engine.dispose()
         print(f"{platform.machine()}, {os.cpu_count()} cores; load average at the start {os.getloadavg()[0]:.1f}")
-        with serving_panel(room / "panel") as port:
+        with serving_panel(room / "panel") as (port, process):
+            before = cpu_seconds(process)
             seen, took = asyncio.run(crowd(port, links, names, options.seconds))
+            cpu = cpu_seconds(process) - before
         lost = doubled = 0
         for name in names:
             gone, twice = lost_and_doubled(default_url(room / name), seen.acknowledged[name])
             lost, doubled = lost + gone, doubled + twice
         answers = sum(map(len, seen.acknowledged.values()))
         print("| raters, studies | answers | errors | lost | doubled | answer ms p50/p95/p99 ", end="")
-        print("| image ms | own page ms |")
-        print("|---|---|---|---|---|---|---|---|")
+        print("| image ms | own page ms | server CPU (of one core) |")
+        print("|---|---|---|---|---|---|---|---|---|")
         print(
             f"| {options.raters}, {options.studies}, {took:.0f} s | {answers:,} ({answers / took:.0f}/s) "
             f"| {sum(seen.errors.values())} | {lost} | {doubled} | {percentiles(seen.answer_ms)} "
-            f"| {percentiles(seen.image_ms)} | {percentiles(seen.page_ms)} |"
+            f"| {percentiles(seen.image_ms)} | {percentiles(seen.page_ms)} | {100 * cpu / took:.0f} % |"
         )
         print(dict(seen.errors) or "no errors", f"\nload average at the end {os.getloadavg()[0]:.1f}")
 

@@ -151,3 +151,34 @@ def test_what_is_no_panel(run: Run, tmp_path: Path) -> None:
 
 def _bytes(panel: Path) -> bytes:
     return b"".join(file.read_bytes() for file in panel.iterdir())
+
+
+def test_a_study_is_opened_published_and_closed_on_the_command_line(run: Run, panel: Path, made: Path) -> None:
+    opened = json.loads(run("panel", "open", panel, made / "faces", "--researcher", "ada", "--json").out)
+    assert opened["study"] == "faces"
+    links = json.loads(run("panel", "links", panel, "--new", "3", "--json").out)
+    assert len(set(links)) == 3
+    assert all(link.startswith("http://127.0.0.1:8000/i/") for link in links)
+    rater = names(run, panel)[0]
+    assert "/i/" in run("panel", "links", panel, "--rater", rater).out
+    assert "name one" in run("panel", "links", panel).err
+    assert "results published" in run("panel", "publish", panel, "faces", "--text", "People prefer a.").out
+    wrong = run("panel", "publish", panel, "faces", "--text", "x", "--link", "javascript:alert(1)")
+    assert (wrong.code, "https://" in wrong.err) == (2, True)
+    assert "closed" in run("panel", "close", panel, "faces").out
+    assert "no study 'nothing'" in run("panel", "close", panel, "nothing").err
+    account = json.loads(run("panel", "account", panel, "ada", "--json").out)
+    assert (account["role"], len(account["password"]) > 10) == ("manage", True)
+
+
+def test_a_prototype_round_is_opened_and_stops_the_study_until_it_is_decided(
+    run: Run, panel: Path, made: Path, tmp_path: Path
+) -> None:
+    study = Path(shutil.copytree(made / "faces", tmp_path / "tried"))
+    opened = json.loads(run("panel", "open", panel, study, "--researcher", "ada", "--prototype", "--json").out)
+    assert opened["study"] == "faces-prototype-1"
+    refused = run("panel", "open", panel, study, "--researcher", "ada")
+    assert (refused.code, "not decided yet" in refused.err) == (2, True)
+    assert "not decided yet" in run("collect", study).err
+    both = run("collect", study, "--prototype", "--simulate", "3")
+    assert "real raters" in both.err

@@ -114,7 +114,7 @@ def _take_and_judge(page: Page) -> None:
     page.get_by_role("button", name="Take part").press("Enter")
     page.wait_for_url(f"**/s/{ROUND}/")
     for name in ("I agree and want", "Continue", "Start"):
-        page.wait_for_selector(f"button:not([disabled]):has-text('{name}')").press("Enter")
+        page.locator(f"button:not([disabled]):has-text('{name}')").press("Enter")
     for _ in range(2):
         page.wait_for_selector(".answer:not([disabled])")
         page.wait_for_timeout(200)

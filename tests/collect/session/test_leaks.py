@@ -20,7 +20,19 @@ Serve = Callable[..., Any]
 Served = Any  # of conftest.py
 Json = dict[str, Any]
 
-TOLD = {"step", "study", "progress", "resume", "consent", "check", "instructions", "trial", "break", "done"}
+TOLD = {
+    "step",
+    "study",
+    "progress",
+    "resume",
+    "consent",
+    "check",
+    "instructions",
+    "trial",
+    "break",
+    "debrief",
+    "done",
+}
 TRIAL = {
     "trial",
     "attempt",

@@ -29,8 +29,8 @@ export async function debrief(container, state, tools) {
   showPage(container, state, tools, { title: t("debrief.title"), lead: t("debrief.lead") }, [form, survey].filter(Boolean), [send]);
   return clicked(send, () => tools.api.post("/api/debrief", {
     clear: numberIn(form, "clear"), fair: numberIn(form, "fair"), comment: comment.value.trim(),
-    minutes: asksTime ? withinLimits(numberIn(form, "minutes")) : null,
-    job: survey ? answersIn(survey) : {},
+    ...(asksTime && { minutes: withinLimits(numberIn(form, "minutes")) }),
+    ...(survey && { job: answersIn(survey) }),
   }));
 }
 
