@@ -11,6 +11,7 @@ from beholder.consolidate.labels import LABELLERS
 from beholder.curate.settings import Checks, Choosing, Cleaning, Curation, Duplicates, SourceSet, Writing
 from beholder.distances.catalogue import DISTANCES
 from beholder.generators.catalogue import GENERATORS
+from beholder.improve.inpainters import INPAINTERS
 from beholder.judgements.rules import RULES
 from beholder.learn.recipe import Data, Rich, Splitting, Training, shipped_recipes
 from beholder.models.encoders.catalogue import ENCODERS
@@ -73,7 +74,11 @@ NAMED: dict[str, tuple[str, ...]] = {
     ),
     "reference/generate.md": (*GENERATORS, *GENERATION_STATUSES, "generations", "generation_costs"),
     "reference/workers.md": (*BUNDLED, *get_args(Task)),
-    "reference/improve.md": ("changes", "gains", "alarms", "proofs"),
+    "reference/improve.md": (
+        *("changes", "gains", "alarms", "proofs"),
+        *INPAINTERS,
+        *(f"beholder improve {name} FOLDER" for name in ("filter", "repair", "status")),
+    ),
     "reference/design.md": tuple(role for role in ROLES if role != "test"),
     "explanation/numbers.md": tuple(MEASURES),
 }

@@ -32,7 +32,7 @@ def test_a_perfect_scorer_and_inpainter_gain_all_that_is_possible(
     for image, repair in zip(images, repairs, strict=True):
         assert world.truth(repair.after).plausibility == pytest.approx(world.possible(image).plausibility)
         assert pixels_changed_outside(repair) == 0
-        assert repair.kept == world.truth(image).implausible.any()
+        assert repair.accepted == world.truth(image).implausible.any()
 
 
 def test_tries_of_an_erring_inpainter_and_a_margin(origins: list[Origin], critic_of: CriticOf) -> None:
@@ -55,8 +55,8 @@ def test_tries_of_an_erring_inpainter_and_a_margin(origins: list[Origin], critic
         row = gain_row("ground truth", "plausibility", before, after, prompts[10:])
         worse[margin], gains[margin] = row["worse"], row["gain"]
         assert all(pixels_changed_outside(repair) == 0 for repair in repairs)
-        assert all(repair.own_after - repair.own_before > margin for repair in repairs if repair.kept)
-        assert all(np.array_equal(repair.after, repair.before) for repair in repairs if not repair.kept)
+        assert all(repair.own_after - repair.own_before > margin for repair in repairs if repair.accepted)
+        assert all(np.array_equal(repair.after, repair.before) for repair in repairs if not repair.accepted)
     assert worse[choice.margin] <= worse[0.0]  # type: ignore[operator]
     assert gains[choice.margin] > 0.05  # type: ignore[operator]
 

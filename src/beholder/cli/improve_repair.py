@@ -80,7 +80,7 @@ def repair(
     if as_json:
         show_json({"settings": run.settings, "gains": list(run.gains)})
         return
-    changed = sum(repair.kept for repair in run.repairs)
+    changed = sum(repair.accepted for repair in run.repairs)
     choice, masks = run.choice, run.choice.masks
     click.echo(
         f"repair: {changed} of {len(run.repairs)} images changed; threshold {masks.threshold:.2f}, dilation "

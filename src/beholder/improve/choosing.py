@@ -91,7 +91,7 @@ def choose_repair(
         ]
         repairs = repair_images(images, prompts, masks, critic, inpainter, tries=tries, seed=seed)
         judged_best = judge.score([repair.best for repair in repairs], prompts)
-        counted = np.array([repair.kept for repair in repairs])
+        counted = np.array([repair.accepted for repair in repairs])
         gains.append(float(np.where(counted, judged_best - judged_before, 0.0).mean()))
         changed = [place for place, repair in enumerate(repairs) if repair.tries]
         errors.append(

@@ -125,6 +125,7 @@ class _Calibration:
     scores: NDArray[np.float64]  # (images, scorers)
     prompts: NDArray[np.int64]
     variance: float
+    aspect: str
 
 
 def _prompts(folder: Path, most: int | None, rng: np.random.Generator) -> list[str]:
@@ -156,7 +157,9 @@ def _calibration(
     images, texts = [p.read(background) for p, _ in pairs], [p.prompt for p, _ in pairs]
     scores = [scorer.score(images, texts) for scorer in (critic, held_out) if scorer is not None]
     labels = np.array([label for _, label in pairs])
-    return _Calibration(labels, np.stack(scores, axis=1), prompt_numbers(texts), labelled.variance)
+    return _Calibration(
+        labels, np.stack(scores, axis=1), prompt_numbers(texts), labelled.variance, labelled.aspect
+    )
 
 
 def _threshold(calibration: _Calibration | None, options: FilterOptions) -> ScoreThreshold | None:
@@ -202,7 +205,7 @@ def _gains(
         if forecast is not None:
             gains.append(
                 {
-                    **{"measure": "forecast", "name": critic.aspect, "gain": forecast.value},
+                    **{"measure": "forecast", "name": f"raters’ {calibration.aspect}", "gain": forecast.value},
                     **{"low": forecast.low, "high": forecast.high, "level": forecast.level},
                     **{"method": forecast.method, "images": len(prompts), "prompts": len(set(prompts))},
                 }

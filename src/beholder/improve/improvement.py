@@ -73,8 +73,8 @@ class Improvement:
         return Store(self.study, f"{ROOM}/{self.name}")
 
     def relative(self, path: Path) -> str:
-        """A path in the study folder as the tables hold it."""
-        return path.relative_to(self.study).as_posix()
+        """A path as the tables hold it: from the study folder on, or absolute where it lies elsewhere."""
+        return (path.relative_to(self.study) if path.is_relative_to(self.study) else path.resolve()).as_posix()
 
 
 def improvements_of(study: Path) -> Iterator[Improvement]:

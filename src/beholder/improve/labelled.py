@@ -11,6 +11,9 @@ from beholder.study.kinds.catalogue import kind_of
 from beholder.study.study import load_study
 from beholder.tables.store import Store
 
+FALLBACK = ("quality", "overall")
+"""Aspects that stand for the scorer's where raters were not asked about it, the first before the second."""
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledPictures:
@@ -25,7 +28,7 @@ class LabelledPictures:
 
 
 def labelled_pictures(folder: Path, aspect: str, pictures: list[StudyPicture]) -> LabelledPictures | None:
-    """Return the images that raters rated on an aspect, or on the only one that the study asks about.
+    """Return the images that raters rated on an aspect, on a general one, or on the only one asked about.
 
     ``None`` where the study has no ratings of images.
     """
@@ -36,7 +39,8 @@ def labelled_pictures(folder: Path, aspect: str, pictures: list[StudyPicture]) -
     )
     labels = labels.filter(pl.col("question").is_in([name for name, scale in scales.items() if scale is not None]))
     pairs = labels.select("question", "aspect").unique(maintain_order=True).rows()
-    matching = [pair for pair in pairs if pair[1] == aspect] or (pairs if len(pairs) == 1 else [])
+    names = (aspect, *FALLBACK)
+    matching = [pair for name in names for pair in pairs if pair[1] == name] or (pairs if len(pairs) == 1 else [])
     if not matching:
         return None
     question, own_aspect = matching[0]

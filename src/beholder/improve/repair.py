@@ -31,13 +31,13 @@ class Repair:
     own_before: float
     own_best: float
     tries: int
-    kept: bool
+    accepted: bool
     reason: str
 
     @property
     def own_after(self) -> float:
         """The score of what is left in the end."""
-        return self.own_best if self.kept else self.own_before
+        return self.own_best if self.accepted else self.own_before
 
     @property
     def area(self) -> float:
@@ -96,24 +96,24 @@ def _repair(
     seeds: list[int],
 ) -> Repair:
     if not mask.any():
-        return Repair(image, image, mask, image, score, score, 0, kept=False, reason="nothing to repair")
+        return Repair(image, image, mask, image, score, score, 0, accepted=False, reason="nothing to repair")
     try_seeds = np.random.SeedSequence(seeds).generate_state(tries).tolist()
     candidates = inpaint_within(inpainter, [image] * tries, [mask] * tries, [prompt] * tries, try_seeds)
     after = critic.score(candidates, [prompt] * tries)
     best = int(np.argmax(after))
     gain = float(after[best]) - score
-    kept = gain > margin
+    accepted = gain > margin
     reason = f"gain {gain:+.3f}, margin {margin:.3f}"
     return Repair(
         image,
-        candidates[best] if kept else image,
+        candidates[best] if accepted else image,
         mask,
         candidates[best],
         score,
         float(after[best]),
         tries,
-        kept=kept,
-        reason=("better by more than the margin: " if kept else "not better by the margin: ") + reason,
+        accepted=accepted,
+        reason=("better by more than the margin: " if accepted else "not better by the margin: ") + reason,
     )
 
 

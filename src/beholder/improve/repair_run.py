@@ -254,7 +254,7 @@ def _repair_row(
 ) -> Row:
     """Write the files of one repair, and return its row."""
     after = picture.path
-    if repair.kept:
+    if repair.accepted:
         after = improvement.after / f"repaired-{number:04d}.png"
         Image.fromarray(repair.after).save(after)
     mask, levels = (improvement.masks / f"{number:04d}-{part}.png" for part in ("mask", "heatmap"))
@@ -274,6 +274,6 @@ def _repair_row(
         "tries": repair.tries,
         "own_before": repair.own_before,
         "own_after": repair.own_after,
-        "kept": repair.kept,
+        "kept": repair.accepted,
         "reason": repair.reason,
     }

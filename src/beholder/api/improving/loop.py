@@ -132,9 +132,7 @@ def _inpainter(name: str | None, settings: AnyGenerator, critic: Critic) -> Inpa
     """The inpainter that is named, or the erring one of the synthetic world for what its painters make."""
     if critic.heatmaps is None:
         if name is not None:
-            raise UserError(
-                f"{critic.name} does not say where an image is wrong, so nothing can be repaired by it"
-            )
+            raise UserError(f"{critic.name} does not say where an image is wrong: nothing can be repaired by it")
         return None
     if name is None:
         return load_inpainter("erring") if isinstance(settings, PainterGenerator) else None
@@ -159,9 +157,7 @@ def _repair(
         if row["kept"]
     ]
     if not improved:
-        raise UserError(
-            "the filter kept no image: lower --precision in `beholder improve filter`, or take more prompts"
-        )
+        raise UserError("the filter kept no image: more prompts or candidates may help, or a better scorer")
     texts = {picture.prompt for picture in improved}
     others = [picture for picture in study_pictures(folder) if picture.prompt not in texts]
     rng = np.random.default_rng([load_study(folder).seed, 24])

@@ -1,6 +1,6 @@
 """What an improvement changed, what it gained and what raters say of it: the content of its page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +14,8 @@ from beholder.report.text.words import count, percent
 
 SIDE = 320
 """Longest side of a picture in the gallery, in pixels."""
-MOST_KEPT, MOST_LEFT = 18, 6
-"""Changes in the gallery: kept ones, and others; the first of each, not the best."""
+MOST_KEPT, MOST_LEFT = 12, 4
+"""Changes in the gallery, for each method: kept ones, and others; the first of each, not the best."""
 
 MEASURE_NAMES = {
     "own": "by the scorer that chose",
@@ -88,7 +88,7 @@ class GalleryCard:
     before: str | None
     heatmap: str | None
     after: str | None
-    kept: bool
+    accepted: bool
     caption: str
 
 
@@ -106,8 +106,14 @@ class ImprovementPage:
     findings: tuple[str, ...]
     charts: tuple[GainChart, ...]
     proof: ProofPart | None
-    cards: tuple[GalleryCard, ...]
+    gallery: tuple[tuple[str, tuple[GalleryCard, ...]], ...]
+    """Method -> the first of its changes."""
     settings: tuple[tuple[str, str], ...]
+
+    @property
+    def with_heatmaps(self) -> bool:
+        """Whether a heatmap is shown, which needs a key."""
+        return any(card.heatmap for _, cards in self.gallery for card in cards)
 
 
 def compose_improvement(
@@ -153,7 +159,7 @@ def compose_improvement(
         findings=tuple(write_findings(gains, proof)),
         charts=tuple(build_charts(gains)),
         proof=proof,
-        cards=tuple(build_cards(folder, changes, background)),
+        gallery=tuple(build_gallery(folder, changes, background)),
         settings=tuple(_flatten(settings)),
     )
 
@@ -171,8 +177,8 @@ def write_findings(gains: pl.DataFrame, proof: ProofPart | None) -> list[str]:
     sentences = [] if proof is None else [proof.sentence]
     for row in gains.iter_rows(named=True):
         where = f"{row['step'].capitalize()}: " if row["step"] else ""
-        interval = "" if row["low"] is None else f", 95 % CI {row['low']:+.3f} to {row['high']:+.3f}"
-        sentence = f"{where}{row['gain']:+.3f} {MEASURE_NAMES[row['measure']]} ({row['name']}{interval})"
+        interval = "" if row["low"] is None else f", 95 % CI {signed(row['low'])} to {signed(row['high'])}"
+        sentence = f"{where}{signed(row['gain'])} {MEASURE_NAMES[row['measure']]} ({row['name']}{interval})"
         if row["measure"] in ("ground truth", "control") and row["possible"]:
             sentence += f"; {percent(row['gain'] / row['possible'])} of what was possible"
         if row["measure"] in ("ground truth", "control") and row["worse"] is not None:
@@ -199,8 +205,8 @@ def build_charts(gains: pl.DataFrame) -> list[GainChart]:
             GainLine(
                 label=MEASURE_NAMES[row["measure"]],
                 name=row["name"],
-                gain=f"{row['gain']:+.3f}",
-                interval="–" if row["low"] is None else f"{row['low']:+.3f} to {row['high']:+.3f}",
+                gain=f"{signed(row['gain'])}",
+                interval="–" if row["low"] is None else f"{signed(row['low'])} to {signed(row['high'])}",
                 note=""
                 if row["possible"] is None
                 else f"{percent(row['gain'] / row['possible'])} of possible"
@@ -231,8 +237,8 @@ def build_proof(proofs: pl.DataFrame) -> ProofPart | None:
     rows = tuple(
         (
             row["method"],
-            f"{row['net']:+.3f}",
-            "–" if row["low"] is None else f"{row['low']:+.3f} to {row['high']:+.3f}",
+            f"{signed(row['net'])}",
+            "–" if row["low"] is None else f"{signed(row['low'])} to {signed(row['high'])}",
             int(row["raters"]),
             int(row["prompts"]),
         )
@@ -243,7 +249,7 @@ def build_proof(proofs: pl.DataFrame) -> ProofPart | None:
     if first["low"] is None:
         verdict = "too few raters or prompts for a confidence interval"
     else:
-        interval = f"95 % CI {first['low']:+.2f} to {first['high']:+.2f}"
+        interval = f"95 % CI {signed(first['low'])} to {signed(first['high'])}"
         verdict = (
             f"{interval}: better"
             if first["low"] > 0
@@ -253,16 +259,21 @@ def build_proof(proofs: pl.DataFrame) -> ProofPart | None:
         )
     sentence = (
         f"{who} call the image after better in {percent(better)} and worse in {percent(worse)} of "
-        f"{count(total, 'blind comparison')}: net preference {first['net']:+.2f}, {verdict}."
+        f"{count(total, 'blind comparison')}: net preference {signed(first['net'])}, {verdict}."
     )
     return ProofPart(bars, total, percent(better), percent(worse), rows, bool(first["simulated"]), sentence)
 
 
-def build_cards(folder: Path, changes: pl.DataFrame, background: str) -> list[GalleryCard]:
-    """Return the first changes that were kept, and the first that were not."""
+def build_gallery(
+    folder: Path, changes: pl.DataFrame, background: str
+) -> Iterator[tuple[str, tuple[GalleryCard, ...]]]:
+    """Yield, for each method, the first changes that were kept and the first that were not."""
     pictured = changes.filter(pl.col("before").is_not_null() & pl.col("after").is_not_null())
-    parts = (pictured.filter("kept").head(MOST_KEPT), pictured.filter(~pl.col("kept")).head(MOST_LEFT))
-    return [_card(folder, row, background) for part in parts for row in part.iter_rows(named=True)]
+    for (method,), part in pictured.group_by("method", maintain_order=True):
+        changed = part.filter(pl.col("kept") & (pl.col("before") != pl.col("after"))).head(MOST_KEPT)
+        others = part.filter(~pl.col("kept")).head(MOST_LEFT)
+        rows = [row for rows in (changed, others) for row in rows.iter_rows(named=True)]
+        yield str(method), tuple(_card(folder, row, background) for row in rows)
 
 
 def _card(folder: Path, row: Mapping[str, object], background: str) -> GalleryCard:
@@ -278,7 +289,7 @@ def _card(folder: Path, row: Mapping[str, object], background: str) -> GalleryCa
         before=None if before is None else data_uri(shrunk(before, SIDE)),
         heatmap=heatmap,
         after=None if after is None else data_uri(shrunk(after, SIDE)),
-        kept=bool(row["kept"]),
+        accepted=bool(row["kept"]),
         caption=_caption(row),
     )
 
@@ -290,6 +301,11 @@ def _caption(row: Mapping[str, object]) -> str:
         if isinstance(before, float) and isinstance(after, float):
             parts.append(f"{label} {before:.2f} → {after:.2f}")
     return "; ".join([*parts, str(row["reason"])])
+
+
+def signed(number: float) -> str:
+    """Return a number with its sign, as it is printed."""
+    return f"{number:+.3f}".replace("-", "−")
 
 
 def _flatten(settings: Mapping[str, object], prefix: str = "") -> Sequence[tuple[str, str]]:

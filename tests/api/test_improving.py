@@ -1,0 +1,143 @@
+"""An improvement from findings to proof, on a small synthetic study, with a scorer that sees pixels alone."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from beholder.api.improving import filter as filtering
+from beholder.api.improving import loop as looping
+from beholder.api.improving import repair as repairing
+from beholder.api.improving.filter import filter_images
+from beholder.api.improving.loop import improve
+from beholder.api.improving.proof import prove
+from beholder.api.improving.repair import repair
+from beholder.cli.main import main
+from beholder.collect.stage import run as collect
+from beholder.consolidate.stage import run as consolidate
+from beholder.design.stage import run as design
+from beholder.errors import UserError
+from beholder.improve.critic import Critic, Pixels
+from beholder.improve.repair_run import RepairOptions
+from beholder.study.kinds.rating import RatingQuestion
+from beholder.study.question import Design
+from beholder.tables.store import Store
+
+
+def contrast_critic(name: str, device: str | None = None) -> Critic:
+    """Calls images with little detail plausible, and finds the upper left implausible."""
+    assert device is None
+
+    def score(images: Sequence[Pixels], prompts: Sequence[str]) -> np.ndarray:
+        assert len(images) == len(prompts)
+        return np.array([1 - np.abs(np.diff(image.astype(float), axis=0)).mean() / 255 for image in images])
+
+    def heatmaps(images: Sequence[Pixels], prompts: Sequence[str]) -> list[np.ndarray]:
+        assert len(images) == len(prompts)
+        levels = np.zeros((32, 32), np.float32)
+        levels[4:20, 4:20] = 0.8
+        return [levels for _ in images]
+
+    return Critic(name, "plausibility", score, 0.0, heatmaps)
+
+
+@pytest.fixture
+def study(painted_study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    for module in (filtering, looping, repairing):
+        monkeypatch.setattr(module, "load_critic", contrast_critic)
+    folder = painted_study(RatingQuestion(name="mos", design=Design(raters=8, trials=60)))
+    design(folder)
+    collect(folder, people=8)
+    consolidate(folder)
+    return folder
+
+
+def test_repair_writes_images_tables_and_a_page(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--held-out", "other", "--tries", "1", "--images", "12"]
+    assert main(["improve", "repair", str(study), "--scorer", "own", "--inpainter", "exact", *options]) == 0
+    printed = capsys.readouterr().out
+    assert "of 12 images changed" in printed
+    assert "ground truth" in printed
+    changes = Store(study).read("changes")
+    assert changes.height == 12
+    measures = Store(study).read("gains")["measure"].to_list()
+    assert measures == ["own", "held-out", "ground truth", "control"]
+    assert changes["kept"].any()
+    for row in changes.filter("kept").iter_rows(named=True):
+        assert (study / row["after"]).is_file()
+        assert (study / row["mask"]).is_file()
+        assert row["own_after"] > row["own_before"] + row["margin"]
+    page = (study / "improvements" / "repair" / "improvement.html").read_text(encoding="utf-8")
+    assert "Before and after" in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    with pytest.raises(UserError, match="--force"):
+        repair(study, scorer="own", inpainter="exact")
+    assert main(["improve", "repair", str(study), "--scorer", "own", "--inpainter", "magic", "--force"]) == 2
+    assert "known: exact, erring" in capsys.readouterr().err
+    assert Store(study).has("changes")  # what there was stays
+
+
+def test_a_proof_by_simulated_raters_and_the_same_for_people(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repair(study, scorer="own", inpainter="exact", options=RepairOptions(tries=1, control=False))
+    proof = prove(study, "repair", simulate=True, raters=8, pairs=8)
+    assert proof.pairs == 8
+    assert proof.raters == 8
+    table = Store(study).read("proofs")
+    assert table["simulated"].all()
+    assert table["method"].n_unique() == len(proof.rows) == 2  # by raters, and by raters and scores
+    counts = table.select("much_better", "better", "same", "worse", "much_worse").row(0)
+    assert table["net"][0] == pytest.approx((counts[0] + counts[1] - counts[3] - counts[4]) / sum(counts))
+    truth = Store(study).read("changes").select(pl.col("truth_after") - pl.col("truth_before")).sum().item()
+    assert np.sign(truth) == np.sign(table["net"][0])
+    assert main(["improve", "status", str(study)]) == 0
+    assert "ground truth" in capsys.readouterr().out
+
+    again = repair(study, scorer="own", inpainter="exact", name="people", options=RepairOptions(tries=1))
+    assert any(repair.accepted for repair in again.repairs)
+    assert main(["improve", "proof", str(study), "--name", "people", "--raters", "6"]) == 0
+    assert "Next: beholder collect" in capsys.readouterr().out
+    assert Store(study / "improvements" / "people" / "proof").has("trials")
+
+
+def test_a_filter_forecasts_its_gain(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--candidates", "3", "--prompts", "8", "--precision", ".2", "--json"]
+    generator = ["--generator", "poor=painter:dune"]
+    assert main(["improve", "filter", str(study), *generator, "--scorer", "own", *options]) == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["options"]["candidates"] == 3
+    gains = Store(study).read("gains")
+    assert gains["measure"].to_list() == ["own", "forecast", "ground truth"]
+    changes = Store(study).read("changes")
+    assert changes.height == 8
+    assert (changes["own_after"] >= changes["own_before"]).all()
+    kept = changes["kept"].sum()
+    listed = pl.read_csv(study / "improvements" / "filter" / "after" / "prompts.csv")
+    assert listed.height == kept
+    with pytest.raises(UserError, match="NAME=KIND:ARGUMENT"):
+        filter_images(study, generator="poor", scorer="own", name="second")
+
+
+def test_all_steps_on_one_page(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loop = improve(
+        study,
+        generator="poor=painter:ember",
+        scorer="own",
+        inpainter="exact",
+        candidates=2,
+        prompts=10,
+        simulate=True,
+    )
+    assert loop.repaired is not None
+    assert {row["step"] for row in loop.gains} == {"filter", "repair"}
+    assert loop.proof.rows
+    changes = Store(study).read("changes")
+    assert changes["method"].unique().sort().to_list() == ["filter", "repair"]
+    page = loop.improvement.page.read_text(encoding="utf-8")
+    assert "then repaired" in page
+    assert "Simulated raters call the image after better" in page
+    assert main(["improve", str(study), "--generator", "nobody", "--scorer", "own", "--name", "other"]) == 2
+    assert "NAME=KIND:ARGUMENT" in capsys.readouterr().err
