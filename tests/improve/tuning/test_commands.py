@@ -42,7 +42,7 @@ def scorer(tmp_path_factory: pytest.TempPathFactory) -> str:
 def run(*arguments: str) -> str:
     outcome = CliRunner().invoke(improve, list(arguments))
     assert outcome.exit_code == 0, outcome.output
-    return outcome.output
+    return outcome.stdout
 
 
 def test_guide_tune_and_their_tables(painted_study: Callable[..., Path], scorer: str) -> None:
