@@ -21,7 +21,7 @@ import torch
 
 from beholder.improve.alarms.watches import Watches
 from beholder.improve.gains import mean_gain
-from beholder.improve.tuning.before_after import Shown, shown
+from beholder.improve.tuning.before_after import SavedImages, save_sample
 from beholder.improve.tuning.guide import GuideSettings, guided_sample
 from beholder.improve.tuning.losses import Prompts
 from beholder.improve.tuning.reward import Reward, load_reward
@@ -58,7 +58,7 @@ def features_of(folder: Path, scorer: str) -> Callable[[np.ndarray], np.ndarray]
     return features
 
 
-def watches_of(folder: Path, scorer: str, before: Shown, others: Shown, seed: int) -> Watches:
+def watches_of(folder: Path, scorer: str, before: SavedImages, others: SavedImages, seed: int) -> Watches:
     """Watches by the scorer of the other kind."""
     other = load_reward(str(folder / (REALISM if scorer == OVERALL else OVERALL)))
 
@@ -82,13 +82,13 @@ def prompts_of(seed: int) -> tuple[list[str], list[str]]:
     return texts[:TUNED], texts[TUNED:]
 
 
-def draw(generator: PaintedGenerator, prompts: list[str], seeds: list[int]) -> Shown:
+def draw(generator: PaintedGenerator, prompts: list[str], seeds: list[int]) -> SavedImages:
     """Images of the generator as it is, with their ground truth."""
     with torch.no_grad():
-        return shown(generator, sample(generator, prompts, seeds), prompts, seeds)
+        return save_sample(generator, sample(generator, prompts, seeds), prompts, seeds)
 
 
-def true_gain(before: Shown, after: Shown, aspect: str = "overall") -> dict[str, float]:
+def true_gain(before: SavedImages, after: SavedImages, aspect: str = "overall") -> dict[str, float]:
     """The mean gain of the ground truth, with its 95 % confidence interval over prompts."""
     gains = [
         getattr(second, aspect) - getattr(first, aspect)
@@ -117,13 +117,13 @@ def run_guide(folder: Path, seed: int) -> dict[str, Any]:
         ("noise", GuideSettings(iterations=8)),
     ):
         began = time.process_time()
-        after = shown(generator, guided_sample(generator, reward, prompts, seeds, settings), prompts, seeds)
+        after = save_sample(generator, guided_sample(generator, reward, prompts, seeds, settings), prompts, seeds)
         row[name] = {**true_gain(before, after), "cpu": (time.process_time() - began) / len(prompts)}
         row[name]["own"] = own_gain(reward, before, after)
     return row
 
 
-def own_gain(reward: Reward, before: Shown, after: Shown) -> float:
+def own_gain(reward: Reward, before: SavedImages, after: SavedImages) -> float:
     """The gain by the scorer that was optimised."""
     scores = [
         reward.plain(torch.from_numpy(images.pixels).movedim(-1, 1).float() / 255, images.prompts)
@@ -178,7 +178,7 @@ def run_best(folder: Path, seed: int) -> dict[str, Any]:
     )
     chosen = scores.argmax(axis=0)
     rows = range(len(prompts))
-    after = Shown(
+    after = SavedImages(
         before.prompts,
         tuple(several[int(chosen[row])].seeds[row] for row in rows),
         np.stack([several[int(chosen[row])].pixels[row] for row in rows]),
@@ -208,7 +208,7 @@ def run_words(folder: Path, seed: int) -> dict[str, Any]:
         for prompt, truth in zip(prompts, before.truths, strict=True)
     )
     after, at_random = (
-        shown(generator, follow_words(generator, prompts, seeds, words, WordSettings()), prompts, seeds)
+        save_sample(generator, follow_words(generator, prompts, seeds, words, WordSettings()), prompts, seeds)
         for words in (missed, random_words(prompts, missed, rng))
     )
     right = sum(
