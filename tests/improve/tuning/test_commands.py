@@ -67,7 +67,7 @@ def test_guide_tune_and_their_tables(painted_study: Callable[..., Path], scorer:
     assert changes["truth_before"].null_count() == 0
     watches = set(pl.read_parquet(place / "alarms.parquet")["watch"])
     assert {"diversity", "realism", "colour", "frequency", "distance"} < watches
-    refused = CliRunner().invoke(improve, ["tune", *common, "--method", "dpo"])
+    refused = CliRunner().invoke(improve, ["tune", *common, "--method", "dpo", "--name", "pairs"])
     assert refused.exit_code != 0
     assert "labels" in str(refused.exception) or "Diffusion-DPO" in str(refused.exception)
 
