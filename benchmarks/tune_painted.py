@@ -147,7 +147,7 @@ def run_tune(folder: Path, seed: int, *, anchor: float, scorer: str, aspect: str
         return watches.look(now.pixels)
 
     material = Material(Prompts(tuple(tuned_on), (500, 501)), reward)
-    settings = TuneSettings(steps=steps, batch=8, rate=RATE, anchor=anchor, check_every=10, seed=seed)
+    settings = TuneSettings(steps=steps, batch=8, rate=RATE, anchor=anchor, check_every=5, seed=seed)
     began = time.process_time()
     with tempfile.TemporaryDirectory() as scratch:
         outcome = tune(generator, material, settings, Path(scratch), look=look, stop_at_alarm=False)
@@ -162,7 +162,10 @@ def run_tune(folder: Path, seed: int, *, anchor: float, scorer: str, aspect: str
         "curve": [round(gain, 4) for gain in curve],
         "raised": raised,
         "cpu": time.process_time() - began,
-        "last": {alarm.watch.partition(" ")[0]: round(alarm.value, 3) for _, alarm in outcome.alarms[-6:]},
+        "looks": [
+            [step, alarm.watch.partition(" ")[0], *(round(end, 3) for end in (alarm.value, alarm.low, alarm.high))]
+            for step, alarm in outcome.alarms
+        ],
     }
 
 
