@@ -6,6 +6,7 @@ and the ground truth of what they paint.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 
 from beholder.errors import UserError, unknown_name
 from beholder.models.pipelines.inpainter import Inpainter
@@ -27,9 +28,22 @@ def _erring(argument: str) -> WorldInpainter:
         raise UserError(f"erring:{argument}: a probability from 0 to 1 is expected") from error
 
 
+def _flow(kind: str) -> Callable[[str], Inpainter]:
+    """The loader of inpainters that need torch, which is imported when one is loaded."""
+
+    def load(argument: str) -> Inpainter:
+        generators = import_module("beholder.improve.tuning.generators")
+        inpainter: Inpainter = generators.load_flow_inpainter(f"{kind}:{argument}")
+        return inpainter
+
+    return load
+
+
 INPAINTERS: dict[str, InpainterKind] = {
     "exact": InpainterKind(lambda _: WorldInpainter(), "of the synthetic world; never errs"),
     "erring": InpainterKind(_erring, f"of the synthetic world; adds a flaw at a rate, {ERROR} by default"),
+    "pixel-flow": InpainterKind(_flow("pixel-flow"), "a small flow of 32 × 32 pixels, by its folder"),
+    "diffusers": InpainterKind(_flow("diffusers"), "a pipeline of diffusers, by folder or hub name"),
 }
 """The inpainters by name."""
 

@@ -13,7 +13,7 @@ from beholder.improve.alarms.alarm import Alarm
 from beholder.improve.alarms.watches import Watches
 from beholder.improve.gains import Row
 from beholder.improve.repair_run import begin_folder
-from beholder.improve.tuning.before_after import Shown, shown, write_before_after
+from beholder.improve.tuning.before_after import SavedImages, save_sample, write_before_after
 from beholder.improve.tuning.generators import load_trainable
 from beholder.improve.tuning.guide import GuideSettings, guided_sample
 from beholder.improve.tuning.reward import Reward, load_reward
@@ -72,7 +72,7 @@ def guide(
     """
     settings = settings or GuideSettings(iterations=8)
     improvement = new_improvement(folder, name, force=force)
-    made, reward = load_trainable(generator), load_reward(scorer, device)
+    trainable, reward = load_trainable(generator), load_reward(scorer, device)
     second = load_reward(held_out, device) if held_out else None
     prompts = study_prompts(folder, images)
     seeds = seeds_of(len(prompts), load_study(folder).seed)
@@ -80,19 +80,21 @@ def guide(
     for start in range(0, len(prompts), BATCH):
         texts, drawn = prompts[start : start + BATCH], seeds[start : start + BATCH]
         with torch.no_grad():
-            before.append(shown(made, sample(made, texts, drawn), texts, drawn))
-        after.append(shown(made, guided_sample(made, reward, texts, drawn, settings), texts, drawn))
+            before.append(save_sample(trainable, sample(trainable, texts, drawn), texts, drawn))
+        after.append(
+            save_sample(trainable, guided_sample(trainable, reward, texts, drawn, settings), texts, drawn)
+        )
         if progress:
             progress("guide", min(start + BATCH, len(prompts)), len(prompts))
-    plain, guided = join_shown(before), join_shown(after)
-    watches = watch_study(folder, made, plain, [second] if second else [])
+    plain, guided = join_images(before), join_images(after)
+    watches = watch_study(folder, trainable, plain, [second] if second else [])
     alarms = [(0, alarm) for alarm in watches.look(guided.pixels)]
     begin_folder(improvement)
-    recorded = {"generator": str(made.identity), "scorer": reward.identity, **asdict(settings)}
+    recorded = {"generator": str(trainable.identity), "scorer": reward.identity, **asdict(settings)}
     gains = write_before_after(
         improvement,
         "guide",
-        made,
+        trainable,
         plain,
         guided,
         reward=reward,
@@ -104,16 +106,18 @@ def guide(
     return GeneratorChange(tuple(gains), tuple(alarms))
 
 
-def watch_study(folder: Path, generator: TrainableGenerator, before: Shown, held_out: list[Reward]) -> Watches:
+def watch_study(
+    folder: Path, generator: TrainableGenerator, before: SavedImages, held_out: list[Reward]
+) -> Watches:
     """Watches over a generator, with the study's real images as reference where there are enough."""
     height, width = before.pixels.shape[1:3]
     reference = real_images(folder, len(before.prompts), (height, width))
     return watch_generator(generator, before.prompts, before.seeds, held_out=held_out, reference=reference)
 
 
-def join_shown(parts: list[Shown]) -> Shown:
+def join_images(parts: list[SavedImages]) -> SavedImages:
     """Several batches of images as one."""
-    return Shown(
+    return SavedImages(
         tuple(prompt for part in parts for prompt in part.prompts),
         tuple(seed for part in parts for seed in part.seeds),
         torch.cat([torch.from_numpy(part.pixels) for part in parts]).numpy(),

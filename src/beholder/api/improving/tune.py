@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from peft.utils import get_peft_model_state_dict
 
-from beholder.api.improving.guide import BATCH, IMAGES, GeneratorChange, join_shown, watch_study
+from beholder.api.improving.guide import BATCH, IMAGES, GeneratorChange, join_images, watch_study
 from beholder.api.improving.page import write_improvement_page
 from beholder.api.improving.prompts import seeds_of, study_prompts
 from beholder.api.improving.repair import new_improvement
 from beholder.errors import UserError
 from beholder.improve.repair_run import begin_folder
 from beholder.improve.tuning.adapters import base_weights, save_lora
-from beholder.improve.tuning.before_after import Shown, shown, write_before_after
+from beholder.improve.tuning.before_after import SavedImages, save_sample, write_before_after
 from beholder.improve.tuning.generators import load_trainable
 from beholder.improve.tuning.material import best_material, pair_material, reward_material, split_prompts
 from beholder.improve.tuning.reward import Reward, load_reward
@@ -73,38 +73,38 @@ def tune(
     settings = settings or TuneSettings()
     improvement = new_improvement(folder, name, force=force)
     study_seed = load_study(folder).seed
-    made = load_trainable(generator)
+    trainable = load_trainable(generator)
     reward = load_reward(scorer, device) if scorer else None
     second = load_reward(held_out, device) if held_out else None
     split = split_prompts(study_prompts(folder), np.random.default_rng([study_seed, 46]))
     settings = replace(settings, seed=settings.seed + study_seed)
-    material = _material(folder, made, split.tuned, reward, settings, pairs_of, scorer if weigh else None)
+    material = _material(folder, trainable, split.tuned, reward, settings, pairs_of, scorer if weigh else None)
     unseen = list(split.unseen[:images])
     seeds = seeds_of(len(unseen), study_seed)
-    before = _draw(made, unseen, seeds)
-    watches = watch_study(folder, made, before, [second] if second else [])
+    before = _draw(trainable, unseen, seeds)
+    watches = watch_study(folder, trainable, before, [second] if second else [])
     state = improvement.folder.with_name(f"{name}.state")
     tuned = run_tuning(
-        made,
+        trainable,
         material,
         settings,
         state,
-        look=lambda: look_now(watches, made, seeds),
+        look=lambda: look_now(watches, trainable, seeds),
         resume=not force,
         progress=(lambda done, total: progress("tune", done, total)) if progress else None,
     )
-    after = _draw(made, unseen, seeds)
+    after = _draw(trainable, unseen, seeds)
     begin_folder(improvement)
-    with base_weights(made):
-        identity = str(made.identity)
+    with base_weights(trainable):
+        identity = str(trainable.identity)
     recorded = {"generator": identity, "scorer": reward.identity if reward else "raters", **asdict(settings)}
-    save_lora(improvement.folder / LORA, made, settings.rank, {"generator": generator, "step": tuned.step})
-    if hasattr(made, "export_lora"):
-        made.export_lora(improvement.folder / LORA, get_peft_model_state_dict(made.module))
+    save_lora(improvement.folder / LORA, trainable, settings.rank, {"generator": generator, "step": tuned.step})
+    if hasattr(trainable, "export_lora"):
+        trainable.export_lora(improvement.folder / LORA, get_peft_model_state_dict(trainable.module))
     gains = write_before_after(
         improvement,
         "tune",
-        made,
+        trainable,
         before,
         after,
         reward=reward,
@@ -118,13 +118,13 @@ def tune(
     return GeneratorChange(tuple(gains), tuned.alarms, tuned.step, tuned.steps)
 
 
-def _draw(generator: TrainableGenerator, prompts: list[str], seeds: list[int]) -> Shown:
+def _draw(generator: TrainableGenerator, prompts: list[str], seeds: list[int]) -> SavedImages:
     parts = []
     for start in range(0, len(prompts), BATCH):
         texts, drawn = prompts[start : start + BATCH], seeds[start : start + BATCH]
         with torch.no_grad():
-            parts.append(shown(generator, sample(generator, texts, drawn), texts, drawn))
-    return join_shown(parts)
+            parts.append(save_sample(generator, sample(generator, texts, drawn), texts, drawn))
+    return join_images(parts)
 
 
 def _material(

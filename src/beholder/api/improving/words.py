@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from beholder.api.improving.guide import BATCH, IMAGES, GeneratorChange, join_shown, watch_study
+from beholder.api.improving.guide import BATCH, IMAGES, GeneratorChange, join_images, watch_study
 from beholder.api.improving.page import write_improvement_page
 from beholder.api.improving.prompts import seeds_of, study_prompts
 from beholder.api.improving.repair import new_improvement
 from beholder.errors import UserError
 from beholder.improve.gains import Row
 from beholder.improve.repair_run import begin_folder
-from beholder.improve.tuning.before_after import Shown, shown, truth_gains, write_before_after
+from beholder.improve.tuning.before_after import SavedImages, save_sample, truth_gains, write_before_after
 from beholder.improve.tuning.generators import load_trainable
 from beholder.improve.tuning.words import (
     WordSettings,
@@ -61,7 +61,7 @@ def words(
     """
     settings = settings or WordSettings()
     improvement = new_improvement(folder, name, force=force)
-    made = load_trainable(generator)
+    trainable = load_trainable(generator)
     (member,) = load_members([Path(scorer)], device)
     if not getattr(member.model.settings, "keywords", False):
         raise UserError(f"{scorer} predicts no misaligned words; a rich-feedback model does")
@@ -71,18 +71,18 @@ def words(
     parts = []
     for start in range(0, len(prompts), BATCH):
         texts, drawn = prompts[start : start + BATCH], seeds[start : start + BATCH]
-        parts.append(_follow(made, member, texts, drawn, settings, rng))
+        parts.append(_follow(trainable, member, texts, drawn, settings, rng))
         if progress:
             progress("words", min(start + BATCH, len(prompts)), len(prompts))
-    before, after, control = (join_shown([part[place] for part in parts]) for place in range(3))
-    alarms = [(0, alarm) for alarm in watch_study(folder, made, before, []).look(after.pixels)]
+    before, after, control = (join_images([part[place] for part in parts]) for place in range(3))
+    alarms = [(0, alarm) for alarm in watch_study(folder, trainable, before, []).look(after.pixels)]
     begin_folder(improvement)
     more: list[Row] = truth_gains(before, control, "control")
-    recorded = {"generator": str(made.identity), "scorer": member.identity, **asdict(settings)}
+    recorded = {"generator": str(trainable.identity), "scorer": member.identity, **asdict(settings)}
     gains = write_before_after(
         improvement,
         "words",
-        made,
+        trainable,
         before,
         after,
         reward=None,
@@ -102,12 +102,12 @@ def _follow(
     seeds: list[int],
     settings: WordSettings,
     rng: np.random.Generator,
-) -> tuple[Shown, Shown, Shown]:
+) -> tuple[SavedImages, SavedImages, SavedImages]:
     """Images before, after, and with random words."""
     predict = word_predictor(member, settings.threshold)
     with torch.no_grad():
         plain = sample(generator, prompts, seeds)
-    before = shown(generator, plain, prompts, seeds)
+    before = save_sample(generator, plain, prompts, seeds)
     missed = predict(plain.images, prompts)
     chosen = seeds
     if settings.tries:
@@ -115,6 +115,6 @@ def _follow(
         with torch.no_grad():
             missed = predict(sample(generator, prompts, chosen).images, prompts)
     followed = follow_words(generator, prompts, chosen, missed, settings)
-    after = shown(generator, followed, prompts, chosen)
+    after = save_sample(generator, followed, prompts, chosen)
     at_random = follow_words(generator, prompts, seeds, random_words(prompts, missed, rng), settings)
-    return before, after, shown(generator, at_random, prompts, seeds)
+    return before, after, save_sample(generator, at_random, prompts, seeds)

@@ -28,7 +28,7 @@ UNDETECTED = "−detectability"
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class SavedImages:
     """Images as they are saved, with their ground truth where the generator knows it."""
 
     prompts: tuple[str, ...]
@@ -37,21 +37,23 @@ class Shown:
     truths: tuple[GroundTruth, ...] = ()
 
 
-def shown(generator: TrainableGenerator, drawn: Sample, prompts: Sequence[str], seeds: Sequence[int]) -> Shown:
+def save_sample(
+    generator: TrainableGenerator, drawn: Sample, prompts: Sequence[str], seeds: Sequence[int]
+) -> SavedImages:
     """The images of a sample as they are saved."""
     truths: tuple[GroundTruth, ...] = ()
     if isinstance(generator, KnowsTruth):
-        made = generator.pictures(drawn.latents, generator.context(prompts, seeds))
-        truths = tuple(picture.truth for picture in made)
-    return Shown(tuple(prompts), tuple(seeds), to_bytes(drawn.images), truths)
+        pictures = generator.pictures(drawn.latents, generator.context(prompts, seeds))
+        truths = tuple(picture.truth for picture in pictures)
+    return SavedImages(tuple(prompts), tuple(seeds), to_bytes(drawn.images), truths)
 
 
-def score_shown(reward: Reward, images: Shown) -> NDArray[np.float64]:
+def score_images(reward: Reward, images: SavedImages) -> NDArray[np.float64]:
     """The rewards of saved images."""
     return reward.plain(torch.from_numpy(images.pixels).movedim(-1, 1).float() / 255, images.prompts)
 
 
-def truth_gains(before: Shown, after: Shown, measure: str = "ground truth") -> list[Row]:
+def truth_gains(before: SavedImages, after: SavedImages, measure: str = "ground truth") -> list[Row]:
     """Rows of gains by the ground truth, one per aspect; none where it is not known."""
     if not (before.truths and after.truths):
         return []
@@ -75,8 +77,8 @@ def write_before_after(
     improvement: Improvement,
     method: str,
     generator: TrainableGenerator,
-    before: Shown,
-    after: Shown,
+    before: SavedImages,
+    after: SavedImages,
     *,
     reward: Reward | None,
     held_out: Reward | None,
@@ -87,7 +89,7 @@ def write_before_after(
     """Write the images and the tables of an improvement, and return the rows of gains."""
     paths = [_save(improvement, folder, images) for folder, images in (("before", before), ("after", after))]
     scores = {
-        measure: (scorer, score_shown(scorer, before), score_shown(scorer, after))
+        measure: (scorer, score_images(scorer, before), score_images(scorer, after))
         for measure, scorer in (("own", reward), ("held-out", held_out))
         if scorer is not None
     }
@@ -105,13 +107,13 @@ def write_before_after(
     if before.truths and after.truths:
         pairs = zip((*paths[0], *paths[1]), (*before.truths, *after.truths), strict=True)
         write_truth(improvement, pairs)
-    found = [alarm.row(step) for step, alarm in alarms]
-    rows: dict[str, Sequence[Mapping[str, object]]] = {"changes": changes, "gains": gains, "alarms": found}
+    findings = [alarm.row(step) for step, alarm in alarms]
+    rows: dict[str, Sequence[Mapping[str, object]]] = {"changes": changes, "gains": gains, "alarms": findings}
     record_improvement(improvement, rows, settings=settings, seed=load_study(improvement.study).seed)
     return gains
 
 
-def _save(improvement: Improvement, name: str, images: Shown) -> list[str]:
+def _save(improvement: Improvement, name: str, images: SavedImages) -> list[str]:
     folder: Path = improvement.folder / name
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
@@ -149,7 +151,7 @@ def _scored(
     return columns
 
 
-def _true(before: Shown, after: Shown, number: int) -> dict[str, object]:
+def _true(before: SavedImages, after: SavedImages, number: int) -> dict[str, object]:
     if not (before.truths and after.truths):
         return {}
     return {"truth_before": before.truths[number].overall, "truth_after": after.truths[number].overall}

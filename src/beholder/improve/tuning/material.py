@@ -68,13 +68,13 @@ def best_material(
     With ``heatmaps`` the loss is weighed by where an image is predicted to be flawless, 1 − heatmap.
     """
     seeds = [int(drawn) for drawn in np.random.SeedSequence([seed, 42]).generate_state(candidates)]
-    texts, chosen, kept, weights = list(prompts), list[int](), [], []
+    texts, chosen, latents, weights = list(prompts), list[int](), [], []
     for prompt in texts:
         with torch.no_grad():
             drawn = sample(generator, [prompt] * candidates, seeds)
             best = int(np.argmax(reward.plain(drawn.images, [prompt] * candidates)))
             chosen.append(seeds[best])
-            kept.append(drawn.latents[best])
+            latents.append(drawn.latents[best])
             if heatmaps is not None:
                 flawed = heatmaps.with_gradients(drawn.images[best : best + 1], [prompt]).heatmaps[aspect]
                 weights.append(_weights(flawed, drawn.latents[best]))
@@ -83,7 +83,7 @@ def best_material(
         return generator.context([texts[row] for row in rows], [chosen[row] for row in rows])
 
     spread = torch.stack(weights) if weights else None
-    examples = Examples(torch.stack(kept), context_of, spread)
+    examples = Examples(torch.stack(latents), context_of, spread)
     return Material(examples=examples, fingerprint=_fingerprint(prompts, reward.identity, candidates))
 
 
@@ -138,9 +138,11 @@ def study_pairs(folder: Path, name: str) -> pl.DataFrame:
     store = Store(folder)
     images = store.read("images").filter(pl.col("generator") == name).select("image", "path", "prompt")
     texts = store.read_or_empty("prompts").select("prompt", "text")
-    made = store.read_or_empty("generations").filter(pl.col("status") == DONE).select("path", "seed")
+    generations = store.read_or_empty("generations").filter(pl.col("status") == DONE).select("path", "seed")
     about = (
-        images.join(texts, on="prompt").join(made, on="path", how="left").with_columns(pl.col("seed").fill_null(0))
+        images.join(texts, on="prompt")
+        .join(generations, on="path", how="left")
+        .with_columns(pl.col("seed").fill_null(0))
     )
     labels = store.read("labels").filter(pl.col("method") == "preference", pl.col("other").is_not_null())
     first = about.rename({"path": "path_image", "seed": "seed_image"})

@@ -92,7 +92,7 @@ def tune(
     parameters = add_lora(generator, settings.rank, settings.seed)
     optimiser = torch.optim.AdamW(parameters.values(), lr=settings.rate, weight_decay=0.0)
     run = Run(parameters, optimiser, json.dumps([asdict(settings), material.fingerprint]))
-    run.kept = _copied(run)
+    run.tensors = _copied(run)
     if not (resume and resume_run(folder, run)):
         _note(run, look() if look else [])
     ended = False
@@ -103,7 +103,7 @@ def tune(
         _note(run, alarms)
         ended = bool(raised(alarms)) and stop_at_alarm
         if not ended:
-            run.kept = _copied(run)
+            run.tensors = _copied(run)
         save_run(folder, run)
         if progress:
             progress(run.step, settings.steps)
@@ -143,8 +143,8 @@ def _ended(run: Run) -> Tuned:
     """Put the weights back that are kept."""
     with torch.no_grad():
         for name, parameter in run.parameters.items():
-            parameter.copy_(run.kept[name])
-    return Tuned(int(run.kept["step"]), run.step, tuple(map(_finding, run.notes)))
+            parameter.copy_(run.tensors[name])
+    return Tuned(int(run.tensors["step"]), run.step, tuple(map(_finding, run.notes)))
 
 
 def _finding(note: dict[str, Any]) -> tuple[int, Alarm]:

@@ -26,7 +26,7 @@ class Run:
     step: int = 0
     notes: list[dict[str, Any]] = field(default_factory=list)
     """What was recorded on the way, as plain dictionaries."""
-    kept: dict[str, torch.Tensor] = field(default_factory=dict)
+    tensors: dict[str, torch.Tensor] = field(default_factory=dict)
     """Other tensors that change with the steps, such as the best weights so far."""
 
 
@@ -38,7 +38,7 @@ def save_run(folder: Path, run: Run) -> None:
         "parameters": {name: parameter.detach() for name, parameter in run.parameters.items()},
         "optimiser": run.optimiser.state_dict(),
         "notes": run.notes,
-        "kept": run.kept,
+        "tensors": run.tensors,
     }
     folder.mkdir(parents=True, exist_ok=True)
     with write_atomically(folder / STATE) as file:
@@ -64,7 +64,7 @@ def resume_run(folder: Path, run: Run) -> bool:
         for name, parameter in run.parameters.items():
             parameter.copy_(content["parameters"][name])
     run.optimiser.load_state_dict(content["optimiser"])
-    run.step, run.notes, run.kept = int(content["step"]), list(content["notes"]), dict(content["kept"])
+    run.step, run.notes, run.tensors = int(content["step"]), list(content["notes"]), dict(content["tensors"])
     return True
 
 

@@ -121,7 +121,7 @@ def _names(
     grid: float,
     cast: float,
 ) -> tuple[str, ...]:
-    whole = {
+    of_frame = {
         "flat contrast": float(parts.contrast[0]),
         "colour cast": cast,
         "pattern": grid,
@@ -130,5 +130,5 @@ def _names(
     return (
         *(f"wrong {attribute.name}" for attribute in wrong),
         *(kind for kind, severity in zip(canvas.kinds, severities, strict=True) if severity >= VISIBLE),
-        *(name for name, severity in whole.items() if severity >= VISIBLE),
+        *(name for name, severity in of_frame.items() if severity >= VISIBLE),
     )

@@ -119,8 +119,8 @@ class _Look(nn.Module):
             self._split(self.to_v(words)),
             attn_mask=~absent[:, None, None, :],
         )
-        seen = self.to_out(attended.transpose(1, 2).flatten(2))
-        total: torch.Tensor = maps + seen.transpose(1, 2).reshape(maps.shape)
+        attending = self.to_out(attended.transpose(1, 2).flatten(2))
+        total: torch.Tensor = maps + attending.transpose(1, 2).reshape(maps.shape)
         return total
 
     def _split(self, vectors: torch.Tensor) -> torch.Tensor:

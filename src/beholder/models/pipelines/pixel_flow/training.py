@@ -54,7 +54,7 @@ def train_pixel_flow(
     numbers = word_numbers(prompts, settings)
     optimiser = torch.optim.AdamW(network.parameters(), lr=training.rate, betas=(0.9, 0.99), weight_decay=0.01)
     run = Run(dict(network.named_parameters()), optimiser, _fingerprint(images, prompts, training))
-    run.kept = {name: parameter.detach().clone() for name, parameter in run.parameters.items()}
+    run.tensors = {name: parameter.detach().clone() for name, parameter in run.parameters.items()}
     if resume:
         resume_run(folder, run)
     while run.step < training.steps:
@@ -63,7 +63,7 @@ def train_pixel_flow(
         save_run(folder, run)
         if progress:
             progress(run.step, training.steps)
-    network.load_state_dict({**network.state_dict(), **run.kept})
+    network.load_state_dict({**network.state_dict(), **run.tensors})
     save_pixel_flow(folder, network, settings)
     drop_state(folder)
     return network.eval()
@@ -73,13 +73,13 @@ def word_numbers(
     prompts: Sequence[str], settings: PixelFlowSettings, without: Sequence[Sequence[int]] | None = None
 ) -> torch.Tensor:
     """Return the words of prompts as numbers (n, longest): 0 for none, 1 for an unknown or omitted word."""
-    known = {word: number for number, word in enumerate(settings.vocabulary, start=2)}
+    places = {word: number for number, word in enumerate(settings.vocabulary, start=2)}
     rows = torch.zeros(len(prompts), settings.longest, dtype=torch.int64)
     for row, prompt in enumerate(prompts):
         omitted = set(without[row]) if without else set()
         words = split_words(prompt)[: settings.longest]
         for place, word in enumerate(words):
-            rows[row, place] = 1 if place in omitted else known.get(word, 1)
+            rows[row, place] = 1 if place in omitted else places.get(word, 1)
     rows[:, 0] = rows[:, 0].clamp_min(1)  # an empty prompt still has a place to attend to
     return rows
 
@@ -134,7 +134,7 @@ def _loss(
 def _average(run: Run, share: float) -> None:
     with torch.no_grad():
         for name, parameter in run.parameters.items():
-            run.kept[name].lerp_(parameter, 1 - share)
+            run.tensors[name].lerp_(parameter, 1 - share)
 
 
 def _factor(step: int, steps: int) -> float:
