@@ -51,13 +51,34 @@ def main() -> None:
         critics = [load_critic(str(model)) for model in train_scorers(arguments.folder)]
         np.savez(scored, **score_pool(critics, pool))  # type: ignore[arg-type]
     pool |= dict(np.load(scored))
-    rows = np.array([forecast(pool, np.random.default_rng([arguments.seed, s])) for s in range(arguments.seeds)])
-    covered = int(rows[:, 0].sum())
-    low, high = wilson(covered, len(rows))
-    print(f"covered: {covered / len(rows):.1%} [{float(low):.1%}, {float(high):.1%}] of {len(rows)} seeds")
-    names = ("half-width", "true gain", "forecast", "by the scorer that chose", "by the held-out scorer")
-    for name, column in zip(names, rows[:, 1:].T, strict=True):
+    ratings = expected_ratings(arguments.pool)
+    rows = np.array(
+        [forecast(pool, ratings, np.random.default_rng([arguments.seed, s])) for s in range(arguments.seeds)]
+    )
+    for name, column in (("raters' scale", 0), ("ground truth", 1)):
+        covered = int(rows[:, column].sum())
+        low, high = wilson(covered, len(rows))
+        rate_text = f"{covered / len(rows):.1%} [{float(low):.1%}, {float(high):.1%}]"
+        print(f"{name}: true gain covered for {rate_text} of {len(rows)} seeds")
+    names = (
+        *("half-width", "true gain on the raters' scale", "true gain in ground truth", "forecast"),
+        *("by the scorer that chose", "by the held-out scorer"),
+    )
+    for name, column in zip(names, rows[:, 2:].T, strict=True):
         print(f"{name}: median {np.median(column):.4f}, mean {column.mean():.4f}")
+
+
+def expected_ratings(pool: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean rating, from 0 to 1, of all raters of images of each quality from 0 to 1."""
+    raters = draw_raters(60, 0, np.random.default_rng(32_000 + pool))
+    rng = np.random.default_rng(35_000)
+    quality = np.linspace(0, 1, 101)
+    means = []
+    for rater in raters:
+        noise = rng.normal(0, rater.noise * (1 + 0.5 * rater.drift), (400, 1))
+        perceived = np.clip(quality + rater.leniency + noise, 0, 1)
+        means.append((np.floor(4 * perceived + 0.5) / 4).mean(axis=0))
+    return quality, np.mean(means, axis=0)
 
 
 def paint_pool(pool: int) -> dict[str, NDArray[np.generic]]:
@@ -105,9 +126,11 @@ def rate(rater: object, truth: GroundTruth, rng: np.random.Generator) -> float:
 
 
 def forecast(
-    pool: dict[str, NDArray[np.float64]], rng: np.random.Generator
-) -> tuple[bool, float, float, float, float, float]:
-    """Filter some prompts, forecast by others, and compare with the ground truth."""
+    pool: dict[str, NDArray[np.float64]],
+    expected: tuple[NDArray[np.float64], NDArray[np.float64]],
+    rng: np.random.Generator,
+) -> tuple[bool, bool, float, float, float, float, float, float]:
+    """Filter some prompts, forecast by others, and compare with what all raters would say, and with the truth."""
     filtered = rng.choice(PROMPTS, DRAWN, replace=False)
     labelled = rng.choice(LABELLED, DRAWN_LABELLED, replace=False)
     scores, truth = pool["filter-scores"][filtered], pool["filter-truth"][filtered]
@@ -120,11 +143,22 @@ def forecast(
         chosen,
         label_variance=float((ratings.var(axis=1, ddof=1) / RATERS).mean()),
     )
-    true = float(truth[np.arange(DRAWN), chosen].mean() - truth.mean())
+    rows = np.arange(DRAWN)
+    rated = np.interp(truth, *expected)
+    by_raters = float(rated[rows, chosen].mean() - rated.mean())
+    true = float(truth[rows, chosen].mean() - truth.mean())
     gain = predicted.gain
-    half_width = (gain.high - gain.low) / 2
     own, other = predicted.naive.tolist()
-    return gain.low <= true <= gain.high, half_width, true, gain.value, own, other
+    return (
+        gain.low <= by_raters <= gain.high,
+        gain.low <= true <= gain.high,
+        (gain.high - gain.low) / 2,
+        by_raters,
+        true,
+        gain.value,
+        own,
+        other,
+    )
 
 
 if __name__ == "__main__":

@@ -44,9 +44,14 @@ def main() -> None:
     models = [str(model) for model in train_scorers(arguments.folder)]
     own, held_out = (load_critic(model) for model in models)
     choice = choose(own, held_out, WorldInpainter(error=0.5), origins(DEVELOPMENT, 5_000 + arguments.seed))
+    basis = choice.basis
+    assert basis is not None
+    assert basis.by_changes is not None
+    assert basis.by_interval is not None
     print(
-        f"threshold {choice.masks.threshold}, dilation {choice.masks.dilation}, errors correlated by "
-        f"{choice.correlation:.2f}, margin {choice.margin:.3f} (half-width of the scorer {own.half_width:.3f})\n"
+        f"threshold {choice.masks.threshold}, dilation {choice.masks.dilation}, margin {choice.margin:.3f}: "
+        f"by the interval {basis.by_interval:.3f} (half-width {own.half_width:.3f}, errors correlated by "
+        f"{basis.correlation:.2f}), by changes {basis.by_changes:.3f}\n"
     )
     print("| inpainter | margin | measured by | gain [95 % CI] | of possible | truly worse | kept |")
     print("|---|---|---|---|---|---|---|", flush=True)

@@ -9,7 +9,7 @@ from beholder.errors import UserError
 from beholder.improve.choosing import choose_repair
 from beholder.improve.critic import Critic
 from beholder.improve.gains import gain_row
-from beholder.improve.margin import error_correlation, margin_of
+from beholder.improve.margin import choose_margin, error_correlation
 from beholder.improve.masks import MaskSettings, build_mask
 from beholder.improve.repair import pixels_changed_outside, repair_images
 from beholder.simulate.inpainting.oracle import WorldInpainter
@@ -62,20 +62,44 @@ def test_tries_of_an_erring_inpainter_and_a_margin(origins: list[Origin], critic
 
 
 def test_the_margin_by_hand() -> None:
-    assert margin_of(0.2) == pytest.approx(0.2 * 2**0.5)
-    assert margin_of(0.2, 0.875) == pytest.approx(0.1)  # .2 · √(2 · .125)
-    assert margin_of(0.2, 1.0) == 0.0
+    """Without a second scorer: 1.6449/1.96 · .2 · √2 = .2374."""
+    alone = choose_margin(0.2)
+    assert alone.margin == pytest.approx(0.2374, abs=1e-4)
+    assert (alone.correlation, alone.by_changes) == (0.0, None)
     with pytest.raises(UserError, match="no prediction interval"):
-        margin_of(None)
+        choose_margin(None)
 
 
-def test_the_correlation_of_errors() -> None:
+def test_the_margin_with_a_second_scorer() -> None:
     rng = np.random.default_rng(2)
-    truth, shared = rng.normal(0, 1, (2, 400)), rng.normal(0, 1, 400)
-    own = truth + 2 * shared + rng.normal(0, 1, (2, 400))  # ρ = 4/5
-    assert error_correlation(*own, *truth) == pytest.approx(0.8, abs=0.06)
-    assert error_correlation(*own[:, :5], *truth[:, :5]) == 0.0  # too few
-    assert error_correlation(own[0], -own[0], np.zeros(400), np.zeros(400)) == 0.0
+    truth, shared = rng.normal(0, 1, (2, 4000)), rng.normal(0, 1, 4000)
+    own = truth + 2 * shared + rng.normal(0, 1, (2, 4000))  # errors of variance 5, ρ = 4/5
+    wide = choose_margin(1.96 * 50**0.5, *own, *truth)  # as if raters' noise made the interval too wide
+    assert wide.correlation == pytest.approx(0.8, abs=0.02)
+    assert wide.by_interval == pytest.approx(1.6449 * (50 * 2 * 0.2) ** 0.5, rel=0.06)
+    assert wide.margin == wide.by_changes == pytest.approx(1.6449 * 2**0.5, rel=0.04)  # by hand: var(g − h) = 2
+    narrow = choose_margin(1.0, *own, *truth)
+    assert narrow.margin == narrow.by_interval
+    assert narrow.margin < wide.margin
+    few = choose_margin(0.2, *own[:, :5], *truth[:, :5])
+    assert few == choose_margin(0.2)
+
+
+def test_the_margin_keeps_its_promise() -> None:
+    """Changes that change nothing are called better in at most one of twenty cases."""
+    rng = np.random.default_rng(5)
+    truth = rng.normal(0, 0.2, 6000)
+    errors = rng.normal(0, 0.1, 6000)
+    own = np.stack([truth + errors + rng.normal(0, 0.05, 6000) for _ in range(2)])
+    other = np.stack([truth + rng.normal(0, 0.08, 6000) for _ in range(2)])
+    margin = choose_margin(0.5, *own[:, :40], *other[:, :40]).margin
+    assert (own[1, 40:] - own[0, 40:] > margin).mean() <= 0.05
+
+
+def test_the_correlation_of_errors_is_not_below_0() -> None:
+    rng = np.random.default_rng(2)
+    own = rng.normal(0, 1, 400)
+    assert error_correlation(own, -own, np.zeros(400), np.zeros(400)) == 0.0
 
 
 def test_a_gain_by_hand() -> None:

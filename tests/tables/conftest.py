@@ -267,6 +267,29 @@ def world() -> dict[str, pl.DataFrame]:
             {"profile": "artist", "entry": "alpha", "utility": 1.0, "se": 0.1, "chance_best": 0.9}
             | {"weights": '{"q": 1.0}', "left_out": "[]"}
         ],
-        "changes": [{"change": "c1", "method": "repair", "image": "i2", "result": "i1", "kept": True}],
+        "changes": [
+            {"improvement": "mended", "change": "c1", "method": "repair", "image": "i2", "before": "images/i2.png"}
+            | {"after": "improvements/mended/after/0000.png", "kept": True, "reason": "better by the margin"}
+        ],
+        "gains": [
+            {
+                "improvement": "mended",
+                "step": "",
+                "measure": "own",
+                "name": "sharpness",
+                "gain": 0.1,
+                "level": 0.95,
+            }
+            | {"level": 0.95, "method": "t over prompts", "images": 1, "prompts": 1}
+        ],
+        "alarms": [
+            {"improvement": "mended", "step": 10, "watch": "diversity", "value": 0.5, "raised": False}
+            | {"sentence": "Diversity is what it was."}
+        ],
+        "proofs": [
+            {"improvement": "mended", "comparison": "after against before", "method": "t", "net": 0.35}
+            | {"much_better": 129, "better": 182, "same": 188, "worse": 76, "much_worse": 25, "level": 0.95}
+            | {"raters": 6, "prompts": 100, "simulated": False}
+        ],
     }
     return {name: TABLES[name].frame(rows[name]) for name in TABLES}

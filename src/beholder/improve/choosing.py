@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from beholder.improve.critic import Critic, Heatmap, Pixels
-from beholder.improve.margin import error_correlation, margin_of
+from beholder.improve.margin import Margin, choose_margin
 from beholder.improve.masks import MaskSettings, build_mask
-from beholder.improve.repair import repair_images
+from beholder.improve.repair import Repair, repair_images
 from beholder.models.pipelines.inpainter import Inpainter
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.45)
@@ -38,8 +39,8 @@ class RepairChoice:
 
     masks: MaskSettings
     margin: float
-    correlation: float
-    """Of the scorer's errors before and after, as the margin uses it."""
+    basis: Margin | None
+    """What the margin follows from; nothing where it was set."""
     judge: str
     images: int
     tried: tuple[Tried, ...]
@@ -83,7 +84,7 @@ def choose_repair(
         replace(base, threshold=threshold, dilation=dilation)
         for threshold, dilation in product(THRESHOLDS, DILATIONS)
     ]
-    gains, errors = [], []
+    gains, changes = [], []
     for number, candidate in enumerate(grid):
         masks = [
             build_mask(heatmap, image.shape[:2], candidate)
@@ -93,28 +94,40 @@ def choose_repair(
         judged_best = judge.score([repair.best for repair in repairs], prompts)
         counted = np.array([repair.accepted for repair in repairs])
         gains.append(float(np.where(counted, judged_best - judged_before, 0.0).mean()))
-        changed = [place for place, repair in enumerate(repairs) if repair.tries]
-        errors.append(
-            error_correlation(
-                [repairs[place].own_before for place in changed],
-                [repairs[place].own_best for place in changed],
-                judged_before[changed],
-                judged_best[changed],
-            )
-            if held_out is not None
-            else 0.0
-        )
+        changes.append((repairs, judged_best))
         if progress:
             progress(number + 1, len(grid))
     best = int(np.argmax(gains))
+    basis = None
+    if margin is None:
+        basis = _margin(critic, judged_before if held_out is not None else None, *changes[best])
     return RepairChoice(
         masks=grid[best],
-        margin=margin_of(critic.half_width, errors[best]) if margin is None else margin,
-        correlation=errors[best],
+        margin=basis.margin if basis is not None else margin or 0.0,
+        basis=basis,
         judge=judge.name,
         images=len(images),
         tried=tuple(
             Tried(candidate.threshold, candidate.dilation, gain)
             for candidate, gain in zip(grid, gains, strict=True)
         ),
+    )
+
+
+def _margin(
+    critic: Critic,
+    judged_before: NDArray[np.float64] | None,
+    repairs: Sequence[Repair],
+    judged_best: NDArray[np.float64],
+) -> Margin:
+    """Return the margin by the changes at the chosen setting; ``judged_before`` is by a held-out scorer."""
+    if judged_before is None:
+        return choose_margin(critic.half_width)
+    changed = [place for place, repair in enumerate(repairs) if repair.tries]
+    return choose_margin(
+        critic.half_width,
+        [repairs[place].own_before for place in changed],
+        [repairs[place].own_best for place in changed],
+        judged_before[changed],
+        judged_best[changed],
     )
