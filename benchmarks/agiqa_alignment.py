@@ -69,7 +69,7 @@ def read_examples(images: Images, classes: list[str]) -> Examples:
     prompts = tuple(images.table["prompt"])
     return Examples(
         images.vectors,
-        load_classifier().see(images.vectors),
+        load_classifier().classify(images.vectors),
         prompts,
         encoder.encode(prompts).astype(np.float64),
         encoder.encode(classes).astype(np.float64),
@@ -116,7 +116,7 @@ def held_out_scores(examples: Examples, mask: Mask) -> dict[str, Floats]:
         columns["alignment"][test] = predict(quality, head, part)
         columns["quality"][test] = quality.scores(part.vectors)
         scores = np.zeros((len(part.prompts), 2))
-        features = head.features(scores, part.seen, part.prompts, part.sentences)
+        features = head.features(scores, part.outputs, part.prompts, part.sentences)
         for place, name in ((2, "classes"), (3, "evidence"), (4, "mapped")):
             columns[name][test] = features[:, place]
     return columns
@@ -127,8 +127,10 @@ def generator_means(examples: Examples, generators: np.ndarray, mask: Mask) -> F
     means = np.full(len(examples.fold), np.nan)
     for fold in range(FOLDS):
         for generator in np.unique(generators):
-            mine = mask & (generators == generator)
-            means[mine & (examples.fold == fold)] = examples.alignment[mine & (examples.fold != fold)].mean()
+            by_generator = mask & (generators == generator)
+            means[by_generator & (examples.fold == fold)] = examples.alignment[
+                by_generator & (examples.fold != fold)
+            ].mean()
     return means
 
 

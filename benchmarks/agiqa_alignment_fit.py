@@ -15,7 +15,7 @@ from beholder.models.alignment.head import (
     FEATURES,
     TENSORS,
     AlignmentHead,
-    Seen,
+    NetworkOutputs,
     as_unit,
     convex_combinations,
     head_of_tensors,
@@ -38,7 +38,7 @@ class Examples:
     """Images with their prompts, both as vectors, and raters' means."""
 
     vectors: NDArray[np.float32]  # (images, dims), of the encoders of quality
-    seen: Seen
+    outputs: NetworkOutputs
     prompts: tuple[str, ...]
     sentences: Floats  # (images, text dims)
     names: Floats  # (classes, text dims)
@@ -50,7 +50,7 @@ class Examples:
         chosen = np.flatnonzero(mask)
         return Examples(
             self.vectors[mask],
-            Seen(self.seen.features[mask], self.seen.logits[mask]),
+            NetworkOutputs(self.outputs.features[mask], self.outputs.logits[mask]),
             tuple(self.prompts[index] for index in chosen),
             self.sentences[mask],
             self.names,
@@ -74,14 +74,14 @@ def fit_alignment(examples: Examples) -> tuple[KernelHead, AlignmentHead, Floats
         solved = [_solve(kernel, column, train) for column in opinions.T]
         image_scores = np.column_stack([mean + kernel[test] @ weights for weights, mean in solved])
         part, inner = examples.select(test), _unweighted(examples, unlabelled, train, solved[1])
-        features[test] = inner.features(image_scores, part.seen, part.prompts, part.sentences)
+        features[test] = inner.features(image_scores, part.outputs, part.prompts, part.sentences)
     return quality, _weighted(head, features, examples.alignment), features
 
 
 def predict(quality: KernelHead, head: AlignmentHead, examples: Examples) -> Floats:
     """Scores of alignment."""
     image_scores = np.column_stack([quality.scores(examples.vectors), _alone(quality, head, examples)])
-    return head.scores(head.features(image_scores, examples.seen, examples.prompts, examples.sentences))
+    return head.scores(head.features(image_scores, examples.outputs, examples.prompts, examples.sentences))
 
 
 def write_alignment(path: Path, head: AlignmentHead, about: dict[str, str]) -> None:
@@ -122,7 +122,7 @@ class _Unlabelled:
 
 
 def _describe(examples: Examples) -> _Unlabelled:
-    logits, values = examples.seen.logits, signed_roots(examples.seen.features)
+    logits, values = examples.outputs.logits, signed_roots(examples.outputs.features)
     logit_mean, logit_deviation = logits.mean(axis=0), logits.std(axis=0)
     combined = convex_combinations(logits, examples.names)
     map_mean, map_deviation = values.mean(axis=0), values.std(axis=0) + 1e-6

@@ -67,7 +67,7 @@ def write(images: Images, cache: Path) -> None:
     threshold = float(np.quantile(((held_out - centres) / units).max(axis=1), 0.95))
     head, _ = read_head(FOLDER / HEAD)
     detector = fit_detector(head, images.vectors[images.development], altered)
-    tensors = {"deviations": detector.deviations, "weights": detector.weights, "centres": centres, "units": units}
+    tensors = {"scales": detector.scales, "weights": detector.weights, "centres": centres, "units": units}
     numbers = {"intercept": repr(detector.intercept), "threshold": repr(threshold)}
     save_file(
         {name: np.ascontiguousarray(tensors[name], np.float32) for name in TENSORS},
@@ -81,19 +81,19 @@ def write(images: Images, cache: Path) -> None:
 
 def fit_detector(head: KernelHead, vectors: NDArray[np.float32], altered: NDArray[np.float32]) -> ShiftDetector:
     """Return the detector before it is calibrated."""
-    deviations = shift_features(head, np.ones(head.components.shape[1]), vectors)[:, :-1].std(axis=0)
-    features = [shift_features(head, deviations, part) for part in (vectors, altered)]
+    scales = shift_features(head, np.ones(head.components.shape[1]), vectors)[:, :-1].std(axis=0)
+    features = [shift_features(head, scales, part) for part in (vectors, altered)]
     labels = np.repeat([0, 1], [len(vectors), len(altered)])
     fitted = LogisticRegression(C=STRENGTH, max_iter=500, class_weight="balanced")
     fitted.fit(np.concatenate(features), labels)
     return ShiftDetector(
-        deviations, fitted.coef_[0], float(fitted.intercept_[0]), np.zeros(2), np.ones(2), threshold=1.0
+        scales, fitted.coef_[0], float(fitted.intercept_[0]), np.zeros(2), np.ones(2), threshold=1.0
     )
 
 
 def parts(detector: ShiftDetector, head: KernelHead, vectors: NDArray[np.float32]) -> Floats:
     """Residual and exposure before they are scaled, (images, 2)."""
-    features = shift_features(head, detector.deviations, vectors)
+    features = shift_features(head, detector.scales, vectors)
     return np.column_stack([features[:, -1], features @ detector.weights + detector.intercept])
 
 

@@ -69,18 +69,18 @@ def lacking_rows(rows: Sequence[TransferRow], recipe: Recipe) -> list[str]:
 
 
 def _rows(by: By, figures: Sequence[Figure]) -> Iterator[TransferRow]:
-    seen: set[str] = set()
+    covered: set[str] = set()
     for figure in figures:
-        if figure.aspect in seen or figure.statistic == "rmse" or math.isnan(figure.value):
+        if figure.aspect in covered or figure.statistic == "rmse" or math.isnan(figure.value):
             continue
-        seen.add(figure.aspect)
+        covered.add(figure.aspect)
         bounds = (figure.value, figure.low, figure.high, figure.floor)
         yield TransferRow(HELD_OUT[by], figure.aspect, figure.statistic, *bounds, figure.items)
 
 
 def _is_sibling(other: Mapping[str, object], recipe: Recipe) -> bool:
-    mine = recipe.model_dump(mode="json")
-    return all(other.get(key) == part for key, part in mine.items() if key not in FREE)
+    expected = recipe.model_dump(mode="json")
+    return all(other.get(key) == part for key, part in expected.items() if key not in FREE)
 
 
 def _read_figures(folder: Path) -> list[Figure]:

@@ -75,11 +75,11 @@ def _trained(name: str, _: Weights, device: str | None) -> Scorer:
 
 
 def _packaged_quality(name: str, *_: object) -> Scorer:
-    return _loader("packaged_quality", name)(name)
+    return _loader("packaged.quality", name)(name)
 
 
 def _packaged_alignment(name: str, *_: object) -> Scorer:
-    return _loader("packaged_alignment", name)(name)
+    return _loader("packaged.alignment", name)(name)
 
 
 def _aesthetic(name: str, weights: Weights, _: str | None) -> Scorer:

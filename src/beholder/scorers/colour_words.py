@@ -52,9 +52,9 @@ def colour_words(image: Image.Image, prompt: str) -> float:
         return 0.0
     pixels = np.asarray(image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX), np.float64) / 255
     proportions = colour_proportions(pixels)
-    deviations = [(proportions[term] ** 0.5 - USUAL[term][0]) / USUAL[term][1] for term in named]
+    differences = [(proportions[term] ** 0.5 - USUAL[term][0]) / USUAL[term][1] for term in named]
     warmth = (float((pixels[..., 0] - pixels[..., 2]).mean()) - USUAL_WARMTH[0]) / USUAL_WARMTH[1]
-    return float(np.mean(deviations + [TEMPERATURES[word] * warmth for word in temperatures]))
+    return float(np.mean(differences + [TEMPERATURES[word] * warmth for word in temperatures]))
 
 
 def colour_proportions(pixels: NDArray[np.float64]) -> dict[str, float]:

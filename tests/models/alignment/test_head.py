@@ -9,8 +9,8 @@ from beholder.models.alignment.head import (
     NUMBERS,
     TENSORS,
     AlignmentHead,
+    NetworkOutputs,
     Reference,
-    Seen,
     convex_combinations,
     difficulties,
     head_of_tensors,
@@ -36,9 +36,9 @@ def make_head(**changes: np.ndarray) -> AlignmentHead:
 def test_features_worked_by_hand() -> None:
     logits = np.full((1, CLASSES), -50.0)
     logits[0, 1] = 50.0  # the network sees class 1 and nothing else
-    seen = Seen(np.array([[0.0, 9.0, 16.0]]), logits)
+    outputs = NetworkOutputs(np.array([[0.0, 9.0, 16.0]]), logits)
     prompt = np.array([[0.0, 0.6, 0.8, 0.0]])
-    features = make_head().features(np.array([[2.0, 3.0]]), seen, ["a cat, side view"], prompt)[0]
+    features = make_head().features(np.array([[2.0, 3.0]]), outputs, ["a cat, side view"], prompt)[0]
     # the combination is the name of class 1, whose cosine with the prompt is .6; the prompt's spread is 1
     assert features[2] == pytest.approx(0.6)
     # signed roots (0, 3, 4), at length 1 (0, .6, .8): the cosine is .6·.6 + .8·.8
@@ -53,8 +53,8 @@ def test_evidence_is_the_mean_logit_of_similar_classes() -> None:
         [[1.0, 0.0, 0.0, 0.0]]
     )  # similar to class 0 alone: softmax of 20·(1, 0, …) is nearly 1 there
     logits = np.arange(CLASSES, dtype=np.float64)[None, ::-1].copy()
-    seen = Seen(np.ones((1, IMAGE)), logits)
-    evidence = make_head().features(np.zeros((1, 2)), seen, ["x"], prompt)[0, 3]
+    outputs = NetworkOutputs(np.ones((1, IMAGE)), logits)
+    evidence = make_head().features(np.zeros((1, 2)), outputs, ["x"], prompt)[0, 3]
     assert evidence == pytest.approx(logits[0, 0], rel=1e-3)
 
 

@@ -35,7 +35,7 @@ def test_a_shift_by_hand() -> None:
     # Exposure .5·2 + 0·ln 9 + 1 = 2, less 0, by 1: 2. The larger, by the threshold 4: .5.
     head = make_head(np.array([[1.0], [0.0]]))
     detector = ShiftDetector(
-        deviations=np.array([4.0]),
+        scales=np.array([4.0]),
         weights=np.array([2.0, 0.0]),
         intercept=1.0,
         centres=np.array([np.log(9) - 1, 0.0]),

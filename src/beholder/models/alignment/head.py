@@ -59,8 +59,8 @@ class Reference:
 
     def standardise(self, products: Floats, directions: Floats) -> Floats:
         """Products x·d of vectors with directions d (images, dims), standardised over the reference images."""
-        deviations = np.linalg.norm(directions @ self.spread, axis=1)
-        return np.asarray((products - directions @ self.mean) / np.maximum(deviations, 1e-9))
+        scales = np.linalg.norm(directions @ self.spread, axis=1)
+        return np.asarray((products - directions @ self.mean) / np.maximum(scales, 1e-9))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +95,20 @@ class AlignmentHead:
         sums = (features - self.feature_mean) / self.feature_deviation @ self.weights
         return np.asarray(np.interp(sums, self.scale_from, self.scale_to))
 
-    def features(self, image_scores: Floats, seen: "Seen", prompts: Sequence[str], vectors: Floats) -> Floats:
+    def features(
+        self, image_scores: Floats, outputs: "NetworkOutputs", prompts: Sequence[str], vectors: Floats
+    ) -> Floats:
         """Return the features of images with their prompts, (images, 12).
 
         ``image_scores`` are quality and alignment by the image alone, (images, 2); ``vectors`` are the prompts'.
         """
         similarity = vectors @ self.names.T  # (images, classes)
         class_weights = softmax(SHARPNESS * similarity)
-        standard = (seen.logits - self.logit_mean) / self.logit_deviation
+        standard = (outputs.logits - self.logit_mean) / self.logit_deviation
         read = [
-            self.classes.standardise(rowwise(self.combinations(seen.logits), vectors), vectors),
+            self.classes.standardise(rowwise(self.combinations(outputs.logits), vectors), vectors),
             self.logits.standardise(rowwise(standard, class_weights), class_weights),
-            self.mapped.standardise(rowwise(self.map_images(seen.features), vectors), vectors),
+            self.mapped.standardise(rowwise(self.map_images(outputs.features), vectors), vectors),
             similarity.max(axis=1),
         ]
         return np.column_stack([image_scores, *read, difficulties(prompts)])
@@ -122,7 +124,7 @@ class AlignmentHead:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class NetworkOutputs:
     """What the network says of images: its last features, and its logits."""
 
     features: Floats  # (images, image dims)

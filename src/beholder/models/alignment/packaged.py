@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from beholder.errors import WeightsError
-from beholder.models.alignment.head import AlignmentHead, Floats, Seen, read_alignment_head, rowwise
+from beholder.models.alignment.head import AlignmentHead, Floats, NetworkOutputs, read_alignment_head, rowwise
 from beholder.models.encoders.catalogue import ENCODERS as ALL_ENCODERS
 from beholder.models.encoders.efficientnet_lite import SIZES, load_network
 from beholder.models.encoders.encoder import Vectors
@@ -44,11 +44,11 @@ class AlignmentModel:
         alone = self.quality.head.refitted(self.head.coefficients, self.head.intercept)
         image_scores = np.column_stack([self.quality.head.scores(vectors), alone.scores(vectors)])
         sentences = self.sentences.encode(prompts).astype(np.float64)
-        return self.head.features(image_scores, self.classifier.see(vectors), prompts, sentences)
+        return self.head.features(image_scores, self.classifier.classify(vectors), prompts, sentences)
 
     def class_similarities(self, vectors: Vectors, prompts: Sequence[str]) -> Floats:
         """Cosine of each prompt with what the network sees, by class names alone: not trained on raters."""
-        combined = self.head.combinations(self.classifier.see(vectors).logits)
+        combined = self.head.combinations(self.classifier.classify(vectors).logits)
         return rowwise(combined, self.sentences.encode(prompts).astype(np.float64))
 
 
@@ -59,10 +59,10 @@ class Classifier:
     weight: Floats  # (classes, features)
     bias: Floats  # (classes,)
 
-    def see(self, vectors: Vectors) -> Seen:
+    def classify(self, vectors: Vectors) -> NetworkOutputs:
         """The network's features, which are among the vectors, and its logits."""
         features = vectors[:, head_means(SIZES[SIZE])].astype(np.float64)
-        return Seen(features, features @ self.weight.T + self.bias)
+        return NetworkOutputs(features, features @ self.weight.T + self.bias)
 
 
 @lru_cache(maxsize=1)

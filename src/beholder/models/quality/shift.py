@@ -19,7 +19,7 @@ from beholder.models.encoders.encoder import Vectors
 from beholder.models.quality.head import KernelHead, signed_roots
 
 Floats = NDArray[np.float64]
-TENSORS = ("deviations", "weights", "centres", "units")
+TENSORS = ("scales", "weights", "centres", "units")
 NUMBERS = ("intercept", "threshold")
 
 
@@ -27,7 +27,7 @@ NUMBERS = ("intercept", "threshold")
 class ShiftDetector:
     """The two detectors, on the columns and components of a head."""
 
-    deviations: Floats  # (components,), of the training images along the components
+    scales: Floats  # (components,): standard deviation of the training images along each component
     weights: Floats  # (components + 1,), of the logistic regression
     intercept: float
     centres: Floats  # (2,), medians of residual and exposure over held-out images
@@ -37,17 +37,17 @@ class ShiftDetector:
 
     def shifts(self, head: KernelHead, vectors: Vectors) -> Floats:
         """Return the shift of each vector, (images,); above 1: unlike the training images."""
-        features = shift_features(head, self.deviations, vectors)
+        features = shift_features(head, self.scales, vectors)
         both = np.column_stack([features[:, -1], features @ self.weights + self.intercept])
         return np.asarray(((both - self.centres) / self.units).max(axis=1) / self.threshold)
 
 
-def shift_features(head: KernelHead, deviations: Floats, vectors: Vectors) -> Floats:
+def shift_features(head: KernelHead, scales: Floats, vectors: Vectors) -> Floats:
     """Return standardised components, and the logarithm of the residual: (images, components + 1)."""
     scaled = (signed_roots(vectors[:, head.columns]) - head.mean) / head.standard_deviation
     points = scaled @ head.components
     residual = np.maximum((scaled**2).sum(axis=1) - (points**2).sum(axis=1), 1e-6)
-    return np.column_stack([points / deviations, np.log(residual)])
+    return np.column_stack([points / scales, np.log(residual)])
 
 
 def read_shift_detector(path: Path) -> tuple[ShiftDetector, str]:
@@ -61,7 +61,7 @@ def read_shift_detector(path: Path) -> tuple[ShiftDetector, str]:
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise WeightsError(f"{path}: not a detector of shifts that can be read ({error})") from error
     detector = ShiftDetector(
-        deviations=tensors["deviations"],
+        scales=tensors["scales"],
         weights=tensors["weights"],
         centres=tensors["centres"],
         units=tensors["units"],
