@@ -119,7 +119,7 @@ SCORERS: dict[str, Recipe] = {
     "agiqa-shift": Recipe(
         _packaged_quality,
         "domain shift",
-        "distance to the training images of agiqa-quality; above 1: unlike them",
+        "how unlike the training images of agiqa-quality an image is; above 1: unlike them",
         packages=QUALITY_PACKAGES,
     ),
     "agiqa-alignment": Recipe(
