@@ -42,6 +42,17 @@ def test_noise_is_unlike_the_training_images_and_bad() -> None:
     assert (scores.values[BEST] < 2.5).all()
 
 
+def test_small_and_drawn_images_are_unlike_the_training_images() -> None:
+    rng = np.random.default_rng(2)
+    smooth = np.kron(rng.integers(0, 256, (4, 4, 3)), np.ones((8, 8, 1))).astype(np.uint8)  # 32 px
+    drawn = np.full((256, 256, 3), (40, 90, 200), np.uint8)
+    drawn[60:180, 80:200] = (220, 40, 40)
+    scores = score(
+        [ArrayImage("smooth", smooth), ArrayImage("drawn", drawn)], [None] * 2, [load_scorer("agiqa-shift")]
+    )
+    assert (scores.values["agiqa-shift"] > 1).all()
+
+
 def test_the_default_encoder_s_features_come_from_the_same_forward_pass() -> None:
     rng = np.random.default_rng(1)
     sources = [ArrayImage(f"{n}", rng.integers(0, 256, (300, 260, 3), np.uint8)) for n in range(3)]

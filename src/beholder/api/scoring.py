@@ -152,7 +152,11 @@ def score_by(
     """Score images by several scorers, in their order: each image is decoded once for all of them."""
 
     companions = {scorer.name: companion for scorer in scorers if (companion := companion_of(scorer.name))}
-    added = [load_named(name) for name in companions.values() if name not in {scorer.name for scorer in scorers}]
+    added = [
+        load_named(name)
+        for name in dict.fromkeys(companions.values())
+        if name not in {scorer.name for scorer in scorers}
+    ]
 
     def scored(images: Sequence[ImageSource], texts: Sequence[str | None]) -> Scores:
         return score_all(

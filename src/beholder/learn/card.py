@@ -10,6 +10,7 @@ import polars as pl
 from beholder.learn.evaluate import Figure
 from beholder.learn.recipe import Recipe
 from beholder.learn.splits import Item
+from beholder.learn.transfer import TransferRow, lacking_rows, transfer_rows
 from beholder.study.study import Study
 from beholder.tables.atomic import write_atomically
 
@@ -39,8 +40,9 @@ def write_card(
     sessions: pl.DataFrame,
 ) -> None:
     """Write the card of a model into its folder; ``seconds`` is how long training took."""
+    rows = transfer_rows(folder.parent, folder.name, recipe, figures)
     with write_atomically(folder / FILE_NAME) as file:
-        file.write(render_card(recipe, study, training_data, figures, seconds, sessions).encode())
+        file.write(render_card(recipe, study, training_data, figures, seconds, sessions, rows).encode())
 
 
 def render_card(
@@ -50,6 +52,7 @@ def render_card(
     figures: Sequence[Figure],
     seconds: float,
     sessions: pl.DataFrame,
+    transfer: Sequence[TransferRow] = (),
 ) -> str:
     """Return the card as Markdown; ``sessions`` say which raters are simulated."""
     prompts = len({item.prompt for item in training_data.items if item.prompt})
@@ -87,6 +90,10 @@ def render_card(
         "",
         f"{study.analysis.level:.0%} confidence intervals, over prompts; *over raters*: raters vary, "
         "images as they are.",
+        "",
+        "## Transfer",
+        "",
+        *_transfer(transfer, recipe),
         "",
         "## Use",
         "",
@@ -138,6 +145,20 @@ def _baseline_verdict(figure: Figure) -> str:
     value = format_with_interval(figure.value, figure.low, figure.high)
     compared = f"{figure.statistic} {value}, baseline {format_number(figure.floor)}"
     return f"{figure.aspect}: the model {verdict} ({compared})."
+
+
+def _transfer(rows: Sequence[TransferRow], recipe: Recipe) -> list[str]:
+    """Return the table of what was held out, and what was not measured."""
+    cells = [
+        (
+            *(row.held_out, row.aspect, row.statistic),
+            *(format_with_interval(row.value, row.low, row.high), format_number(row.floor), f"{row.items:,}"),
+        )
+        for row in rows
+    ]
+    headings = ("tested on", "aspect", "statistic", "value", "baseline", "items")
+    table = [f"| {' | '.join(row)} |" for row in (headings, ("---",) * len(headings), *cells)]
+    return [*(table if rows else ()), "", *(f"{sentence}  " for sentence in lacking_rows(rows, recipe))]
 
 
 def _table(figures: Sequence[Figure]) -> list[str]:

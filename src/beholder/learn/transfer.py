@@ -1,0 +1,89 @@
+"""What a model is tested on: unseen prompts, unseen generators, other data sets; each a row of the model card.
+
+A model that ranks images of unseen prompts well may fail on an unseen generator, or on other people's images. Rows
+come from models of the same study with the same recipe, apart from how images are split; where there is none, a
+sentence says by which command there will be.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from beholder.learn.evaluate import Figure
+from beholder.learn.recipe import By, Recipe
+from beholder.learn.trained_models import FIGURES, trained_settings
+
+HELD_OUT: dict[By, str] = {
+    "prompt": "unseen prompts, generators of the training",
+    "generator": "unseen generators, prompts of the training",
+    "both": "unseen prompts and generators",
+}
+FREE = ("split", "name", "about", "licence")
+"""Parts of a recipe in which models of one row of cards may differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferRow:
+    """The first correlation or accuracy of one aspect on one kind of held-out images."""
+
+    held_out: str
+    aspect: str
+    statistic: str
+    value: float
+    low: float
+    high: float
+    floor: float
+    """Generator-mean baseline."""
+    items: int
+
+
+def transfer_rows(models: Path, name: str, recipe: Recipe, figures: Sequence[Figure]) -> list[TransferRow]:
+    """Return the rows of this model and of its siblings in the folder ``models``, the model's own first."""
+    rows = list(_rows(recipe.split.by, figures))
+    for folder in sorted(path for path in models.iterdir() if path.is_dir() and path.name != name):
+        settings = trained_settings(folder)
+        sibling = None if settings is None else settings.get("recipe")
+        if not isinstance(sibling, dict) or not _is_sibling(sibling, recipe):
+            continue
+        split = sibling.get("split")
+        by = split.get("by") if isinstance(split, dict) else None
+        if by in HELD_OUT and HELD_OUT[by] not in {row.held_out for row in rows}:
+            rows += _rows(by, _read_figures(folder))
+    return rows
+
+
+def lacking_rows(rows: Sequence[TransferRow], recipe: Recipe) -> list[str]:
+    """Return a sentence for each kind of held-out images without a row."""
+    present = {row.held_out for row in rows}
+    command = f"beholder learn FOLDER --recipe {recipe.name} --set split.by="
+    sentences = [
+        f"Not measured on {words}: `{command}{by} --name {recipe.name}-{by}`, then train this model again."
+        for by, words in HELD_OUT.items()
+        if words not in present
+    ]
+    return [*sentences, "Not measured on other data sets: `beholder measure OTHER-STUDY --scorer FOLDER`."]
+
+
+def _rows(by: By, figures: Sequence[Figure]) -> Iterator[TransferRow]:
+    covered: set[str] = set()
+    for figure in figures:
+        if figure.aspect in covered or figure.statistic == "rmse" or math.isnan(figure.value):
+            continue
+        covered.add(figure.aspect)
+        bounds = (figure.value, figure.low, figure.high, figure.floor)
+        yield TransferRow(HELD_OUT[by], figure.aspect, figure.statistic, *bounds, figure.items)
+
+
+def _is_sibling(other: Mapping[str, object], recipe: Recipe) -> bool:
+    expected = recipe.model_dump(mode="json")
+    return all(other.get(key) == part for key, part in expected.items() if key not in FREE)
+
+
+def _read_figures(folder: Path) -> list[Figure]:
+    content = json.loads((folder / FIGURES).read_text(encoding="utf-8"))
+    rows = [{key: math.nan if part is None else part for key, part in row.items()} for row in content["figures"]]
+    return TypeAdapter(list[Figure]).validate_python(rows)

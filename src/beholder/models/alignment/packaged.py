@@ -1,0 +1,85 @@
+"""The head of alignment that beholder carries, on the encoders and the head of the packaged model of quality."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from beholder.errors import WeightsError
+from beholder.models.alignment.head import AlignmentHead, Floats, NetworkOutputs, read_alignment_head, rowwise
+from beholder.models.encoders.catalogue import ENCODERS as ALL_ENCODERS
+from beholder.models.encoders.efficientnet_lite import SIZES, load_network
+from beholder.models.encoders.encoder import Vectors
+from beholder.models.encoders.stage_features import head_means
+from beholder.models.quality.packaged import ENCODERS, QualityModel, load_quality_model
+from beholder.models.text.sentence_encoder import SentenceEncoder, load_sentence_encoder
+from beholder.models.weights.files import hash_files
+
+FOLDER = Path(__file__).parent
+HEAD, CARD = "agiqa-alignment.safetensors", "agiqa-alignment.md"
+SIZE = "lite0"
+"""Of the network whose logits are read."""
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentModel:
+    """The heads of quality and alignment, the network's classifier, and the sentence encoder."""
+
+    quality: QualityModel
+    head: AlignmentHead
+    classifier: "Classifier"
+    sentences: SentenceEncoder
+    sha256: str
+    """Of the head's file."""
+
+    def scores(self, vectors: Vectors, prompts: Sequence[str]) -> Floats:
+        """Alignment of images, by the vectors of the encoders of quality side by side, with their prompts."""
+        return self.head.scores(self.features(vectors, prompts))
+
+    def features(self, vectors: Vectors, prompts: Sequence[str]) -> Floats:
+        """What the head sees, (images, features)."""
+        alone = self.quality.head.refitted(self.head.coefficients, self.head.intercept)
+        image_scores = np.column_stack([self.quality.head.scores(vectors), alone.scores(vectors)])
+        sentences = self.sentences.encode(prompts).astype(np.float64)
+        return self.head.features(image_scores, self.classifier.classify(vectors), prompts, sentences)
+
+    def class_similarities(self, vectors: Vectors, prompts: Sequence[str]) -> Floats:
+        """Cosine of each prompt with what the network sees, by class names alone: not trained on raters."""
+        combined = self.head.combinations(self.classifier.classify(vectors).logits)
+        return rowwise(combined, self.sentences.encode(prompts).astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """The last layer of the network, from its features to logits."""
+
+    weight: Floats  # (classes, features)
+    bias: Floats  # (classes,)
+
+    def classify(self, vectors: Vectors) -> NetworkOutputs:
+        """The network's features, which are among the vectors, and its logits."""
+        features = vectors[:, head_means(SIZES[SIZE])].astype(np.float64)
+        return NetworkOutputs(features, features @ self.weight.T + self.bias)
+
+
+@lru_cache(maxsize=1)
+def load_alignment_model() -> AlignmentModel:
+    """Load the packaged model; other weights than those that it was trained on are refused."""
+    quality, sentences = load_quality_model(), load_sentence_encoder()
+    head, metadata = read_alignment_head(FOLDER / HEAD)
+    expected = {"quality": quality.sha256, "sentences": sentences.identity}
+    wrong = [name for name, installed in expected.items() if metadata.get(name) != installed]
+    if wrong:
+        pairs = (f"{name}: {metadata.get(name)}, installed: {expected[name]}" for name in wrong)
+        raise WeightsError(f"{HEAD}: trained on other weights ({'; '.join(pairs)})")
+    return AlignmentModel(quality, head, load_classifier(), sentences, hash_files([FOLDER / HEAD]))
+
+
+def load_classifier() -> Classifier:
+    """The classifier of the network whose features are the first encoder's."""
+    layer = load_network(ENCODERS[0], SIZE, ALL_ENCODERS[ENCODERS[0]].weights)[0].classes
+    with torch.inference_mode():
+        return Classifier(layer.weight.double().numpy(), layer.bias.double().numpy())

@@ -1,0 +1,1 @@
+"""Scorers whose weights beholder carries: quality, domain shift, alignment."""
