@@ -4,7 +4,7 @@
 
 A simulated study has raters and prompts drawn at random. The difference that rater i sees between the images of
 prompt j is μ + a_i + b_j + e_ij with standard deviations .3, .5 and 1; it is called better above .35, much better
-above 1.2, and so on. The net preference that is planted is E sign = Φ((μ − .35)/s) − Φ((−μ − .35)/s),
+above 1.2, and so on. The true net preference is E sign = Φ((μ − .35)/s) − Φ((−μ − .35)/s),
 s² = .3² + .5² + 1. Scores of the prompts are b_j plus noise, with the correlation that is printed.
 """
 
@@ -26,7 +26,7 @@ DESIGNS = (
 FURTHER = 400
 
 
-def planted(shift: float) -> float:
+def true_net(shift: float) -> float:
     """The net preference of the population."""
     s = np.sqrt(RATER_SD**2 + PROMPT_SD**2 + 1)
     return float(special.ndtr((shift - SAME) / s) - special.ndtr((-shift - SAME) / s))
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    print("| design | planted | coverage | half-width | powered by scores (r) | coverage | narrower by |")
+    print("| design | true | coverage | half-width | powered by scores (r) | coverage | narrower by |")
     print("|---|---|---|---|---|---|---|")
     for number, (name, raters, prompts, each) in enumerate(DESIGNS):
         for place, (shift, correlation) in enumerate(((0.0, 0.9), (0.5, 0.9), (0.5, 0.6), (0.5, 0.0))):
@@ -47,7 +47,7 @@ def main() -> None:
             )
             covered, width, powered_covered, powered_width = row.mean(axis=0)
             print(
-                f"| {name} | {planted(shift):+.3f} | {_rate(covered, arguments.studies)} | {width / 2:.3f} "
+                f"| {name} | {true_net(shift):+.3f} | {_rate(covered, arguments.studies)} | {width / 2:.3f} "
                 f"| {correlation:.1f} | {_rate(powered_covered, arguments.studies)} "
                 f"| {1 - powered_width / width:+.1%} |",
                 flush=True,
@@ -57,7 +57,7 @@ def main() -> None:
 def simulate(
     shift: float, correlation: float, raters: int, prompts: int, each: int, rng: np.random.Generator
 ) -> tuple[bool, float, bool, float]:
-    """Return whether the planted net preference is covered, and the width: of raters alone, and powered."""
+    """Return whether the true net preference is covered, and the width: of raters alone, and powered."""
     between = rng.normal(0, PROMPT_SD, prompts + FURTHER)
     noise = rng.normal(0, PROMPT_SD, prompts + FURTHER)
     scores = correlation * between + np.sqrt(1 - correlation**2) * noise
@@ -65,7 +65,7 @@ def simulate(
     rater, prompt = np.repeat(np.arange(raters), each), order.ravel()
     seen = shift + rng.normal(0, RATER_SD, raters)[rater] + between[prompt] + rng.normal(0, 1, len(rater))
     answers = (np.sign(seen) * ((np.abs(seen) >= SAME).astype(int) + (np.abs(seen) >= MUCH))).astype(int)
-    target = planted(shift)
+    target = true_net(shift)
     plain = net_preference(answers, rater, prompt).net
     powered = powered_net_preference(answers, rater, prompt, scores[prompt], scores[prompts:]).net
     return (
