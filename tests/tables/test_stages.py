@@ -19,6 +19,7 @@ INTAKE = ("curate", "import")
 STEPS = [step for stage in STAGES.values() for step in stage.steps]
 
 WRITERS = {
+    "collect/arena/export.py",  # a study of its own, from the votes of an arena
     "tables/work.py",  # every step
     "design/new.py",  # the intake
     "design/add.py",  # the same, of a study that exists
