@@ -1,7 +1,7 @@
 """What features of all stages cost beside the bare forward pass: ``python benchmarks/stage_features.py``.
 
 Processor seconds per image on one core, the median of several turns over a batch of 16 images of 512 × 512 px, and
-the seconds until a packaged scorer has scored its first image in a new process.
+the seconds until each packaged scorer has scored its first image in a new process.
 """
 
 import statistics
@@ -23,12 +23,12 @@ from beholder.models.encoders.stage_features import VARIANTS
 from beholder.scorers.catalogue import BEST
 
 BATCH, TURNS = 16, 5
-FIRST_SCORE = f"""
-import resource, time
+FIRST_SCORE = """
+import resource, sys
 import numpy as np
 from PIL import Image
 from beholder.scorers.catalogue import load_scorer
-load_scorer({BEST!r})(np.zeros((512, 512, 3), np.uint8))
+load_scorer(sys.argv[1])(np.zeros((512, 512, 3), np.uint8), "a cat")
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(used.ru_utime + used.ru_stime)
 """
@@ -54,8 +54,10 @@ def main() -> None:
         features = seconds(partial(encoder.network, prepared))
         row = " | ".join(f"{1000 * value:.1f} ms" for value in (preparing, bare, features))
         print(f"| `{name}` | {row} | {features / bare:.2f} |", flush=True)
-    run = subprocess.run([sys.executable, "-c", FIRST_SCORE], capture_output=True, text=True, check=True)
-    print(f"\nfirst score by {BEST} in a new process: {float(run.stdout):.1f} processor seconds")
+    for scorer in (BEST, "agiqa-alignment"):
+        command = [sys.executable, "-c", FIRST_SCORE, scorer]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        print(f"\nfirst score by {scorer} in a new process: {float(run.stdout):.1f} processor seconds")
 
 
 def prepare_all(encoder: Encoder, images: list[Image.Image]) -> list[NDArray[np.float32]]:

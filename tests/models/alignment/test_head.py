@@ -22,7 +22,7 @@ CLASSES, TEXT, IMAGE = 12, 4, 3
 
 def make_head(**changes: np.ndarray) -> AlignmentHead:
     """A head whose features can be worked out by hand: references of mean 0 and spread 1."""
-    tensors = {name: np.zeros(12) for name in TENSORS}
+    tensors: dict[str, np.ndarray] = {name: np.zeros(12) for name in TENSORS}
     tensors |= {"names": np.eye(CLASSES)[:, :TEXT], "logit_mean": np.zeros(CLASSES)}
     tensors |= {"logit_deviation": np.ones(CLASSES), "logit_spread": np.eye(CLASSES)}
     tensors |= {"classes_mean": np.zeros(TEXT), "classes_spread": np.eye(TEXT)}
