@@ -23,7 +23,7 @@ LATE = {
     "StudyFolder": "beholder.api.study_folder",
     "ResultTable": "beholder.stats.frames.result_table",
     "plan": "beholder.api.planning",
-    "plan_board": "beholder.api.board_planning",
+    "plan_board": "beholder.api.benchmark.board_planning",
     "learn": "beholder.api.learning",
     "measure": "beholder.api.measuring",
     "bench": "beholder.api.benchmark.bench",

@@ -1,7 +1,7 @@
 from beholder import errors as errors
 from beholder import metrics as metrics
 from beholder.api.benchmark.bench import bench as bench
-from beholder.api.board_planning import plan_board as plan_board
+from beholder.api.benchmark.board_planning import plan_board as plan_board
 from beholder.api.distances import distance as distance
 from beholder.api.explaining import explain as explain
 from beholder.api.frame_studies import study_from_ratings as study_from_ratings

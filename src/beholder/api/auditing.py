@@ -42,7 +42,7 @@ def audit_study(
         names: Audits to make; none: all of them.
         scorers: Scorers to audit; none: those of the study.
         weights: Of the scorers' networks: a folder, file or hub name each.
-        images: Images on which each scorer is audited; left out: as the study says.
+        images: Images on which each scorer is audited; by default as the study says.
         force: Audit again even if nothing has changed.
         progress: Called with what is being done, how much of it is done, and how much there is.
 

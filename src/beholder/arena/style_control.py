@@ -47,7 +47,7 @@ def styled_ratings(
         first: Entry of each vote.
         second: Its rival.
         wins: 1, 0 or ½, of the first.
-        difference: Of the covariates of both images (votes, covariates), first less second; left out: none.
+        difference: Of the covariates of both images (votes, covariates), first less second; by default none.
         entries: How many entries there are.
 
     Returns:

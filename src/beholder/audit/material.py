@@ -19,7 +19,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions:
-    """Which scorers are audited, with which weights, on how many images; left out: as the study says."""
+    """Which scorers are audited, with which weights, on how many images; by default as the study says."""
 
     scorers: tuple[str, ...] = ()
     weights: Mapping[str, str] = field(default_factory=dict)

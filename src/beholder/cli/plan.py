@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from beholder.api.board_planning import PROMPTS, BoardPower, plan_board
-from beholder.api.board_planning import RATERS as BOARD_RATERS
+from beholder.api.benchmark.board_planning import PROMPTS, BoardPower, plan_board
+from beholder.api.benchmark.board_planning import RATERS as BOARD_RATERS
 from beholder.api.planning import RATERS, Power, formula_sentence
 from beholder.api.planning import plan as simulate_power
 from beholder.cli.output import show_json, show_table

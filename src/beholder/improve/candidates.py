@@ -43,7 +43,7 @@ def generate_candidates(
         name: What the generator is called.
         prompts: The prompts.
         number: Images of each.
-        size: Width and height; left out: what the generator prefers.
+        size: Width and height; by default what the generator prefers.
         seed: With the number of the prompt and of the image, that of the generator.
         progress: Called with the images done, and all.
 

@@ -69,7 +69,7 @@ def verify_claims(
         answer: The option that the verifier chose, from 0.
         claimed: The option that each claim says is true (claims,).
         options: How many options there are, *cannot tell* included.
-        unsure: The option that says neither, such as *cannot tell*; left out: none does.
+        unsure: The option that says neither, such as *cannot tell*; by default none does.
         threshold: Probability from which a claim is verified.
 
     Returns:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from beholder.api.board_planning import plan_board
+from beholder.api.benchmark.board_planning import plan_board
 from beholder.api.replication.effects import ClaimedEffect, claims_of, study_effects
 from beholder.stats.significance.replication import TELESCOPES
 from beholder.study.lock import LOCK_FILE, read_lock

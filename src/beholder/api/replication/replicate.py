@@ -77,9 +77,9 @@ def replicate(
 
     Args:
         lock: ``study.lock``, or the folder that it is in.
-        fresh: So many new simulated raters judge the same images; left out: everything is rebuilt from the same
+        fresh: So many new simulated raters judge the same images; by default everything is rebuilt from the same
             sources and compared bit for bit.
-        seed: Of the new raters; left out: the study's and 1.
+        seed: Of the new raters; by default the study's and 1.
         other: A study folder that replicates it, with answers of its own.
         bar: Opens a progress report with a label.
         after: Called with what each stage did.

@@ -57,7 +57,7 @@ class ChoiceQuestion(Question):
     cannot_tell: bool = Field(True, description="offer *cannot tell* as well")
     several: bool = Field(False, description="offer *several of these* as well")
     counted: tuple[Slug, ...] = Field(
-        (), description="the options whose proportion of all answers rates a generator; left out: the first"
+        (), description="the options whose proportion of all answers rates a generator; by default the first"
     )
     show_prompt: bool = Field(True, description="show the prompt; not where it would give the answer away")
 
