@@ -46,7 +46,18 @@ def _is_kind(attribute: ast.Attribute) -> bool:
         return False
     owner = attribute.value
     name = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
-    return name not in ("dtype", "c", "mark", "rule", "answered", "group", "first", "claim", "generator")
+    return name not in (
+        "dtype",
+        "c",
+        "mark",
+        "rule",
+        "answered",
+        "group",
+        "first",
+        "claim",
+        "generator",
+        "payment",
+    )
 
 
 def _is_kinds(mapping: ast.expr) -> bool:

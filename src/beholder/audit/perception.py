@@ -13,11 +13,11 @@ import polars as pl
 
 from beholder.audit.finding import Finding, nothing
 from beholder.audit.material import Material
+from beholder.judgements.coding import CATEGORY
 from beholder.stats.intervals.crossed_t import crossed_means, crossed_t
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.tables.schemas.audit import CAUTION, CLEAR, UNDECIDED
 
-KIND = "choice"
 CANNOT_TELL, SEVERAL = "cannot-tell", "several"
 """Options that name nothing."""
 
@@ -29,7 +29,7 @@ UNCLEAR = 0.3
 
 def audit_perception(material: Material) -> Iterator[Finding]:
     """Yield for every question of kind ``choice`` and every entry the proportion of each option."""
-    questions = [question for question in material.study.questions if question.kind == KIND]
+    questions = [q for q in material.study.questions if kind_of(q).coding(q).value_kind == CATEGORY]
     if not questions:
         yield nothing(
             "It needs a question of the kind choice: people say what they see, with cannot tell and several "

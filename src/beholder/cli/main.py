@@ -54,7 +54,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "improve": ("beholder.cli.improve:improve", "Make images better by the findings, and prove it with raters."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
-    "claims": ("beholder.cli.claims:claims", "Say which claims of an adversarial round hold, and who has earned credit."),
+    "claims": (
+        "beholder.cli.claims:claims",
+        "Say which claims of an adversarial round hold, and who has earned credit.",
+    ),
     "researchers": (
         "beholder.cli.researchers:researchers",
         "List, add or remove accounts for the researcher's page.",

@@ -61,42 +61,44 @@ class Payee:
     """the platform's id of the session, where it has one"""
 
 
-def propose(connection: Connection, new: NewPayment, *, now: float) -> bool:
+def propose(connection: Connection, payment: NewPayment, *, now: float) -> bool:
     """Propose a payment; one that was proposed before is corrected while nobody has approved it.
 
     Args:
         connection: In a write transaction.
-        new: The payment.
+        payment: What is to be paid, and why.
         now: The time.
 
     Returns:
         Whether anything was written: not if it is already on its way, was declined, or is the same.
     """
-    if new.cents <= 0 or new.kind not in KINDS:
-        raise StageError(f"a payment is of {', '.join(KINDS)} and above 0 cents; found {new.kind}, {new.cents}")
-    earlier = connection.execute(select(payments).where(payments.c.payment == new.key)).first()
+    if payment.cents <= 0 or payment.kind not in KINDS:
+        raise StageError(
+            f"a payment is of {', '.join(KINDS)} and above 0 cents; found {payment.kind}, {payment.cents}"
+        )
+    earlier = connection.execute(select(payments).where(payments.c.payment == payment.key)).first()
     if earlier is None:
         connection.execute(
             insert(payments).values(
-                payment=new.key,
-                study=new.study,
-                session=new.session,
-                rater=new.rater,
-                kind=new.kind,
-                cents=new.cents,
-                currency=new.currency,
-                reason=new.reason,
+                payment=payment.key,
+                study=payment.study,
+                session=payment.session,
+                rater=payment.rater,
+                kind=payment.kind,
+                cents=payment.cents,
+                currency=payment.currency,
+                reason=payment.reason,
                 status="proposed",
                 proposed=now,
             )
         )
         return True
-    if earlier.status != "proposed" or earlier.cents == new.cents:
+    if earlier.status != "proposed" or earlier.cents == payment.cents:
         return False
     connection.execute(
         update(payments)
-        .where(payments.c.payment == new.key)
-        .values(cents=new.cents, reason=new.reason, proposed=now)
+        .where(payments.c.payment == payment.key)
+        .values(cents=payment.cents, reason=payment.reason, proposed=now)
     )
     return True
 

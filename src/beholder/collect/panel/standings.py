@@ -78,10 +78,10 @@ def write_skills(connection: Connection, *, now: float) -> None:
         now: The time.
     """
     counts: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
-    for row in connection.execute(select(work)):
-        if row.gold:
-            tally = counts[row.rater][row.kind]
-            tally[0], tally[1] = tally[0] + sum(row.gold), tally[1] + len(row.gold)
+    for rater, kind, gold in connection.execute(select(work.c.rater, work.c.kind, work.c.gold)):
+        if gold:
+            tally = counts[rater][kind]
+            tally[0], tally[1] = tally[0] + sum(gold), tally[1] + len(gold)
     connection.execute(delete(standings).where(standings.c.study == ""))
     for rater, kinds in counts.items():
         skills = [
