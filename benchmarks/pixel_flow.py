@@ -39,7 +39,7 @@ def paint_training_set(folder: Path) -> tuple[np.ndarray, list[str]]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--steps", type=int, default=PixelFlowTraining.steps)
+    parser.add_argument("--steps", type=int, default=PixelFlowTraining().steps)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     images, prompts = paint_training_set(arguments.folder)

@@ -53,7 +53,7 @@ def features_of(folder: Path, scorer: str) -> Callable[[np.ndarray], np.ndarray]
     def features(images: np.ndarray) -> np.ndarray:
         pixels = torch.from_numpy(images).movedim(-1, 1).float() / 255
         with torch.no_grad():
-            return model.module.eye(prepare_tensors(pixels, model._preprocessing)).numpy()
+            return np.asarray(model.module.eye(prepare_tensors(pixels, model._preprocessing)).numpy())
 
     return features
 

@@ -11,6 +11,7 @@ tiny-realism, and lower is better. Each trains on images and answers of its own.
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,11 +25,12 @@ from beholder.models.weights.checkpoint import Record, save_checkpoint
 from beholder.simulate.grammar import draw_requests, prompt_text
 from beholder.simulate.painted.generator import PaintedGenerator
 from beholder.simulate.painted.picture import picture
+from beholder.simulate.painter import GroundTruth
 
 SIZE, SCENES, NOISES, EPOCHS, BATCH, ANSWERS = 48, 900, 3, 14, 32, 5
 
 
-def paint_scenes(seed: int) -> tuple[np.ndarray, list[str], list]:
+def paint_scenes(seed: int) -> tuple[np.ndarray, list[str], list[GroundTruth]]:
     """Images of the generator as it is, several of each scene, with prompts and ground truth."""
     generator, rng = PaintedGenerator(size=SIZE), np.random.default_rng([seed, 60])
     prompts = [prompt_text(request) for request in draw_requests(SCENES, rng)]
@@ -63,9 +65,9 @@ def prepared(images: np.ndarray, mean: tuple[float, ...], std: tuple[float, ...]
     return (pixels - torch.tensor(mean)[:, None, None]) / torch.tensor(std)[:, None, None]
 
 
-def train(model, parameters, count: int, loss) -> None:
+def train(model: Realism, count: int, loss: Callable[[torch.Tensor], torch.Tensor]) -> None:
     """AdamW with a linear decay, by epochs."""
-    optimiser = torch.optim.AdamW(parameters, lr=2e-3, weight_decay=0.02)
+    optimiser = torch.optim.AdamW(model.module.parameters(), lr=2e-3, weight_decay=0.02)
     steps, random = EPOCHS * (count // BATCH), torch.Generator().manual_seed(0)
     model.module.train()
     for step in range(steps):
@@ -109,7 +111,7 @@ def train_scorer(folder: Path, name: str, seed: int, widths: tuple[int, ...]) ->
         )  # fmt: skip
         return model.loss(batch)
 
-    train(model, model.module.parameters(), count, loss)
+    train(model, count, loss)
     with torch.no_grad():
         predicted = model.module.proportions(model.module(pixels[count:]))[:, 0].numpy()
     own = order[count:] < len(images)
@@ -121,13 +123,13 @@ def train_scorer(folder: Path, name: str, seed: int, widths: tuple[int, ...]) ->
     save_checkpoint(folder / name, model, Record("realism", model.config, (name,)))
 
 
-def bad_chances(truths: list, flawless: int) -> np.ndarray:
+def bad_chances(truths: list[GroundTruth], flawless: int) -> np.ndarray:
     """The probability that a rater is not content: 1 less overall quality, spread out."""
     overall = np.array([truth.overall for truth in truths] + [0.95] * flawless)
     return np.clip((0.98 - overall) / 0.5, 0.02, 0.98)
 
 
-def generated_chances(truths: list, flawless: int) -> np.ndarray:
+def generated_chances(truths: list[GroundTruth], flawless: int) -> np.ndarray:
     """The probability that a rater calls an image generated: from d′ = .7 on, more often than not."""
     return norm.cdf(np.array([truth.detectability for truth in truths] + [0.0] * flawless) - 0.7)
 

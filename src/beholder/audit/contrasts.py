@@ -8,7 +8,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from beholder.judgements.measures import Measure
-from beholder.stats.intervals.crossed_t import FEWEST, ContrastErrors, contrast_errors, crossed_means
+from beholder.stats.intervals.crossed_t import FEWEST, contrast_errors, crossed_means
+from beholder.stats.intervals.crossed_variance import ContrastErrors
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ def painted(seed: int) -> Images:
 
 def small(images: Images) -> NDArray[np.float32]:
     """The means of 4 × 4 blocks, as features."""
-    return images.reshape(len(images), 4, 8, 4, 8, 3).mean((2, 4)).reshape(len(images), -1).astype(np.float32) + 1
+    blocks = images.reshape(len(images), 4, 8, 4, 8, 3).mean((2, 4)).reshape(len(images), -1)
+    return np.asarray(blocks + 1, dtype=np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def watches() -> Watches:
     prompts = tuple(f"prompt {number}" for number in range(COUNT))
 
     def light(images: Images, _: object) -> NDArray[np.float64]:
-        return images.mean((1, 2, 3)) / 255
+        return np.asarray(images.mean((1, 2, 3)) / 255, dtype=np.float64)
 
     return Watches(prompts, painted(1), painted(2), small, painted(3), {"light": light})
 
@@ -52,11 +53,11 @@ def test_no_change_and_other_seeds_raise_nothing(watches: Watches) -> None:
 def dots(images: Images) -> Images:
     steps = np.arange(32)
     grid = 40 * np.cos(steps * 2 * np.pi / 4)[:, None] * np.cos(steps * 2 * np.pi / 4)[None, :]
-    return np.clip(images + grid[..., None], 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(images + grid[..., None], 0, 255), dtype=np.uint8)
 
 
 def reddened(images: Images) -> Images:
-    return np.clip(images * np.array([1.5, 0.75, 0.75]), 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(images * np.array([1.5, 0.75, 0.75]), 0, 255), dtype=np.uint8)
 
 
 def alike(images: Images) -> Images:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from toys import BRIGHT, OneColour, brightness
+from tests.improve.tuning.toys import BRIGHT, OneColour, brightness
 
 from beholder.errors import UserError
 from beholder.improve.tuning.guide import GuideSettings, guided_sample, optimise_noise

@@ -1,12 +1,14 @@
 """Tuning: losses by hand, resuming to equal bits, the anchor, and the stop at an alarm."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
-from toys import BRIGHT, Drifting, OneColour
+from tests.improve.tuning.toys import BRIGHT, Drifting, OneColour
 
 from beholder.errors import TrainingError, UserError, WeightsError
 from beholder.improve.alarms.alarm import Alarm
@@ -28,7 +30,7 @@ def level(generator: OneColour) -> float:
 
 
 @pytest.mark.parametrize("method", ["draft", "refl"])
-def test_every_reward_method_raises_the_reward(tmp_path: Path, method: str) -> None:
+def test_every_reward_method_raises_the_reward(tmp_path: Path, method: Literal["draft", "refl"]) -> None:
     generator = OneColour()
     settings = replace(SETTINGS, method=method, steps=40, batch=8)
     tune(generator, MATERIAL, settings, tmp_path)
@@ -139,8 +141,9 @@ def test_dpo_starts_at_log_2_and_learns_the_preferred_image(tmp_path: Path) -> N
 def test_chosen_images_are_learned_and_weights_leave_parts_out(tmp_path: Path) -> None:
     generator = OneColour()
 
-    def context_of(rows: object) -> torch.Tensor:
-        return generator.context(["0.2"] * len(list(rows)), [0])
+    def context_of(rows: Sequence[int]) -> torch.Tensor:
+        context: torch.Tensor = generator.context(["0.2"] * len(rows), [0])
+        return context
 
     clean = torch.tensor([[0.6, -9.0]])  # the second part is wrong, and weighs nothing
     examples = Examples(clean, context_of, torch.tensor([[1.0, 0.0]]))
@@ -155,7 +158,7 @@ def test_chosen_images_are_learned_and_weights_leave_parts_out(tmp_path: Path) -
     assert error.item() == pytest.approx(0, abs=1e-8)
 
 
-def plain_context(generator: OneColour) -> object:
+def plain_context(generator: OneColour) -> Callable[[Sequence[int]], torch.Tensor]:
     return lambda rows: generator.context(["0.2"] * len(rows), [0])
 
 

@@ -21,10 +21,19 @@ class OneColour:
 
     def __init__(self) -> None:
         torch.manual_seed(0)
+        layer = nn.Linear(2, 2, bias=False)
+        nn.init.zeros_(layer.weight)
         self.module: nn.Module = nn.Module()
-        self.module.shift = nn.Linear(2, 2, bias=False)
-        nn.init.zeros_(self.module.shift.weight)
+        self.module.shift = layer
         self.module.requires_grad_(requires_grad=False)
+
+    def shift(self, levels: torch.Tensor) -> torch.Tensor:
+        """What the layer says, also where a LoRA has taken its place."""
+        layer = self.module.shift
+        assert isinstance(layer, nn.Module)
+        moved = layer(levels)
+        assert isinstance(moved, torch.Tensor)
+        return moved
 
     @property
     def identity(self) -> Identity:
@@ -48,7 +57,7 @@ class OneColour:
 
     def velocity(self, latents: torch.Tensor, times: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
         levels = context[:, None].expand(-1, 2)
-        middle = levels + self.module.shift(torch.ones_like(levels))
+        middle = levels + self.shift(torch.ones_like(levels))
         return (latents - middle) / times[:, None].clamp_min(1e-3)
 
     def times(self, steps: int) -> torch.Tensor:
@@ -73,7 +82,7 @@ class Drifting(OneColour):
 
     def velocity(self, latents: torch.Tensor, times: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
         del times, context
-        return -self.module.shift(torch.ones_like(latents))
+        return -self.shift(torch.ones_like(latents))
 
 
 BRIGHT = Reward(

@@ -73,9 +73,9 @@ def test_it_samples_and_its_words_matter(generator: PixelFlowGenerator) -> None:
     assert torch.equal(drawn.images, sample(generator, ["red ball", "red ball"], [1, 2], steps=2).images)
     noise = generator.noise(["red ball"], [1])
     moment = torch.tensor([0.5])
+    leaving: tuple[list[list[int]] | None, ...] = (None, [[0]], [[]])
     velocities = [
-        generator.velocity(noise, moment, generator.context(["red ball"], [1], without))
-        for without in (None, [[0]], [[]])
+        generator.velocity(noise, moment, generator.context(["red ball"], [1], without)) for without in leaving
     ]
     assert not torch.equal(velocities[0], velocities[1])
     assert torch.equal(velocities[0], velocities[2])

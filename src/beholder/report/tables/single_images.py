@@ -257,7 +257,7 @@ def _add_labels(records: Mapping[str, ImageRecord], labels: pl.DataFrame, aspect
         if image not in records:
             continue
         number = aspects.index(question, aspect)
-        least, most = aspects.rows[number][3:]
+        least, most = aspects.rows[number][3], aspects.rows[number][4]
         if low is not None and LABELS[method] == "mean" and least <= value <= most:
             low, high = max(low, least), min(high, most)
         row: Row = [number, LABELS[method], _short(value), _short(low), _short(high), answers]
