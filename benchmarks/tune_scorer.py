@@ -75,7 +75,7 @@ def train(model: Realism, count: int, loss: Callable[[torch.Tensor], torch.Tenso
             group["lr"] = 2e-3 * min((step + 1) / 50, 1.0) * (1 - step / steps)
         rows = torch.randint(count, (BATCH,), generator=random)
         optimiser.zero_grad()
-        loss(rows).backward()
+        loss(rows).backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         model.after_step()
     model.module.eval()

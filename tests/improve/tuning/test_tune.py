@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 import torch
-from tests.improve.tuning.toys import BRIGHT, Drifting, OneColour
+from tests.improve.tuning.toys import BRIGHT, Drifting, OneColour, brightness
 
 from beholder.errors import TrainingError, UserError, WeightsError
 from beholder.improve.alarms.alarm import Alarm
@@ -51,16 +51,16 @@ def test_policy_gradients_raise_a_reward_without_gradients(tmp_path: Path) -> No
 def test_the_loss_is_less_the_mean_reward_and_the_anchor_has_a_gradient() -> None:
     generator = OneColour()
     parameters = add_lora(generator, 2, 0)
-    loss = reward_loss(generator, BRIGHT.gradients, Prompts(("0.25",), (1,)), SETTINGS, 0)
+    loss = reward_loss(generator, brightness, Prompts(("0.25",), (1,)), SETTINGS, 0)
     assert loss.item() == pytest.approx(-0.25)
     anchored = replace(SETTINGS, anchor=2.0)
-    same = reward_loss(generator, BRIGHT.gradients, Prompts(("0.25",), (1,)), anchored, 0)
+    same = reward_loss(generator, brightness, Prompts(("0.25",), (1,)), anchored, 0)
     assert same.item() == pytest.approx(-0.25)  # nothing has moved yet
     with torch.no_grad():
         for parameter in parameters.values():
             parameter.add_(0.1)
-    moved = reward_loss(generator, BRIGHT.gradients, Prompts(("0.25",), (1,)), anchored, 0)
-    loose = reward_loss(generator, BRIGHT.gradients, Prompts(("0.25",), (1,)), SETTINGS, 0)
+    moved = reward_loss(generator, brightness, Prompts(("0.25",), (1,)), anchored, 0)
+    loose = reward_loss(generator, brightness, Prompts(("0.25",), (1,)), SETTINGS, 0)
     assert moved.item() > loose.item()
     slopes = torch.autograd.grad(moved - loose, list(parameters.values()))
     assert all(float(slope.abs().sum()) > 0 for slope in slopes)
