@@ -22,7 +22,7 @@ MOST = 20
 @click.option("--threshold", type=click.FloatRange(0.5, 1, min_open=True, max_open=True), default=0.95)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def claims(file: Path, study: Path | None, threshold: float, *, nibbler: bool, as_json: bool) -> None:
-    """Say which claims of an adversarial round hold, and who has earned credit.
+    """Say which claims of an adversarial round hold, and who earns credit.
 
     FILE is a CSV with the columns image, claimed and claimant, and failure where near-duplicates are to be
     credited once. --study names a consolidated study whose raters, who do not see the claims, say by one choice

@@ -56,7 +56,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
     "claims": (
         "beholder.cli.claims:claims",
-        "Say which claims of an adversarial round hold, and who has earned credit.",
+        "Say which claims of an adversarial round hold, and who earns credit.",
     ),
     "researchers": (
         "beholder.cli.researchers:researchers",
