@@ -72,7 +72,7 @@ def make_benchmark(folder: Path) -> None:
     assert main(["new", "hpd-pairs", str(folder), *generators, "--raters=20", "--trials=30"]) == 0
     toml = (folder / "study.toml").read_text(encoding="utf-8")
     scorers = 'scorers = ["sharpness"]\ndistances = []'
-    (folder / "study.toml").write_text(toml.replace("scorers = []", scorers), encoding="utf-8")
+    (folder / "study.toml").write_text(toml.replace("scorers = []", scorers, 1), encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith(READING)])

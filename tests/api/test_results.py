@@ -43,7 +43,10 @@ class TestMeasure:
         (verdict,) = printed["verdicts"]
         assert table["metric"].tolist() == [metric["name"] for metric in verdict["metrics"]]
         assert table["spearman"].tolist() == [metric["rho"] for metric in verdict["metrics"]]
-        assert table.notes[0] == f"quality · quality: {verdict['sentences'][0]}"
+        assert table.notes[:2] == (
+            "Simulated raters gave these answers.",
+            f"quality · quality: {verdict['sentences'][0]}",
+        )
         assert table.plot().to_dict(validate=True)
 
     def test_names_are_checked_before_anything_is_read(self, tmp_path: Path) -> None:

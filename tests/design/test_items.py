@@ -5,6 +5,7 @@ import polars as pl
 
 from beholder.design.items import Image, Item, Pools, generated_items, pool_images, single_item
 from beholder.study.kinds.catalogue import KINDS, kind_of
+from beholder.study.kinds.choice import ChoiceQuestion
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.ranking import RankingQuestion
 from beholder.study.kinds.rating import RatingQuestion
@@ -84,6 +85,7 @@ def test_every_kind_says_whether_it_shows_real_images() -> None:
         SideBySideQuestion(name="q"),
         RatingQuestion(name="q"),
         RichFeedbackQuestion(name="q"),
+        ChoiceQuestion(name="q"),
     )
     assert {question.kind for question in questions} == set(KINDS)
-    assert [kind_of(question).traits.shows_real for question in questions] == [True] * 3 + [False] * 5
+    assert [kind_of(question).traits.shows_real for question in questions] == [True] * 3 + [False] * 6

@@ -17,8 +17,8 @@ def test_an_index_is_read_as_it_was_written_and_equal_folders_have_equal_bytes()
 
 @pytest.mark.parametrize("text", [b"", b"[]", b'{"files": {}}', b'{"beholder": 1, "files": {"a": 3}}', b"\xff"])
 def test_another_document_is_no_index(text: bytes) -> None:
-    with pytest.raises(StorageError, match=r"s3://b/beholder\.json is not an index"):
-        Index.from_json(text, where="s3://b/beholder.json")
+    with pytest.raises(StorageError, match=r"s3://b/index\.json is not an index"):
+        Index.from_json(text, where="s3://b/index.json")
 
 
 def test_a_later_form_says_what_to_do() -> None:

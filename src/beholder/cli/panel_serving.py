@@ -1,5 +1,6 @@
 """``beholder panel open, close, publish, links, account, serve``: one server for a panel's studies."""
 
+import functools
 import time
 from pathlib import Path
 
@@ -143,7 +144,8 @@ def account_command(folder: Path, name: str, role: str, database: str | None, *,
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @database_option
-def serve_command(folder: Path, host: str, port: int, database: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print what was served as JSON, all else to stderr.")
+def serve_command(folder: Path, host: str, port: int, database: str | None, *, as_json: bool) -> None:
     """Serve the panel: raters' own pages, and all studies that are open.
 
     Raters sign in by a personal link, see the studies that are open to them, take one and come back. Each study
@@ -153,7 +155,10 @@ def serve_command(folder: Path, host: str, port: int, database: str | None) -> N
     from beholder.collect.panel.server.serve import serve_panel
 
     url = None if database is None else database_url(folder, database)
-    serve_panel(folder.resolve(), url, host=host, port=port, say=click.echo)
+    talk = functools.partial(click.echo, err=as_json)
+    served = serve_panel(folder.resolve(), url, host=host, port=port, say=talk)
+    if as_json:
+        show_json({"panel": str(folder), "studies": served})
 
 
 COMMANDS = (open_command, close_command, publish_command, links_command, account_command, serve_command)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SCHEMES = ("s3", "s3a", "gs", "az", "abfs", "abfss")
 """What an address may begin with."""
 
-INDEX = "beholder.json"
+INDEX = "index.json"
 OBJECTS = "objects"
 
 

@@ -229,7 +229,9 @@ class TestTheCommands:
         assert "with 16 images (8 a, 8 b)" in new.out
         assert "beholder bench" in new.out
         toml = (study / "study.toml").read_text()
-        (study / "study.toml").write_text(toml.replace("scorers = []", 'scorers = ["sharpness"]\ndistances = []'))
+        (study / "study.toml").write_text(
+            toml.replace("scorers = []", 'scorers = ["sharpness"]\ndistances = []', 1)
+        )
         ran = run("bench", study, "--simulate", 6)
         assert ran.code == 0, ran.err
         assert "They know nothing about your images" in ran.out

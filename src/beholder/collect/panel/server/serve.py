@@ -39,7 +39,7 @@ REFRESH = "beholder.collect.panel.refresh"
 log = logging.getLogger(__name__)
 
 
-def serve_panel(folder: Path, url: str | None, *, host: str, port: int, say: Callable[[str], None]) -> None:
+def serve_panel(folder: Path, url: str | None, *, host: str, port: int, say: Callable[[str], None]) -> list[str]:
     """Serve the panel and its open studies until interrupted; then write the answers to the studies' tables.
 
     Args:
@@ -48,6 +48,9 @@ def serve_panel(folder: Path, url: str | None, *, host: str, port: int, say: Cal
         host: To listen on.
         port: To listen on; 0 means any free one.
         say: Prints a line.
+
+    Returns:
+        The studies that were served.
     """
     places = open_studies(folder, url)
     for name, (place, address) in places.items():
@@ -80,6 +83,7 @@ def serve_panel(folder: Path, url: str | None, *, host: str, port: int, say: Cal
         stack.enter_context(suppress(KeyboardInterrupt))
         uvicorn.Server(config).run(sockets=[listening])
     say(run_child(REFRESH, folder, url=url or panel_url(folder)))
+    return sorted(places)
 
 
 def open_studies(folder: Path, url: str | None) -> dict[str, tuple[Path, str]]:
