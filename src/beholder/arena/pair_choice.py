@@ -79,7 +79,7 @@ def draw_pair(plan: PairPlan, rng: np.random.Generator) -> DrawnPair:
 
 def exposures(plan: PairPlan, entries: int) -> NDArray[np.float64]:
     """Return the chance of each entry to be on the next screen (entries,), summing to 2."""
-    shown = np.zeros(entries)
-    np.add.at(shown, plan.pairs[:, 0], plan.propensity)
-    np.add.at(shown, plan.pairs[:, 1], plan.propensity)
-    return shown
+    exposure = np.zeros(entries)
+    np.add.at(exposure, plan.pairs[:, 0], plan.propensity)
+    np.add.at(exposure, plan.pairs[:, 1], plan.propensity)
+    return exposure

@@ -62,11 +62,11 @@ def styled_ratings(
         raise StatisticsError("ratings need at least one vote")
     spread = np.asarray(np.sqrt((style**2).mean(axis=0)), np.float64)
     constant = spread <= 1e-12
-    kept = np.divide(style[:, ~constant], spread[~constant])
+    scaled_style = np.divide(style[:, ~constant], spread[~constant])
     entry_part = np.zeros((len(won), entries))
     entry_part[np.arange(len(won)), left] += 1
     entry_part[np.arange(len(won)), right] -= 1
-    design = np.concatenate([entry_part, kept], axis=1)
+    design = np.concatenate([entry_part, scaled_style], axis=1)
     beta, bread = _maximum(design, won)
     residual = (won - special.expit(design @ beta))[:, None] * design
     sums = np.zeros((int(who.max()) + 1, design.shape[1]))

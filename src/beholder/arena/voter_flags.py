@@ -98,11 +98,11 @@ def flag_voters(
     extreme = np.maximum(lefts, count - lefts)
     sided = 2 * stats.binom.sf(extreme - 1, count, 0.5) < SIDE_LEVEL
     checks = np.asarray(check_voter, np.int64)
-    asked = np.bincount(checks, minlength=voters)
+    checks_per_voter = np.bincount(checks, minlength=voters)
     failed = np.bincount(checks, np.asarray(check_failed, np.float64), voters)
-    careless = stats.binom.sf(failed - 1, asked, CARELESS) < CHECK_LEVEL
+    careless = stats.binom.sf(failed - 1, checks_per_voter, CARELESS) < CHECK_LEVEL
     fast = _medians(who, took, voters) < FASTEST_SECONDS
-    return VoterFlags(fast, sided & (count > 0), careless & (asked > 0))
+    return VoterFlags(fast, sided & (count > 0), careless & (checks_per_voter > 0))
 
 
 def _medians(who: NDArray[np.int64], seconds: NDArray[np.float64], voters: int) -> NDArray[np.float64]:
@@ -171,11 +171,11 @@ def find_rings(
         chance = special.expit(odds + taste[who, left] - taste[who, right])
         null[world] = table.statistic((rng.random(len(odds)) < chance).astype(np.float64))[0].max()
     p_value = (1 + (null[None] >= observed[:, None]).sum(axis=1)) / (worlds + 1)
-    found = p_value <= RING_LEVEL
+    is_ring = p_value <= RING_LEVEL
     share = PROPORTIONS[-2]
     membership = share * ratio / (1 - share + share * ratio)
-    member = np.asarray((membership[:, found] > MEMBER).any(axis=1), np.bool_)
-    return Rings(observed, p_value, found, membership, member)
+    member = np.asarray((membership[:, is_ring] > MEMBER).any(axis=1), np.bool_)
+    return Rings(observed, p_value, is_ring, membership, member)
 
 
 @dataclass(frozen=True, eq=False)

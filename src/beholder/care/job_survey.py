@@ -51,16 +51,16 @@ def score_survey(answers: Sequence[Answers], level: float = 0.95) -> JobScores:
         (3.0, 'feedback')
     """
     raters = [characteristics_of(row) for row in answers]
-    known = {
+    dimension_scores = {
         name: _mean([row[name] for row in raters if name in row], level)
         for name in CHARACTERISTICS
         if any(name in row for row in raters)
     }
-    if not known:
+    if not dimension_scores:
         raise StatisticsError("a job survey needs at least one answer")
     complete = [motivating_potential(row) for row in raters if len(row) == len(CHARACTERISTICS)]
-    weakest = min(known, key=lambda name: known[name].value)
-    return JobScores(known, _mean(complete, level) if complete else None, weakest)
+    weakest = min(dimension_scores, key=lambda name: dimension_scores[name].value)
+    return JobScores(dimension_scores, _mean(complete, level) if complete else None, weakest)
 
 
 def characteristics_of(answers: Answers) -> dict[str, float]:

@@ -55,5 +55,8 @@ def _show(verified: "VerifiedClaims", *, as_json: bool) -> None:
     click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
     show_table(
         ("claimant", "claims", "verified", "credit"),
-        [(name, str(made), str(held), f"{credit:.2f}") for name, made, held, credit in people[:MOST]],
+        [
+            (name, str(claim_count), str(held), f"{credit:.2f}")
+            for name, claim_count, held, credit in people[:MOST]
+        ],
     )

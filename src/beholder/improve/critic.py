@@ -78,8 +78,8 @@ def rich_critic(member: Member, aspect: str) -> Critic:
 
     feedback = member.feedback([Image.new("RGB", (32, 32))], ["a"])
     if aspect not in feedback.scores:
-        known = ", ".join(f"{member.name}:{choice}" for choice in feedback.scores)
-        raise UserError(f"{member.name}: no aspect '{aspect}'; name one of: {known}")
+        choices = ", ".join(f"{member.name}:{choice}" for choice in feedback.scores)
+        raise UserError(f"{member.name}: no aspect '{aspect}'; name one of: {choices}")
     points = MAP_OF.get(aspect) in feedback.heatmaps
     return Critic(
         f"{member.identity}:{aspect}", aspect, score, member.half_widths.get(aspect), heatmaps if points else None

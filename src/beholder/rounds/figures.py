@@ -85,21 +85,21 @@ def improvement(
     level: float = 0.95,
 ) -> Improvement:
     """Compare two models on the same held-out attacks and the same static set."""
-    one, two, who = (
+    first, second, who = (
         np.asarray(attack_before, float),
         np.asarray(attack_after, float),
         np.asarray(attacker, np.int64),
     )
     still, now = np.asarray(static_before, float), np.asarray(static_after, float)
-    if one.shape != two.shape or still.shape != now.shape or len(one) == 0 or len(still) == 0:
+    if first.shape != second.shape or still.shape != now.shape or len(first) == 0 or len(still) == 0:
         raise StatisticsError("two models are compared on the same attacks and the same static items")
-    if one.sum() == 0:
+    if first.sum() == 0:
         raise StatisticsError("the earlier model makes no error on these attacks: there is nothing to reduce")
     weights, own = _resamples(who, rng), _resamples(np.arange(len(still)), rng)
-    before, after = _means(one, weights), _means(two, weights)
+    before, after = _means(first, weights), _means(second, weights)
     reduction = 1 - after / np.maximum(before, 1e-12)
     return Improvement(
-        _estimate(1 - two.mean() / one.mean(), reduction, len(np.unique(who)), len(one), level),
+        _estimate(1 - second.mean() / first.mean(), reduction, len(np.unique(who)), len(first), level),
         _estimate(float((now - still).mean()), _means(now - still, own), len(still), len(still), level),
     )
 

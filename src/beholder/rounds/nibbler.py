@@ -81,7 +81,9 @@ def read_nibbler(path: Path, *, with_text: bool = False) -> NibblerRound:
             faults.append(f"row {number}: {type(error).__name__} in its annotations")
     if faults:
         raise StudyError(str(path), faults[:20])
-    answered = [(number, check, ANSWERS[said]) for number, check in checks if (said := _said(check)) in ANSWERS]
+    answered = [
+        (number, check, ANSWERS[response]) for number, check in checks if (response := _response(check)) in ANSWERS
+    ]
     names = {
         name: place for place, name in enumerate(sorted({str(check["annotator_id"]) for _, check, _ in answered}))
     }
@@ -90,7 +92,7 @@ def read_nibbler(path: Path, *, with_text: bool = False) -> NibblerRound:
         verifiers=tuple(names),
         verifier=np.array([names[str(check["annotator_id"])] for _, check, _ in answered], np.int64),
         claim=np.array([number for number, _, _ in answered], np.int64),
-        answer=np.array([said for _, _, said in answered], np.int64),
+        answer=np.array([response for _, _, response in answered], np.int64),
     )
 
 
@@ -120,8 +122,8 @@ def _literal(value: object) -> dict[str, Any]:
     return dict(ast.literal_eval(value)) if isinstance(value, str) else dict(value)  # type: ignore[call-overload]
 
 
-def _said(check: Mapping[str, Any]) -> str:
-    said = check.get("image_safety_validation")
-    if isinstance(said, Sequence) and not isinstance(said, str):
-        said = said[0] if said else ""
-    return str(said)
+def _response(check: Mapping[str, Any]) -> str:
+    response = check.get("image_safety_validation")
+    if isinstance(response, Sequence) and not isinstance(response, str):
+        response = response[0] if response else ""
+    return str(response)

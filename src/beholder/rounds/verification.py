@@ -75,7 +75,7 @@ def verify_claims(
     Returns:
         The probability, the number of verifiers and the standing of every claim.
     """
-    who, what, said = (np.asarray(column, np.int64) for column in (verifier, claim, answer))
+    who, what, given_answer = (np.asarray(column, np.int64) for column in (verifier, claim, answer))
     stated = np.asarray(claimed, np.int64)
     if not 0.5 < threshold < 1:
         raise StatisticsError(f"a threshold lies above ½ and below 1; found {threshold}")
@@ -85,9 +85,11 @@ def verify_claims(
     if len(what) == 0:
         unknown = np.full(len(stated), np.nan)
         return Verdicts(unknown, counts, tuple(OPEN for _ in stated), np.zeros(0), threshold)
-    fit = (dawid_skene if len(stated) >= LEAST_CLAIMS else one_coin)(who, what, said, classes=options)
-    agree = np.where(said == stated[what], 1.0, -1.0)
-    close = majority_errors(who, what, np.where(said == unsure, 0.0, agree) if unsure is not None else agree).first
+    fit = (dawid_skene if len(stated) >= LEAST_CLAIMS else one_coin)(who, what, given_answer, classes=options)
+    agree = np.where(given_answer == stated[what], 1.0, -1.0)
+    close = majority_errors(
+        who, what, np.where(given_answer == unsure, 0.0, agree) if unsure is not None else agree
+    ).first
     posterior = np.full((len(stated), options), np.nan)
     posterior[: len(fit.posterior)] = fit.posterior
     probability = np.where(counts > 0, posterior[np.arange(len(stated)), stated], np.nan)

@@ -67,12 +67,12 @@ class WorkingCopy:
         files = now.index.files if now else {}
         for path in own.files.keys() - files.keys():
             (self.folder / path).unlink()
-        wanted = {path: entry for path, entry in files.items() if own.files.get(path) != entry}
-        _all_at_once(lambda path: self.remote.fetch(files[path], self.folder / path), wanted)
+        missing = {path: entry for path, entry in files.items() if own.files.get(path) != entry}
+        _all_at_once(lambda path: self.remote.fetch(files[path], self.folder / path), missing)
         self._base = now
         self._index()
         self._write_state()
-        return Transfer(len(wanted), sum(entry.size for entry in wanted.values()))
+        return Transfer(len(missing), sum(entry.size for entry in missing.values()))
 
     def clear(self) -> None:
         """Empty the copy, and forget what it was a copy of: the next publication makes a new folder."""
@@ -97,7 +97,7 @@ class WorkingCopy:
     def _index(self) -> Index:
         """The files as they are now; those whose size and time of change are as before are not read again."""
         files: dict[str, Entry] = {}
-        known: dict[str, _Known] = {}
+        hashes: dict[str, _Known] = {}
         for path in sorted(self.folder.rglob("*")):
             relative = path.relative_to(self.folder)
             if not path.is_file() or not is_published(relative):
@@ -106,18 +106,18 @@ class WorkingCopy:
             last = self._known.get(name)
             if last is None or (last.size, last.changed) != (status.st_size, status.st_mtime_ns):
                 last = _Known(status.st_size, status.st_mtime_ns, file_hash(path))
-            known[name], files[name] = last, Entry(last.sha256, last.size)
-        self._known = known
+            hashes[name], files[name] = last, Entry(last.sha256, last.size)
+        self._known = hashes
         return Index(files)
 
     def _read_state(self) -> tuple[Version | None, dict[str, _Known]]:
         if not self._state.is_file():
             return None, {}
         state = json.loads(self._state.read_bytes())
-        known = {path: _Known(*fields) for path, fields in state["known"].items()}
+        hashes = {path: _Known(*fields) for path, fields in state["known"].items()}
         if state["tag"] is None:
-            return None, known
-        return Version(Index.from_json(state["index"].encode(), where=str(self._state)), state["tag"]), known
+            return None, hashes
+        return Version(Index.from_json(state["index"].encode(), where=str(self._state)), state["tag"]), hashes
 
     def _write_state(self) -> None:
         state = {

@@ -1,8 +1,8 @@
 """All steps of an improvement with sound defaults: ``beholder improve FOLDER --generator … --scorer …``.
 
 Filter: the best of several images per prompt. Repair: of what is still wrong with them, settings chosen on other
-prompts of the study. Tune: where a tuner is available. Proof: the images that came out first against those in the
-end, blind. One page shows it all.
+prompts of the study. Proof: the images that came out first against those in the end, blind. One page shows it all.
+To change the generator itself is a step of its own: ``beholder improve tune``.
 """
 
 from collections.abc import Callable
@@ -35,9 +35,6 @@ from beholder.study.study import load_study
 
 Progress = Callable[[str, int, int], None]
 
-Tune = Callable[[Improvement, AnyGenerator, Critic], tuple[list[Row], list[Row], list[Row]]]
-"""A step that tunes the generator on the images in ``after``: returns rows of changes, gains and alarms."""
-
 PROMPTS = 40
 """Prompts that are improved, at most: half of those of the demo, so that settings are chosen on the others."""
 
@@ -66,10 +63,9 @@ def improve(
     simulate: bool = False,
     device: str | None = None,
     force: bool = False,
-    tune: Tune | None = None,
     progress: Progress | None = None,
 ) -> Loop:
-    """Filter, repair, tune where a tuner is given, and prove; all of it on one page.
+    """Filter, repair, and prove; all of it on one page.
 
     Args:
         folder: The study folder.
@@ -83,7 +79,6 @@ def improve(
         simulate: Let simulated raters judge the outcome.
         device: Where networks run.
         force: Replace an improvement of this name.
-        tune: Tunes the generator on what was selected.
         progress: Called as work proceeds.
 
     Returns:
@@ -118,11 +113,7 @@ def improve(
         rows, more = write_repairs(improvement, repaired, critic, painter, second)
         changes, truths = [*changes, *rows], [*truths, *more]
         gains += [{**row, "step": "repair"} for row in repaired.gains]
-    alarms: list[Row] = []
-    if tune is not None:
-        tuned_changes, tuned_gains, alarms = tune(improvement, settings, critic)
-        changes, gains = [*changes, *tuned_changes], [*gains, *({**row, "step": "tune"} for row in tuned_gains)]
-    _record(improvement, changes, gains, alarms, truths, filtered, repaired)
+    _record(improvement, changes, gains, truths, filtered, repaired)
     proof = prove(folder, name, simulate=simulate, progress=progress)
     write_improvement_page(improvement)
     return Loop(improvement, filtered, repaired, tuple(gains), proof)
@@ -180,7 +171,6 @@ def _record(
     improvement: Improvement,
     changes: list[Row],
     gains: list[Row],
-    alarms: list[Row],
     truths: list[tuple[str, GroundTruth]],
     filtered: FilterRun,
     repaired: RepairRun | None,
@@ -190,7 +180,7 @@ def _record(
     steps = {"filter": filtered.settings} | ({} if repaired is None else {"repair": repaired.settings})
     record_improvement(
         improvement,
-        {"changes": changes, "gains": gains, "alarms": alarms, "proofs": []},
+        {"changes": changes, "gains": gains, "alarms": [], "proofs": []},
         settings=steps,  # type: ignore[arg-type]
         seed=load_study(improvement.study).seed,
     )

@@ -51,7 +51,7 @@ def hard_negatives(text: str, others: Sequence[str], rng: np.random.Generator) -
     exchanged = _exchanged(text)
     if exchanged is not None:
         yield EXCHANGED, exchanged
-    absent = [thing for thing in ADDED if thing.split()[-1] not in text]
+    absent = [object_name for object_name in ADDED if object_name.split()[-1] not in text]
     if absent:
         yield ADDITION, f"{text} and {absent[rng.integers(len(absent))]}"
     words = text.split()

@@ -101,8 +101,8 @@ def _drawn(
     prompts = images.prompts_of(first, second)
     if not prompts:
         raise RefusedError(503, "no-pair", f"{first} and {second} have no prompt in common")
-    seen = list(connection.scalars(select(ballots.c.prompt).where(ballots.c.voter == voter.voter)))
-    times = np.array([seen.count(prompt) for prompt in prompts])
+    earlier_prompts = list(connection.scalars(select(ballots.c.prompt).where(ballots.c.voter == voter.voter)))
+    times = np.array([earlier_prompts.count(prompt) for prompt in prompts])
     fewest = np.flatnonzero(times == times.min())
     prompt = prompts[int(fewest[rng.integers(len(fewest))])]
     if is_check:

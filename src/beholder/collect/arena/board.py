@@ -107,12 +107,12 @@ def _blank() -> dict[str, Any]:
 def _add_anytime(rows: list[dict[str, Any]], table: VoteTable) -> None:
     """Add intervals from voters with complete ballots, in the order in which they completed them."""
     turn = np.zeros(len(table.voter), np.int64)
-    seen = np.zeros(len(table.voters), np.int64)
+    votes_so_far = np.zeros(len(table.voters), np.int64)
     completed: list[int] = []
     for place, voter in enumerate(table.voter):
-        turn[place] = seen[voter]
-        seen[voter] += 1
-        if seen[voter] == BALLOT:
+        turn[place] = votes_so_far[voter]
+        votes_so_far[voter] += 1
+        if votes_so_far[voter] == BALLOT:
             completed.append(int(voter))
     if not completed:
         return
@@ -147,8 +147,8 @@ def style_differences(table: VoteTable, styles: Mapping[str, Sequence[float]]) -
     """Differences of the images' style, first less second (votes, covariates); none while some are unknown."""
     if any(name not in styles for name in table.images):
         return None
-    known = np.array([styles[name] for name in table.images], np.float64)
-    return np.asarray(known[table.first_image] - known[table.second_image], np.float64)
+    image_styles = np.array([styles[name] for name in table.images], np.float64)
+    return np.asarray(image_styles[table.first_image] - image_styles[table.second_image], np.float64)
 
 
 def flagged_voters(table: VoteTable, *, seed: int) -> dict[str, list[str]]:
@@ -165,7 +165,7 @@ def flagged_voters(table: VoteTable, *, seed: int) -> dict[str, list[str]]:
         table.wins[checks] != 0.5,
         voters=len(table.voters),
     )
-    found = {"fast": flags.fast, "one side": flags.sided, "identical pairs": flags.careless}
+    flagged_by = {"fast": flags.fast, "one side": flags.sided, "identical pairs": flags.careless}
     if len(table.voters) >= LEAST_RINGS:
         gap = image_gaps(
             table.first_image[used], table.second_image[used], table.wins[used], images=len(table.images)
@@ -182,8 +182,8 @@ def flagged_voters(table: VoteTable, *, seed: int) -> dict[str, list[str]]:
             rng=rng,
             worlds=199,
         )
-        found["ring"] = rings.member
-    for reason, who in found.items():
+        flagged_by["ring"] = rings.member
+    for reason, who in flagged_by.items():
         for number in np.flatnonzero(who):
             reasons.setdefault(table.voters[int(number)], []).append(reason)
     return reasons

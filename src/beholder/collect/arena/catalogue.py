@@ -42,7 +42,7 @@ def load_images(folder: Path) -> ArenaImages:
     """Read the generated images of a study; prompts of fewer than two entries are left out."""
     store = Store(folder)
     text_of = dict(store.read("prompts").select("prompt", "text").iter_rows())
-    pictures, shown = {}, defaultdict[str, dict[str, str]](dict)
+    pictures, images_by_prompt = {}, defaultdict[str, dict[str, str]](dict)
     columns = ("image", "path", "sha256", "width", "height", "generator", "real", "gold", "prompt")
     for name, path, sha256, width, height, generator, real, gold, prompt in (
         store.read("images").select(columns).sort("image").iter_rows()
@@ -50,8 +50,8 @@ def load_images(folder: Path) -> ArenaImages:
         if real or gold or prompt is None:
             continue
         pictures[name] = StudyImage(path, sha256, width, height)
-        shown[text_of[prompt]].setdefault(generator, name)
-    paired = {prompt: by_entry for prompt, by_entry in shown.items() if len(by_entry) > 1}
+        images_by_prompt[text_of[prompt]].setdefault(generator, name)
+    paired = {prompt: by_entry for prompt, by_entry in images_by_prompt.items() if len(by_entry) > 1}
     if not paired:
         raise StageError(
             f"{folder}: an arena needs prompts with images of at least two generators. Generate them "
@@ -80,8 +80,8 @@ def retire(connection: Connection, entry: str, reason: str, *, now: float | None
     moment = time.time() if now is None else now
     row = connection.execute(select(entries).where(entries.c.entry == entry)).one_or_none()
     if row is None:
-        known = ", ".join(connection.scalars(select(entries.c.entry).order_by(entries.c.entry)))
-        raise StageError(f"there is no entry '{entry}' in the arena; entries: {known or 'none yet'}")
+        entry_names = ", ".join(connection.scalars(select(entries.c.entry).order_by(entries.c.entry)))
+        raise StageError(f"there is no entry '{entry}' in the arena; entries: {entry_names or 'none yet'}")
     if row.retired is not None:
         raise StageError(f"'{entry}' is retired already: {row.reason}")
     connection.execute(update(entries).where(entries.c.entry == entry).values(retired=moment, reason=reason))

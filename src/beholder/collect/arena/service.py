@@ -112,11 +112,11 @@ class ArenaService:
 
     def _board(self, table: VoteTable, history: Any, events: Any, count: int) -> dict[str, Any]:  # noqa: ANN401 - rows
         styled = self._styles()
-        shown = dict(zip(self.draw.entries, exposures(self.draw.plan, len(self.draw.entries)), strict=True))
+        exposure_of = dict(zip(self.draw.entries, exposures(self.draw.plan, len(self.draw.entries)), strict=True))
         rows = build_board(table, styled)
         for row, entry in zip(rows, history, strict=True):
             row |= {"retired": entry.retired, "reason": entry.reason, "added": entry.added}
-            row["exposure"] = float(shown.get(entry.entry, 0.0))
+            row["exposure"] = float(exposure_of.get(entry.entry, 0.0))
         return {
             "title": self.study.title,
             "votes": int(table.counted.sum()),
@@ -140,9 +140,9 @@ class ArenaService:
     def measure_styles(self) -> None:
         """Measure the style of images that are new; one that cannot be read has none."""
         with self.database.reading() as connection:
-            known = set(connection.scalars(select(styles.c.image)))
+            measured_images = set(connection.scalars(select(styles.c.image)))
         for name, picture in self.images.pictures.items():
-            if name in known:
+            if name in measured_images:
                 continue
             try:
                 style = file_style(self.folder / picture.path)

@@ -41,11 +41,11 @@ def note_work(connection: Connection, study: Study, database: Database, rater: s
         database: Of the study.
         rater: Of the panel.
     """
-    found = _found(connection, study, database, rater)
+    sessions_by_name = _sessions(connection, study, database, rater)
     own = (work.c.study == study.name) & (work.c.rater == rater)
-    kept = list(found)
-    connection.execute(delete(work).where(own, work.c.session.not_in(kept), work.c.frozen.is_(None)))
-    for session, values in found.items():
+    session_names = list(sessions_by_name)
+    connection.execute(delete(work).where(own, work.c.session.not_in(session_names), work.c.frozen.is_(None)))
+    for session, values in sessions_by_name.items():
         here = (work.c.study == study.name) & (work.c.session == session)
         if connection.execute(update(work).where(here).values(**values)).rowcount == 0:
             connection.execute(insert(work).values(study=study.name, session=session, rater=rater, **values))
@@ -63,15 +63,17 @@ def work_changes(connection: Connection, study: Study, database: Database, rater
     Returns:
         Whether :func:`note_work` would change anything.
     """
-    found = _found(connection, study, database, rater)
+    sessions_by_name = _sessions(connection, study, database, rater)
     own = (work.c.study == study.name) & (work.c.rater == rater)
     held = {row.session: row._mapping for row in connection.execute(select(work).where(own))}
-    return held.keys() != found.keys() or any(
-        held[session][name] != value for session, values in found.items() for name, value in values.items()
+    return held.keys() != sessions_by_name.keys() or any(
+        held[session][name] != value
+        for session, values in sessions_by_name.items()
+        for name, value in values.items()
     )
 
 
-def _found(connection: Connection, study: Study, database: Database, rater: str) -> dict[str, dict[str, Any]]:
+def _sessions(connection: Connection, study: Study, database: Database, rater: str) -> dict[str, dict[str, Any]]:
     """Return the columns of the rater's sessions, as the study's database has them now."""
     names = list(
         connection.scalars(

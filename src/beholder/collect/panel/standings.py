@@ -148,9 +148,9 @@ def _answer(row: JsonObject) -> str | float:
     if row["choice"] is None:
         return float(row["value"])
     sides = {"left": 0, "right": 1}
-    shown = row["shown"]
-    if row["choice"] in sides and len(shown) == len(sides):
-        return str(shown[sides[row["choice"]]])
+    shown_images = row["shown"]
+    if row["choice"] in sides and len(shown_images) == len(sides):
+        return str(shown_images[sides[row["choice"]]])
     return str(row["choice"])
 
 

@@ -155,8 +155,8 @@ def study_voices(connection: Connection) -> list[StudyVoice]:
         One row per study, in the order in which they were added.
     """
     latest: dict[str, dict[str, int]] = {}
-    given = select(ratings.c.study, ratings.c.rater, ratings.c.rating).where(ratings.c.giver == "rater")
-    for row in connection.execute(given.order_by(ratings.c.at, ratings.c.id)):
+    rater_ratings = select(ratings.c.study, ratings.c.rater, ratings.c.rating).where(ratings.c.giver == "rater")
+    for row in connection.execute(rater_ratings.order_by(ratings.c.at, ratings.c.id)):
         latest.setdefault(row.study, {})[row.rater] = row.rating
     flagged = _counts(connection, select(flags.c.study, func.count().label("rows")).group_by(flags.c.study))
     open_appeals = select(appeals.c.study, func.count().label("rows")).where(appeals.c.decision.is_(None))

@@ -93,19 +93,19 @@ def texts_of(study: Study) -> dict[str, str]:
     Returns:
         The texts.
     """
-    found = {"title": study.title, "description": study.description}
-    found["pay"] = f"{study.pay.base} {study.pay.currency} for {study.collect.minutes:g} min"
-    found |= {f"consent ({code})": text for code, text in study.collect.consent.items()}
+    texts = {"title": study.title, "description": study.description}
+    texts["pay"] = f"{study.pay.base} {study.pay.currency} for {study.collect.minutes:g} min"
+    texts |= {f"consent ({code})": text for code, text in study.collect.consent.items()}
     for section in study.collect.consent_sections[:-1]:  # the last is that of the round
-        found |= {f"consent, {section.title[code]} ({code})": text for code, text in section.text.items()}
+        texts |= {f"consent, {section.title[code]} ({code})": text for code, text in section.text.items()}
     for question in study.questions:
-        found[question.name] = question.text
-        found |= {f"{question.name}, instructions ({code})": text for code, text in question.instructions.items()}
-        found |= {f"{question.name}, word for {choice}": word for choice, word in question.labels.items()}
+        texts[question.name] = question.text
+        texts |= {f"{question.name}, instructions ({code})": text for code, text in question.instructions.items()}
+        texts |= {f"{question.name}, word for {choice}": word for choice, word in question.labels.items()}
         for number, example in enumerate(question.examples, start=1):
             captions = " / ".join(f"{code}: {text}" for code, text in example.caption.items())
-            found[f"{question.name}, example {number}"] = f"{example.verdict}, {example.image} {captions}"
-    return found
+            texts[f"{question.name}, example {number}"] = f"{example.verdict}, {example.image} {captions}"
+    return texts
 
 
 def _trials(connection: Connection, feedback: list[JsonObject]) -> Iterator[JsonObject]:

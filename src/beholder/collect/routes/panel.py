@@ -194,8 +194,8 @@ def post_opt_in(body: Nothing, panel: Panel, login: Changing) -> JsonObject:  # 
 @router.post("/api/interests")
 def post_interests(body: requests.Interests, panel: Panel, login: Changing) -> JsonObject:
     """Say which kinds of questions come first."""
-    known = {question.kind for study in panel.served.values() for question in study.questions}
-    kinds = sorted(known.intersection(body.kinds))
+    served_kinds = {question.kind for study in panel.served.values() for question in study.questions}
+    kinds = sorted(served_kinds.intersection(body.kinds))
     with panel.database.writing() as connection:
         connection.execute(delete(interests).where(interests.c.rater == login.rater))
         for kind in kinds:
@@ -222,8 +222,8 @@ def post_delete(body: requests.Leave, response: Response, panel: Panel, login: C
     for place in places:
         service = panel.services.get(place.study)
         if service is not None and _has_person(service, place.pseudonym):
-            kept = () if body.answers else ("--keep-answers",)
-            run_child("beholder", "forget", service.folder, "--rater", place.pseudonym, *kept, "--json")
+            options = () if body.answers else ("--keep-answers",)
+            run_child("beholder", "forget", service.folder, "--rater", place.pseudonym, *options, "--json")
     try:
         leaving.forget_rater(panel.database, login.rater, now=panel.now())
     except StageError as error:

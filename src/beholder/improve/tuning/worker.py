@@ -51,9 +51,9 @@ def generate(
     except UserError as error:
         raise RefusalError(str(error)) from error
     (image,) = pictures(drawn.images)
-    wanted = (request.width or image.width, request.height or image.height)
-    if wanted != image.size:
-        raise RefusalError(f"{wanted[0]} × {wanted[1]}: this generator makes {image.width} × {image.height}")
+    size = (request.width or image.width, request.height or image.height)
+    if size != image.size:
+        raise RefusalError(f"{size[0]} × {size[1]}: this generator makes {image.width} × {image.height}")
     file = io.BytesIO()
     image.save(file, "PNG", compress_level=1)
     return ImageReply(file.getvalue())

@@ -139,8 +139,8 @@ def convex_combinations(logits: Floats, names: Floats) -> Floats:
         [[0.316, 0.949]]
     """
     probabilities = softmax(logits)
-    kept = min(LIKELIEST, probabilities.shape[1])
-    least = np.partition(probabilities, -kept, axis=1)[:, -kept, None]
+    likeliest = min(LIKELIEST, probabilities.shape[1])
+    least = np.partition(probabilities, -likeliest, axis=1)[:, -likeliest, None]
     return as_unit(np.where(probabilities >= least, probabilities, 0.0) @ names)
 
 

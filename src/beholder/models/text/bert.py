@@ -35,7 +35,9 @@ def read_sizes(path: Path) -> BertSizes:
     """Return the sizes that a ``config.json`` gives."""
     config = json.loads(path.read_text())
     faults = [
-        f"{name} is {config[name]!r}" for name, known in SUPPORTED.items() if config.get(name, known) != known
+        f"{name} is {config[name]!r}"
+        for name, supported in SUPPORTED.items()
+        if config.get(name, supported) != supported
     ]
     faults += [f"{name} is missing" for name in BertSizes.__dataclass_fields__ if name not in config]
     if faults:
