@@ -45,15 +45,17 @@ async function speak(language) {
   document.title = texts.t("panel.title");
 }
 
-/** Draw the page; a part that had the focus gets it back. */
+/** Draw the page; a part that had the focus gets it back, and what was unfolded stays so. */
 async function draw() {
   const page = await me();
   const { t } = texts;
   const focused = document.activeElement?.id;
+  const unfolded = [...container.querySelectorAll("details[open]")].map((part) => part.id);
   show(container, h("main", { class: "page page--panel" },
     h("div", { class: "page__top" }, h("p", { class: "page__study" }, t("panel.you", { rater: page.rater })), languageSwitch(), signOutButton()),
     h("h1", {}, t("panel.title")), h("p", { class: "lead" }, t("panel.lead")),
     offers(page, tools), history(page, tools), skills(page, tools), earnings(page, tools), interests(page, tools), contact(page, tools), leaving(page, tools)));
+  for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
   if (focused) document.getElementById(focused)?.focus();
 }
 
@@ -64,8 +66,8 @@ const tools = {
   async act(path, body = {}, { quiet = false } = {}) {
     const reply = await tools.send(path, body);
     if (reply === null) return null;
-    if (!quiet) say(texts.t("panel.saved"));
     await draw();
+    if (!quiet) say(texts.t("panel.saved"));
     return reply;
   },
   async send(path, body = {}) {

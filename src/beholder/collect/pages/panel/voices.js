@@ -37,7 +37,7 @@ export function flagPart(row, tools) {
     const kind = new FormData(form).get(`flag-${row.study}`);
     tools.act("/api/flag", { study: row.study, kind, text: words.value.trim() });
   });
-  return h("details", { class: "voice" }, h("summary", {}, t("panel.flag.open")), form);
+  return h("details", { class: "voice", id: `flagging-${row.study}` }, h("summary", {}, t("panel.flag.open")), form);
 }
 
 /** What was decided against the rater, and the answer to it. @param {any} row @param {import("./app.js").Tools} tools */
