@@ -3,6 +3,8 @@
     python benchmarks/agiqa_scorer.py CACHE            # cross-validation on four fifths of the prompts
     python benchmarks/agiqa_scorer.py CACHE --write    # train on these four fifths, and write the packaged files
     python benchmarks/agiqa_scorer.py CACHE --open     # test the packaged files on the last fifth
+    python benchmarks/agiqa_scorer.py CACHE --curve    # cross-validation with fewer training prompts
+    python benchmarks/agiqa_scorer.py CACHE --unseen   # conformal widths for generators it was not trained on
 
 Reads AGIQA-3K below ``BEHOLDER_SHARED`` (``../shared`` by default); features are stored in CACHE. A fifth of the
 prompts is put aside before anything is chosen.
@@ -11,7 +13,7 @@ prompts is put aside before anything is chosen.
 import argparse
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +45,8 @@ GRID = [
     *(HeadSettings(gamma=gamma) for gamma in (0.5, 2.0)),
     *(HeadSettings(ridge=ridge) for ridge in (0.03, 0.3)),
 ]
+CURVE = (1 / 8, 1 / 4, 1 / 2, 1.0)
+"""Proportions of the training prompts."""
 STATISTICS = ("spearman", "pearson", "spearman-within-generators", "pair-accuracy-micro")
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -78,10 +82,16 @@ def main() -> None:
     parser.add_argument("cache", type=Path, metavar="CACHE")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--open", action="store_true")
+    parser.add_argument("--curve", action="store_true")
+    parser.add_argument("--unseen", action="store_true")
     arguments = parser.parse_args()
     images = load(arguments.cache)
     if arguments.write:
         write(images)
+    elif arguments.curve:
+        learning_curve(images)
+    elif arguments.unseen:
+        unseen_generators(images)
     elif arguments.open:
         open_held_out(images)
     else:
@@ -126,6 +136,25 @@ def cross_validated(images: Images, settings: HeadSettings) -> tuple[Floats, Flo
         head = fit_head(images.vectors[train], images.quality[train], settings)
         scores[test], shifts[test] = head.scores(images.vectors[test]), head.shifts(images.vectors[test])
     return scores, shifts
+
+
+def learning_curve(images: Images) -> None:
+    """Print the cross-validated correlations by the number of training prompts."""
+    print("| training prompts | SRCC | PLCC | within generators |\n|---|---|---|---|")
+    prompts = images.table["prompt"].to_numpy()
+    rng = np.random.default_rng(SEED)
+    for part in CURVE:
+        scores, counts = np.full(len(images.fold), np.nan), []
+        for fold in range(FOLDS):
+            of_others = np.unique(prompts[images.development & (images.fold != fold)])
+            counts.append(round(part * len(of_others)))
+            chosen = rng.choice(of_others, counts[-1], replace=False)
+            train, test = images.development & np.isin(prompts, chosen), images.fold == fold
+            settings = replace(CHOSEN, dims=min(CHOSEN.dims, int(train.sum())))
+            head = fit_head(images.vectors[train], images.quality[train], settings)
+            scores[test] = head.scores(images.vectors[test])
+        cells = [f"{row['value']:.4f}" for row in agreement(images, scores, images.development, quick=True)]
+        print(f"| {np.mean(counts):.0f} | {' | '.join(cells)} |", flush=True)
 
 
 def write(images: Images) -> None:
@@ -177,6 +206,28 @@ def leave_one_generator_out(images: Images) -> Floats:
         test = images.held_out & (generators == generator)
         scores[test] = fit_head(images.vectors[train], images.quality[train], CHOSEN).scores(images.vectors[test])
     return scores
+
+
+def unseen_generators(images: Images) -> None:
+    """Print how often widths cover raters' means of unseen generators: the packaged one, and one made for them."""
+    scores = np.full(len(images.fold), np.nan)
+    generators = images.table["generator"].to_numpy()
+    for generator in np.unique(generators):
+        train, test = images.development & (generators != generator), generators == generator
+        scores[test] = fit_head(images.vectors[train], images.quality[train], CHOSEN).scores(images.vectors[test])
+    errors, packaged = scores - images.quality, load_quality_model().head.conformal_width
+    print(f"width for unseen generators: {conformal_width(errors[images.development]):.3f}")
+    print("| generator | packaged width | width by the other nine |\n|---|---|---|")
+    covered = np.zeros((len(errors), 2), bool)
+    for generator in np.unique(generators):
+        others = images.development & (generators != generator)
+        test = images.held_out & (generators == generator)
+        widths = np.array([packaged, conformal_width(errors[others])])
+        covered[test] = np.abs(errors[test, None]) <= widths
+        print(f"| {generator} | {' | '.join(f'{rate:.3f}' for rate in covered[test].mean(axis=0))} |", flush=True)
+    for column in covered[images.held_out].T:
+        low, high = wilson(column.sum(), len(column))
+        print(f"all: {column.mean():.3f} [{low:.3f}, {high:.3f}] of {len(column)}")
 
 
 def agreement(

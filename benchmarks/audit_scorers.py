@@ -14,7 +14,7 @@ import polars as pl
 import torch
 import transformers
 
-from beholder.api.auditing import audit_study
+from beholder.api.auditing import audit
 from beholder.tables.store import Store
 
 TRAINED = "tiny-two-tower/fold-0"
@@ -36,7 +36,7 @@ def main() -> None:
             projection_dim=32,
         )
         transformers.CLIPModel(config).save_pretrained(random_weights)
-        audit_study(
+        audit(
             arguments.folder,
             ["scorer-robustness"],
             scorers=[trained, "pickscore"],

@@ -18,6 +18,7 @@ from beholder.simulate.panels.checked_raters import simulate_alarms, simulate_go
 from beholder.simulate.panels.market import Market, simulate_market
 from beholder.simulate.panels.paid_sessions import PaidPanel, simulate_pay
 from beholder.simulate.panels.rings import RingKind, simulate_ring
+from beholder.simulate.panels.served_gold import simulate_served_gold
 
 
 def pay_table(seeds: int) -> list[str]:
@@ -170,6 +171,23 @@ def gold_table(raters: int) -> list[str]:
     return rows
 
 
+def served_gold_table(raters: int) -> list[str]:
+    rows = [
+        "| accuracy | trials of a session | drawn as gold | gold ÷ constant checking | found | false alarms |",
+        "|---|---|---|---|---|---|",
+    ]
+    for drawn in (1 / 5, 1 / 3):
+        for session in (50, 100):
+            for accuracy in (0.95, 0.9, 0.8, 0.7):
+                rng = np.random.default_rng([9, session, round(100 * drawn), round(100 * accuracy)])
+                cost = simulate_served_gold(accuracy, raters, rng, session=session, drawn=drawn)
+                rows.append(
+                    f"| {accuracy} | {session} | {drawn:.0%} | {cost.gold:.1%} | {cost.detected:.1%} "
+                    f"| {cost.false_alarms:.1%} |"
+                )
+    return rows
+
+
 def prediction_table(seeds: int) -> list[str]:
     rows = [
         "| first trials | correlation with the accuracy of the next 200 | coverage of 95 % prediction intervals |",
@@ -236,6 +254,7 @@ def main() -> None:
         "Boomerang": lambda: market_table(seeds),
         "Drift alarms": lambda: alarm_table(40 * seeds),
         "Gold that thins out": lambda: gold_table(20 * seeds),
+        "Gold as a server thins it out": lambda: served_gold_table(2 * seeds),
         "Prediction from the first trials": lambda: prediction_table(seeds),
         "Rings": lambda: ring_table(seeds),
     }

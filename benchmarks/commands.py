@@ -92,7 +92,7 @@ def collecting(room: Path) -> Iterator[Row]:
 
 
 def scoring(room: Path) -> Iterator[Row]:
-    """One image by a two-tower model; its weights are random, which takes the same time."""
+    """One image by a two-tower model, whose weights are random, which takes the same time; and by the default."""
     torch.manual_seed(0)
     config = configure({"architecture": "two-tower"}, ["a red circle"], ["preference"])
     save_checkpoint(room / "model", build(config, fresh=True), Record("two-tower", config, ("preference",)))
@@ -103,6 +103,9 @@ def scoring(room: Path) -> Iterator[Row]:
         4.5,
         lambda: _run("score", image, "--scorer", model, "--prompt", "a red circle"),
     )
+    yield Row("`score` of one image by `agiqa-quality`", 3, lambda: _run("score", image))
+    prompted = ("--scorer", "agiqa-alignment", "--prompt", "a red circle")
+    yield Row("`score` of one image by `agiqa-alignment`", 3, lambda: _run("score", image, *prompted))
 
 
 def measuring(room: Path) -> Iterator[Row]:

@@ -94,13 +94,13 @@ def opinions(rng: np.random.Generator, positions: NDArray[np.float64], raters: i
 
 
 def uneven_opinions(rng: np.random.Generator, positions: NDArray[np.float64], raters: int) -> RaterInfluence:
-    """The same with 3 to 48 images of every generator, as many as a rater liked."""
-    return _opinions(rng, positions, _liked(rng, raters))
-
-
-def raters_alike(rng: np.random.Generator, positions: NDArray[np.float64], raters: int) -> RaterInfluence:
-    """The same, and every rater counts the same, as with ``weight = "raters"``."""
+    """The same with 3 to 48 images of every generator, as many as a rater liked; every rater counts the same."""
     return _opinions(rng, positions, _liked(rng, raters), by_rater=True)
+
+
+def answers_alike(rng: np.random.Generator, positions: NDArray[np.float64], raters: int) -> RaterInfluence:
+    """The same, but every answer counts the same, as with ``weight = "answers"``."""
+    return _opinions(rng, positions, _liked(rng, raters))
 
 
 def true_opinions(positions: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -164,8 +164,8 @@ WORLDS = {
             (("2, differ", (3.5, 3.0)), ("5, equal", (3.0,) * 5), ("5, differ", (4.0, 3.5, 3.0, 2.5, 2.0))),
         ),
         World(
-            "ratings, uneven, raters alike",
-            raters_alike,
+            "ratings, uneven, answers alike",
+            answers_alike,
             true_opinions,
             (("2, differ", (3.5, 3.0)), ("5, equal", (3.0,) * 5), ("5, differ", (4.0, 3.5, 3.0, 2.5, 2.0))),
         ),

@@ -85,12 +85,18 @@ def simulate(rng: np.random.Generator, positions: Floats, raters: int, studies: 
     np.put_along_axis(shown, extra, np.take_along_axis(shown, extra, 2) + 1, 2)
     wins = rng.binomial(shown, special.expit(taste[:, :, first] - taste[:, :, second]))
     model = Model.of(np.stack([first, second], axis=1), count, ties=False, side_effect=False)
+    return fitted(model, wins, shown)
+
+
+def fitted(model: Model, wins: NDArray[np.int64], shown: NDArray[np.int64]) -> Studies:
+    """Fit the votes of all studies, wins and votes each (studies, raters, pairs)."""
     won, votes = wins.sum(axis=1).astype(np.float64), shown.sum(axis=1).astype(np.float64)
     fits = fit_totals(model, np.stack([won, votes - won, np.zeros_like(won)], axis=1), None)
     chance = special.expit(fits.parameters @ model.spread.T)
     weight = (votes + fits.prior[:, None]) * chance * (1 - chance)
     information = np.einsum("bp,pi,pj->bij", weight, model.spread, model.spread)
-    inverse = np.linalg.inv(information + 1 / count) - 1 / count
+    share = 1 / len(information[0])
+    inverse = np.linalg.inv(information + share) - share
     return Studies(wins.astype(np.float64), shown.astype(np.float64), fits.parameters, fits.prior, inverse, model)
 
 

@@ -1,6 +1,10 @@
 """Load test of a panel's server: raters of three studies at once, at a human pace.
 
-    python benchmarks/panel_load.py [--raters 300] [--seconds 120] [--studies 3]
+    python benchmarks/panel_load.py [--raters 300] [--seconds 90] [--studies 3] [--arriving] [--write]
+
+Raters have arrived at their first trial before anything is measured; with ``--arriving`` they all do so within the
+first seconds of it, while others answer already.
+With ``--write`` the row is put into the table of docs/measured/panel-load.md, first.
 
 The server is ``beholder panel serve`` in a process of its own. Each rater signs in by a personal link, looks at
 the own page, takes a study, answers, and looks at the own page from time to time. Afterwards the databases are
@@ -34,6 +38,13 @@ from beholder.collect.panel.schema import open_panel
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 from beholder.study.study import FILE_NAME
+
+MEASURED = Path(__file__).parents[1] / "docs" / "measured" / "panel-load.md"
+HEADER = (
+    "| raters, studies | answers | errors | lost | doubled | answer ms p50/p95/p99 | image ms p50/p95/p99 "
+    "| own page ms p50/p95/p99 | server CPU (of one core) | load average |\n"
+    "|---|---|---|---|---|---|---|---|---|---|"
+)
 
 LOOKS_EVERY = 20
 """Answers after which a rater looks at the own page."""
@@ -74,18 +85,23 @@ class Seen:
     errors: Counter[str] = field(default_factory=Counter)
 
 
-async def rater(port: int, cookie: str, study: str, seen: Seen, rng: np.random.Generator, end: float) -> None:
-    """One rater: own page, study, answers, own page."""
-    wire = PanelWire(port)
-    wire.panel_cookie = cookie
+async def arrive(wire: PanelWire, study: str, seen: Seen) -> Json:
+    """From the own page to the first trial of a study."""
+    await own_page(wire, seen)
+    status, body = await wire.ask("POST", "!/api/take", f'{{"study": "{study}"}}'.encode())
+    if status != 200:
+        raise WireError(f"take: {status} {body[:80]!r}")
+    wire.prefix = f"/s/{study}"
+    return await enter_study(wire, "pair")
+
+
+async def rater(
+    wire: PanelWire, study: str, seen: Seen, rng: np.random.Generator, end: float, state: Json | None
+) -> None:
+    """One rater: arrival, unless it is over, answers, own page."""
     try:
         await asyncio.sleep(rng.uniform(0, ARRIVAL_SECONDS))
-        await own_page(wire, seen)
-        status, body = await wire.ask("POST", "!/api/take", f'{{"study": "{study}"}}'.encode())
-        if status != 200:
-            raise WireError(f"take: {status} {body[:80]!r}")
-        wire.prefix = f"/s/{study}"
-        state = await enter_study(wire, "pair")
+        state = state or await arrive(wire, study, seen)
         held, count = set[str](), 0
         while time.perf_counter() < end and state["step"] == "trial":
             trial: Json = state["trial"]
@@ -121,6 +137,9 @@ async def own_page(wire: PanelWire, seen: Seen) -> None:
     seen.page_ms.append(1e3 * (time.perf_counter() - began))
     if status != 200:
         raise WireError(f"me: {status}")
+    rules, _ = await wire.ask("GET", "!/api/rules")
+    if rules != 200:
+        raise WireError(f"rules: {rules}")
     found = re.search(rb'"csrf":"([0-9a-f]+)"', body)
     wire.csrf = found[1].decode() if found else ""
 
@@ -140,16 +159,22 @@ async def sign_in(port: int, link: str) -> str:
     return found[1].decode()
 
 
-async def crowd(port: int, links: list[str], studies: list[str], seconds: float) -> tuple[Seen, float]:
+async def crowd(
+    port: int, links: list[str], studies: list[str], seconds: float, *, arriving: bool
+) -> tuple[Seen, float]:
     seen = Seen(acknowledged={name: [] for name in studies})
-    cookies = [await sign_in(port, link) for link in links]
+    wires = [PanelWire(port) for _ in links]
+    chosen = [studies[number % len(studies)] for number in range(len(links))]
+    for wire, link in zip(wires, links, strict=True):
+        wire.panel_cookie = await sign_in(port, link)
+    states: list[Json | None] = [None] * len(links)
+    if not arriving:
+        states = [await arrive(wire, study, seen) for wire, study in zip(wires, chosen, strict=True)]
     began = time.perf_counter()
     rngs = np.random.default_rng(1).spawn(len(links))
+    each = zip(wires, chosen, rngs, states, strict=True)
     await asyncio.gather(
-        *(
-            rater(port, cookie, studies[number % len(studies)], seen, rng, began + seconds)
-            for number, (cookie, rng) in enumerate(zip(cookies, rngs, strict=True))
-        )
+        *(rater(wire, study, seen, rng, began + seconds, state) for wire, study, rng, state in each)
     )
     return seen, time.perf_counter() - began
 
@@ -180,8 +205,10 @@ def cpu_seconds(process: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--raters", type=int, default=300)
-    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--seconds", type=float, default=90)
     parser.add_argument("--studies", type=int, default=3)
+    parser.add_argument("--arriving", action="store_true", help=f"all arrive within {ARRIVAL_SECONDS:.0f} s")
+    parser.add_argument("--write", action="store_true", help="put the row into the measured page")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="beholder-panel-") as temporary:
         room = Path(temporary)
@@ -199,25 +226,30 @@ def main() -> None:
         with database.writing() as connection:
             links = make_links(connection, options.raters, note="load", now=time.time())
         database.engine.dispose()
-        print(f"{platform.machine()}, {os.cpu_count()} cores; load average at the start {os.getloadavg()[0]:.1f}")
+        load = os.getloadavg()[0]
+        print(f"{platform.machine()}, {os.cpu_count()} cores; load average at the start {load:.1f}")
         with serving_panel(room / "panel") as (port, process):
             before = cpu_seconds(process)
-            seen, took = asyncio.run(crowd(port, links, names, options.seconds))
+            seen, took = asyncio.run(crowd(port, links, names, options.seconds, arriving=options.arriving))
             cpu = cpu_seconds(process) - before
         lost = doubled = 0
         for name in names:
             gone, twice = lost_and_doubled(default_url(room / name), seen.acknowledged[name])
             lost, doubled = lost + gone, doubled + twice
         answers = sum(map(len, seen.acknowledged.values()))
-        print("| raters, studies | answers | errors | lost | doubled | answer ms p50/p95/p99 ", end="")
-        print("| image ms | own page ms | server CPU (of one core) |")
-        print("|---|---|---|---|---|---|---|---|---|")
-        print(
-            f"| {options.raters}, {options.studies}, {took:.0f} s | {answers:,} ({answers / took:.0f}/s) "
+        manner = f"{took:.0f} s{', arriving' * options.arriving}"
+        row = (
+            f"| {options.raters}, {options.studies}, {manner} | {answers:,} ({answers / took:.0f}/s) "
             f"| {sum(seen.errors.values())} | {lost} | {doubled} | {percentiles(seen.answer_ms)} "
-            f"| {percentiles(seen.image_ms)} | {percentiles(seen.page_ms)} | {100 * cpu / took:.0f} % |"
+            f"| {percentiles(seen.image_ms)} | {percentiles(seen.page_ms)} | {100 * cpu / took:.0f} % "
+            f"| {load:.0f} to {os.getloadavg()[0]:.0f} |"
         )
-        print(dict(seen.errors) or "no errors", f"\nload average at the end {os.getloadavg()[0]:.1f}")
+        print(HEADER, row, dict(seen.errors) or "no errors", sep="\n")
+        if options.write:
+            text = MEASURED.read_text(encoding="utf-8")
+            if HEADER not in text:
+                raise RuntimeError(f"{MEASURED} has no table with these columns")
+            MEASURED.write_text(text.replace(HEADER, f"{HEADER}\n{row}", 1), encoding="utf-8")
 
 
 if __name__ == "__main__":

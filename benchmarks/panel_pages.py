@@ -281,6 +281,15 @@ def shots(
         only,
         first=lambda: page.locator(".card--warning").scroll_into_view_if_needed(),
     )
+    take(
+        page,
+        f"panel-rules{suffix}",
+        f"{address}/",
+        "#rules-title",
+        only,
+        reload=True,
+        first=lambda: unfold_rules(page),
+    )
     context.clear_cookies(name="beholder_panel")
     context.add_cookies(
         [{"name": "beholder_panel", "value": own.client.cookies["beholder_panel"], "url": address}]
@@ -289,6 +298,13 @@ def shots(
         page, f"prototype-feedback{suffix}", f"{address}/", ".offer", only, first=lambda: feedback(page), full=True
     )
     context.close()
+
+
+def unfold_rules(page: Page) -> None:
+    """The rules, with the form for a proposal and the open log unfolded."""
+    for name in ("proposing", "open-log"):
+        page.locator(f"#{name} summary").press("Enter")
+    page.locator("#rules-title").evaluate("part => part.scrollIntoView()")
 
 
 def feedback(page: Page) -> None:

@@ -18,8 +18,8 @@ from sklearn.metrics import roc_auc_score
 from beholder.models.rich_feedback.export import ExportableNetwork
 from beholder.models.rich_feedback.keywords import decoder_targets, mark_prompt
 from beholder.models.rich_feedback.model import CPU_BATCH, RichFeedbackModel
-from beholder.models.rich_feedback.network import pad_token_ids
 from beholder.models.rich_feedback.settings import KEYWORDS, Heads, ImageTower, RichFeedbackSettings, TextModel
+from beholder.models.rich_feedback.tokenizer import pad_token_ids
 from beholder.stats.prediction.heatmap_agreement import EPSILON, heatmap_agreement
 
 IMAGES = 64

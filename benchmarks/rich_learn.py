@@ -1,11 +1,12 @@
 """Rich feedback trained on the synthetic world: both variants and all baselines, in the paper's four tables.
 
-    python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME …] [--at-once 2]
+    python benchmarks/rich_learn.py FOLDER [--seeds 3] [--recipe NAME …] [--at-once 2] [--fresh]
 
 makes the world, trains each recipe with each seed on prompts that the test does not have, and prints the tables,
 with confidence intervals over prompts and the standard deviation over seeds; FOLDER/tables.csv has every figure.
 Parts that exist already are skipped, and a killed run can be resumed; the minutes that each model took, on one
-core, are printed first.
+core, are printed first. With --fresh, FOLDER is a development world: the tables are of another world, whose seed
+is drawn after training, with the differences of the first recipe to each other (see rich_fresh.py).
 """
 
 import argparse
@@ -16,7 +17,8 @@ from pathlib import Path
 
 import torch
 from click.testing import CliRunner
-from rich_world import make_world
+from rich_fresh import evaluate_fresh
+from rich_world import PROMPTS, make_world
 
 from beholder.cli.evaluate import evaluate
 from beholder.learn.recipe import load_recipe
@@ -25,6 +27,7 @@ from beholder.learn.trained_models import MODELS_FOLDER
 from beholder.models.weights.checkpoint import read_record
 
 RECIPES = (
+    "tiny-rich-grounded",
     "tiny-rich-feedback",
     "tiny-rich-feedback-augmented",
     "tiny-rich-cnn",
@@ -39,25 +42,32 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--recipe", action="append", choices=RECIPES, help="train only this one")
     parser.add_argument("--at-once", type=int, default=2, help="models trained side by side, one core each")
+    parser.add_argument("--set", action="append", default=[], help="a change to every recipe")
+    parser.add_argument("--prompts", type=int, default=PROMPTS, help="of the world of FOLDER")
+    parser.add_argument("--fresh", action="store_true", help="test on a world whose seed is drawn after training")
     arguments = parser.parse_args()
-    make_world(arguments.folder)
+    make_world(arguments.folder, prompts=arguments.prompts)
     jobs = [(recipe, seed) for recipe in arguments.recipe or RECIPES for seed in range(arguments.seeds)]
     fresh = get_context("spawn")  # a fork would copy the locks of Polars' threads
     with ProcessPoolExecutor(arguments.at_once, mp_context=fresh) as pool:
-        names = list(pool.map(_train, [arguments.folder] * len(jobs), *zip(*jobs, strict=True)))
+        each = len(jobs)
+        names = list(pool.map(_train, [arguments.folder] * each, *zip(*jobs, strict=True), [arguments.set] * each))
     groups: dict[str, list[str]] = {}
     for (recipe, _), name in zip(jobs, names, strict=True):
         groups.setdefault(recipe, []).append(name)
+    if arguments.fresh:
+        evaluate_fresh(arguments.folder, groups)
+        return
     rows = [f"--together={recipe}={','.join(names)}" for recipe, names in groups.items()]
     options = [str(arguments.folder), *rows, f"--csv={arguments.folder / 'tables.csv'}"]
     print(CliRunner().invoke(evaluate, options, catch_exceptions=False).output)
 
 
-def _train(folder: Path, recipe: str, seed: int) -> str:
+def _train(folder: Path, recipe: str, seed: int, changes: list[str]) -> str:
     """Return the name of the model, trained now unless it was before."""
     torch.set_num_threads(1)
     name = f"{recipe}-seed-{seed}"
-    outcome = run(folder, load_recipe(recipe, [f"training.seed={seed}"]), name=name, resume=True)
+    outcome = run(folder, load_recipe(recipe, [*changes, f"training.seed={seed}"]), name=name, resume=True)
     about = read_record(folder / MODELS_FOLDER / name).about
     minutes = float(str(about["seconds"])) / 60
     print(json.dumps({"model": name, "minutes": round(minutes, 1), "skipped": outcome.skipped}), flush=True)

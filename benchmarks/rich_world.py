@@ -22,10 +22,10 @@ from beholder.tables.store import Store
 PROMPTS, SIZE, TRIALS, RATERS_PER_IMAGE = 10_000, 192, 100, 3
 
 
-def make_world(folder: Path) -> None:
-    """Render, simulate raters and consolidate, as far as it is not done."""
-    world = World(prompts=PROMPTS, reals=1, size=SIZE)
-    raters = PROMPTS * len(world.generators) * RATERS_PER_IMAGE // TRIALS
+def make_world(folder: Path, *, prompts: int = PROMPTS, seed: int = 0) -> None:
+    """Render, simulate raters and consolidate, as far as it is not done; the seed is of images and raters."""
+    world = World(prompts=prompts, reals=1, size=SIZE, seed=seed)
+    raters = prompts * len(world.generators) * RATERS_PER_IMAGE // TRIALS
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not (folder / FILE_NAME).is_file():
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -37,6 +37,7 @@ def make_world(folder: Path) -> None:
                 copy=True,
                 raters=raters,
                 trials=TRIALS,
+                seed=seed,
             )
         write_ground_truth(Store(folder), world, painted)
     print(design(folder), flush=True)

@@ -10,7 +10,17 @@ from typing import cast
 
 from harness import Comparison, measure, table
 
-SUITES = ("ratings", "agreement", "distances", "folder", "truth", "scoring", "rich_inference", "waiting")
+SUITES = (
+    "ratings",
+    "agreement",
+    "distances",
+    "folder",
+    "truth",
+    "scoring",
+    "rich_inference",
+    "waiting",
+    "stage_features",
+)
 """Files of comparisons. Each is imported when it is run: some need peers that may not be installed."""
 
 COMMANDS = "commands"

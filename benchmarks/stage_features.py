@@ -1,18 +1,20 @@
 """What features of all stages cost beside the bare forward pass: ``python benchmarks/stage_features.py``.
 
-Processor seconds per image on one core, the median of several turns over a batch of 16 images of 512 × 512 px, and
-the seconds until each packaged scorer has scored its first image in a new process.
+Processor seconds on one core, alternating runs, medians of the ratios: ``make bench`` has these rows too (``python
+benchmarks/run.py stage_features``). With ``--ways``, the forward pass at 224 px in other ways: memory laid out
+otherwise, smaller sides.
 """
 
-import statistics
-import subprocess
-import sys
+import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import torch
+from harness import Comparison, measure, table
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -20,44 +22,62 @@ from beholder.models.encoders.catalogue import ENCODERS, EncoderEntry, load_enco
 from beholder.models.encoders.efficientnet_lite import load_network
 from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.stage_features import VARIANTS
-from beholder.scorers.catalogue import BEST
 
-BATCH, TURNS = 16, 5
-FIRST_SCORE = """
-import resource, sys
-import numpy as np
-from PIL import Image
-from beholder.scorers.catalogue import load_scorer
-load_scorer(sys.argv[1])(np.zeros((512, 512, 3), np.uint8), "a cat")
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(used.ru_utime + used.ru_stime)
-"""
+Laid = TypeVar("Laid", torch.Tensor, torch.nn.Module)
+BATCH, TURNS = 4, 5
+SIDES = (192, 160, 128)
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ways", action="store_true")
+    rows = ways() if parser.parse_args().ways else comparisons()
+    print(table([measure(row) for row in rows]))
+
+
+def comparisons() -> Iterator[Comparison]:
+    """Features of every encoder of stages, against the bare forward pass of its network on the same arrays."""
     torch.set_num_threads(1)
-    rng = np.random.default_rng(0)
-    images = [Image.fromarray(rng.integers(0, 256, (512, 512, 3), np.uint8)) for _ in range(BATCH)]
-    print("| encoder | preparing | bare forward | features | ratio |\n|---|---|---|---|---|")
-    by_size = sorted(ENCODERS.items(), key=lambda item: VARIANTS[item[1].variant].crop if staged(item[1]) else 0)
-    for name, entry in by_size:
+    for name, entry in sorted(ENCODERS.items(), key=lambda item: item[0], reverse=True):
         if not staged(entry):
             continue
         encoder = load_encoder(name)
         network = load_network(name, VARIANTS[entry.variant].size, entry.weights)[0].eval()
-        network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        prepared = np.stack(prepare_all(encoder, images))
-        inputs = torch.from_numpy(prepared).to(memory_format=torch.channels_last)
-        preparing = seconds(partial(prepare_all, encoder, images))
-        with torch.inference_mode():
-            bare = seconds(partial(network, inputs))
-        features = seconds(partial(encoder.network, prepared))
-        row = " | ".join(f"{1000 * value:.1f} ms" for value in (preparing, bare, features))
-        print(f"| `{name}` | {row} | {features / bare:.2f} |", flush=True)
-    for scorer in (BEST, "agiqa-alignment"):
-        command = [sys.executable, "-c", FIRST_SCORE, scorer]
-        run = subprocess.run(command, capture_output=True, text=True, check=True)
-        print(f"\nfirst score by {scorer} in a new process: {float(run.stdout):.1f} processor seconds")
+        prepared = np.stack(prepare_all(encoder, noise()))
+        whole = " of part of the network" if VARIANTS[entry.variant].depth else ""
+        task = f"features{whole} by {name}, {BATCH} images of {prepared.shape[-1]} px, against its bare forward"
+        bare = partial(forward, last_channels(network), last_channels(torch.from_numpy(prepared)))
+        yield Comparison(task, partial(encoder.network, prepared), bare, "torch", TURNS, time.process_time)
+
+
+def ways() -> Iterator[Comparison]:
+    """The forward pass of EfficientNet-lite0 in other ways, against the one that is used, at 224 px."""
+    torch.set_num_threads(1)
+    encoder = load_encoder("efficientnet-lite0")
+    network = load_network("efficientnet-lite0", "lite0", ENCODERS["efficientnet-lite0"].weights)[0].eval()
+    pixels = torch.from_numpy(np.stack(prepare_all(encoder, noise())))
+    used = partial(forward, last_channels(deepcopy(network)), last_channels(pixels))
+    trials: dict[str, Callable[[], object]] = {"channels first": partial(forward, deepcopy(network), pixels)}
+    for side in SIDES:
+        smaller = last_channels(pixels[:, :, :side, :side])
+        trials[f"{side} px"] = partial(forward, last_channels(deepcopy(network)), smaller)
+    for way, work in trials.items():
+        yield Comparison(f"forward, {way}", work, used, "torch", TURNS, time.process_time)
+
+
+@torch.inference_mode()
+def forward(network: torch.nn.Module, pixels: torch.Tensor) -> torch.Tensor:
+    features: torch.Tensor = network(pixels)
+    return features
+
+
+def last_channels(tensor_or_network: Laid) -> Laid:
+    return tensor_or_network.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return]
+
+
+def noise() -> list[Image.Image]:
+    rng = np.random.default_rng(0)
+    return [Image.fromarray(rng.integers(0, 256, (512, 512, 3), np.uint8)) for _ in range(BATCH)]
 
 
 def prepare_all(encoder: Encoder, images: list[Image.Image]) -> list[NDArray[np.float32]]:
@@ -66,17 +86,6 @@ def prepare_all(encoder: Encoder, images: list[Image.Image]) -> list[NDArray[np.
 
 def staged(entry: EncoderEntry) -> bool:
     return entry.module == "stage_features"
-
-
-def seconds(call: Callable[[], object]) -> float:
-    """Processor seconds per image."""
-    call()
-    turns = []
-    for _ in range(TURNS):
-        began = time.process_time()
-        call()
-        turns.append((time.process_time() - began) / BATCH)
-    return statistics.median(turns)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ All prompts and seeds differ from those that the scorers were trained on.
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +20,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from beholder.errors import StatisticsError, TrainingError
+from beholder.improve.alarms.alarm import Alarm
 from beholder.improve.alarms.watches import Watches
 from beholder.improve.gains import mean_gain
 from beholder.improve.tuning.before_after import SavedImages, save_sample
@@ -39,7 +42,7 @@ from beholder.study.words import split_words
 
 SIZE = 48
 UNSEEN, TUNED = 64, 64
-RATE, STEPS, LOOSE_STEPS, ANCHOR = 2e-3, 60, 240, 0.3
+RATE, STEPS, LOOSE_STEPS, ANCHOR, EVERY = 2e-3, 60, 240, 0.3, 5
 OVERALL, REALISM = "bad", "realism"
 HIT, FALSE_ALARM = 0.8, 0.03
 """Of simulated keywords: about the F1 of .8 that tiny-rich-feedback has (docs/measured/rich-feedback.md)."""
@@ -140,20 +143,28 @@ def run_tune(folder: Path, seed: int, *, anchor: float, scorer: str, aspect: str
     before = draw(generator, unseen, seeds)
     watches = watches_of(folder, scorer, before, draw(generator, unseen, [seed + 5000 for seed in seeds]), seed)
     curve: list[float] = []
+    found: list[tuple[int, Alarm]] = []
+    latest = [before]
 
-    def look() -> list[Any]:
+    def look() -> list[Alarm]:
         now = draw(generator, unseen, seeds)
-        curve.append(true_gain(before, now, aspect)["gain"])
-        return watches.look(now.pixels)
+        gain, alarms = true_gain(before, now, aspect)["gain"], watches.look(now.pixels)
+        found.extend((EVERY * len(curve), alarm) for alarm in alarms)
+        curve.append(gain)
+        latest[0] = now
+        return alarms
 
     material = Material(Prompts(tuple(tuned_on), (500, 501)), reward)
-    settings = TuneSettings(steps=steps, batch=8, rate=RATE, anchor=anchor, check_every=5, seed=seed)
+    settings = TuneSettings(steps=steps, batch=8, rate=RATE, anchor=anchor, check_every=EVERY, seed=seed)
     began = time.process_time()
     with tempfile.TemporaryDirectory() as scratch:
-        outcome = tune(generator, material, settings, Path(scratch), look=look, stop_at_alarm=False)
-    after = draw(generator, unseen, seeds)
+        try:
+            tune(generator, material, settings, Path(scratch), look=look, stop_at_alarm=False)
+        except (TrainingError, StatisticsError) as error:  # without the anchor weights may grow beyond all bounds
+            print(f"seed {seed}: {error}", file=sys.stderr, flush=True)
+    after = latest[0]
     raised: dict[str, int] = {}
-    for step, alarm in outcome.alarms:
+    for step, alarm in found:
         if alarm.raised:
             raised.setdefault(alarm.watch.partition(" ")[0], step)
     return {
@@ -164,7 +175,7 @@ def run_tune(folder: Path, seed: int, *, anchor: float, scorer: str, aspect: str
         "cpu": time.process_time() - began,
         "looks": [
             [step, alarm.watch.partition(" ")[0], *(round(end, 3) for end in (alarm.value, alarm.low, alarm.high))]
-            for step, alarm in outcome.alarms
+            for step, alarm in found
         ],
     }
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -59,8 +60,26 @@ def test_the_wheel_requires_no_torch_without_an_extra(wheel: Path) -> None:
     assert not any("torch" in line or "transformers" in line for line in required)
 
 
-def test_the_citation_names_this_version() -> None:
-    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+def test_the_source_distribution_is_all_that_the_wheel_is_built_from(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (packed,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(packed) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    files = {
+        path.relative_to(ROOT).as_posix()
+        for path in SOURCE.rglob("*")
+        if path.is_file() and path.suffix in READ_AT_RUN_TIME and "__pycache__" not in path.parts
+    }
+    assert {"pyproject.toml", "README.md", "LICENSE", "CITATION.cff", *files} - names == set()
+    assert [name for name in names if name.startswith(("tests/", ".venv", "demo-study"))] == []
+
+
+def test_the_citation_names_this_version_and_its_authors() -> None:
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {__version__}\n" in citation
+    assert "\nauthors:\n  - name: The beholder developers\n" in citation
 
 
 def test_the_container_copies_what_the_build_needs() -> None:

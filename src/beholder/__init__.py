@@ -27,6 +27,9 @@ LATE = {
     "learn": "beholder.api.learning",
     "measure": "beholder.api.measuring",
     "bench": "beholder.api.benchmark.bench",
+    "improve": "beholder.api.improving.loop",
+    "audit": "beholder.api.auditing",
+    "replicate": "beholder.api.replication.replicate",
     # images and models
     "distance": "beholder.api.distances",
     "score": "beholder.api.scoring",

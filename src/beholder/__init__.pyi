@@ -1,14 +1,17 @@
 from beholder import errors as errors
 from beholder import metrics as metrics
+from beholder.api.auditing import audit as audit
 from beholder.api.benchmark.bench import bench as bench
 from beholder.api.benchmark.board_planning import plan_board as plan_board
 from beholder.api.distances import distance as distance
 from beholder.api.explaining import explain as explain
 from beholder.api.frame_studies import study_from_ratings as study_from_ratings
 from beholder.api.frame_studies import study_from_votes as study_from_votes
+from beholder.api.improving.loop import improve as improve
 from beholder.api.learning import learn as learn
 from beholder.api.measuring import measure as measure
 from beholder.api.planning import plan as plan
+from beholder.api.replication.replicate import replicate as replicate
 from beholder.api.scoring import differentiable_scores as differentiable_scores
 from beholder.api.scoring import load_scorer as load_scorer
 from beholder.api.scoring import score as score

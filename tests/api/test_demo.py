@@ -1,11 +1,12 @@
 """The demo: whether the loop recovers the ground truth, by hand; and the command from painting to the verdict."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from beholder.api.demo import Count, check_recovery, prepare_demo
+from beholder.api.demo import DEMO, FEEDBACK_DEMO, Count, check_recovery, prepare_demo
 from beholder.api.results import load_results
 from beholder.cli.main import main
 from beholder.cli.results import print_results
@@ -14,9 +15,11 @@ from beholder.collect.database.address import default_url
 from beholder.collect.exchange.export import collected_tables
 from beholder.collect.server import serve as serving
 from beholder.errors import StudyError
+from beholder.simulate.policies import GENERATORS
 from beholder.simulate.raters import BAD, SUBTLE
 from beholder.simulate.world import World
 from beholder.study.kinds.pair import PairQuestion
+from beholder.study.study import load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
 from beholder.tables.store import TRUTH_ROOM, Store
@@ -93,11 +96,8 @@ def test_the_leaderboards_stand_beside_the_truth(judged: Path, capsys: pytest.Ca
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """From painting to the verdict on a small world; the second time nothing is done again."""
-    monkeypatch.setattr("beholder.cli.demo.World", lambda seed: World(24, 60, 32, seed))
-    monkeypatch.setattr("beholder.cli.demo.RATERS", 15)
-    monkeypatch.setattr("beholder.cli.demo.BAD_RATERS", 3)
-    monkeypatch.setattr("beholder.api.demo.RATERS", 15)
-    monkeypatch.setattr("beholder.api.demo.PROTOCOLS", ("mos",))
+    monkeypatch.setattr("beholder.cli.demo.World", lambda prompts, seed: World(min(prompts, 24), 60, 32, seed))
+    monkeypatch.setattr("beholder.cli.demo.DEMO", replace(DEMO, protocols=("mos",), raters=15, bad=3))
     monkeypatch.setattr("beholder.simulate.expectation.HONEST_RATERS", 20)
     folder = tmp_path / "study"
     assert main(["demo", "--out", str(folder), "--seed", "3"]) == 0
@@ -141,3 +141,15 @@ def test_a_folder_with_another_study_is_left_alone(bare_study: Callable[..., Pat
     with pytest.raises(StudyError, match="Choose another folder: beholder demo --out OTHER --seed 3"):
         prepare_demo(folder, TINY, None)
     assert sorted(path for path in folder.rglob("*")) == before
+
+
+def test_the_demo_of_feedback_has_marks_to_train_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three raters an image, also without those whom screening excludes."""
+    prepare_demo(tmp_path / "study", TINY, None, FEEDBACK_DEMO)
+    assert [question.kind for question in load_study(tmp_path / "study").questions] == ["rich-feedback"]
+    images = FEEDBACK_DEMO.prompts * len(GENERATORS)
+    used = (FEEDBACK_DEMO.raters - FEEDBACK_DEMO.bad) * (FEEDBACK_DEMO.trials or 0)
+    assert images * 3 <= used
+    assert main(["demo", "--feedback", "--benchmark", "--out", str(tmp_path / "other")]) == 2
+    assert "--feedback" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()

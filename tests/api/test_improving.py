@@ -1,16 +1,18 @@
 """An improvement from findings to proof, on a small synthetic study, with a scorer that sees pixels alone."""
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from beholder.api.improving import filter as filtering
-from beholder.api.improving import loop as looping
 from beholder.api.improving import repair as repairing
+from beholder.api.improving import steps as walking
 from beholder.api.improving.filter import filter_images
 from beholder.api.improving.loop import improve
 from beholder.api.improving.proof import prove
@@ -20,6 +22,9 @@ from beholder.collect.stage import run as collect
 from beholder.consolidate.stage import run as consolidate
 from beholder.design.stage import run as design
 from beholder.errors import UserError
+from beholder.generators.generator import Generator
+from beholder.improve import candidates as candidates_module
+from beholder.improve.candidates import Candidate
 from beholder.improve.critic import Critic, Pixels
 from beholder.improve.repair_run import RepairOptions
 from beholder.study.kinds.rating import RatingQuestion
@@ -46,7 +51,7 @@ def contrast_critic(name: str, device: str | None = None) -> Critic:
 
 @pytest.fixture
 def study(painted_study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in (filtering, looping, repairing):
+    for module in (filtering, walking, repairing):
         monkeypatch.setattr(module, "load_critic", contrast_critic)
     folder = painted_study(RatingQuestion(name="mos", design=Design(raters=8, trials=60)))
     design(folder)
@@ -122,22 +127,100 @@ def test_a_filter_forecasts_its_gain(study: Path, capsys: pytest.CaptureFixture[
 
 
 def test_all_steps_on_one_page(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    loop = improve(
-        study,
-        generator="poor=painter:ember",
-        scorer="own",
-        inpainter="exact",
-        candidates=2,
-        prompts=10,
-        simulate=True,
+    heard: list[tuple[int, int]] = []
+    options: dict[str, Any] = {
+        "generator": "poor=painter:ember",
+        "scorer": "own",
+        "inpainter": "exact",
+        "candidates": 2,
+        "prompts": 10,
+        "skip": ["tune"],
+    }
+    improved = improve(
+        study, **options, simulate=True, progress=lambda _, done, total: heard.append((done, total))
     )
-    assert loop.repaired is not None
-    assert {row["step"] for row in loop.gains} == {"filter", "repair"}
-    assert loop.proof.rows
+    assert set(improved["step"]) == {"filter", "repair"}
+    assert improved.left_out == ("tune: left out: as it was asked to be",)
+    assert improved.proof is not None
+    assert improved.proof.rows
+    assert [done for done, _ in heard] == sorted(done for done, _ in heard)  # one count, which never goes back
+    assert {total for _, total in heard} == {1000}
     changes = Store(study).read("changes")
     assert changes["method"].unique().sort().to_list() == ["filter", "repair"]
-    page = loop.improvement.page.read_text(encoding="utf-8")
+    page = improved.page.read_text(encoding="utf-8")
     assert "then repaired" in page
     assert "Simulated raters call the image after better" in page
+    assert "as it was asked to be" in page
+
+    before = improved.page.parent.joinpath("changes.parquet").stat().st_mtime_ns
+    again = improve(study, **options)  # all is done: nothing is done again
+    assert again.rows.equals(improved.rows)
+    assert again.proof is not None
+    assert again.proof.rows == improved.proof.rows
+    assert improved.page.parent.joinpath("changes.parquet").stat().st_mtime_ns == before
+    with pytest.raises(UserError, match="candidates was 2, now 3"):
+        improve(study, **options | {"candidates": 3})
     assert main(["improve", str(study), "--generator", "nobody", "--scorer", "own", "--name", "other"]) == 2
     assert "NAME=KIND:ARGUMENT" in capsys.readouterr().err
+    with pytest.raises(UserError, match="known: exact, erring"):
+        improve(study, **options | {"inpainter": "magic", "name": "other"})
+    assert not (study / "improvements" / "other").exists()
+
+
+def test_a_walk_that_was_killed_goes_on_where_it_was(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed in the middle of its candidates and before its repair, it generates no image twice."""
+    calls: list[str] = []
+    real = candidates_module._generate
+
+    def counted(place: Path, generator: Generator, name: str, prompt: str, *rest: Any) -> Candidate:  # noqa: ANN401 - passed along
+        before = set(place.iterdir())
+        candidate = real(place, generator, name, prompt, *rest)
+        if set(place.iterdir()) != before:
+            calls.append(candidate.picture.path.name)
+            if len(calls) == 7:
+                raise KeyboardInterrupt
+        return candidate
+
+    monkeypatch.setattr(candidates_module, "_generate", counted)
+    options: dict[str, Any] = {"generator": "poor=painter:ember", "scorer": "own", "inpainter": "exact"}
+    options |= {"candidates": 2, "prompts": 6, "skip": ["tune", "proof"]}
+    with pytest.raises(KeyboardInterrupt):
+        improve(study, **options)
+    with monkeypatch.context() as patch:
+        patch.setattr(walking, "repair_split", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            improve(study, **options)
+    improved = improve(study, **options)
+    assert len(calls) == len(set(calls)) == 12
+    assert set(improved["step"]) == {"filter", "repair"}
+    whole = improve(study, **options | {"name": "whole"})
+    assert whole.rows.equals(improved.rows)
+
+
+def _killed(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_what_cannot_be_tuned_or_simulated_is_said(study: Path) -> None:
+    pictures = study / "pictures"
+    pictures.mkdir()
+    images = Store(study).read("images").filter(~pl.col("real") & ~pl.col("gold"))
+    texts = dict(Store(study).read("prompts").select("prompt", "text").iter_rows())
+    lines = ["file,prompt"]
+    for number, row in enumerate(images.unique("prompt", maintain_order=True).iter_rows(named=True)):
+        shutil.copy(row["path"], pictures / f"{number}.png")
+        lines.append(f'{number}.png,"{texts[row["prompt"]]}"')
+    (pictures / "prompts.csv").write_text("\n".join(lines), encoding="utf-8")
+    options: dict[str, Any] = {
+        "generator": f"old=folder:{pictures}",  # the same image for each seed, so nothing changes
+        "scorer": "own",
+        "candidates": 2,
+        "prompts": 8,
+    }
+    with pytest.raises(UserError, match=r"simulated raters need the ground truth.*not 'old'"):
+        improve(study, **options, simulate=True)
+    assert not (study / "improvements").exists()  # said before anything was done
+    improved = improve(study, **options)
+    assert [note.partition(":")[0] for note in improved.left_out] == ["repair", "tune", "proof"]
+    assert "reached by its images alone (folder)" in improved.left_out[1]
+    assert improved.proof is None

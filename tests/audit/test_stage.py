@@ -11,7 +11,7 @@ from PIL import Image
 from tests.board.tables import MOMENT, RECORD, judgement, score, write
 from tests.cli.conftest import Ran, run
 
-from beholder.api.auditing import audit_study
+from beholder.api.auditing import audit
 from beholder.audit.catalogue import AUDITS
 from beholder.audit.stage import run as run_audit
 from beholder.board.stage import run as run_board
@@ -71,7 +71,7 @@ def test_every_audit_has_its_name_in_the_table_and_its_title_on_the_page() -> No
 
 
 def test_people_see_a_gap_between_counterparts_and_a_scorer_without_one_does_not(rated: Path) -> None:
-    audit_study(rated, ["counterfactual"])
+    audit(rated, ["counterfactual"])
     by_measure = {(row["measure"], row["subject"]): row for row in findings(rated, "counterfactual")}
     gap = by_measure["opinion: quality", "all"]
     assert gap["slice"] == "gender: male less female"
@@ -82,7 +82,7 @@ def test_people_see_a_gap_between_counterparts_and_a_scorer_without_one_does_not
 
 def test_fewer_than_twenty_pairs_give_words(rated: Path) -> None:
     set_texts(rated, [text if p % 30 < 19 else f"a house {p}" for p, text in enumerate(TEXTS)])
-    audit_study(rated, ["counterfactual"])
+    audit(rated, ["counterfactual"])
     (row,) = findings(rated, "counterfactual")
     assert (row["figure"], row["severity"], row["prompts"]) == (None, "undecided", 19)
     assert "19 pairs of prompts; at least 20 are needed" in str(row["finding"])
@@ -90,7 +90,7 @@ def test_fewer_than_twenty_pairs_give_words(rated: Path) -> None:
 
 def test_a_study_with_nothing_to_audit_says_what_each_audit_needs(bare_study: Callable[..., Path]) -> None:
     folder = bare_study(RatingQuestion(name="opinion", text="How good?"))
-    page = audit_study(folder).page.read_text(encoding="utf-8")
+    page = audit(folder).page.read_text(encoding="utf-8")
     table = Store(folder).read("audits")
     assert set(table["severity"]) == {"absent"}
     assert table.height == len(AUDITS)
@@ -116,7 +116,7 @@ def test_a_word_list_that_removes_a_group_is_a_problem(rated: Path) -> None:
     (rated / "rude.txt").write_text("woman\n")
     (rated / "even.txt").write_text("desk ax\n")
     set_audit(rated, word_lists={"rude": "rude.txt", "even": "even.txt"})
-    audit_study(rated, ["filter"])
+    audit(rated, ["filter"])
     rows = {(row["subject"], row["slice"]): row for row in findings(rated, "filter")}
     women = rows["word list rude", "gender: female"]
     assert (women["figure"], women["baseline"], women["severity"]) == (1.0, 0.0, "problem")
@@ -138,7 +138,7 @@ def test_every_monk_tone_can_be_answered_and_is_counted(bare_study: Callable[...
         for row in judged
     ]
     Store(folder).write({"answers": TABLES["answers"].frame(answers)}, RECORD)
-    page = audit_study(folder, ["perception"]).page.read_text(encoding="utf-8")
+    page = audit(folder, ["perception"]).page.read_text(encoding="utf-8")
     assert all(f"background: {option.colour}" in page for option in MONK_TONES)
     rows = {row["slice"]: row for row in findings(folder, "perception")}
     assert set(rows) == {*question.names}
@@ -152,7 +152,7 @@ def test_a_practitioner_chooses_by_stated_weights_and_unknown_ones_are_refused(r
     run_board(rated)
     own = Profile(name="me", weights={"opinion: quality": 1.0, "price": 1.0})
     set_audit(rated, profiles=[own.model_dump()])
-    page = audit_study(rated, ["profiles"]).page.read_text(encoding="utf-8")
+    page = audit(rated, ["profiles"]).page.read_text(encoding="utf-8")
     chances = Store(rated).read("audit_profiles").filter(pl.col("profile") == "me")
     assert dict(chances.select("entry", "chance_best").iter_rows())["a"] > 0.95
     assert json.loads(chances["weights"][0]) == {"opinion: quality": 1.0}
@@ -160,7 +160,7 @@ def test_a_practitioner_chooses_by_stated_weights_and_unknown_ones_are_refused(r
     assert "not measured, so left out: price" in page
     set_audit(rated, profiles=[{"name": "me", "weights": {"beauty": 1.0}}])
     with pytest.raises(UserError, match="'beauty' is neither a measure of the board nor a role"):
-        audit_study(rated, ["profiles"])
+        audit(rated, ["profiles"])
 
 
 def test_a_scorer_is_asked_again_in_a_process_of_its_own(rated: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_scorer_is_asked_again_in_a_process_of_its_own(rated: Path) -> None:
         for p in range(PROMPTS):
             pixels = rng.integers(0, 256, (24, 24, 3), dtype=np.uint8)
             Image.fromarray(pixels).save(rated / "images" / generator / f"{p:02d}.png")
-    audit_study(rated, ["scorer-robustness"], scorers=["sharpness", "nonsense"], images=24)
+    audit(rated, ["scorer-robustness"], scorers=["sharpness", "nonsense"], images=24)
     rows = {(row["subject"], row["slice"]): row for row in findings(rated, "scorer-robustness")}
     summary = rows["sharpness", "summary"]
     assert "sharpness does not read the prompt at all" in str(summary["finding"])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beholder.care.credit import credit_statement, polished_standing, share_credit
-from beholder.care.governance import GovernanceError, Role, count_votes
+from beholder.care.governance import Choice, GovernanceError, Role, count_votes
 from beholder.errors import StatisticsError
 from beholder.simulate.panels.rings import RingKind, simulate_ring
 
@@ -76,5 +76,12 @@ class TestVotes:
     def test_faults_are_listed_at_once(self) -> None:
         with pytest.raises(GovernanceError, match="2 faults"):
             count_votes(BOARD, {"stranger": "yes", "r1": "maybe"})  # type: ignore[dict-item]
-        with pytest.raises(GovernanceError, match="2 rater seats; 3 are needed"):
-            count_votes({name: role for name, role in BOARD.items() if name != "r1"}, {})
+        with pytest.raises(GovernanceError, match="4 rater seats; 3 are the most"):
+            count_votes(BOARD | {"r4": "rater"}, {})
+
+    def test_an_empty_seat_keeps_a_proposal_open(self) -> None:
+        six: dict[str, Role] = {name: role for name, role in BOARD.items() if name != "r1"}
+        against: dict[str, Choice] = {"s1": "no", "s2": "no", "s3": "no"}
+        assert count_votes(six, against).status == "open"  # three left and an empty seat can still adopt it
+        assert count_votes(six, against | {"i": "no"}).status == "rejected"
+        assert count_votes({}, {}).status == "open"

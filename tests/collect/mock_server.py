@@ -53,6 +53,8 @@ class Visit:
     answers: list[Json] = field(default_factory=list)
     posts: list[tuple[str, Json]] = field(default_factory=list)
     replies: dict[str, Json] = field(default_factory=dict)
+    agreed: bool = False
+    prompts: list[str] = field(default_factory=list)
     name: str = field(default_factory=lambda: secrets.token_hex(4))
 
     @property
@@ -164,6 +166,8 @@ class Mock:
         visit.posts.append((path, body))
         if path == "/api/answer":
             return self._answer(visit, body)
+        if path.startswith("/api/live"):
+            return self._ask(visit, path, body)
         if path == "/api/consent":
             visit.step, visit.outcome = ("check", visit.outcome) if body["agreed"] else ("done", "no-consent")
         elif path == "/api/withdraw":
@@ -200,6 +204,27 @@ class Mock:
             "spoiled": spoiled,
         }
         return 200, reply
+
+    def _ask(self, visit: Visit, path: str, body: Json) -> tuple[int, Json]:
+        """A prompt: one with *forbidden* is refused, and one with *unpaintable* by the generator."""
+        if path == "/api/live/agree":
+            visit.agreed = True
+        elif "forbidden" in body["text"]:
+            return 200, {"attempts": [], "refused": "banned"}
+        else:
+            visit.prompts.append(body["text"])
+        return 200, {"attempts": [str(len(visit.prompts))], "refused": None}
+
+    def live(self, visit: Visit, path: str) -> Json:
+        if path == "/api/live":
+            return {"agreed": visit.agreed, "left": 5 - len(visit.prompts), "last": None, "others": []}
+        text = visit.prompts[int(Path(path).name) - 1]
+        refused = "unpaintable" in text
+        return {
+            "attempt": Path(path).name, "status": "refused" if refused else "made", "text": text,
+            "note": "no such object" if refused else "", "words": text.split(), "scores": None, "picked": None,
+            "width": self.size, "height": self.size,
+        }  # fmt: skip
 
     def _skip(self, visit: Visit, body: Json) -> None:
         visit.skipped += 1
@@ -279,6 +304,10 @@ def _handler(mock: Mock) -> type[BaseHTTPRequestHandler]:
                 self._picture(int(Path(path).name))
             elif path.startswith("/api/image/"):
                 self._picture(int(Path(path).name[1:]))
+            elif path.startswith("/api/live/image/"):
+                self._picture(int(Path(path).name))
+            elif path.startswith("/api/live"):
+                self._json(200, mock.live(mock.visits[self._token() or ""], path))
             elif path == "/api/state":
                 self._state(mock.visits.get(self._token() or ""))
             else:

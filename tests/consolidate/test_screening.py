@@ -5,7 +5,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from beholder.consolidate.conduct import conduct_rows
+from beholder.consolidate.conduct import conduct_rows, with_agreement
 from beholder.consolidate.items import JudgedItems, by_aspect
 from beholder.consolidate.screening import screen
 from beholder.judgements.coding import judgements_of
@@ -47,7 +47,8 @@ def skips(*rows: tuple[str, str, str | None]) -> pl.DataFrame:
 
 def screened(question: AnyQuestion, *parts: pl.DataFrame, skipped: pl.DataFrame | None = None) -> pl.DataFrame:
     rows = pl.concat(parts)
-    return screen(question, rows, skips() if skipped is None else skipped, judged(question, rows))
+    counted = conduct_rows(question, rows, skips() if skipped is None else skipped)
+    return screen(question, counted, judged(question, rows))
 
 
 def judged(question: AnyQuestion, rows: pl.DataFrame) -> list[JudgedItems]:
@@ -306,7 +307,7 @@ def test_conduct_hand_worked(answered: Answered) -> None:
         answered(("ann", ["g"], "real"), role="gold", expected="real"),
     ]
     rows = pl.concat(parts)
-    conduct = conduct_rows(realism(), rows, skips(), judged(realism(), rows))
+    conduct = with_agreement(conduct_rows(realism(), rows, skips()), judged(realism(), rows))
     row = conduct.row(0, named=True)
     assert row["answers"] == 3
     assert row["median_seconds"] == 2.0

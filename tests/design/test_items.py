@@ -14,6 +14,7 @@ from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.kinds.side_by_side import SideBySideQuestion
 from beholder.study.kinds.sweep import SweepQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.write_prompt import WritePromptQuestion
 from beholder.tables.catalogue import TABLES
 
 RNG = np.random.default_rng(0)
@@ -86,6 +87,7 @@ def test_every_kind_says_whether_it_shows_real_images() -> None:
         RatingQuestion(name="q"),
         RichFeedbackQuestion(name="q"),
         ChoiceQuestion(name="q"),
+        WritePromptQuestion(name="q", target="aurora"),
     )
     assert {question.kind for question in questions} == set(KINDS)
-    assert [kind_of(question).traits.shows_real for question in questions] == [True] * 3 + [False] * 6
+    assert [kind_of(question).traits.shows_real for question in questions] == [True] * 3 + [False] * 7

@@ -177,7 +177,8 @@ def test_all_faults_are_in_one_list_and_nothing_is_written(tmp_path: Path, sourc
         "mos: repeats (4) cannot exceed trials (3)",
         "broken.png: not an image that can be read",
         "hype-time needs real images, and there are none",
-        "hpd-pairs needs a prompt for every generated image; without: a/1, a/broken",
+        "hpd-pairs needs a prompt for every generated image; without: a/1, a/broken. Put a prompts.csv "
+        "with the columns file and prompt into the folder, or a text file next to each image",
         "hpd-pairs compares generators: at least 2 are needed, found 1 (a)",
         "name: only small letters, digits and hyphens",
         "seed: ",

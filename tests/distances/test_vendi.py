@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from beholder.distances.vendi import vendi
+from beholder.distances.vendi import vendi, vendi_ratio
 from beholder.errors import StatisticsError
 
 
@@ -67,3 +67,32 @@ def test_what_is_not_defined() -> None:
         vendi([[1.0], [0.0]])
     with pytest.raises(StatisticsError, match="0 generated images"):
         vendi(np.empty((0, 3)))
+
+
+def test_the_ratio_of_pairs_is_that_of_the_scores_and_more_certain() -> None:
+    rng = np.random.default_rng(2)
+    before = rng.normal(size=(60, 12))
+    after = before + 0.1 * rng.normal(size=before.shape)
+    after[:, 6:] *= 0.5
+    ratio, low, high = vendi_ratio(before, after)
+    first, second = vendi(before), vendi(after)
+    assert ratio == pytest.approx(second.value / first.value)
+    assert low < ratio < high < 1
+    independent = np.hypot(np.log(first.high / first.low), np.log(second.high / second.low))
+    assert np.log(high / low) < 0.8 * independent
+    assert vendi_ratio(before, before) == (1, 1, 1)
+    with pytest.raises(StatisticsError, match="pairs of images; found 60 and 59"):
+        vendi_ratio(before, after[1:])
+
+
+def test_the_interval_of_the_ratio_covers_it() -> None:
+    """The ratio of 20,000 pairs is nearly that of the population; samples of 80 cover it."""
+    rng = np.random.default_rng(4)
+
+    def drawn(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        rows = rng.normal(size=(count, 4))
+        return rows, rows * [1, 1, 0.6, 0.6] + 0.2 * rng.normal(size=rows.shape)
+
+    true = vendi_ratio(*drawn(20_000))[0]
+    intervals = [vendi_ratio(*drawn(80)) for _ in range(200)]
+    assert np.mean([low <= true <= high for _, low, high in intervals]) >= 0.9

@@ -56,7 +56,7 @@ def test_every_protocol_has_its_first_command() -> None:
         ("| exports | 11 formats |", WRITABLE),
         ("Prompts from twelve published sets", PROMPT_SETS),
         ("ten rules, from response time to ITU-R BT.500", Screening.model_fields),
-        ("Pages for all nine kinds of questions", KINDS),
+        ("Pages for all ten kinds of questions", KINDS),
         ("Eight protocols with their published defaults", PROTOCOLS),
     ],
 )

@@ -24,6 +24,7 @@ from beholder.study.kinds.rich_feedback import RichFeedbackQuestion
 from beholder.study.kinds.side_by_side import SideBySideQuestion
 from beholder.study.kinds.sweep import SweepQuestion
 from beholder.study.kinds.timed_realism import TimedRealismQuestion
+from beholder.study.kinds.write_prompt import WritePromptQuestion
 from beholder.study.question import Aspect
 from beholder.tables.catalogue import TABLES
 from beholder.tables.schemas.consolidate import VALUE_KINDS
@@ -41,6 +42,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     RichFeedbackQuestion(name="q"),
     SweepQuestion(name="q", images=6),
     ChoiceQuestion(name="q"),
+    WritePromptQuestion(name="q", target="aurora"),
 )
 
 

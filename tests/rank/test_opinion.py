@@ -27,30 +27,33 @@ def rated(*scores: Score, aspect: str = "quality", analysis: Analysis | None = N
 
 
 def test_hand_worked() -> None:
-    # a: 5, 4, 3 by ann and 2 by bob: 14/4; b: 1 and 2
+    # a: 5, 4, 3 by ann and 2 by bob: (4 + 2)/2; b: 1 and 2
     (rating,) = rated(
         *(("ann", "a0", 5.0), ("ann", "a1", 4.0), ("ann", "a2", 3.0), ("ann", "b0", 1.0)),
         *(("bob", "a0", 2.0), ("bob", "b0", 2.0)),
     )
     assert (rating.aspect, rating.method, rating.generators) == ("quality", "mean-opinion", ("a", "b"))
-    assert rating.estimates().value == pytest.approx([3.5, 1.5])
+    assert rating.estimates().value == pytest.approx([3.0, 1.5])
     assert rating.answers.tolist() == [4, 2]
     assert rating.images.tolist() == [3, 1]
     assert rating.estimates().raters.tolist() == [2, 2]
-    # naive: SD of 5, 4, 3, 2 is √(5/3), over √4: ± 1.96 · .6455
-    assert rating.naive[0][0] == pytest.approx(3.5 - 1.95996 * np.sqrt(5 / 3) / 2, abs=1e-4)
+    # naive: ann's answers weigh 1/6 each, bob's 1/2: SD of 5, 4, 3, 2 is √(5/3), times √(3/36 + 1/4)
+    assert rating.naive[0][0] == pytest.approx(3.0 - 1.95996 * np.sqrt(5 / 3) * np.sqrt(1 / 3), abs=1e-4)
 
 
-def test_raters_weigh_by_their_answers() -> None:
-    (rating,) = rated(("ann", "a0", 5.0), ("ann", "a1", 5.0), ("bob", "a0", 2.0))
+def test_raters_may_weigh_by_their_answers() -> None:
+    scores = (("ann", "a0", 5.0), ("ann", "a1", 5.0), ("bob", "a0", 2.0))
+    (rating,) = rated(*scores, analysis=Analysis(weight="answers"))
     # 12/3 = 4; ann is 10 − 2 · 4 = 2 above that in three answers, bob 2 − 4 below
     assert rating.estimates().value.tolist() == [4.0]
     assert rating.influence.influence[:, 0] == pytest.approx([2 / 3, -2 / 3])
+    # naive: SD of 5, 5, 2 is √3, over √3
+    assert rating.naive[1][0] == pytest.approx(4.0 + 1.95996, abs=1e-4)
 
 
-def test_raters_may_weigh_the_same() -> None:
+def test_raters_weigh_the_same_unless_the_study_says_otherwise() -> None:
     scores = (("ann", "a0", 5.0), ("ann", "a1", 4.0), ("ann", "a2", 3.0), ("bob", "a0", 2.0))
-    (rating,) = rated(*scores, analysis=Analysis(weight="raters"))
+    (rating,) = rated(*scores)
     # means 4 of ann and 2 of bob: 3, each 1 off in two raters; still four answers
     assert rating.estimates().value.tolist() == [3.0]
     assert rating.influence.influence[:, 0] == pytest.approx([0.5, -0.5])

@@ -69,7 +69,7 @@ def test_the_same_bytes_each_time_and_others_for_another_seed(bare_study: Make) 
     assert written[0] != written[2]
 
 
-def test_mean_opinion_is_the_mean_of_the_used_answers(bare_study: Make) -> None:
+def test_mean_opinion_is_the_mean_over_raters_of_the_used_answers(bare_study: Make) -> None:
     folder = bare_study(RATING)
     store = consolidated(folder)
     run(folder)
@@ -78,8 +78,11 @@ def test_mean_opinion_is_the_mean_of_the_used_answers(bare_study: Make) -> None:
     means = (
         answers.with_columns(image=pl.col("images").list.first())
         .join(images, on="image")
-        .group_by("generator")
+        .join(store.read("sessions").select("session", "rater"), on="session")
+        .group_by("generator", "rater")
         .agg(pl.col("value").mean(), pl.len())
+        .group_by("generator")
+        .agg(pl.col("value").mean(), pl.col("len").sum())
         .sort("generator")
     )
     ratings = overall(store).sort("generator")

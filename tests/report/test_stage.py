@@ -37,6 +37,9 @@ def test_what_was_written(study: Path) -> None:
     for part in ("ground truth", "Which generators are significantly different", "by speed, and by accuracy"):
         assert part in html
     assert "Where the errors come from" in html
+    assert "count every rater the same, however many answers they gave" in html
+    notes = ["note-intervals", "note-separated", "note-weight"]  # text refers to the first two as 1 and 2
+    assert re.findall(r'<li id="(note-[a-z]+)"', html) == notes
     stills = {path.stem for path in (study / STILLS).glob("*.svg")}
     assert stills == set(re.findall(r'data-chart="([^"]+)"', html))
     assert {"realism-ratings", "realism-pairs", "opinion-quality-slice-1", "raters-realism", "agreement"} <= stills
@@ -62,13 +65,26 @@ def test_what_changes_makes_a_new_report(make_study: MakeStudy) -> None:
     toml = folder / FILE_NAME
     toml.write_text(toml.read_text(encoding="utf-8").replace("Small & <b>plain</b>", "Another"), encoding="utf-8")
     assert not run(folder).skipped
-    assert "<h1>Another</h1>" in (folder / PAGE).read_text(encoding="utf-8")
+    html = (folder / PAGE).read_text(encoding="utf-8")
+    assert "<h1>Another</h1>" in html
+    assert "note-weight" not in html  # error rates have no choice of weights
     ratings = Store(folder).read("ratings")
     Store(folder).write({"ratings": ratings.filter(ratings["slice"] == "all")}, RECORD)
     assert not run(folder).skipped
     assert not list((folder / STILLS).glob("*slice*"))  # drawings of charts that are no more are gone
     (folder / PAGE).write_text("<html>torn", encoding="utf-8")
     assert not run(folder).skipped
+
+
+def test_what_counts_the_same_is_said(make_study: MakeStudy) -> None:
+    folder = make_study(["alpha", "beta"], protocols=["mos"])
+    toml = folder / FILE_NAME
+    text = toml.read_text(encoding="utf-8")
+    toml.write_text(text.replace('weight = "raters"', 'weight = "answers"'), encoding="utf-8")
+    run(folder)
+    html = (folder / PAGE).read_text(encoding="utf-8")
+    assert 'count every answer the same (<code>weight = "answers"</code>)' in html
+    assert "count every rater the same, however" not in html
 
 
 def test_comments_are_on_the_page_of_single_images_only_when_asked_for(make_study: MakeStudy) -> None:

@@ -9,6 +9,7 @@ from PIL import Image
 from beholder.errors import UserError, WeightsError
 from beholder.scorers.catalogue import (
     BEST,
+    BEST_WITH_PROMPTS,
     PIXELS,
     SCORERS,
     check_names,
@@ -40,6 +41,7 @@ def test_what_needs_weights_is_not_run_by_default() -> None:
 
 def test_without_the_extra_the_default_scorers_describe_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
     assert default_of_images() == (BEST,)
+    assert default_of_images(prompted=True) == (BEST, BEST_WITH_PROMPTS)
     assert learned_scorer_remark(default_scorers()) is None
     monkeypatch.setitem(sys.modules, "torch", None)
     assert default_scorers() == PIXELS

@@ -23,6 +23,7 @@ from beholder.study.kinds.rich_feedback import RICH_FEEDBACK, RichFeedbackQuesti
 from beholder.study.kinds.side_by_side import SIDE_BY_SIDE, SideBySideQuestion
 from beholder.study.kinds.sweep import SWEEP, SweepQuestion
 from beholder.study.kinds.timed_realism import TIMED_REALISM, TimedRealismQuestion
+from beholder.study.kinds.write_prompt import WRITE_PROMPT, WritePromptQuestion
 from beholder.study.question import Aspect, Example
 from beholder.tables.catalogue import TABLES
 from beholder.tables.schemas.collect import MARK_KINDS
@@ -47,6 +48,7 @@ CASES: list[tuple[Kind[Any], AnyQuestion]] = [
     (SWEEP, SweepQuestion(name="q", images=5)),
     (CHOICE, ChoiceQuestion(name="q")),
     (CHOICE, ChoiceQuestion(name="q", offered=MONK_TONES, several=True, cannot_tell=False)),
+    (WRITE_PROMPT, WritePromptQuestion(name="q")),
 ]
 EACH = pytest.mark.parametrize(("kind", "question"), CASES, ids=lambda value: getattr(value, "name", ""))
 SEEDS = st.integers(0, 2**32 - 1)

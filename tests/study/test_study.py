@@ -216,6 +216,7 @@ class TestFaults:
             kind = "riddle"
         """
         kinds = "realism, timed-realism, pair, ranking, side-by-side-5, rating, rich-feedback, sweep, choice"
+        kinds += ", write-prompt"
         assert faults(tmp_path, text) == (
             "name: only small letters, digits and hyphens, and no hyphen first (found 'Not A Slug')",
             "title: missing",

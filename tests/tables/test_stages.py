@@ -31,6 +31,7 @@ WRITERS = {
     "learn/job.py",  # models side by side, as the train step
     "collect/researcher/extend.py",  # adds trials that the design stage drew in a copy, under its record
     "improve/record.py",  # an improvement, in a room of its own
+    "api/rounds/verification_study.py",  # the study in which claims are verified
     "api/improving/proof.py",  # ground truth of a blind comparison, for simulated raters
     "api/benchmark/rebuild.py",  # copies rows of services that are not asked again, under their record
 }

@@ -25,7 +25,7 @@ class Audited:
     page: Path
 
 
-def audit_study(
+def audit(
     study: "str | Path | StudyFolder",
     names: Sequence[str] = (),
     *,
@@ -47,7 +47,13 @@ def audit_study(
         progress: Called with what is being done, how much of it is done, and how much there is.
 
     Returns:
-        What was done; the findings are in the table ``audits``.
+        What was done, and the page; the findings are in the table ``audits``.
+
+    Example:
+        >>> import beholder as bh
+        >>> audited = bh.audit("my-study", ["fragility", "saturation"])
+        >>> audited.page.as_posix(), bh.open_study("my-study").audits["audit"].unique().sort().to_list()
+        ('my-study/audit.html', ['fragility', 'saturation'])
     """
     folder = folder_of(study)
     options = AuditOptions(tuple(scorers), dict(weights or {}), images)

@@ -14,10 +14,43 @@ from beholder.simulate.world import MANIFEST, World, paint_world, write_ground_t
 from beholder.study.study import FILE_NAME, load_study
 from beholder.tables.store import TRUTH_ROOM, Store
 
-NAME = "beholder-demo"
-TITLE = "Five synthetic generators, judged by sixty simulated raters"
-PROTOCOLS = ("hype-infinity", "hpd-pairs", "mos")
-RATERS, BAD_RATERS = 60, 12
+
+@dataclass(frozen=True, slots=True)
+class DemoStudy:
+    """Which study a demo makes of the synthetic world."""
+
+    name: str
+    title: str
+    protocols: tuple[str, ...]
+    raters: int
+    bad: int
+    """Of these."""
+    folder: str
+    """Where it is kept by default."""
+    prompts: int = 80
+    trials: int | None = None
+    """That a rater answers; ``None``: as the protocol says."""
+
+
+DEMO = DemoStudy(
+    name="beholder-demo",
+    title="Five synthetic generators, judged by sixty simulated raters",
+    protocols=("hype-infinity", "hpd-pairs", "mos"),
+    raters=60,
+    bad=12,
+    folder="demo-study",
+)
+FEEDBACK_DEMO = DemoStudy(
+    name="beholder-feedback-demo",
+    title="Five synthetic generators, and what is wrong with their images",
+    protocols=("rich-feedback",),
+    raters=40,
+    bad=4,
+    folder="demo-feedback",
+    prompts=200,
+    trials=100,
+)
+"""Enough marks, of three raters an image, to train a scorer that says where an image is wrong."""
 
 KEY = ["question", "aspect", "method", "slice", "generator"]
 HEADLINES = ["error-rate", "bradley-terry", "mean-opinion"]
@@ -45,12 +78,14 @@ class Recovery:
     """Of each group of raters (``GROUPS``): sessions that screening excluded."""
 
 
-def prepare_demo(folder: Path, world: World, progress: Callable[[int, int], None] | None) -> dict[str, int] | None:
+def prepare_demo(
+    folder: Path, world: World, progress: Callable[[int, int], None] | None, demo: DemoStudy = DEMO
+) -> dict[str, int] | None:
     """Paint the world and make the study; return its images by generator, ``None`` where it exists already."""
     exists = (folder / FILE_NAME).is_file()
     if exists:
         study = load_study(folder)
-        if (study.name, study.seed) != (NAME, world.seed):
+        if (study.name, study.seed) != (demo.name, world.seed):
             raise StudyError(
                 str(folder),
                 [f"holds the study '{study.name}' with seed {study.seed}"],
@@ -64,14 +99,15 @@ def prepare_demo(folder: Path, world: World, progress: Callable[[int, int], None
         painted = paint_world(world, Path(scratch), progress=progress)
         if not exists:
             new_study = make_study(
-                PROTOCOLS,
+                demo.protocols,
                 folder,
                 manifest=Path(scratch) / MANIFEST,
-                name=NAME,
-                title=TITLE,
+                name=demo.name,
+                title=demo.title,
                 seed=world.seed,
                 copy=True,
-                raters=RATERS,
+                raters=demo.raters,
+                trials=demo.trials,
             )
             images = dict(new_study.images)
         write_ground_truth(Store(folder), world, painted)

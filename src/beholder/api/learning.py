@@ -44,6 +44,7 @@ def learn(
     folds: int | None = None,
     settings: Mapping[str, object] | None = None,
     trackers: Sequence[str] = (),
+    test_on: Sequence[str | Path | StudyFolder] = (),
     resume: bool = False,
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -58,6 +59,7 @@ def learn(
         folds: Parts that are held out in turn; 1: one split.
         settings: Changes to the recipe, such as ``{"training.steps": 500}``.
         trackers: Where the training is logged as well: ``tensorboard``, ``wandb``, ``mlflow``.
+        test_on: Other studies with labels: the card of the model says how well it agrees with raters on these.
         resume: Continue training that was interrupted.
         force: Start again, even if it was done or started.
         progress: Called with the steps done, and all steps.
@@ -79,6 +81,7 @@ def learn(
         name=name,
         resume=resume,
         force=force,
+        test_on=[folder_of(other) for other in test_on],
         progress=progress,
     )
     columns: dict[str, list[object]] = {
@@ -123,6 +126,7 @@ def train_model(
     name: str | None = None,
     resume: bool = False,
     force: bool = False,
+    test_on: Sequence[Path] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> "LearnOutcome":
     """Train by a recipe; what is missing is reported before torch is imported."""
@@ -133,4 +137,4 @@ def train_model(
     if recipe.data.labels != "rich":
         read_labelled_images(Store(folder).within(TRAIN), recipe.data)  # faults before torch is imported
     run = cast("Callable[..., LearnOutcome]", load_stage("learn").run)
-    return run(folder, recipe, name=name, force=force, resume=resume, progress=progress)
+    return run(folder, recipe, name=name, force=force, resume=resume, test_on=test_on, progress=progress)

@@ -1,7 +1,7 @@
 """Scores in Python: ``beholder.score(images=…, prompts=…, scorer=…)``."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from beholder.api.inputs import Images, Prompts, prompts_of, sources_of
+from beholder.engines.engine import Engine
 from beholder.errors import UserError
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.reading import BrokenImage
@@ -21,6 +22,7 @@ from beholder.scorers.remarks import shift_remark
 from beholder.scorers.score import Progress, Scores
 from beholder.scorers.score import score as score_all
 from beholder.scorers.scorer import Differentiable, Scorer
+from beholder.scorers.shards.in_shards import Judges, score_in_shards
 from beholder.stats.frames.result_table import ResultTable, frame_of
 from beholder.stats.prediction.calibration import Calibration
 
@@ -148,8 +150,13 @@ def score_by(
     skip_broken: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
+    judges: Judges | None = None,
 ) -> list[Scored]:
-    """Score images by several scorers, in their order: each image is decoded once for all of them."""
+    """Score images by several scorers, in their order: each image is decoded once for all of them.
+
+    With an ``engine``, its workers score the images in shards; ``judges`` then name the same scorers.
+    """
 
     companions = {scorer.name: companion for scorer in scorers if (companion := companion_of(scorer.name))}
     added = [
@@ -159,6 +166,9 @@ def score_by(
     ]
 
     def scored(images: Sequence[ImageSource], texts: Sequence[str | None]) -> Scores:
+        if engine is not None and judges is not None:
+            everyone = replace(judges, scorers=(*judges.scorers, *(scorer.name for scorer in added)))
+            return score_in_shards(engine, images, texts, everyone, skip_broken=skip_broken, progress=progress)
         return score_all(
             images,
             texts,

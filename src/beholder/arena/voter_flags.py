@@ -224,6 +224,19 @@ class _Exposure:
         return np.asarray(np.bincount(self.cell, logs, self.voters * self.entries), np.float64)
 
 
+def estimate_taste(
+    voter: NDArray[np.int64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    chance: NDArray[np.float64],
+    wins: NDArray[np.float64],
+    entries: int,
+) -> float:
+    """Standard deviation of voters' tastes for entries, from votes and the chance of each by all votes."""
+    cell = np.concatenate([voter * entries + first, voter * entries + second])
+    return _taste(cell, np.concatenate([chance, 1 - chance]), np.concatenate([wins, 1 - wins]))
+
+
 def _taste(cell: NDArray[np.int64], chance: NDArray[np.float64], won: NDArray[np.float64]) -> float:
     """Standard deviation of voters' tastes for entries, by moments: residuals vary more than votes alone would."""
     residual, variance = np.bincount(cell, won - chance), np.bincount(cell, chance * (1 - chance))

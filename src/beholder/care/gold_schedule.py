@@ -11,16 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beholder.care.drift import DROP, FALSE_ALARMS, HIGHEST, LOWEST, alarm_threshold
-
-CONSTANT = 0.2
-"""Proportion of gold trials under constant checking, and of a rater who is not trusted yet."""
+from beholder.care.drift import DROP, FALSE_ALARMS, HIGHEST, LOWEST, alarm_threshold, steps
+from beholder.care.gold_pace import ALARMED, CONSTANT, STEEP, GoldPace
 
 TRUSTED_AFTER = 20
 """Gold trials after which a rater may be trusted: what a qualification has."""
-
-ALARMED, STEEP = 0.06, 2.0
-"""Proportion of gold trials as soon as the CUSUM rises, and how fast it grows with it."""
 
 CALM, CALM_MOST = (0.024, 0.041, 0.17), 0.045
 """Proportion while it is at 0, a polynomial in the accuracy above .7: as much as detects a drop as often as
@@ -51,6 +46,16 @@ class GoldSchedule:
         """
         fraction = np.asarray(statistic, np.float64) / self.threshold
         return np.where(fraction > 0, np.minimum(ALARMED + STEEP * fraction, 1.0), self.calm)
+
+    def pace(self, statistic: float) -> GoldPace:
+        """Return the pace of a rater whose CUSUM is at a value, for a server to follow.
+
+        Example:
+            >>> gold_schedule(0.8).pace(0.0).rate == gold_schedule(0.8).calm
+            True
+        """
+        after_right, after_wrong = steps(min(max(self.baseline, LOWEST), HIGHEST))
+        return GoldPace(self.calm, self.threshold, statistic, after_right, after_wrong)
 
 
 def gold_schedule(

@@ -37,6 +37,8 @@ class Outcome:
 def count_votes(board: Mapping[str, Role], votes: Mapping[str, Choice]) -> Outcome:
     """Count the votes of the board: ``NEEDED`` of all seats adopt, and as soon as that cannot be reached, reject.
 
+    A seat that is empty, because somebody left, may still be taken: until then it keeps a proposal open.
+
     Args:
         board: Who sits in which seat.
         votes: Of the members; the latest of each.
@@ -52,10 +54,13 @@ def count_votes(board: Mapping[str, Role], votes: Mapping[str, Choice]) -> Outco
         >>> count_votes(board, {"r1": "yes", "r2": "yes", "r3": "yes", "i": "yes"}).status
         'adopted'
     """
-    check_board(board)
+    held = Counter(board.values())
     strangers = sorted(set(votes) - set(board))
     unknown = sorted(f"{name}: '{choice}'" for name, choice in votes.items() if choice not in CHOICES)
-    faults = [f"{name} has no seat on the board" for name in strangers]
+    faults = [
+        f"{held[role]} {role} seats; {most} are the most" for role, most in SEATS.items() if held[role] > most
+    ]
+    faults += [f"{name} has no seat on the board" for name in strangers]
     faults += [f"{vote} is no vote; votes are {', '.join(CHOICES)}" for vote in unknown]
     if faults:
         raise GovernanceError("votes", faults)
@@ -63,7 +68,7 @@ def count_votes(board: Mapping[str, Role], votes: Mapping[str, Choice]) -> Outco
     missing = tuple(sorted(set(board) - set(votes)))
     if counts["yes"] >= NEEDED:
         status: Literal["adopted", "rejected", "open"] = "adopted"
-    elif counts["yes"] + len(missing) < NEEDED:
+    elif counts["yes"] + len(missing) + sum(SEATS.values()) - len(board) < NEEDED:
         status = "rejected"
     else:
         status = "open"

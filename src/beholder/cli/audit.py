@@ -59,14 +59,14 @@ def audit(
         return
     if folder is None:
         raise click.UsageError("Missing argument 'FOLDER'; `beholder audit --list` lists the audits")
-    from beholder.api.auditing import audit_study
+    from beholder.api.auditing import audit
     from beholder.cli.progress import progress_report
     from beholder.cli.weights import named_weights
     from beholder.tables.store import Store
 
     logger.info("audit: starting in %s", folder)
     with progress_report("audit") as progress:
-        audited = audit_study(
+        audited = audit(
             folder,
             names,
             scorers=scorers,

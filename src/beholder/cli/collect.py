@@ -5,12 +5,15 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from click.core import ParameterSource
 
-from beholder.cli.options import database_options, database_url, existing_database_url
+from beholder.cli.options import database_options, database_url, existing_database_url, operation_options
+
+if TYPE_CHECKING:
+    from beholder.collect.server.operation import Operation
 
 
 @click.command()
@@ -19,12 +22,14 @@ from beholder.cli.options import database_options, database_url, existing_databa
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @database_options
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="With PostgreSQL.")
+@operation_options
 @click.option("--simulate", "people", type=click.IntRange(min=1), metavar="N", help="Simulate so many raters.")
 @click.option("--serve", "serving", is_flag=True, help="After --simulate: show the researcher's pages of it.")
 @click.option("--bad", type=click.IntRange(min=0), default=0, show_default=True, help="Of them, with bad habits.")
 @click.option("--accept-low-pay", is_flag=True, help="Pay less than the study's minimum_hourly all the same.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was collected as JSON, all else to stderr.")
 @click.option("--arena", is_flag=True, help="Serve a live arena of the study's generators instead.")
+@click.option("--own-prompts", is_flag=True, help="With --arena: voters may write prompts, too.")
 @click.option("--retire", metavar="ENTRY", help="With --arena: show this entry no more, log it, and stop.")
 @click.option("--reason", default="", help="Why it is retired; on the board.")
 @click.option("--prototype", is_flag=True, help="Let a few raters try it first, and vote whether it may open.")
@@ -44,8 +49,10 @@ def collect(
     prototype: bool,
     rotate_token: bool,
     arena: bool,
+    own_prompts: bool,
     retire: str | None,
     reason: str,
+    operation: "Operation",
 ) -> None:
     """Ask raters: serve the pages on which they judge images.
 
@@ -61,7 +68,8 @@ def collect(
     With --serve, the researcher's pages of the rehearsal are served afterwards.
 
     With --arena, everyone who has the link votes on blind pairs of the study's generators, and a board shows the
-    votes so far. When the server stops, the votes are a study of their own in FOLDER/arena.
+    votes so far. When the server stops, the votes are a study of their own in FOLDER/arena. With --own-prompts,
+    voters may write prompts, and the study's generators make two images while they wait.
 
     With --prototype, ⌊√raters⌋ raters or more try ⌊√items⌋ trials, say what is unclear, how long it took and
     whether the pay is fair, and vote to publish or to revise. The round is a small study of its own in
@@ -73,8 +81,10 @@ def collect(
     gc.disable()  # until it serves: a tenth of the start would go into looking through modules for garbage
     if retire is not None and not arena:
         raise click.UsageError("--retire goes with --arena")
+    if own_prompts and not arena:
+        raise click.UsageError("--own-prompts goes with --arena")
     if arena:
-        _arena(folder.resolve(), Address(host, port), retire, reason)
+        _arena(folder.resolve(), Address(host, port), retire, reason, own_prompts=own_prompts)
         return
     if rotate_token:
         _rotate(folder.resolve(), database, host, port)
@@ -92,7 +102,7 @@ def collect(
         url = database_url(folder.resolve(), database)
         with _first_start(folder, database, url) as start:
             _show_pay(folder, say, accepted=accept_low_pay, simulated=False)
-            _serve(folder.resolve(), url, Address(host, port), processes, say, start)
+            _serve(folder.resolve(), url, Address(host, port), processes, say, start, operation)
         say(_verdict(folder) if prototype else f"Next: beholder run {folder}")
     if as_json:
         _print_counts(folder)
@@ -167,6 +177,7 @@ def _serve(
     processes: int,
     say: Callable[[str], None],
     start: Callable[[], str],
+    operation: "Operation",
 ) -> None:
     """Serve the study until interrupted, and write the answers to its tables."""
     from beholder.collect.database.unavailable import usable_database
@@ -180,7 +191,7 @@ def _serve(
         say(start())
         note_ready(folder, url)
     refuse_simulated_raters(folder, url)
-    serve(folder, url, host=address.host, port=address.port, processes=processes, say=say)
+    serve(folder, url, host=address.host, port=address.port, processes=processes, say=say, operation=operation)
     say(run_child("beholder.collect.exchange.export", folder, url=url))
 
 
@@ -280,7 +291,7 @@ def _in_progress(lines: Iterator[str]) -> Iterator[str]:
         yield line
 
 
-def _arena(folder: Path, address: Address, retired: str | None, reason: str) -> None:
+def _arena(folder: Path, address: Address, retired: str | None, reason: str, *, own_prompts: bool) -> None:
     """Serve the arena until interrupted and write its votes; or retire an entry."""
     from beholder.collect.arena.application import serve_arena
     from beholder.collect.arena.catalogue import retire
@@ -294,7 +305,7 @@ def _arena(folder: Path, address: Address, retired: str | None, reason: str) -> 
             retire(connection, retired, reason or "no reason was stated")
         click.echo(f"{retired} is retired. A running server notices within seconds.")
         return
-    serve_arena(folder, url, host=address.host, port=address.port, say=click.echo)
+    serve_arena(folder, url, host=address.host, port=address.port, say=click.echo, own_prompts=own_prompts)
     click.echo(export_arena(folder, url))
 
 

@@ -110,7 +110,12 @@ def guide(
     show_default=True,
     help="Holds the generator near its base.",
 )
-@click.option("--pairs-of", metavar="NAME", help="dpo: the generator of the study whose pairs are taken.")
+@click.option(
+    "--pairs-of",
+    multiple=True,
+    metavar="NAME",
+    help="dpo: take pairs of this generator of the study; may be repeated. [default: all pairs]",
+)
 @click.option("--weigh", is_flag=True, help="sft: weigh the loss by the scorer's implausibility heatmap.")
 @images_option
 @name_option("tune")
@@ -127,7 +132,7 @@ def tune(
     rate: float,
     rank: int,
     anchor: float,
-    pairs_of: str | None,
+    pairs_of: tuple[str, ...],
     images: int,
     name: str,
     device: str | None,

@@ -41,6 +41,11 @@ def show_gains(gains: Sequence[Mapping[str, Any]]) -> None:
     show_table(("measured by", "name", "gain", "95 % CI", "of possible", "worse"), rows)
 
 
+def _compared(row: Mapping[str, Any], first: Mapping[str, Any]) -> str:
+    """What a line of a proof is about: the method of analysis, or the kind of changes that it is about."""
+    return str(row["method"] if row["comparison"] == first["comparison"] else row["comparison"])
+
+
 def show_proof(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print what raters say, in the form of the paper's table, and the net preference."""
     first = rows[0]
@@ -52,7 +57,7 @@ def show_proof(rows: Sequence[Mapping[str, Any]]) -> None:
     show_table(heads, [("answers", *map(str, counts)), percentages])
     lines = [
         (
-            str(row["method"]),
+            _compared(row, first),
             f"{row['net']:+.3f}",
             "–" if row["low"] is None else f"[{row['low']:+.3f}, {row['high']:+.3f}]",
             str(row["raters"]),

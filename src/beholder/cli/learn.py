@@ -34,6 +34,12 @@ from beholder.learn.recipe import TRACKERS, load_recipe, shipped_recipes
     type=click.Choice([*TRACKERS, "all"]),
     help="Log the training there as well, by your own login; may be repeated.",
 )
+@click.option(
+    "--test-on",
+    multiple=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Another study with labels, on which the model is tested as well; may be repeated.",
+)
 @click.option("--resume", is_flag=True, help="Continue training that was interrupted.")
 @click.option("--force", is_flag=True, help="Start again, even if it was done or started.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done and found as JSON.")
@@ -45,6 +51,7 @@ def learn(
     folds: int | None,
     changes: tuple[str, ...],
     trackers: tuple[str, ...],
+    test_on: tuple[Path, ...],
     *,
     resume: bool,
     force: bool,
@@ -59,7 +66,9 @@ def learn(
     recipe = load_recipe(recipe_name, [*changes, *split_changes(by, folds, trackers)])
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
     with progress_bar("steps") as progress:
-        outcome = train_model(folder, recipe, name=name, force=force, resume=resume, progress=progress)
+        outcome = train_model(
+            folder, recipe, name=name, force=force, resume=resume, test_on=test_on, progress=progress
+        )
     caveats = load_results(folder).caveats("model")
     if as_json:
         from beholder.learn.job import as_json as figure_as_json  # late: it needs torch

@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "beholder.cli.evaluate:evaluate",
         "Compare models trained on rich feedback: the paper's tables.",
     ),
+    "publish": ("beholder.cli.publish:publish", "Write a trained model as others' tools read it."),
     "measure": (
         "beholder.cli.measure:measure",
         "Compute metrics of the images, and see which agree with raters.",
@@ -54,6 +55,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "improve": ("beholder.cli.improve:improve", "Make images better by the findings, and prove it with raters."),
     "report": ("beholder.cli.stages:report", "Write the report of the study as one HTML file."),
     "export": ("beholder.cli.export:export", "Write the answers of a study in another format."),
+    "rounds": (
+        "beholder.cli.rounds:rounds",
+        "Let others verify what raters claim of their own prompts.",
+    ),
     "claims": (
         "beholder.cli.claims:claims",
         "Say which claims of an adversarial round hold, and who earns credit.",
@@ -79,7 +84,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "models": ("accelerate", "ftfy", "huggingface_hub", "safetensors", "tokenizers", "torch", "transformers"),
     "improve": ("diffusers", "peft"),
     "energy": ("codecarbon",),
-    "scale": ("obstore", "psycopg"),
+    "scale": ("obstore", "prometheus_client", "psycopg"),
 }
 """Extra of the package -> the modules that it installs."""
 

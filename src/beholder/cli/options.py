@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from beholder.engines.engine import ENGINES
 from beholder.errors import StageError, UserError
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 
@@ -28,6 +29,27 @@ def background_option(default: str | None = DEFAULT_BACKGROUND) -> Decorator:
         callback=lambda _context, _option, colour: colour and checked_background(colour),
         help="What transparent images are flattened on, as #rrggbb.",
     )
+
+
+def engine_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options for where shards are worked on, as ``engine``, ``address`` and ``workers``."""
+    for option in (
+        click.option(
+            "--workers",
+            type=click.IntRange(min=1),
+            help="Shards that Ray works on at a time, a core each.",
+        ),
+        click.option("--address", help="Of a Ray cluster, such as ray://HOST:10001; else Ray starts here."),
+        click.option(
+            "--engine",
+            type=click.Choice(ENGINES),
+            default="local",
+            show_default=True,
+            help="Who does the work: this process, or workers of Ray (the extra `ray`).",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def database_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -106,3 +128,50 @@ def _address_in(path: Path) -> str:
     if loose:
         click.echo(f"warning: others may read {path}; `chmod 600 {path}` keeps its password", err=True)
     return lines[0]
+
+
+def operation_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of whoever operates a server; the command gets them as ``operation``."""
+
+    @click.option(
+        "--metrics",
+        metavar="HOST:PORT",
+        default="",
+        callback=_checked_metrics,
+        help="Serve OpenMetrics at /metrics there; needs the extra scale.",
+    )
+    @click.option(
+        "--log",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="Form of log lines; json has one per request.",
+    )
+    @click.option(
+        "--drain",
+        type=click.FloatRange(0, 3600),
+        default=0.0,
+        metavar="SECONDS",
+        help="On SIGTERM, be not ready for so long before stopping.",
+    )
+    @click.option(
+        "--images-at",
+        metavar="ADDRESS",
+        default="",
+        help="Let browsers fetch images from object storage, as s3://bucket/served, by signed addresses.",
+    )
+    @functools.wraps(command)
+    def with_operation(*, metrics: str, log: str, drain: float, images_at: str, **others: Any) -> None:  # noqa: ANN401 - click's
+        from beholder.collect.server.operation import Operation
+
+        settings = Operation(metrics, log_json=log == "json", drain_seconds=drain, images=images_at)
+        command(operation=settings, **others)
+
+    return with_operation
+
+
+def _checked_metrics(_context: click.Context, _option: click.Parameter, address: str) -> str:
+    host, _, port = address.rpartition(":")
+    if address and not (host and port.isdigit() and 0 < int(port) < 65536):
+        raise click.BadParameter(f"'{address}' is not HOST:PORT, such as 127.0.0.1:9090")
+    return address

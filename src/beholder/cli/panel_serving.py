@@ -39,7 +39,7 @@ def open_command(
     """Open a study to the raters of the panel.
 
     Raters whom the researcher rated best may begin first, five minutes later those with ordinary ratings, then
-    newcomers. `beholder panel serve` serves it; a server that runs is to be started again.
+    newcomers. `beholder panel serve` serves it; a server that runs begins to within seconds.
     """
     from beholder.collect.prototype.gate import require_published
     from beholder.collect.prototype.rounds import new_round
@@ -144,19 +144,24 @@ def account_command(folder: Path, name: str, role: str, database: str | None, *,
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True)
 @database_option
+@click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="With PostgreSQL.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was served as JSON, all else to stderr.")
-def serve_command(folder: Path, host: str, port: int, database: str | None, *, as_json: bool) -> None:
+def serve_command(
+    folder: Path, host: str, port: int, database: str | None, processes: int, *, as_json: bool
+) -> None:
     """Serve the panel: raters' own pages, and all studies that are open.
 
     Raters sign in by a personal link, see the studies that are open to them, take one and come back. Each study
     keeps its own tables and database; its researcher's page is at /s/NAME/researcher, that of the panel at
-    /researcher. When the server stops, the answers are written to the tables of the studies.
+    /researcher. A study that is opened meanwhile is served within seconds. When the server stops, the answers are
+    written to the tables of the studies. With PostgreSQL, each study has a schema of its own in the panel's
+    database.
     """
     from beholder.collect.panel.server.serve import serve_panel
 
     url = None if database is None else database_url(folder, database)
     talk = functools.partial(click.echo, err=as_json)
-    served = serve_panel(folder.resolve(), url, host=host, port=port, say=talk)
+    served = serve_panel(folder.resolve(), url, host=host, port=port, processes=processes, say=talk)
     if as_json:
         show_json({"panel": str(folder), "studies": served})
 

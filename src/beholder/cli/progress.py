@@ -31,6 +31,33 @@ def progress_report(label: str) -> Iterator[Report]:
         yield from _lines(label)
 
 
+@contextmanager
+def progress_of_walk(label: str) -> Iterator[Report]:
+    """Yield a function for one work whose parts are counted together: one bar, with the time left of all of it."""
+    if not sys.stderr.isatty():
+        yield from _lines(label, whole=True)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, TextColumn("{task.fields[left]}"), console=Console(stderr=True), transient=True
+    ) as bar:
+        task = bar.add_task(label, total=None, left="")
+        began = time.monotonic()
+
+        def report(part: str, done: int, total: int) -> None:
+            left = _left(time.monotonic() - began, done, total)
+            bar.update(task, description=f"{label}: {part}", completed=done, total=total, left=left)
+
+        yield report
+
+
+def _left(seconds: float, done: int, total: int) -> str:
+    return f"about {seconds * (total - done) / done:,.0f} s left" if 0 < done < total else ""
+
+
 def _bars(label: str) -> Iterator[Report]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -49,8 +76,8 @@ def _bars(label: str) -> Iterator[Report]:
         yield report
 
 
-def _lines(label: str) -> Iterator[Report]:
-    ended, state = threading.Event(), _State(label)
+def _lines(label: str, *, whole: bool = False) -> Iterator[Report]:
+    ended, state = threading.Event(), _State(label, whole=whole)
     reporter = threading.Thread(target=_print_lines, args=(state, ended), daemon=True)
     reporter.start()
     try:
@@ -63,11 +90,12 @@ def _lines(label: str) -> Iterator[Report]:
 class _State:
     """How far the work is: written by the work, read by the thread that prints."""
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, *, whole: bool = False) -> None:
         self._now = (label, 0, 0, time.monotonic())
+        self._label, self._whole = label, whole
 
     def report(self, part: str, done: int, total: int) -> None:
-        began = self._now[3] if part == self._now[0] else time.monotonic()
+        began = self._now[3] if self._whole or part == self._now[0] else time.monotonic()
         self._now = (part, done, total, began)
 
     def __str__(self) -> str:
@@ -75,8 +103,10 @@ class _State:
         seconds = time.monotonic() - began
         if not total:
             return f"{part}: {seconds:,.0f} s so far"
-        left = f", about {seconds * (total - done) / done:,.0f} s left" if 0 < done < total else ""
-        return f"{part}: {done:,} of {total:,}{left}"
+        left = _left(seconds, done, total)
+        if self._whole:
+            return ", ".join(filter(None, (f"{self._label}: {part}, {done / total:.0%}", left)))
+        return ", ".join(filter(None, (f"{part}: {done:,} of {total:,}", left)))
 
 
 def _print_lines(state: _State, ended: threading.Event) -> None:

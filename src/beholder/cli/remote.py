@@ -13,19 +13,27 @@ from beholder.storage.working_copy import Transfer, WorkingCopy, working_copy
 OWN = ("copy",)
 """Commands that take addresses themselves."""
 
+OWN_OPTIONS = ("--images-at",)
+"""Options that take addresses themselves."""
+
 
 def with_working_copies(arguments: Sequence[str], run: Callable[[list[str]], object]) -> object:
     """Run a command with local copies in place of addresses, and publish what it changed if it succeeded.
 
     An address is an argument of its own (``s3://bucket/study``) or follows a name (``aurora=s3://bucket/aurora``).
     """
-    addresses = list(dict.fromkeys(filter(None, map(_address_in, arguments))))
+    own = {place for place, name in enumerate(arguments, start=1) if name in OWN_OPTIONS}
+    own |= {place for place, name in enumerate(arguments) if name.partition("=")[0] in OWN_OPTIONS}
+    folders = [argument for place, argument in enumerate(arguments) if place not in own]
+    addresses = list(dict.fromkeys(filter(None, map(_address_in, folders))))
     if not addresses or arguments[0] in OWN:
         return run(list(arguments))
     _refuse_own_database(arguments)
     with ExitStack() as held:
         copies = {address: held.enter_context(_updated(address)) for address in addresses}
-        local = [_localised(argument, copies) for argument in arguments]
+        local = [
+            argument if place in own else _localised(argument, copies) for place, argument in enumerate(arguments)
+        ]
         code = run(local)
         if not code:
             for copy in copies.values():

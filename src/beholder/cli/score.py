@@ -7,17 +7,19 @@ import click
 import numpy as np
 
 from beholder.api.scoring import Scored, score_by
-from beholder.cli.options import background_option
+from beholder.cli.options import background_option, engine_options
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.cli.prompts import read_prompts
 from beholder.cli.weights import named_weights
+from beholder.engines.engine import open_engine
 from beholder.errors import UserError
 from beholder.images.sources import find_images
 from beholder.measure.meaning import Meaning, read_choices
 from beholder.scorers.aliases import resolve_scorers
 from beholder.scorers.catalogue import (
     BEST,
+    BEST_WITH_PROMPTS,
     SCORERS,
     check_names,
     default_of_images,
@@ -25,6 +27,7 @@ from beholder.scorers.catalogue import (
     load_scorer,
     recipe_of,
 )
+from beholder.scorers.shards.in_shards import Judges
 from beholder.stats.prediction.calibration import Calibration
 
 
@@ -37,7 +40,8 @@ from beholder.stats.prediction.calibration import Calibration
     "scorers",
     multiple=True,
     help="A scorer, or the folder of a trained model (FOLDER:ASPECT where it has several); may be repeated. By "
-    f"default {BEST} where the extra `models` is installed, else statistics of pixels.",
+    f"default {BEST} where the extra `models` is installed, with prompts also {BEST_WITH_PROMPTS}; else "
+    "statistics of pixels.",
 )
 @click.option(
     "--prompts",
@@ -62,6 +66,7 @@ from beholder.stats.prediction.calibration import Calibration
 )
 @background_option()
 @click.option("--device", help="Where networks run: cpu, cuda, mps. Left out: the fastest there is.")
+@engine_options
 @click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def score_images(
@@ -75,6 +80,9 @@ def score_images(
     choices: Path | None,
     background: str,
     device: str | None,
+    engine: str,
+    address: str | None,
+    workers: int | None,
     *,
     skip_broken: bool,
     as_json: bool,
@@ -83,7 +91,7 @@ def score_images(
 
     IMAGES are files, folders, globs, manifests, tar files or arrays.
     """
-    resolved, recipes = resolve_scorers(scorers or default_of_images())
+    resolved, recipes = resolve_scorers(scorers or default_of_images(prompted=bool(prompts or prompt)))
     for line in (*recipes, None if scorers else learned_scorer_remark(resolved)):
         if line:
             click.echo(line, err=True)
@@ -102,7 +110,8 @@ def score_images(
     )
     table = read_choices(choices) if choices else None
     loaded = [load_scorer(name, named, device) for name in names]
-    with progress_bar("images") as progress:
+    judges = Judges(tuple(names), tuple(sorted(named.items())), device, background=background)
+    with open_engine(engine, address=address, workers=workers) as opened, progress_bar("images") as progress:
         scored = score_by(
             loaded,
             pictures,
@@ -113,6 +122,8 @@ def score_images(
             background=background,
             skip_broken=skip_broken,
             progress=progress,
+            engine=opened if engine != "local" else None,
+            judges=judges,
         )
     show = _show_json if as_json else _show
     show(scored)

@@ -28,18 +28,20 @@ SCHEMA: dict[str, type[pl.DataType]] = {
 }
 
 
-def conduct_rows(
-    question: AnyQuestion, answered: pl.DataFrame, skipped: pl.DataFrame, judged: list[JudgedItems]
-) -> pl.DataFrame:
+def conduct_rows(question: AnyQuestion, answered: pl.DataFrame, skipped: pl.DataFrame) -> pl.DataFrame:
     """Return one row per rater with the columns of ``raters`` that describe conduct.
 
-    ``agreement_p`` and ``agreement_typical`` are added for the screening rules. ``skipped`` has one row per trial
-    that was left unanswered, with ``rater``, ``role`` and ``expected``.
+    ``skipped`` has one row per trial that was left unanswered, with ``rater``, ``role`` and ``expected``. The rows
+    of some raters need the answers and skipped trials of these raters alone.
     """
     counted = tallies(question, answered, skipped)
     rows = [{"rater": rater, **asdict(conduct_of(counts))} for rater, counts in counted.items()]
-    frame = pl.DataFrame(rows, schema={"rater": pl.String, **SCHEMA})
-    return frame.join(_agreement(judged), on="rater", how="left", maintain_order="left")
+    return pl.DataFrame(rows, schema={"rater": pl.String, **SCHEMA})
+
+
+def with_agreement(conduct: pl.DataFrame, judged: list[JudgedItems]) -> pl.DataFrame:
+    """Add each rater's agreement with the others, and for screening ``agreement_p`` and ``agreement_typical``."""
+    return conduct.join(_agreement(judged), on="rater", how="left", maintain_order="left")
 
 
 def _agreement(judged: list[JudgedItems]) -> pl.DataFrame:

@@ -14,6 +14,9 @@ from beholder.stats.intervals.proportions import wilson
 from beholder.stats.truth.p910 import p910
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 
+RATERS = pl.len().cast(pl.Int64)
+"""Raters behind a label: everyone judges an item once, so there are as many as answers."""
+
 
 def label(question: AnyQuestion, judged: JudgedItems, level: float) -> tuple[pl.DataFrame, list[str]]:
     """Return the ``labels`` rows of one aspect, by every method that its kind declares, and notes on the others.
@@ -28,7 +31,8 @@ def label(question: AnyQuestion, judged: JudgedItems, level: float) -> tuple[pl.
         else:
             rows.append(labelled)
     labels = with_doubt(pl.concat(rows, how="diagonal"), judged)
-    return labels.with_columns(question=pl.lit(question.name), aspect=pl.lit(judged.aspect)), notes
+    ids = [pl.col(name).cast(pl.String) for name in ("image", "other") if name in labels.columns]
+    return labels.with_columns(*ids, question=pl.lit(question.name), aspect=pl.lit(judged.aspect)), notes
 
 
 def _proportions(judged: JudgedItems, level: float) -> pl.DataFrame:
@@ -36,7 +40,7 @@ def _proportions(judged: JudgedItems, level: float) -> pl.DataFrame:
     rows = judged.frame.group_by("image").agg(
         value=pl.col("value").mean(),
         answers=pl.len().cast(pl.Int64),
-        raters=pl.col("rater").n_unique().cast(pl.Int64),
+        raters=RATERS,
     )
     majority = (
         pl.when(pl.col("value") > 0.5).then(pl.lit("generated")).when(pl.col("value") < 0.5).then(pl.lit("real"))
@@ -54,7 +58,7 @@ def _preferences(judged: JudgedItems, level: float) -> pl.DataFrame:
         value=(first + tie / 2).mean(),
         ties=tie.mean(),
         answers=pl.len().cast(pl.Int64),
-        raters=pl.col("rater").n_unique().cast(pl.Int64),
+        raters=RATERS,
     )
     winner = (
         pl.when(pl.col("value") > 0.5)
@@ -109,9 +113,7 @@ def _p910(judged: JudgedItems, level: float) -> pl.DataFrame | str:
         return f"with {len(names)} raters the model collapsed onto {lone_rater}, whose opinions it would repeat"
     if not fit.converged:
         return f"the fit did not converge in {fit.iterations:,} iterations"
-    rows = judged.frame.group_by("image").agg(
-        answers=pl.len().cast(pl.Int64), raters=pl.col("rater").n_unique().cast(pl.Int64)
-    )
+    rows = judged.frame.group_by("image").agg(answers=pl.len().cast(pl.Int64), raters=RATERS)
     return rows.sort("image").with_columns(
         value=pl.Series(fit.opinion),
         low=pl.Series(fit.low).fill_nan(None),
@@ -128,7 +130,7 @@ def _mean_of(frame: pl.DataFrame, method: str, level: float) -> pl.DataFrame:
             value=pl.col("value").mean(),
             spread=pl.col("value").std(),
             answers=pl.len().cast(pl.Int64),
-            raters=pl.col("rater").n_unique().cast(pl.Int64),
+            raters=RATERS,
         )
         .sort(what)
     )

@@ -10,18 +10,27 @@ NAMED = 5
 
 def faults_of_answers(question: AnyQuestion, answered: pl.DataFrame) -> list[str]:
     """Return all faults of the answers to a question: unknown aspects, and answers that it does not allow."""
-    aspects = kind_of(question).aspects(question)
-    images = pl.col("images").list.len()
     faults = []
-    for wrong, words in (
-        (~pl.col("aspect").is_in(list(aspects)), f"aspect must be {_either(aspects)}"),
-        (images != _image_count(question, images), f"{_count(question)} images are asked about"),
-        _outside(question),
-    ):
+    for wrong, words in _conditions(question):
         bad = answered.filter(wrong.fill_null(value=True))
         if not bad.is_empty():
             faults.append(f"question '{question.name}': {words}: {_named(bad)}")
     return faults
+
+
+def impossible(question: AnyQuestion, answered: pl.DataFrame) -> pl.DataFrame:
+    """Return the answers that have any fault."""
+    return answered.filter(pl.any_horizontal(w.fill_null(value=True) for w, _ in _conditions(question)))
+
+
+def _conditions(question: AnyQuestion) -> tuple[tuple[pl.Expr, str], ...]:
+    """Return which answers have each fault, and the words for it."""
+    aspects, images = kind_of(question).aspects(question), pl.col("images").list.len()
+    return (
+        (~pl.col("aspect").is_in(list(aspects)), f"aspect must be {_either(aspects)}"),
+        (images != _image_count(question, images), f"{_count(question)} images are asked about"),
+        _outside(question),
+    )
 
 
 def _outside(question: AnyQuestion) -> tuple[pl.Expr, str]:

@@ -2,21 +2,20 @@
 
 import polars as pl
 
-from beholder.consolidate.conduct import conduct_rows
+from beholder.consolidate.conduct import with_agreement
 from beholder.consolidate.items import JudgedItems
 from beholder.judgements.rules import judge
 from beholder.stats.truth.bt500 import bt500
 from beholder.study.kinds.catalogue import AnyQuestion
 
 
-def screen(
-    question: AnyQuestion, answered: pl.DataFrame, skipped: pl.DataFrame, judged: list[JudgedItems]
-) -> pl.DataFrame:
+def screen(question: AnyQuestion, counted: pl.DataFrame, judged: list[JudgedItems]) -> pl.DataFrame:
     """Return the ``raters`` rows of a question: conduct, the reasons to exclude a rater, and who is used.
 
-    ``notes`` name the rules of the study that could not be applied to a rater: that is not a pass.
+    ``counted`` are rows of :func:`~beholder.consolidate.conduct.conduct_rows`. ``notes`` name the rules of the
+    study that could not be applied to a rater: that is not a pass.
     """
-    conduct = conduct_rows(question, answered, skipped, judged)
+    conduct = with_agreement(counted, judged)
     rated = [aspect for aspect in judged if aspect.scale != "nominal"]
     outliers = _bt500_outliers(rated) if question.screening.bt500 else set()
     reasons, notes = [], []

@@ -10,21 +10,19 @@ import polars as pl
 from beholder.consolidate.agreement import agreement_rows
 from beholder.consolidate.concordance import concordance_rows
 from beholder.consolidate.imported import published_agreement, published_labels, screen_totals
-from beholder.consolidate.items import by_aspect
 from beholder.consolidate.labels import label
 from beholder.consolidate.marked_places import region_rows
 from beholder.consolidate.marked_words import word_labels
-from beholder.consolidate.possible import faults_of_answers
+from beholder.consolidate.question_answers import QuestionAnswers, Scratch, read_answers
 from beholder.consolidate.screening import include_everyone, screen
 from beholder.consolidate.thresholds import threshold_rows
 from beholder.errors import TableError
-from beholder.judgements.coding import judgements_of
 from beholder.judgements.inclusion import SETTING as INCLUDE_EXCLUDED
-from beholder.judgements.joined import answered_trials, skipped_trials
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.question import WORDING
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
+from beholder.tables.parts import ROWS_HELD, Gathered, Parts
 from beholder.tables.provenance import Plain
 from beholder.tables.stages import CONSOLIDATE, STAGES
 from beholder.tables.store import Store
@@ -33,8 +31,13 @@ from beholder.tables.work import Outcome, Work, perform
 STAGE = STAGES["consolidate"]
 
 
-def run(folder: Path, *, force: bool = False, include_excluded: bool = False) -> Outcome:
+def run(
+    folder: Path, *, force: bool = False, include_excluded: bool = False, rows_held: int = ROWS_HELD
+) -> Outcome:
     """Screen raters, label items and measure agreement, for every question of the study.
+
+    A study of more than ``rows_held`` answers is worked through in parts, with files in the folder for temporary
+    files; the results are the same.
 
     With ``include_excluded``, the answers of raters count whom screening excludes: the reasons against them are
     kept, and the provenance of every table says so.
@@ -47,99 +50,103 @@ def run(folder: Path, *, force: bool = False, include_excluded: bool = False) ->
     if include_excluded:
         settings[INCLUDE_EXCLUDED] = True
     work = Work(CONSOLIDATE, settings, study.seed)
-    compute = partial(_consolidate, study=study, include_excluded=include_excluded)
-    return perform(store, work, compute, force=force)
+    with Scratch.new() as scratch:
+        compute = partial(
+            _consolidate, study=study, scratch=scratch, include_excluded=include_excluded, rows_held=rows_held
+        )
+        return perform(store, work, compute, force=force)
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
-    """The rows of each table, question by question."""
+class _Rows:
+    """The rows of each table, question by question; of those that grow with the answers, perhaps in files."""
 
     include_excluded: bool
+    judgements: Gathered
+    labels: Gathered
     raters: list[pl.DataFrame] = field(default_factory=list)
-    judgements: list[pl.DataFrame] = field(default_factory=list)
-    labels: list[pl.DataFrame] = field(default_factory=list)
     regions: list[pl.DataFrame] = field(default_factory=list)
     thresholds: list[pl.DataFrame] = field(default_factory=list)
     agreement: list[pl.DataFrame] = field(default_factory=list)
 
-    def tables(self) -> dict[str, pl.DataFrame]:
-        parts = {name: getattr(self, name) for name in CONSOLIDATE.outputs}
-        return {name: pl.concat([TABLES[name].empty(), *part], how="diagonal") for name, part in parts.items()}
+    def tables(self) -> dict[str, pl.DataFrame | Parts]:
+        small = {name: getattr(self, name) for name in ("raters", "regions", "thresholds", "agreement")}
+        return {
+            **{name: pl.concat([TABLES[name].empty(), *rows], how="diagonal") for name, rows in small.items()},
+            "judgements": self.judgements.table(TABLES["judgements"].empty()),
+            "labels": self.labels.table(TABLES["labels"].empty()),
+        }
 
 
-def _consolidate(store: Store, study: Study, *, include_excluded: bool) -> dict[str, pl.DataFrame]:
-    answered = answered_trials(store)
-    by_question = {q.name: answered.filter(pl.col("question") == q.name) for q in study.questions}
-    del answered
-    faults = [fault for q in study.questions for fault in faults_of_answers(q, by_question[q.name])]
+def _consolidate(
+    store: Store, study: Study, *, scratch: Scratch, include_excluded: bool, rows_held: int
+) -> dict[str, pl.DataFrame | Parts]:
+    by_question = read_answers(store, study.questions, scratch, rows_held)
+    faults = [fault for own in by_question.values() for fault in own.faults()]
     if faults:
         raise TableError(
             str(store.path("answers")),
             faults,
             advice="Nothing was written. Mend the answers, or mark them as not valid.",
         )
-    parts = _Parts(include_excluded=include_excluded)
+    rows = _Rows(
+        include_excluded=include_excluded,
+        judgements=scratch.gathered("judgements", rows_held, sound=frozenset({"trials"})),
+        labels=scratch.gathered("labels", rows_held),
+    )
     for number, question in enumerate(study.questions):
-        _from_published(store, study, question, parts)
+        _from_published(store, study, question, rows)
         own_answers = by_question.pop(question.name)
-        if not own_answers.is_empty():
-            _from_answers(store, study, question, own_answers, np.random.default_rng([study.seed, number]), parts)
-    return parts.tables()
+        if own_answers.counted:
+            _from_answers(store, study, own_answers, np.random.default_rng([study.seed, number]), rows)
+    return rows.tables()
 
 
-def _from_published(store: Store, study: Study, question: AnyQuestion, parts: _Parts) -> None:
+def _from_published(store: Store, study: Study, question: AnyQuestion, rows: _Rows) -> None:
     """Add what imported data has in place of answers."""
     of_question = pl.col("question") == question.name
     published = store.read_or_empty("published").filter(of_question)
     raters = screen_totals(store.read_or_empty("totals").filter(of_question), question.screening)
-    if parts.include_excluded:
+    if rows.include_excluded:
         raters = include_everyone(raters)
-    parts.raters.append(raters)
-    parts.labels.append(published_labels(published, study.analysis.level))
-    parts.regions.append(store.read_or_empty("published_regions").filter(of_question))
-    parts.agreement.append(TABLES["agreement"].frame(published_agreement(published, raters)))
+    rows.raters.append(raters)
+    rows.labels.add(published_labels(published, study.analysis.level))
+    rows.regions.append(store.read_or_empty("published_regions").filter(of_question))
+    rows.agreement.append(TABLES["agreement"].frame(published_agreement(published, raters)))
 
 
-def _from_answers(
-    store: Store,
-    study: Study,
-    question: AnyQuestion,
-    answered: pl.DataFrame,
-    rng: np.random.Generator,
-    parts: _Parts,
-) -> None:
-    level = study.analysis.level
-    tests, marks = answered.filter(pl.col("role") == "test"), store.read_or_empty("marks")
-    judgements = judgements_of(question, tests, marks)
-    judged = list(by_aspect(question, judgements))
-    screened = screen(question, answered, skipped_trials(store, question.name), judged)
-    if parts.include_excluded:
+def _from_answers(store: Store, study: Study, own: QuestionAnswers, rng: np.random.Generator, rows: _Rows) -> None:
+    question, level = own.question, study.analysis.level
+    judged = own.judged()
+    screened = screen(question, own.conduct(), judged)
+    if rows.include_excluded:
         screened = include_everyone(screened)
-    parts.judgements.append(_with_use(judgements, screened))
+    for part in own.judgements():
+        rows.judgements.add(_with_use(part, screened))
     used = set(screened.filter(pl.col("used"))["rater"])
     unlabelled: list[str] = []
     for aspect in judged:
-        parts.agreement.append(TABLES["agreement"].frame(agreement_rows(question, aspect, used, level, rng)))
+        rows.agreement.append(TABLES["agreement"].frame(agreement_rows(question, aspect, used, level, rng)))
         screened_items = aspect.of(used)
         if not screened_items.frame.is_empty():
             labels, notes = label(question, screened_items, level)
-            parts.labels.append(labels)
+            rows.labels.add(labels)
             unlabelled += notes
     why = pl.lit(unlabelled, dtype=pl.List(pl.String))
-    parts.raters.append(screened.with_columns(notes=pl.concat_list("notes", why)))
+    rows.raters.append(screened.with_columns(notes=pl.concat_list("notes", why)))
     kind = kind_of(question)
     if "kendall-w" in kind.traits.agreement:
-        rows = concordance_rows(question, judgements, used, level)
-        parts.agreement.append(TABLES["agreement"].frame(rows))
+        ranks = pl.concat(own.judgements())
+        rows.agreement.append(TABLES["agreement"].frame(concordance_rows(question, ranks, used, level)))
     adaptive, marked = kind.adaptive(question), kind.marked(question)
+    tests = own.tests()
     if adaptive is not None and not tests.is_empty():
-        parts.thresholds.append(threshold_rows(adaptive, tests, store.read("images")))
+        rows.thresholds.append(threshold_rows(adaptive, tests, store.read("images")))
     if marked is not None:
-        viewed = _judged(tests, used)
-        parts.regions.append(region_rows(marked, viewed, marks, store.read("images")))
+        viewed, marks = _judged(tests, used), store.read_or_empty("marks")
+        rows.regions.append(region_rows(marked, viewed, marks, store.read("images")))
         words = word_labels(viewed, marks, store.read_or_empty("prompts"), level)
-        parts.labels.append(words.with_columns(question=pl.lit(question.name)))
+        rows.labels.add(words.with_columns(question=pl.lit(question.name)))
 
 
 def _with_use(judgements: pl.DataFrame, raters: pl.DataFrame) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from beholder.design.items import Pools, pool_images
 from beholder.design.planned import NO_IMAGES, with_planned_images
 from beholder.design.stage import design_faults
 from beholder.errors import StudyError, unknown_name
-from beholder.images.folders import ImageEntry
+from beholder.images.folders import PROMPTS_FILE, ImageEntry
 from beholder.study.benchmark import Benchmark
 from beholder.study.faults import faults_of
 from beholder.study.generating import AnyGenerator
@@ -216,7 +216,10 @@ def _unmet(protocols: Sequence[Protocol], entries: Sequence[ImageEntry], sources
             named = ", ".join(without_prompt[:NAMED]) + (
                 f" and {len(without_prompt) - NAMED} more" if len(without_prompt) > NAMED else ""
             )
-            yield f"{protocol.name} needs a prompt for every generated image; without: {named}"
+            yield (
+                f"{protocol.name} needs a prompt for every generated image; without: {named}. Put a {PROMPTS_FILE}"
+                " with the columns file and prompt into the folder, or a text file next to each image"
+            )
         compares = any(kind_of(question).traits.compares for question in protocol.questions())
         if compares and len(judged) == 1 and len(sources.generated) < 2:
             yield f"{protocol.name} compares generators: at least 2 are needed, found 1 ({judged[0]})"

@@ -34,13 +34,11 @@ def frechet(real: ArrayLike, generated: ArrayLike, *, level: float = 0.95) -> Di
     real_features, generated_features = checked_pair("Fréchet distance", real, generated)
     real_moments, generated_moments = moments(real_features), moments(generated_features)
     shift = real_moments.mean - generated_moments.mean
-    real_stretch, generated_stretch, root_trace = _stretches(
-        real_features, generated_features, real_moments, generated_moments
-    )
-    value = _combined(real_moments, generated_moments, root_trace)
+    stretches = _stretches(real_features, generated_features, real_moments, generated_moments)
+    value = combined(real_moments, generated_moments, stretches.root_trace)
     error = standard_error(
-        _influence(real_features, real_moments.mean, shift, real_stretch),
-        _influence(generated_features, generated_moments.mean, -shift, generated_stretch),
+        influence(real_features, real_moments.mean, shift, stretches.first),
+        influence(generated_features, generated_moments.mean, -shift, stretches.second),
     )
     return Distance(
         name="frechet",
@@ -62,7 +60,7 @@ def frechet_value(real: ArrayLike, generated: ArrayLike) -> float:
     root_trace = _symmetric_trace(real_moments.covariance, generated_moments.covariance)
     if root_trace is None:
         root_trace = _singular_trace(real_features, generated_features, real_moments, generated_moments)
-    return _combined(real_moments, generated_moments, root_trace)
+    return combined(real_moments, generated_moments, root_trace)
 
 
 def frechet_of_moments(
@@ -79,7 +77,7 @@ def frechet_of_moments(
     if root_trace is None:
         halves = [_symmetric_root(covariance) for covariance in covariances]
         root_trace = float(linalg.svdvals(halves[0] @ halves[1].T, check_finite=False).sum())
-    return _combined(first, second, root_trace)
+    return combined(first, second, root_trace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +148,8 @@ def factor(vectors: Features, mean: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(linalg.qr(centred, mode="r", overwrite_a=True, check_finite=False)[0][:dims], np.float64)
 
 
-def _combined(first: Moments, second: Moments, root: float) -> float:
+def combined(first: Moments, second: Moments, root: float) -> float:
+    """Return the distance from the moments and the trace of the root of Σ₁Σ₂."""
     shift = first.mean - second.mean
     # Never below 0 by definition, but rounding of the traces can make it so.
     return max(0.0, float(shift @ shift) + first.spread + second.spread - 2 * root)
@@ -178,21 +177,39 @@ def _singular_trace(first_features: Features, second_features: Features, first: 
     return float(linalg.svdvals(across, overwrite_a=True, check_finite=False).sum())
 
 
-def _stretches(
-    first_features: Features, second_features: Features, first: Moments, second: Moments
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Matrices H₁, H₂ with |(x−μ)H|² = (x−μ)ᵀT(x−μ) for each set, and the trace of the root."""
+@dataclass(frozen=True, eq=False)
+class Stretches:
+    """Matrices H₁, H₂ with |(x−μ)H|² = (x−μ)ᵀT(x−μ) for each set, and the trace of the root of Σ₁Σ₂."""
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    root_trace: float
+
+
+def _stretches(first_features: Features, second_features: Features, first: Moments, second: Moments) -> Stretches:
     if first.covariance is not None and second.covariance is not None:
-        eigen = _eigenvectors(first.covariance, second.covariance)
-        if eigen is not None:
-            squares, vectors = eigen
-            fourth = squares**0.25
-            return vectors * fourth, (first.covariance @ vectors) / fourth, _sum_of_roots(squares)
-    left, right = factor(first_features, first.mean), factor(second_features, second.mean)
+        stretches = stretches_of_covariances(first.covariance, second.covariance)
+        if stretches is not None:
+            return stretches
+    return stretches_of_factors(factor(first_features, first.mean), factor(second_features, second.mean))
+
+
+def stretches_of_covariances(first: NDArray[np.float64], second: NDArray[np.float64]) -> Stretches | None:
+    """Return the stretches of two covariances; None where one is singular."""
+    eigen = _eigenvectors(first, second)
+    if eigen is None:
+        return None
+    squares, vectors = eigen
+    fourth = squares**0.25
+    return Stretches(vectors * fourth, (first @ vectors) / fourth, _sum_of_roots(squares))
+
+
+def stretches_of_factors(left: NDArray[np.float64], right: NDArray[np.float64]) -> Stretches:
+    """Return the stretches of two covariances FᵀF, which may be singular."""
     u, roots, w = linalg.svd(left @ right.T, full_matrices=False, overwrite_a=True, check_finite=False)
     nonzero = roots > roots[:1] * _EPSILON * max(left.shape[0], right.shape[0])
     scale = np.sqrt(roots[nonzero])
-    return (right.T @ w[nonzero].T) / scale, (left.T @ u[:, nonzero]) / scale, float(roots.sum())
+    return Stretches((right.T @ w[nonzero].T) / scale, (left.T @ u[:, nonzero]) / scale, float(roots.sum()))
 
 
 def _eigenvectors(
@@ -205,10 +222,10 @@ def _eigenvectors(
     return (squares, vectors) if squares[0] > 0 else None
 
 
-def _influence(
+def influence(
     vectors: Features, mean: NDArray[np.float64], shift: NDArray[np.float64], stretch: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The influence of each image on the distance, up to a constant: (images,)."""
+    """Return the influence of each image on the distance, up to a constant: (images,)."""
     influences = []
     for block in centred_blocks(vectors, mean):
         mapped = block @ stretch

@@ -50,7 +50,7 @@ def frechet_infinity(
     checked("FD∞", "generated", generated_features, least=LEAST, why="for a line against 1/n")
     sizes = subset_sizes(len(generated_features), points)
     values = frechet_by_size(real_features, generated_features[rng.permutation(len(generated_features))], sizes)
-    intercept, error = _line(1 / sizes, values)
+    intercept, error = line_through(1 / sizes, values)
     plain = frechet(real_features, generated_features, level=level)
     sampling_error = (plain.high - plain.value) / z
     reach = z * float(np.hypot(error, sampling_error))
@@ -136,8 +136,8 @@ def _factor(
     return factor(vectors, mean) if upper is None else upper
 
 
-def _line(inverse: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float]:
-    """The intercept of the least-squares line at 0, and its standard error from the residuals."""
+def line_through(inverse: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the intercept of the least-squares line at 0, and its standard error from the residuals."""
     design = np.stack([np.ones_like(inverse), inverse], axis=1)
     solution, *_ = np.linalg.lstsq(design, values, rcond=None)
     residuals = values - design @ solution

@@ -5,6 +5,9 @@ unbiased estimate of least variance. :func:`kernel_subsets` is the form that oth
 random subsets, which has the same expectation and more variance.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -47,19 +50,44 @@ def kernel_subsets(
     Where there are fewer images, a subset is all of them. The interval is the central 95 % of the subsets: the
     range of a single subset of that size.
     """
+    real_features, generated_features = checked_pair("kernel distance", real, generated)
+    return subsets_distance(
+        partial(kernel_of_subsets, real_features, generated_features),
+        len(real_features),
+        len(generated_features),
+        real_features.shape[1],
+        rng=rng,
+        subsets=subsets,
+        size=size,
+        level=level,
+    )
+
+
+SubsetRows = list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+"""The rows of each subset in either set."""
+
+
+def subsets_distance(
+    values_of: Callable[[SubsetRows], NDArray[np.float64]],
+    real: int,
+    generated: int,
+    dims: int,
+    *,
+    rng: np.random.Generator,
+    subsets: int,
+    size: int,
+    level: float,
+) -> Distance:
+    """Draw subsets of sets of so many images, and return the mean and the middle of their values."""
     normal_quantile(level)
     if subsets < 2 or size < 2:
         raise StatisticsError(f"kernel distance: 2 subsets of 2 images are the least; found {subsets}, {size}")
-    real_features, generated_features = checked_pair("kernel distance", real, generated)
-    subset_size = min(size, len(real_features), len(generated_features))
+    subset_size = min(size, real, generated)
     subset_rows = [
-        (
-            rng.choice(len(real_features), subset_size, replace=False),
-            rng.choice(len(generated_features), subset_size, replace=False),
-        )
+        (rng.choice(real, subset_size, replace=False), rng.choice(generated, subset_size, replace=False))
         for _ in range(subsets)
     ]
-    values = kernel_of_subsets(real_features, generated_features, subset_rows)
+    values = values_of(subset_rows)
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return Distance(
         name="kernel_subsets",
@@ -68,16 +96,14 @@ def kernel_subsets(
         high=float(high),
         level=level,
         method=f"middle {level:.0%} of subsets",
-        real=len(real_features),
-        generated=len(generated_features),
-        dims=real_features.shape[1],
+        real=real,
+        generated=generated,
+        dims=dims,
         settings={"subsets": subsets, "size": subset_size},
     )
 
 
-def kernel_of_subsets(
-    real: Features, generated: Features, subset_rows: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-) -> NDArray[np.float64]:
+def kernel_of_subsets(real: Features, generated: Features, subset_rows: SubsetRows) -> NDArray[np.float64]:
     """Return the unbiased MMD² of each pair of subsets, given as rows of each set; all subsets have one size.
 
     Where subsets overlap so much that all pairs of images are fewer than the pairs within subsets, the kernel is

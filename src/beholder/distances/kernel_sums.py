@@ -34,6 +34,25 @@ def kernel_sums(
     generated_weights: NDArray[np.float64],
 ) -> KernelSums:
     """Return the sums over all pairs, in double precision, with no matrix larger than a block in memory."""
+    forward, backward = sums_between(real, generated, kernel, real_weights, generated_weights)
+    return KernelSums(
+        real=sums_within(real, kernel, real_weights),
+        generated=sums_within(generated, kernel, generated_weights),
+        to_generated=forward,
+        to_real=backward,
+        real_own=own_values(real, kernel),
+        generated_own=own_values(generated, kernel),
+    )
+
+
+def sums_between(
+    real: Features,
+    generated: Features,
+    kernel: Kernel,
+    real_weights: NDArray[np.float64],
+    generated_weights: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return K(real, generated) · weights of generated, and K(generated, real) · weights of real."""
     real_squares, generated_squares = _squares(real), _squares(generated)
     forward = np.zeros((len(real), generated_weights.shape[1]))
     backward = np.zeros((len(generated), real_weights.shape[1]))
@@ -44,20 +63,12 @@ def kernel_sums(
             values = kernel(left @ right.T, real_squares[rows, None], generated_squares[columns])
             forward[rows] += values @ generated_weights[columns]
             backward[columns] += values.T @ real_weights[rows]
-    return KernelSums(
-        real=_within(real, kernel, real_squares, real_weights),
-        generated=_within(generated, kernel, generated_squares, generated_weights),
-        to_generated=forward,
-        to_real=backward,
-        real_own=_own(kernel, real_squares),
-        generated_own=_own(kernel, generated_squares),
-    )
+    return forward, backward
 
 
-def _within(
-    vectors: Features, kernel: Kernel, squares: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """K(x, x) · weights; each pair of blocks is computed once."""
+def sums_within(vectors: Features, kernel: Kernel, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return K(x, x) · weights; each pair of blocks is computed once."""
+    squares = _squares(vectors)
     sums = np.zeros((len(vectors), weights.shape[1]))
     for rows in _blocks(len(vectors)):
         left = vectors[rows].astype(np.float64)
@@ -73,7 +84,9 @@ def _within(
     return sums
 
 
-def _own(kernel: Kernel, squares: NDArray[np.float64]) -> NDArray[np.float64]:
+def own_values(vectors: Features, kernel: Kernel) -> NDArray[np.float64]:
+    """Return k(x, x) of every image."""
+    squares = _squares(vectors)
     return kernel(squares.copy(), squares, squares)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.distances.features import Features
-from beholder.distances.kernel_sums import Kernel, kernel_sums
+from beholder.distances.kernel_sums import Kernel, KernelSums, kernel_sums
 
 
 def mmd(real: Features, generated: Features, kernel: Kernel, *, unbiased: bool) -> tuple[float, float]:
@@ -17,8 +17,13 @@ def mmd(real: Features, generated: Features, kernel: Kernel, *, unbiased: bool) 
     The standard error is nan for fewer than three images in either set. For two sets of one distribution it is too
     large by up to √2.
     """
-    n, m = len(real), len(generated)
-    sums = kernel_sums(real, generated, kernel, np.ones((n, 1)), np.ones((m, 1)))
+    ones = np.ones((len(real), 1)), np.ones((len(generated), 1))
+    return mmd_of_sums(kernel_sums(real, generated, kernel, *ones), unbiased=unbiased)
+
+
+def mmd_of_sums(sums: KernelSums, *, unbiased: bool) -> tuple[float, float]:
+    """Return the same from sums over all images of either set, with weights of 1."""
+    n, m = len(sums.real_own), len(sums.generated_own)
     cross = float(sums.to_generated.sum())
     parts = []
     for within, own, outward, count, other in (

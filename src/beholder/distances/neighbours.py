@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from beholder.distances.features import checked_pair
+from beholder.distances.features import Features, checked_pair
 from beholder.distances.screening import (
     Closeness,
     Nearest,
@@ -51,31 +51,53 @@ def neighbours(real: ArrayLike, generated: ArrayLike, *, k: int = NEIGHBOURS) ->
     )
     real_radius, real_nearest = neighbour_distances(real_features, (k, 1))
     (generated_radius,) = neighbour_distances(generated_features, (k,))
-    screen = make_screen(real_features, generated_features)
-    balls = np.zeros(len(generated_features), np.int64)
-    covered, recalled = np.zeros(len(real_features), np.bool_), np.zeros(len(real_features), np.bool_)
-    closest = Nearest(len(generated_features), min(4, len(real_features)))
-    for rows in even_blocks(len(real_features)):
-        for columns in even_blocks(len(generated_features)):
-            block = screen.closeness(0, rows, 1, columns)
-            inside, holders = _within(screen, block, rows, columns, real_radius, owner=0)
-            covered[inside] = True
-            balls += np.bincount(holders, minlength=len(generated_features))
-            recalled[_within(screen, block, rows, columns, generated_radius, owner=1)[0]] = True
-            closest.offer_columns(rows, columns, block)
-    distance, index = settle(screen, 1, 0, closest, 1)
+    met = meet(real_features, generated_features, real_radius, generated_radius)
     return Neighbours(
         k=k,
         dims=real_features.shape[1],
         real_radius=real_radius,
         generated_radius=generated_radius,
         real_nearest=real_nearest,
-        balls=balls,
-        covered=covered,
-        recalled=recalled,
-        closest=index,
-        closest_distance=distance,
+        balls=met.balls,
+        covered=met.covered,
+        recalled=met.recalled,
+        closest=met.closest,
+        closest_distance=met.closest_distance,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Met:
+    """Which of some real and some generated images lie in the balls of which others, and which are nearest."""
+
+    balls: NDArray[np.int64]  # (generated,)
+    covered: NDArray[np.bool_]  # (real,)
+    recalled: NDArray[np.bool_]  # (real,)
+    closest: NDArray[np.int64]  # (generated,)
+    closest_distance: NDArray[np.float64]  # (generated,)
+
+
+def meet(
+    real: Features,
+    generated: Features,
+    real_radius: NDArray[np.float64],
+    generated_radius: NDArray[np.float64],
+) -> Met:
+    """Compare every real image with every generated one; radii are squared."""
+    screen = make_screen(real, generated)
+    balls = np.zeros(len(generated), np.int64)
+    covered, recalled = np.zeros(len(real), np.bool_), np.zeros(len(real), np.bool_)
+    closest = Nearest(len(generated), min(4, len(real)))
+    for rows in even_blocks(len(real)):
+        for columns in even_blocks(len(generated)):
+            block = screen.closeness(0, rows, 1, columns)
+            inside, holders = _within(screen, block, rows, columns, real_radius, owner=0)
+            covered[inside] = True
+            balls += np.bincount(holders, minlength=len(generated))
+            recalled[_within(screen, block, rows, columns, generated_radius, owner=1)[0]] = True
+            closest.offer_columns(rows, columns, block)
+    distance, index = settle(screen, 1, 0, closest, 1)
+    return Met(balls, covered, recalled, index, distance)
 
 
 def _within(

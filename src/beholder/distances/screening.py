@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 from beholder.distances.features import Features
 
 BLOCK = 2048
-_SPARE = 4  # neighbours stored beyond those asked for, to resolve near ties
+SPARE = 4  # neighbours stored beyond those asked for, to resolve near ties
 _PAIRS = 8192  # pairs computed exactly at a time
 
 Closeness = NDArray[np.float32]
@@ -124,7 +124,7 @@ class Nearest:
 def neighbour_distances(vectors: Features, ranks: tuple[int, ...]) -> list[NDArray[np.float64]]:
     """Exact squared distances of each image of a set to its neighbours of the given ranks (1: the nearest)."""
     screen = make_screen(vectors, vectors)
-    nearest = Nearest(len(vectors), min(max(ranks) + _SPARE, len(vectors) - 1))
+    nearest = Nearest(len(vectors), min(max(ranks) + SPARE, len(vectors) - 1))
     blocks = list(even_blocks(len(vectors)))
     for rows in blocks:  # first within blocks: a good start makes later candidates few
         block = screen.closeness(0, rows, 0, rows)

@@ -11,6 +11,7 @@ from beholder.generators.checked import check_image
 from beholder.generators.generator import Generator
 from beholder.images.decode import quiet_pillow
 from beholder.improve.pictures import StudyPicture
+from beholder.tables.atomic import write_atomically
 from beholder.workers.messages import ImageRequest
 
 FOLDER = "candidates"
@@ -36,6 +37,8 @@ def generate_candidates(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[list[Candidate]]:
     """Generate so many images of each prompt into ``folder/candidates``; prompts that it declines are left out.
+
+    Images that an interrupted run of the same settings left there are not generated again.
 
     Args:
         folder: Of the improvement.
@@ -81,8 +84,12 @@ def _generate(
     seed: int,
     size: tuple[int | None, int | None],
 ) -> Candidate:
+    path = place / f"{which:04d}-{seed:010d}"
+    for existing in place.glob(f"{path.name}.*"):
+        return Candidate(StudyPicture("", prompt, name, existing), seed)
     request = ImageRequest(prompt=prompt, seed=seed, width=size[0], height=size[1])
     image = check_image(generator.generate(request).content, request)
-    path = place / f"{which:04d}-{seed:010d}{image.suffix}"
-    path.write_bytes(image.content)
+    path = path.with_suffix(image.suffix)
+    with write_atomically(path) as file:
+        file.write(image.content)
     return Candidate(StudyPicture("", prompt, name, path), seed)

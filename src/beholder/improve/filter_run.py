@@ -12,25 +12,25 @@ from numpy.typing import NDArray
 
 from beholder.errors import StatisticsError
 from beholder.generators.generator import Generator
+from beholder.improve.calibration import Calibration, calibrate
 from beholder.improve.candidates import Candidate, generate_candidates
-from beholder.improve.critic import Critic
-from beholder.improve.gains import Row, gain_row, prompt_numbers
+from beholder.improve.critic import BATCH, Critic, Pixels
+from beholder.improve.gains import Row, gain_row
 from beholder.improve.improvement import Improvement
-from beholder.improve.labelled import LabelledPictures, labelled_pictures
+from beholder.improve.labelled import labelled_pictures
 from beholder.improve.pictures import study_pictures
 from beholder.improve.selection import ScoreThreshold, best_of, choose_threshold
+from beholder.improve.truth import true_aspect, true_score
 from beholder.simulate.painter import GroundTruth
-from beholder.stats.prediction.selected_gain import selected_gain
 from beholder.study.study import load_study
-from beholder.tables.store import Store
 
 Progress = Callable[[str, int, int], None]
 
 Truth = Callable[[str, int], GroundTruth]
 """The ground truth of the image of a prompt and a seed."""
 
-MOST_LABELLED = 200
-"""Labelled images that are scored for the forecast, at most."""
+AT_ONCE = 2 * BATCH
+"""Images that are scored between two reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,9 @@ class FilterOptions:
     candidates: int = 4
     prompts: int | None = None
     """At most so many of the study's prompts."""
-    precision: float = 0.8
-    """Proportion of good images among those kept, that the lower end of its confidence interval must reach."""
+    precision: float | None = 0.8
+    """Proportion of good images among those kept, that the lower end of its confidence interval must reach;
+    ``None``: the best of every prompt is kept."""
     good: float | None = None
     """The label, from 0 to 1, from which an image is good; the upper third by default."""
 
@@ -90,12 +91,12 @@ def run_filter(
     images = [candidate.picture.read(background) for group in candidates for candidate in group]
     texts = [candidate.picture.prompt for group in candidates for candidate in group]
     shape = (len(candidates), options.candidates)
-    say("scores", 0, len(images))
-    own = critic.score(images, texts).reshape(shape)
-    other = None if held_out is None else held_out.score(images, texts).reshape(shape)
+    own = _score(critic, images, texts, say, "scores").reshape(shape)
+    other = None if held_out is None else _score(held_out, images, texts, say, "held-out scores").reshape(shape)
     chosen = best_of(own)
+    say("labelled images", 0, 1)
     labelled = labelled_pictures(improvement.study, critic.aspect, study_pictures(improvement.study))
-    calibration = _calibration(labelled, critic, held_out, background, set(texts), rng)
+    calibration = calibrate(labelled, critic, held_out, background, set(texts), rng)
     truths = (
         {}
         if truth is None
@@ -117,15 +118,15 @@ def run_filter(
     return FilterRun(groups, own, other, chosen, threshold, tuple(gains), truths, settings)
 
 
-@dataclass(frozen=True, eq=False)
-class _Calibration:
-    """Labelled images with their scores, of prompts that are not filtered where there are enough of these."""
-
-    labels: NDArray[np.float64]
-    scores: NDArray[np.float64]  # (images, scorers)
-    prompts: NDArray[np.int64]
-    variance: float
-    aspect: str
+def _score(
+    critic: Critic, images: Sequence[Pixels], texts: Sequence[str], say: Progress, part: str
+) -> NDArray[np.float64]:
+    """Score images, and say how far it is."""
+    parts = []
+    for start in range(0, len(images), AT_ONCE):
+        say(part, start, len(images))
+        parts.append(critic.score(images[start : start + AT_ONCE], texts[start : start + AT_ONCE]))
+    return np.concatenate(parts)
 
 
 def _prompts(folder: Path, most: int | None, rng: np.random.Generator) -> list[str]:
@@ -136,34 +137,8 @@ def _prompts(folder: Path, most: int | None, rng: np.random.Generator) -> list[s
     return [prompts[place] for place in sorted(rng.choice(len(prompts), most, replace=False).tolist())]
 
 
-def _calibration(
-    labelled: LabelledPictures | None,
-    critic: Critic,
-    held_out: Critic | None,
-    background: str,
-    filtered: set[str],
-    rng: np.random.Generator,
-) -> _Calibration | None:
-    """Score labelled images: those of other prompts where there are at least twenty, else any."""
-    if labelled is None:
-        return None
-    rated = list(zip(labelled.pictures, labelled.labels, strict=True))
-    elsewhere = [pair for pair in rated if pair[0].prompt not in filtered]
-    pairs = elsewhere if len({picture.prompt for picture, _ in elsewhere}) >= 20 else rated
-    if len(pairs) > MOST_LABELLED:
-        pairs = [pairs[place] for place in sorted(rng.choice(len(pairs), MOST_LABELLED, replace=False).tolist())]
-    if not pairs:
-        return None
-    images, texts = [p.read(background) for p, _ in pairs], [p.prompt for p, _ in pairs]
-    scores = [scorer.score(images, texts) for scorer in (critic, held_out) if scorer is not None]
-    labels = np.array([label for _, label in pairs])
-    return _Calibration(
-        labels, np.stack(scores, axis=1), prompt_numbers(texts), labelled.variance, labelled.aspect
-    )
-
-
-def _threshold(calibration: _Calibration | None, options: FilterOptions) -> ScoreThreshold | None:
-    if calibration is None:
+def _threshold(calibration: Calibration | None, options: FilterOptions) -> ScoreThreshold | None:
+    if calibration is None or options.precision is None:
         return None
     try:
         return choose_threshold(
@@ -179,7 +154,7 @@ def _gains(
     chosen: NDArray[np.int64],
     critic: Critic,
     held_out: Critic | None,
-    calibration: _Calibration | None,
+    calibration: Calibration | None,
     truths: Mapping[Path, GroundTruth],
 ) -> list[Row]:
     """Return what the chosen images gain over a random candidate, by every measure there is."""
@@ -191,17 +166,7 @@ def _gains(
         for (measure, name), array in zip(measures, scores, strict=True)
     ]
     if calibration is not None:
-        try:
-            forecast = selected_gain(
-                calibration.labels,
-                calibration.scores,
-                np.stack(scores, axis=-1),
-                chosen,
-                clusters=calibration.prompts,
-                label_variance=calibration.variance,
-            ).gain
-        except StatisticsError:  # too few labels for a forecast
-            forecast = None
+        forecast = calibration.forecast(np.stack(scores, axis=-1), chosen)
         if forecast is not None:
             gains.append(
                 {
@@ -211,10 +176,11 @@ def _gains(
                 }
             )
     if truths:
-        true = np.array([[getattr(truths[c.picture.path], critic.aspect) for c in group] for group in candidates])
+        aspect = true_aspect(critic.aspect)
+        true = np.array([[true_score(truths[c.picture.path], aspect) for c in group] for group in candidates])
         best = float((true.max(axis=1) - true.mean(axis=1)).mean())
         gains.append(
-            gain_row("ground truth", critic.aspect, true.mean(axis=1), true[rows, chosen], prompts, possible=best)
+            gain_row("ground truth", aspect, true.mean(axis=1), true[rows, chosen], prompts, possible=best)
         )
     return gains
 
@@ -254,7 +220,7 @@ def write_selected(improvement: Improvement, run: FilterRun, critic: Critic, hel
             row["held_out_after"] = float(run.held_out[number, place])
         if run.truths:
             row["truth_before"], row["truth_after"] = (
-                getattr(run.truths[picture.path], critic.aspect) for picture in (first, best)
+                true_score(run.truths[picture.path], true_aspect(critic.aspect)) for picture in (first, best)
             )
         rows.append(row)
     with (improvement.after / "prompts.csv").open("w", newline="", encoding="utf-8") as file:
@@ -276,14 +242,8 @@ def selected_truths(run: FilterRun, rows: Sequence[Row]) -> list[tuple[str, Grou
     return pairs
 
 
-def original_size(folder: Path) -> tuple[int | None, int | None]:
-    """Return width and height of the study's images where all are alike."""
-    sizes = Store(folder).read("images").select("width", "height").unique().rows()
-    return sizes[0] if len(sizes) == 1 else (None, None)
-
-
 def _reason(score: float, count: int, threshold: ScoreThreshold | None) -> str:
     if threshold is None:
-        return f"best of {count}; no labels to choose a threshold by"
+        return f"best of {count}; no threshold"
     passed = score >= threshold.threshold
     return f"best of {count}: {score:.3f} is {'at least' if passed else 'below'} {threshold.threshold:.3f}"

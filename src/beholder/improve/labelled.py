@@ -1,7 +1,9 @@
 """What raters of a study say of images, from 0 to 1: the labels that thresholds and forecasts rest on."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import variance
 
 import polars as pl
 
@@ -25,6 +27,10 @@ class LabelledPictures:
     labels: tuple[float, ...]
     variance: float
     """Mean variance of a label, from the raters' disagreement about an image."""
+    ratings: tuple[tuple[float, ...], ...] = ()
+    """Of each image, the single ratings from 0 to 1 that are used; none where only means are there."""
+    points: int = 0
+    """Of the scale that they are on; 0: continuous."""
 
 
 def labelled_pictures(folder: Path, aspect: str, pictures: list[StudyPicture]) -> LabelledPictures | None:
@@ -51,20 +57,28 @@ def labelled_pictures(folder: Path, aspect: str, pictures: list[StudyPicture]) -
         row["image"]: to_unit_scale(row["value"], row["method"], ends) for row in own.iter_rows(named=True)
     }
     rated = [picture for picture in pictures if picture.image in by_image]
+    ratings = _ratings(store, question, own_aspect, ends)
     return LabelledPictures(
         question,
         own_aspect,
         tuple(rated),
         tuple(by_image[picture.image] for picture in rated),
-        _variance(store, question, own_aspect, ends),
+        _variance(ratings.values()),
+        tuple(ratings.get(picture.image, ()) for picture in rated),
+        0 if scale is None else scale.points,
     )
 
 
-def _variance(store: Store, question: str, aspect: str, ends: tuple[float, float]) -> float:
-    """Return the mean over images of the variance of a label; 0 where no image has two ratings."""
-    ratings = store.read_or_empty("judgements").filter(
+def _ratings(store: Store, question: str, aspect: str, ends: tuple[float, float]) -> dict[str, tuple[float, ...]]:
+    """Return the ratings of each image that are used, from 0 to 1."""
+    rows = store.read_or_empty("judgements").filter(
         (pl.col("question") == question) & (pl.col("aspect") == aspect) & pl.col("used")
     )
-    by_image = ratings.group_by("image").agg(spread=pl.col("value").var() / pl.len())
-    mean = by_image["spread"].drop_nulls().mean()
-    return 0.0 if mean is None else float(mean) / (ends[1] - ends[0]) ** 2  # type: ignore[arg-type]
+    by_image = rows.group_by("image", maintain_order=True).agg((pl.col("value") - ends[0]) / (ends[1] - ends[0]))
+    return {image: tuple(ratings) for image, ratings in by_image.iter_rows()}
+
+
+def _variance(ratings: Iterable[tuple[float, ...]]) -> float:
+    """Return the mean over images of the variance of a label; 0 where no image has two ratings."""
+    spreads = [variance(several) / len(several) for several in ratings if len(several) > 1]
+    return sum(spreads) / len(spreads) if spreads else 0.0

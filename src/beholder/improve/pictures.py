@@ -60,6 +60,12 @@ def study_pictures(folder: Path, generator: str | None = None) -> list[StudyPict
     return pictures
 
 
+def original_size(folder: Path) -> tuple[int | None, int | None]:
+    """Return width and height of the study's images where all are alike."""
+    sizes = Store(folder).read("images").select("width", "height").unique().rows()
+    return sizes[0] if len(sizes) == 1 else (None, None)
+
+
 def split_pictures(
     pictures: Sequence[StudyPicture], rng: np.random.Generator, *, most: int | None = None
 ) -> SplitPictures:

@@ -5,12 +5,14 @@ several steps, the image before the first is compared with the one after the las
 """
 
 import csv
+import filecmp
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from beholder.errors import StageError, UserError
 from beholder.improve.gains import Row
@@ -23,6 +25,15 @@ BEFORE, AFTER = "before", "after"
 """What the two generators of the comparison are called; raters never see it."""
 
 MANIFEST = "pairs.csv"
+ALL_CHANGES = "changed images after against before"
+COMPARISONS = {
+    "filter": "the best of several, and repaired, against the first",
+    "repair": "repaired against as they were",
+    "guide": "guided against plainly sampled",
+    "words": "sampled again by misaligned keywords against as they were",
+    "tune": "by the tuned generator against by its base",
+}
+"""Method of the first change of a pair -> what is compared, where an improvement has pairs of several kinds."""
 FEWEST = 5
 """Pairs with which a comparison begins to have an interval."""
 
@@ -36,6 +47,8 @@ class ProofPair:
     after: str
     gain: float | None
     """By the held-out scorer, or by the one that chose where there is none."""
+    method: str = ""
+    """Of the first change."""
 
 
 def proof_pairs(improvement: Improvement, rng: np.random.Generator) -> list[ProofPair]:
@@ -55,11 +68,24 @@ def proof_pairs(improvement: Improvement, rng: np.random.Generator) -> list[Proo
             last = following[last["after"]]
             more = _gain(last)
             gain = None if gain is None or more is None else gain + more
-        if row["before"] != last["after"]:
-            pair = ProofPair(str(row["prompt"]), row["before"], last["after"], gain)
+        if _differ(improvement, row["before"], last["after"]):
+            pair = ProofPair(str(row["prompt"]), row["before"], last["after"], gain, row["method"])
             by_prompt.setdefault(pair.prompt, []).append(pair)
     pairs = [group[int(rng.integers(len(group)))] for group in by_prompt.values()]
     return [pairs[place] for place in rng.permutation(len(pairs)).tolist()]
+
+
+def _differ(improvement: Improvement, before: str, after: str) -> bool:
+    """Whether two images are not the same file, nor copies of one: the first of several can be the best."""
+    if before == after:
+        return False
+    first, second = (improvement.study / path for path in (before, after))
+    return not (first.is_file() and second.is_file() and filecmp.cmp(first, second, shallow=False))
+
+
+def count_pairs(improvement: Improvement) -> int:
+    """Return of how many prompts the improvement changed images."""
+    return len(proof_pairs(improvement, np.random.default_rng(0)))
 
 
 def _gain(row: Row) -> float | None:
@@ -139,14 +165,29 @@ def preference_rows(
     if len(complete) == len(judged) and len(further) >= 2 and len(set(complete)) > 1:
         estimates.append(powered_net_preference(answers, raters, prompts, complete, further, level=level))
     simulated = bool(Store(folder).read("sessions")["simulated"].all())
-    return [_row(improvement, preference, folder, simulated=simulated) for preference in estimates]
+    kinds = {pair.prompt: pair.method for pair in pairs}
+    of_votes = np.array([kinds.get(texts[prompt], "") for prompt in votes["prompt"]])
+    compared = [(ALL_CHANGES, preference) for preference in estimates]
+    for kind in dict.fromkeys(of_votes.tolist()) if len(set(of_votes.tolist())) > 1 else ():
+        of_kind = of_votes == kind
+        if len(np.unique(prompts[of_kind])) >= FEWEST and kind in COMPARISONS:
+            part = net_preference(answers[of_kind], _dense(raters[of_kind]), _dense(prompts[of_kind]), level=level)
+            compared.append((COMPARISONS[kind], part))
+    return [_row(improvement, kind, part, folder, simulated=simulated) for kind, part in compared]
 
 
-def _row(improvement: Improvement, preference: NetPreference, folder: Path, *, simulated: bool) -> Row:
+def _dense(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return numbers from 0 without gaps."""
+    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+
+
+def _row(
+    improvement: Improvement, comparison: str, preference: NetPreference, folder: Path, *, simulated: bool
+) -> Row:
     net = preference.net
     names = ("much_better", "better", "same", "worse", "much_worse")
     return {
-        "comparison": "changed images after against before",
+        "comparison": comparison,
         "method": net.method,
         "study": improvement.relative(folder),
         **dict(zip(names, preference.counts, strict=True)),

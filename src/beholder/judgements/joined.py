@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from beholder.tables.catalogue import TABLES
+from beholder.tables.check import conform
 from beholder.tables.store import Store
 
 ANSWER_TEXT = pl.coalesce(
@@ -37,9 +39,10 @@ def join_trials(answers: pl.DataFrame, trials: pl.DataFrame, sessions: pl.DataFr
 
 def skipped_trials(store: Store, question: str) -> pl.DataFrame:
     """Return every trial of a question that was left unanswered, with its role and expected answer."""
-    trials = store.read("trials").select("trial", "role", "expected")
-    refused = store.read("sessions").filter(pl.col("status") == WITHOUT_CONSENT).select("session")
     skips = store.read_or_empty("skips").filter(pl.col("question") == question)
+    rows = pl.scan_parquet(store.path("trials")).join(skips.lazy().select("trial"), on="trial", how="semi")
+    trials = conform(rows.collect(), TABLES["trials"]).select("trial", "role", "expected")
+    refused = store.read("sessions").filter(pl.col("status") == WITHOUT_CONSENT).select("session")
     return skips.join(refused, on="session", how="anti", maintain_order="left").join(
         trials, on="trial", how="left", maintain_order="left"
     )

@@ -12,9 +12,11 @@ VOTE = (*ANSWER, "image", "other", "value")
 def votes_of(judgements: pl.DataFrame) -> pl.DataFrame:
     """Return the votes among the judgements, then those that rankings imply, each in the order of the judgements.
 
-    A vote has ``image``, ``other`` and how far it leans to ``image`` as ``value``.
+    A vote has ``image``, ``other`` and how far it leans to ``image`` as ``value``; columns that say which answer
+    it is of may be absent.
     """
-    cast = judgements.filter(pl.col("value_kind").is_in(PAIRED)).select(VOTE)
+    columns = [name for name in VOTE if name in judgements.columns]
+    cast = judgements.filter(pl.col("value_kind").is_in(PAIRED)).select(columns)
     ranks = judgements.filter(pl.col("value_kind") == RANK)
     if ranks.is_empty():
         return cast

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from beholder.learn.card import TrainingData
+from beholder.learn.card import TrainingData, write_card
 from beholder.learn.data_loader import DataLoader, ImageCache
 from beholder.learn.evaluate import Figure, evaluate, tune_tie_threshold
 from beholder.learn.examples import (
@@ -21,6 +21,13 @@ from beholder.learn.examples import (
 )
 from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn
 from beholder.learn.label_errors import find_label_errors
+from beholder.learn.other_data import (
+    OtherData,
+    measure_elsewhere,
+    read_other_data,
+    refuse_for_rich_feedback,
+    trained_seconds,
+)
 from beholder.learn.predict import calibrate, predict_images, validate
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.stage import learn_rich
@@ -44,13 +51,15 @@ def run(
     name: str | None = None,
     force: bool = False,
     resume: bool = False,
+    test_on: Sequence[Path] = (),
     progress: Progress | None = None,
 ) -> LearnOutcome:
     """Train the model of a recipe on the labels of a study, and test it on the held-out images.
 
     Writes ``models/NAME`` (one checkpoint, or one per fold) and the tables ``training``, ``predictions`` of the
     held-out images, and ``label_errors``. Training that was interrupted continues with ``resume``; ``force``
-    starts again. Without a recipe nothing is trained: only ``label_errors`` is brought up to date.
+    starts again. The card of the model gets a row for each other study in ``test_on``. Without a recipe nothing is
+    trained: only ``label_errors`` is brought up to date.
     """
     if recipe is None:
         errors_outcome = find_label_errors(folder, force=force)
@@ -59,6 +68,7 @@ def run(
         )
     installed_trackers(recipe.training.trackers)  # before any work
     if recipe.data.labels == "rich":
+        refuse_for_rich_feedback(test_on)
         outcome = learn_rich(folder, recipe, name=name, force=force, resume=resume, progress=progress)
     else:
         task = _LabelTask(
@@ -66,13 +76,25 @@ def run(
             read_labelled_images(Store(folder).within(TRAIN), recipe.data),
             load_study(folder).images.background,
         )
+        others = read_other_data(test_on, recipe, task.labelled)
         outcome = learn(task, folder, recipe, name=name, force=force, resume=resume, progress=progress)
+        if others and is_main_process():
+            _add_rows(folder, task, outcome, others)
     if not is_main_process():
         return outcome
     errors_outcome = find_label_errors(folder)
     return replace(
         outcome, skipped=outcome.skipped and errors_outcome.skipped, rows={**outcome.rows, **errors_outcome.rows}
     )
+
+
+def _add_rows(folder: Path, task: "_LabelTask", outcome: LearnOutcome, others: Sequence[OtherData]) -> None:
+    """Test a trained model on other studies, and write its card again."""
+    measure_elsewhere(outcome.folder, others)
+    sessions = Store(folder).within(TRAIN).read_or_empty("sessions")
+    seconds = trained_seconds(outcome.folder)
+    study = load_study(folder)
+    write_card(outcome.folder, task.recipe, study, task.training_data, outcome.figures, seconds, sessions)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """What a model is tested on: unseen prompts, unseen generators, other data sets; each a row of the model card.
 
 A model that ranks images of unseen prompts well may fail on an unseen generator, or on other people's images. Rows
-come from models of the same study with the same recipe, apart from how images are split; where there is none, a
-sentence says by which command there will be.
+come from models of the same study with the same recipe, apart from how images are split, and from the labels of
+other studies (``--test-on``); where there is none, a sentence says by which command there will be.
 """
 
 import json
@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from beholder.learn.evaluate import Figure
 from beholder.learn.recipe import By, Recipe
-from beholder.learn.trained_models import FIGURES, trained_settings
+from beholder.learn.trained_models import FIGURES, hash_weights, trained_settings
 
 HELD_OUT: dict[By, str] = {
     "prompt": "unseen prompts, generators of the training",
@@ -24,6 +24,9 @@ HELD_OUT: dict[By, str] = {
 }
 FREE = ("split", "name", "about", "licence")
 """Parts of a recipe in which models of one row of cards may differ."""
+
+OTHER_DATA = "other-data.json"
+"""The rows of a model on other data sets, next to its weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,17 @@ def transfer_rows(models: Path, name: str, recipe: Recipe, figures: Sequence[Fig
         by = split.get("by") if isinstance(split, dict) else None
         if by in HELD_OUT and HELD_OUT[by] not in {row.held_out for row in rows}:
             rows += _rows(by, _read_figures(folder))
-    return rows
+    return rows + other_data_rows(models / name)
+
+
+def other_data_rows(model_folder: Path) -> list[TransferRow]:
+    """Return the rows on other data sets; none where they are of other weights than those in the folder."""
+    try:
+        content = json.loads((model_folder / OTHER_DATA).read_text(encoding="utf-8"))
+        rows = TypeAdapter(list[TransferRow]).validate_python(content["rows"])
+        return rows if content["weights"] == hash_weights(model_folder) else []
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def lacking_rows(rows: Sequence[TransferRow], recipe: Recipe) -> list[str]:
@@ -65,17 +78,25 @@ def lacking_rows(rows: Sequence[TransferRow], recipe: Recipe) -> list[str]:
         for by, words in HELD_OUT.items()
         if words not in present
     ]
-    return [*sentences, "Not measured on other data sets: `beholder measure OTHER-STUDY --scorer FOLDER`."]
+    if not any(row.held_out not in HELD_OUT.values() for row in rows):
+        test = f"beholder learn FOLDER --recipe {recipe.name} --test-on OTHER-STUDY"
+        sentences.append(f"Not measured on other data sets: `{test}`.")
+    return sentences
 
 
 def _rows(by: By, figures: Sequence[Figure]) -> Iterator[TransferRow]:
+    return rows_of(HELD_OUT[by], figures)
+
+
+def rows_of(held_out: str, figures: Sequence[Figure]) -> Iterator[TransferRow]:
+    """Yield the first correlation or accuracy of each aspect."""
     covered: set[str] = set()
     for figure in figures:
         if figure.aspect in covered or figure.statistic == "rmse" or math.isnan(figure.value):
             continue
         covered.add(figure.aspect)
         bounds = (figure.value, figure.low, figure.high, figure.floor)
-        yield TransferRow(HELD_OUT[by], figure.aspect, figure.statistic, *bounds, figure.items)
+        yield TransferRow(held_out, figure.aspect, figure.statistic, *bounds, figure.items)
 
 
 def _is_sibling(other: Mapping[str, object], recipe: Recipe) -> bool:

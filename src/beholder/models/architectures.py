@@ -35,6 +35,7 @@ IMAGE_ALONE = ("realism",)
 
 RICH_ARCHITECTURES: dict[str, str] = {
     "rich-feedback": "rich_feedback.architecture",
+    "rich-grounded": "rich_feedback.grounded.model",
     "rich-cnn": "rich_feedback.cnn",
     "rich-similarity": "rich_feedback.similarity",
 }

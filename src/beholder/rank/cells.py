@@ -78,27 +78,40 @@ def rate_values(
 ) -> GeneratorRatings:
     """Rate each generator by its mean value, from rows with ``rater``, ``generator``, ``image`` and ``value``.
 
-    Every answer counts the same, or the mean of every rater's answers does (``analysis.weight``).
+    The mean of every rater's answers counts the same, or every answer does (``analysis.weight``).
     """
-    total, count = pl.col("value").sum(), pl.len()
-    if analysis.weight == "raters":
-        total, count = pl.col("value").mean(), pl.lit(1)
-    cells = tally_cells(values.group_by("rater", "generator").agg(total=total, count=count).sort("rater"))
+    by_rater = values.group_by("rater", "generator").agg(
+        total=pl.col("value").sum(), answers=pl.len().cast(pl.Float64)
+    )
+    each = pl.col("answers") if analysis.weight == "raters" else pl.lit(1.0)
+    shares = by_rater.with_columns(total=pl.col("total") / each, count=pl.col("answers") / each).sort("rater")
+    cells = tally_cells(shares)
     by_generator = (
         values.group_by("generator")
         .agg(
-            mean=pl.col("value").mean(),
-            error=(pl.col("value").std() / pl.len().sqrt()).fill_null(float("nan")),
+            spread=pl.col("value").std().fill_null(float("nan")),
             answers=pl.len().cast(pl.Int64),
             images=pl.col("image").n_unique().cast(pl.Int64),
         )
+        .join(shares.group_by("generator").agg(mean=_mean(), squares=_squared_weights()), on="generator")
         .sort("generator")
     )
-    mean, reach = (
-        by_generator["mean"].to_numpy(),
-        float(ndtri((1 + analysis.level) / 2)) * by_generator["error"].to_numpy(),
-    )
+    mean, spread, squares = (by_generator[name].to_numpy() for name in ("mean", "spread", "squares"))
+    reach = float(ndtri((1 + analysis.level) / 2)) * spread * np.sqrt(squares)
     support = Support(
         by_generator["answers"].to_numpy(), by_generator["images"].to_numpy(), (mean - reach, mean + reach)
     )
     return rate_cells(cells, support, aspect=aspect, method=method, ties=ties, proportions=proportions)
+
+
+def _mean() -> pl.Expr:
+    """The rating of one generator: its raters' totals over their counts."""
+    return pl.col("total").sum() / pl.col("count").sum()
+
+
+def _squared_weights() -> pl.Expr:
+    """Σ of the squared weights of single answers: 1 / answers where all weigh the same.
+
+    An answer of a rater weighs count/answers among the sum of all counts.
+    """
+    return (pl.col("count") ** 2 / pl.col("answers")).sum() / pl.col("count").sum() ** 2

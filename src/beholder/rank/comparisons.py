@@ -36,7 +36,10 @@ def comparison_rows(
     rows = pl.concat(parts) if parts else _proportions(canonical, 0, level)
     order = pl.Enum(OUTCOMES)
     return rows.sort(*PAIR, pl.col("outcome").cast(order)).with_columns(
-        question=pl.lit(question), aspect=pl.lit("preference"), slice=pl.lit(slice_name)
+        pl.col(PAIR).cast(pl.String),
+        question=pl.lit(question),
+        aspect=pl.lit("preference"),
+        slice=pl.lit(slice_name),
     )
 
 

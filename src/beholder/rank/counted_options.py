@@ -12,7 +12,7 @@ from beholder.study.study import Analysis
 def rate_by_counted_options(
     judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis
 ) -> Iterator[GeneratorRatings]:
-    """Rate by the proportion of all answers that are options that count (``value`` 1); raters are resampled.
+    """Rate by the proportion of the answers that are options that count (``value`` 1).
 
     *Cannot tell* and *several* stay in the denominator: who leaves them out assumes that the others would have
     answered alike.

@@ -133,8 +133,24 @@ def _tallies(judged: pl.DataFrame, by_rater: pl.DataFrame) -> dict[str, NDArray[
     fake = _tally(judged.filter(~pl.col("real")).join(rater_generators, on=["rater", "generator"], how="semi"))
     if "error-rate" not in by_rater.columns:
         return {"fake-error-rate": fake}
-    real = _tally(judged.filter("real").drop("generator").join(rater_generators, on="rater"))
+    real = _tally_of_real(judged.filter("real").select("rater", "image", "wrong"), rater_generators)
     return {"error-rate": fake + real, "fake-error-rate": fake, "real-error-rate": real, D_PRIME: fake + real}
+
+
+def _tally_of_real(judged: pl.DataFrame, rater_generators: pl.DataFrame) -> NDArray[np.float64]:
+    """Count the same on real images, which count for every generator that the rater judged."""
+    by_rater = judged.group_by("rater").agg(pl.col("wrong").sum(), answers=pl.len().cast(pl.Float64))
+    sums = rater_generators.join(by_rater, on="rater").group_by("generator").agg(pl.col("wrong", "answers").sum())
+    raters = judged["rater"].unique().sort()
+    who = (judged["rater"].rank("dense").cast(pl.Int64) - 1).to_numpy()
+    what = (judged["image"].rank("dense").cast(pl.Int64) - 1).to_numpy()
+    rows = []
+    for generator, wrong, answers in sums.sort("generator").iter_rows():
+        judges = raters.is_in(rater_generators.filter(pl.col("generator") == generator)["rater"].implode())
+        images = np.zeros(int(what.max(initial=-1)) + 1, np.bool_)
+        images[what[judges.to_numpy()[who]]] = True
+        rows.append((wrong, answers, images.sum()))
+    return np.asarray(rows, np.float64).reshape(-1, 3)
 
 
 def _tally(judged: pl.DataFrame) -> NDArray[np.float64]:

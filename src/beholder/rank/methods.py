@@ -51,13 +51,15 @@ class Method:
     prepare: Prepare = _unchanged
     sliced: bool = True
     """Whether the judgements of some of the images can be rated by themselves: not those of one staircase."""
+    single: bool = False
+    """Whether it matters which judgements are of one answer."""
 
 
 METHODS: dict[str, Method] = {
     "error-rate": Method(rate_by_errors),
-    "modal-exposure": Method(rate_by_exposure, prepare=_with_thresholds, sliced=False),
+    "modal-exposure": Method(rate_by_exposure, prepare=_with_thresholds, sliced=False, single=True),
     "bradley-terry": Method(rate_by_bradley_terry),
-    "plackett-luce": Method(rate_by_plackett_luce),
+    "plackett-luce": Method(rate_by_plackett_luce, single=True),
     "mean-preference": Method(rate_by_mean_preference),
     "mean-opinion": Method(rate_by_mean_opinion),
     "pass-rate": Method(rate_by_pass_rate),

@@ -12,7 +12,7 @@ from beholder.study.study import Analysis
 def rate_by_mean_opinion(
     judgements: pl.DataFrame, images: pl.DataFrame, analysis: Analysis
 ) -> Iterator[GeneratorRatings]:
-    """Rate by the mean of all ratings of a generator's images, aspect by aspect; raters are resampled."""
+    """Rate by the mean of the ratings of a generator's images, aspect by aspect."""
     judged = judgements.select("rater", "aspect", "value", "image").join(
         images.select("image", "generator"), on="image", maintain_order="left"
     )

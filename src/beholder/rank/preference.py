@@ -44,8 +44,7 @@ def rate_by_bradley_terry(
 
 def _count_images(votes: pl.DataFrame, generators: tuple[str, ...]) -> np.ndarray:
     """Count the images behind each generator's rating."""
-    generator_images = pl.concat(
-        [votes.select(generator="first", image="image"), votes.select(generator="second", image="other")]
-    ).unique()
+    sides = (votes.select(generator="first", image="image"), votes.select(generator="second", image="other"))
+    generator_images = pl.concat([side.unique() for side in sides]).unique()
     counts = dict(generator_images.group_by("generator").len().iter_rows())
     return np.asarray([counts[generator] for generator in generators], dtype=np.int64)

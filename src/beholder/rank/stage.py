@@ -9,6 +9,7 @@ import polars as pl
 from beholder.errors import StageError, StatisticsError
 from beholder.formats.imported import UNKNOWN
 from beholder.judgements.coding import PAIRED
+from beholder.judgements.compact import judged_images
 from beholder.judgements.inclusion import SETTING as INCLUDE_EXCLUDED
 from beholder.judgements.inclusion import includes_excluded
 from beholder.judgements.rankings import RANK as RANK_KIND
@@ -21,6 +22,7 @@ from beholder.rank.ratings import ALL_IMAGES, GeneratorRatings, Row, table_rows
 from beholder.study.kinds.catalogue import kind_of
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
+from beholder.tables.parts import ROWS_HELD
 from beholder.tables.provenance import Plain
 from beholder.tables.stages import RANK, STAGES
 from beholder.tables.store import Store
@@ -38,14 +40,17 @@ NAMELESS = (
 """The note for data such as HPD v2's and ImageReward's."""
 
 
-def run(folder: Path, *, force: bool = False) -> Outcome:
-    """Rate the generators by every question, overall and by style, and say which differ significantly."""
+def run(folder: Path, *, force: bool = False, rows_held: int = ROWS_HELD) -> Outcome:
+    """Rate the generators by every question, overall and by style, and say which differ significantly.
+
+    Of more than ``rows_held`` judgements only what ratings need is held in memory; the results are the same.
+    """
     study, store = load_study(folder), Store(folder)
     settings: dict[str, Plain] = study.analysis.model_dump(mode="json")
     if includes_excluded(store):
         settings[INCLUDE_EXCLUDED] = True
     work = Work(RANK, settings, study.seed)
-    outcome = perform(store, work, lambda tables: _rank(tables, study), force=force)
+    outcome = perform(store, work, lambda tables: _rank(tables, study, rows_held), force=force)
     return replace(outcome, note=NAMELESS) if _nameless(store.read("images")) else outcome
 
 
@@ -71,11 +76,14 @@ class _Rows:
         self.separations.extend(separations)
 
 
-def _rank(store: Store, study: Study) -> dict[str, pl.DataFrame]:
-    judgements, images = store.read("judgements"), store.read("images")
+def _rank(store: Store, study: Study, rows_held: int) -> dict[str, pl.DataFrame]:
+    single = any(METHODS[kind_of(question).traits.rated_by].single for question in study.questions)
+    judged = judged_images(store, rows_held, single=single)
+    judgements, images = judged.judgements, judged.images
     rows = _Rows()
     for number, question in enumerate(study.questions):
-        own = judgements.filter(pl.col("question") == question.name)
+        of_question = pl.col("question") == question.name
+        own = judgements.filter(of_question) if len(study.questions) > 1 else judgements
         _from_judgements(store, study, number, own, images, rows)
         for slice_name, rated in _without_answers(store, study, number):
             rows.add(question.name, slice_name, rated, study.analysis.level)
@@ -95,7 +103,7 @@ def _from_judgements(
     question, analysis = study.questions[number], study.analysis
     method = METHODS[kind_of(question).traits.rated_by]
     everyone = method.prepare(question, judgements, store)
-    used = everyone.filter("used")
+    used = everyone if everyone["used"].all() else everyone.filter("used")
     for slice_name, part in _slices(used, images, sliced=method.sliced):
         try:
             by_method = list(method.rate(part, images, analysis))
@@ -146,7 +154,7 @@ def _slices(judgements: pl.DataFrame, images: pl.DataFrame, *, sliced: bool) -> 
     A vote or a ranking has the style of the first image shown.
     """
     yield ALL_IMAGES, judgements
-    if not sliced:
+    if not sliced or images["style"].drop_nulls().n_unique() < 2:
         return
     style_of = images.select(pl.col("image").alias("first_image"), "style", "real")
     ranked = (judgements["value_kind"] == RANK_KIND).any()

@@ -188,6 +188,9 @@ PIXELS: tuple[str, ...] = tuple(
 BEST = "agiqa-quality"
 """The learned scorer that comes with the extra ``models``."""
 
+BEST_WITH_PROMPTS = "agiqa-alignment"
+"""The one of image–text alignment; it needs the extra ``text`` as well."""
+
 
 def default_scorers() -> tuple[str, ...]:
     """Return the scorers that need no weights but those of packages which are installed here."""
@@ -198,10 +201,14 @@ def default_scorers() -> tuple[str, ...]:
     )
 
 
-def default_of_images() -> tuple[str, ...]:
-    """Return what scores images without a study and without prompts: the learned scorer, or pixel statistics."""
-    if BEST in default_scorers():
-        return (BEST,)
+def default_of_images(*, prompted: bool = False) -> tuple[str, ...]:
+    """Return what scores images without a study: the learned scorers, or pixel statistics.
+
+    Where the images have prompts, alignment is scored as well as quality.
+    """
+    installed = default_scorers()
+    if BEST in installed:
+        return (BEST, BEST_WITH_PROMPTS) if prompted and BEST_WITH_PROMPTS in installed else (BEST,)
     return tuple(name for name in PIXELS if "prompt" not in SCORERS[name].needs)
 
 

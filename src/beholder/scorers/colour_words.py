@@ -43,11 +43,7 @@ WORD = re.compile(r"[a-z]+")
 
 def colour_words(image: Image.Image, prompt: str) -> float:
     """Return how much more than usual of the colours of its prompt an image has, in standard deviations."""
-    words = {SPELLINGS.get(word, word) for word in WORD.findall(prompt.lower())}
-    named, temperatures = (
-        [term for term in TERMS if term in words],
-        [word for word in TEMPERATURES if word in words],
-    )
+    named, temperatures = _colours_of(prompt)
     if not named and not temperatures:
         return 0.0
     pixels = np.asarray(image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX), np.float64) / 255
@@ -55,6 +51,22 @@ def colour_words(image: Image.Image, prompt: str) -> float:
     differences = [(proportions[term] ** 0.5 - USUAL[term][0]) / USUAL[term][1] for term in named]
     warmth = (float((pixels[..., 0] - pixels[..., 2]).mean()) - USUAL_WARMTH[0]) / USUAL_WARMTH[1]
     return float(np.mean(differences + [TEMPERATURES[word] * warmth for word in temperatures]))
+
+
+def names_colours(prompt: str) -> bool:
+    """Return whether a prompt names colours, or asks for warm or cold ones.
+
+    Example:
+        >>> names_colours("a golden crown"), names_colours("a crown")
+        (True, False)
+    """
+    return any(_colours_of(prompt))
+
+
+def _colours_of(prompt: str) -> tuple[list[str], list[str]]:
+    """The terms and the temperatures that a prompt names."""
+    words = {SPELLINGS.get(word, word) for word in WORD.findall(prompt.lower())}
+    return [term for term in TERMS if term in words], [word for word in TEMPERATURES if word in words]
 
 
 def colour_proportions(pixels: NDArray[np.float64]) -> dict[str, float]:

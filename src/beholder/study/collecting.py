@@ -89,6 +89,11 @@ class Collecting(Settings):
     job_survey: bool = Field(
         False, description="ask the questions of a job diagnostic survey at the end; nobody has to answer them"
     )
+    thin_gold: bool = Field(
+        False,
+        description="on the server of a panel: ask trusted raters fewer gold trials, and more again as soon as "
+        "they answer one wrong",
+    )
     debrief: bool = Field(True, description="ask at the end about the task itself")
 
     @model_validator(mode="after")

@@ -57,8 +57,8 @@ class Analysis(Settings):
 
     level: float = Field(0.95, gt=0.5, lt=1, description="level of all confidence intervals")
     draws: int = Field(2000, ge=200, description="bootstrap replicates over raters")
-    weight: Literal["answers", "raters"] = Field(
-        "answers", description="what counts the same in mean scores of `rank`: every answer, or every rater"
+    weight: Literal["raters", "answers"] = Field(
+        "raters", description="what counts the same in mean scores of `rank`: every rater, or every answer"
     )
 
 

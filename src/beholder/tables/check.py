@@ -24,6 +24,15 @@ def conform(frame: pl.DataFrame, table: Table) -> pl.DataFrame:
     )
 
 
+def conform_lazily(rows: pl.LazyFrame, table: Table) -> pl.LazyFrame:
+    """Return rows that have no unknown columns with the columns of the table, as :func:`conform` does."""
+    present = rows.collect_schema().names()
+    return rows.select(
+        column.name if column.name in present else pl.lit(None, dtype=column.dtype).alias(column.name)
+        for column in table.columns
+    )
+
+
 def faults_in(frame: pl.DataFrame, table: Table) -> list[str]:
     """Return the faults of the frame alone: columns, types, nulls, ranges, allowed values and keys."""
     names = {column.name for column in table.columns}

@@ -1,6 +1,6 @@
 """Reading and writing the tables of one study folder."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +10,8 @@ import polars as pl
 from beholder.errors import StageError, TableError, UndeclaredTableError
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
-from beholder.tables.check import conform, faults_in, reference_faults
+from beholder.tables.check import conform, conform_lazily, faults_in, reference_faults
+from beholder.tables.parts import Parts
 from beholder.tables.provenance import METADATA_KEY, Provenance, file_hash
 from beholder.tables.room import room_on_disk
 from beholder.tables.schema import Table
@@ -83,7 +84,42 @@ class Store:
         """Return the table, or one with no rows where it is absent."""
         return self.read(name) if self.has(name) else TABLES[name].empty()
 
-    def write(self, frames: Mapping[str, pl.DataFrame], provenance: Provenance) -> None:
+    def rows(self, name: str) -> int:
+        """Return the number of rows of a table, without reading them; 0 where it is absent."""
+        return int(self._scan(name).select(pl.len()).collect().item()) if self.has(name) else 0
+
+    def batches(
+        self, name: str, size: int, columns: Collection[str] | None = None, *, check: bool = False
+    ) -> Iterator[pl.DataFrame]:
+        """Yield the rows of a table in order, ``size`` at a time, with all of its columns or with some of them.
+
+        Where ``check`` is set, every batch is checked by itself: a key that occurs in two batches is not noticed.
+        """
+        for start in range(0, self.rows(name), size):
+            try:
+                batch = conform(self._scan(name).slice(start, size).collect(), TABLES[name])
+            except UNREADABLE as error:
+                raise self._unreadable(name, error) from error
+            faults = self.faults(name, batch) if check else []
+            if faults:
+                raise TableError(str(self.path(name)), [f"from row {start} on: {fault}" for fault in faults])
+            yield batch if columns is None else batch.select(columns)
+
+    def faults(
+        self,
+        name: str,
+        frame: pl.DataFrame,
+        pending: Mapping[str, pl.DataFrame] | None = None,
+        sound: frozenset[str] = frozenset(),
+    ) -> list[str]:
+        """Return the faults of some rows of a table.
+
+        ``pending`` are tables that references are looked up in, in place of the files; references to the tables
+        that are ``sound`` are not looked up.
+        """
+        return self._faults(frame, TABLES[name], pending or {}, sound)
+
+    def write(self, frames: Mapping[str, pl.DataFrame | Parts], provenance: Provenance) -> None:
         """Write the tables, each atomically, after all of them have been checked together.
 
         All of them are on disk before the first replaces an old one, so that a full disk changes nothing. Tables
@@ -92,11 +128,20 @@ class Store:
         for name in frames:
             if self.step is not None and name not in self.step.outputs:
                 raise UndeclaredTableError(self.step.stage, "writes", name)
-        conformed = {name: conform(frame, TABLES[name]) for name, frame in frames.items()}
+        conformed = {
+            name: frame if isinstance(frame, Parts) else conform(frame, TABLES[name])
+            for name, frame in frames.items()
+        }
         faults = [
             f"{name}: {fault}"
-            for name, frame in conformed.items()
-            for fault in self._faults(frame, TABLES[name], conformed)
+            for name, table in conformed.items()
+            for frame in (table if isinstance(table, Parts) else [table])
+            for fault in self._faults(
+                conform(frame, TABLES[name]),
+                TABLES[name],
+                conformed,
+                sound=table.sound if isinstance(table, Parts) else frozenset(),
+            )
         ]
         if faults:
             raise TableError(f"{self.folder / self.room}: nothing was written", faults)
@@ -104,9 +149,22 @@ class Store:
         with room_on_disk(self.folder / self.room), ExitStack() as last_in_first_out:
             for name in reversed([name for name in TABLES if name in conformed]):
                 file = last_in_first_out.enter_context(write_atomically(self.path(name)))
-                conformed[name].write_parquet(
-                    file, compression="zstd", row_group_size=TABLES[name].rows_per_group, metadata=metadata
-                )
+                table, group = conformed[name], TABLES[name].rows_per_group
+                if isinstance(table, Parts):
+                    rows = conform_lazily(pl.scan_parquet(list(table.files)), TABLES[name])
+                    rows.sink_parquet(file, compression="zstd", row_group_size=group, metadata=metadata)
+                else:
+                    table.write_parquet(file, compression="zstd", row_group_size=group, metadata=metadata)
+
+    def _scan(self, name: str) -> pl.LazyFrame:
+        try:
+            return pl.scan_parquet(self.path(name))
+        except UNREADABLE as error:
+            raise self._unreadable(name, error) from error
+
+    def _unreadable(self, name: str, error: BaseException) -> TableError:
+        advice = f"Write it again with: beholder {TABLES[name].stage} {self.folder} --force"
+        return TableError(str(self.path(name)), [f"not a readable Parquet file ({error})"], advice=advice)
 
     def _load(self, name: str, columns: Collection[str] | None = None) -> pl.DataFrame:
         path = self.path(name)
@@ -115,16 +173,24 @@ class Store:
                 return pl.read_parquet(path)
             return pl.read_parquet(path, columns=[c for c in pl.read_parquet_schema(path) if c in columns])
         except UNREADABLE as error:
-            advice = f"Write it again with: beholder {TABLES[name].stage} {self.folder} --force"
-            raise TableError(str(path), [f"not a readable Parquet file ({error})"], advice=advice) from error
+            raise self._unreadable(name, error) from error
 
-    def _faults(self, frame: pl.DataFrame, table: Table, pending: Mapping[str, pl.DataFrame]) -> list[str]:
-        targets = {r.table: self._target(r.table, pending) for r in table.references if r.table != table.name}
-        return faults_in(frame, table) + reference_faults(frame, table, targets)
+    def _faults(
+        self,
+        frame: pl.DataFrame,
+        table: Table,
+        pending: Mapping[str, pl.DataFrame | Parts],
+        sound: frozenset[str] = frozenset(),
+    ) -> list[str]:
+        looked_up = [r.table for r in table.references if r.table != table.name and r.table not in sound]
+        targets = {name: self._target(name, pending) for name in looked_up}
+        doubtful = replace(table, references=tuple(r for r in table.references if r.table not in sound))
+        return faults_in(frame, table) + reference_faults(frame, doubtful, targets)
 
-    def _target(self, name: str, pending: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
-        if name in pending:
-            return pending[name]
+    def _target(self, name: str, pending: Mapping[str, pl.DataFrame | Parts]) -> pl.DataFrame | None:
+        here_now = pending.get(name)
+        if isinstance(here_now, pl.DataFrame):
+            return here_now
         here = Store(self.folder, self.room)
         home = here if here.has(name) else Store(self.folder)
         if not home.has(name):

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import polars as pl
 
+from beholder.tables.parts import Parts
 from beholder.tables.provenance import Plain, Provenance
 from beholder.tables.stages import Stage, Step
 from beholder.tables.store import Store
@@ -56,7 +57,11 @@ class Runs(Protocol):
 
 
 def perform(
-    store: Store, work: Work, compute: Callable[[Store], Mapping[str, pl.DataFrame]], *, force: bool = False
+    store: Store,
+    work: Work,
+    compute: Callable[[Store], Mapping[str, pl.DataFrame | Parts]],
+    *,
+    force: bool = False,
 ) -> Outcome:
     """Compute and write the outputs, unless all of them came from the same work already.
 

@@ -1,7 +1,9 @@
 """An arena from the first vote to the board: blind, each vote once and on the disk, capped, a study in the end."""
 
 import json
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -11,14 +13,16 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text, update
 
+from beholder.arena.suspicion import FIRST_PROBE, PROBED
 from beholder.collect.arena import ballots as ballot_rules
 from beholder.collect.arena import service as services
 from beholder.collect.arena.application import create_arena
 from beholder.collect.arena.catalogue import load_images, retire
 from beholder.collect.arena.export import export_arena
 from beholder.collect.arena.schema import arena_url, ballots, open_arena
+from beholder.collect.live.moderation import decide, moderation_queue
 from beholder.consolidate.stage import run as consolidate
-from beholder.errors import StageError
+from beholder.errors import StageError, StudyError
 from beholder.rank.stage import run as rank
 from beholder.study.kinds.pair import PairQuestion
 from beholder.tables.store import Store
@@ -256,3 +260,82 @@ def test_services_are_renewed_only_by_news(arena: Arena, monkeypatch: pytest.Mon
     arena.service.renew()
     assert called == []
     assert load_images(arena.folder).entries == arena.service.images.entries
+
+
+def test_own_prompts_need_generators_that_can_make_images(arena: Arena) -> None:
+    with pytest.raises(StudyError, match="has no \\[\\[generators"):
+        create_arena(arena.folder, arena.url, own_prompts=True)
+
+
+def test_a_pair_on_ones_own_prompt_counts_once_it_is_approved(arena: Arena) -> None:
+    file = arena.folder / "study.toml"
+    sections = "".join(
+        f'\n[[generators]]\nname = "{entry}"\nkind = "painter"\npolicy = "{entry}"\n'
+        for entry in arena.service.images.entries
+    )
+    file.write_text(file.read_text(encoding="utf-8") + sections, encoding="utf-8")
+    arena.service.database.engine.dispose()
+    arena.app = create_arena(arena.folder, arena.url, own_prompts=True)
+    arena.service = arena.app.state.service
+    voter = arena.voter()
+    ask = {"text": "three blue cats, in the snow, photo style"}
+    assert voter.client.post("/api/own/prompt", json=ask).json()["refused"] == "not-agreed"
+    voter.client.post("/api/own/agree")
+    assert voter.client.post("/api/own/prompt", json={"text": "x"}).json()["refused"] == "length"
+    voter.state = voter.client.post("/api/own/prompt", json=ask).json()["state"]
+    for _ in range(600):
+        if voter.state["step"] != "making":
+            break
+        time.sleep(0.05)
+        voter.state = voter.client.get("/api/state").json()
+    assert voter.state["step"] == "vote"
+    assert voter.state["prompt"] == ask["text"]
+    for image in voter.state["images"]:
+        assert voter.client.get(f"/api/image/{image['token']}").headers["content-type"] == "image/webp"
+    assert voter.vote("left")["revealed"]["check"] is False
+    arena.service.renew()
+    assert arena.service.board["votes"] == 0  # nobody has looked at it
+    with arena.service.live.database.writing() as connection:
+        decide(connection, [row["attempt"] for row in moderation_queue(connection)], "approved")
+    voter.vote("left")
+    arena.service.renew()
+    of_own_prompt = [
+        row.is_check for row in arena.rows("select prompt, is_check from ballots") if row.prompt == ask["text"]
+    ]
+    assert of_own_prompt == [False]
+    counted = arena.rows("select count(*) from votes v join ballots b using (ballot) where not b.is_check")
+    assert arena.service.board["votes"] == counted[0][0]
+    export_arena(arena.folder, arena.url)
+    assert len(Store(arena.folder / "arena").read("answers")) == 1  # the study has no images of other prompts
+    arena.service.live.close()
+
+
+def test_a_suspect_is_probed_and_the_propensity_says_so(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    voter = arena.voter()
+    who = arena.rows("select voter from voters")[0][0]
+    images = arena.service.images
+    prompt, by_entry = next(iter(images.by_prompt.items()))
+    probe = (*list(by_entry)[:2], prompt)
+    plain = arena.service.draw
+    arena.service.draw = replace(plain, probes={who: [probe]})
+    monkeypatch.setattr(ballot_rules, "CHECK_SHARE", 0.0)
+    monkeypatch.setattr(arena.service, "renew", lambda: None)
+    for _ in range(40):
+        voter.vote("left")
+    rows = arena.rows(
+        "select number, prompt, first, second, is_check, even, propensity from ballots order by number"
+    )
+    early, late = rows[:FIRST_PROBE], rows[FIRST_PROBE:40]
+    assert not any(row.is_check for row in early)
+    probes = [row for row in late if row.is_check]
+    assert 20 <= len(probes) <= 30  # nine tenths of 30
+    assert all(
+        {row.first, row.second} == set(probe[:2]) and row.prompt == prompt and not row.even for row in probes
+    )
+    by_pair = {
+        frozenset(plain.entries[i] for i in pair): chance
+        for pair, chance in zip(plain.plan.pairs, plain.plan.propensity, strict=True)
+    }
+    for row in late:
+        if not row.is_check:
+            assert row.propensity == pytest.approx(by_pair[frozenset((row.first, row.second))] * (1 - PROBED))

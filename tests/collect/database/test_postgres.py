@@ -1,12 +1,9 @@
 """The same on PostgreSQL, where several processes write at once; skipped where its programs are not installed."""
 
 import os
-import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -22,6 +19,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import MetaData, create_engine, inspect, text
+from tests.collect.database.conftest import needs_postgres
 from tests.collect.display.test_images import begun, wait_until
 from tests.collect.researcher.test_input import send_controls
 from tests.collect.server.test_serving import free_port
@@ -43,57 +41,10 @@ from beholder.study.kinds.timed_realism import TimedRealismQuestion
 from beholder.study.question import Design
 from beholder.study.study import load_study
 
-BIN = Path("/usr/lib/postgresql/15/bin")
-USER = "postgres"
-
-pytestmark = pytest.mark.skipif(
-    not (BIN / "initdb").exists() or (os.geteuid() == 0 and shutil.which("runuser") is None),
-    reason="no PostgreSQL 15 here",
-)
+pytestmark = needs_postgres
 
 StudyFolder = Callable[..., Path]
 Json = dict[str, Any]
-
-
-def as_postgres(*command: str | Path) -> None:
-    """Its programs refuse to run as root."""
-    before = ["runuser", "-u", USER, "--"] if os.geteuid() == 0 else []
-    subprocess.run([*before, *map(str, command)], check=True, stdout=subprocess.DEVNULL, cwd="/")
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """A PostgreSQL of its own; yields its address."""
-    room = Path(tempfile.mkdtemp(prefix="beholder-pg-"))  # sockets need a short path that its user may enter
-    room.chmod(0o755)
-    data = room / "data"
-    data.mkdir()
-    if os.geteuid() == 0:
-        shutil.chown(room, USER)
-        shutil.chown(data, USER)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    try:
-        as_postgres(BIN / "initdb", "-D", data, "-A", "trust", "-E", "UTF8", "-N")
-        options = f"-p {port} -k {room} -c listen_addresses=127.0.0.1 -c fsync=off"
-        as_postgres(BIN / "pg_ctl", "-D", data, "-w", "-l", room / "log", "-o", options, "start")
-        try:
-            yield f"postgresql+psycopg://{USER}@127.0.0.1:{port}/postgres"
-        finally:
-            as_postgres(BIN / "pg_ctl", "-D", data, "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(room)
-
-
-@pytest.fixture
-def clean(cluster: str) -> str:
-    engine = create_engine(cluster)
-    with engine.begin() as connection:
-        connection.execute(text("drop schema public cascade"))
-        connection.execute(text("create schema public"))
-    engine.dispose()
-    return cluster
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from beholder.collect.panel.logins import make_links
 from beholder.collect.panel.opening import open_study
 from beholder.collect.panel.payments import NewPayment, decide, propose
 from beholder.collect.panel.schema import identities, open_panel, raters, studies, work
-from beholder.collect.panel.server.application import create_panel_app
+from beholder.collect.panel.server.application import PanelApplication, create_panel_app
 from beholder.collect.panel.server.service import PanelService
 from beholder.collect.simulate.rehearsal import listening
 from beholder.study.kinds.catalogue import AnyQuestion
@@ -102,6 +102,7 @@ class ServedPanel:
     service: PanelService
     folders: dict[str, Path]
     stack: ExitStack
+    application: PanelApplication
 
     def link(self) -> str:
         """A personal link that nobody has followed."""
@@ -203,6 +204,6 @@ def serve_panel(study_folder: Callable[..., Path], tmp_path: Path) -> Iterator[C
             for study in app.studies.values():
                 stack.callback(study.state.service.database.engine.dispose)
             stack.callback(app.state.service.database.engine.dispose)
-            return ServedPanel(folder, address, app.state.service, folders, stack)
+            return ServedPanel(folder, address, app.state.service, folders, stack, app)
 
         yield make

@@ -17,9 +17,10 @@ from beholder.collect.panel.schema import MIGRATIONS, REVISIONS, metadata, open_
 ADDED = {
     "studies": ("opened", "closed", "purpose", "results", "results_link", "published"),
     "work": ("excluded",),
+    "proposals": ("outcome",),
 }
 NEW_TABLES = (
-    *("links", "rater_logins", "interests", "standings", "points"),
+    *("links", "rater_logins", "interests", "standings", "points", "trust"),
     *("secrets", "researchers", "logins", "events"),
 )
 
@@ -47,7 +48,7 @@ def test_a_panel_of_the_first_version_opens_with_nothing_lost(tmp_path: Path) ->
         (study,) = connection.execute(select(studies)).all()
     again.engine.dispose()
     assert (study.title, study.opened, study.purpose) == ("Faces", None, "")
-    assert len(list(tmp_path.glob("panel.sqlite.before-2-*"))) == 1
+    assert len(list(tmp_path.glob("panel.sqlite.before-3-*"))) == 1
     engine = create_engine(f"sqlite:///{tmp_path / 'panel.sqlite'}", poolclass=NullPool)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})

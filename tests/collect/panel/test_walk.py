@@ -15,12 +15,14 @@ from sqlalchemy import select
 from tests.collect.conftest import encode_once
 from tests.collect.panel.conftest import ServedPanel, rename
 
+from beholder.care.governance import Role
 from beholder.collect.database.address import default_url
 from beholder.collect.database.schema import persons, prototype_feedback, sessions
 from beholder.collect.display import served_images
 from beholder.collect.exchange.load import load
+from beholder.collect.panel.board import seat_board
 from beholder.collect.panel.opening import open_study
-from beholder.collect.panel.schema import open_panel, ratings
+from beholder.collect.panel.schema import open_panel, raters, ratings
 from beholder.collect.panel.server.application import create_panel_app
 from beholder.collect.prototype.rounds import new_round
 from beholder.collect.researcher.actions import exclude
@@ -74,7 +76,7 @@ def prototype_panel(study_folder: Callable[..., Path], tmp_path: Path) -> Iterat
             app = create_panel_app(tmp_path / "panel", None, {ROUND: (room, default_url(room))})
         address = stack.enter_context(listening(app))
         stack.callback(app.state.service.database.engine.dispose)
-        yield ServedPanel(tmp_path / "panel", address, app.state.service, {ROUND: room}, stack)
+        yield ServedPanel(tmp_path / "panel", address, app.state.service, {ROUND: room}, stack, app)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -82,12 +84,13 @@ def test_the_whole_way_by_keyboard(prototype_panel: ServedPanel, chromium: Brows
     width, height = SIZES[size]
     context = chromium.new_context(viewport={"width": width, "height": height}, locale="en-GB")
     page, complaints = context.new_page(), list[str]()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(90_000)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(prototype_panel.address + prototype_panel.link())
     _take_and_judge(page)
     _give_feedback(page)
     _say_on_the_own_page(page)
+    _propose_and_vote(page, prototype_panel)
     _exclude(prototype_panel)
     _appeal(page)
     _in_german(page)
@@ -143,9 +146,32 @@ def _say_on_the_own_page(page: Page) -> None:
     page.wait_for_selector("text=What you took part in")
     page.locator(f"#rate-{ROUND}-3").press("Space")
     page.wait_for_selector("text=Saved.")
-    page.locator("summary").press("Enter")
+    page.locator(f"#flagging-{ROUND} summary").press("Enter")
     page.get_by_role("button", name="Flag the study").press("Enter")
     page.wait_for_selector("text=You flagged this study")
+    _check(page)
+
+
+def _propose_and_vote(page: Page, panel: ServedPanel) -> None:
+    page.locator("#proposing summary").press("Enter")
+    page.locator("#proposal-title").press_sequentially("Longer breaks")
+    page.locator("#proposal-text").press_sequentially("Five minutes after each block.")
+    page.locator("#propose").press("Enter")
+    page.wait_for_selector("text=1. Longer breaks")
+    assert page.locator("#vote-1-send").count() == 0  # no seat yet
+    with panel.service.database.writing() as connection:
+        rater = str(connection.scalar(select(raters.c.rater)))
+        board: dict[str, Role] = {rater: "rater", "r1": "rater", "r2": "rater", "eve": "independent"}
+        board |= {"s1": "researcher", "s2": "researcher", "s3": "researcher"}
+        seat_board(connection, board, now=2.0)
+    page.reload()
+    page.wait_for_selector("text=You sit on the board")
+    page.locator("input[name=vote-1][value=yes]").press("Space")
+    page.locator("#vote-1-reason").press_sequentially("eyes tire")
+    page.locator("#vote-1-send").press("Enter")
+    page.wait_for_selector("text=you, for it: eyes tire")
+    page.locator("#open-log summary").press("Enter")
+    page.wait_for_selector("#open-log >> text=board seated")
     _check(page)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from beholder.collect.researcher.access import COOKIE
 from beholder.collect.server.application import create_app
-from beholder.collect.session.breaks import offered_breaks
+from beholder.collect.session.trial_view import offered_breaks
 from beholder.errors import StudyError
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.kinds.rating import RatingQuestion

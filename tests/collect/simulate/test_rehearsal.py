@@ -215,12 +215,14 @@ def test_only_simulated_answers_are_restored(study_folder: StudyFolder) -> None:
         restore(folder, default_url(new_rehearsal(folder)))
 
 
-@pytest.mark.parametrize(("busy", "status"), [(0, 200), (2, 200), (9, 503)])
-def test_a_busy_server_is_asked_again_as_the_pages_do(busy: int, status: int) -> None:
+@pytest.mark.parametrize(("busy", "lost", "status"), [(0, 0, 200), (2, 0, 200), (2, 1, 200), (9, 0, 503)])
+def test_a_busy_or_lost_server_is_asked_again_as_the_pages_do(busy: int, lost: int, status: int) -> None:
     requests: list[bytes] = []
 
     def reply(request: httpx.Request) -> httpx.Response:
         requests.append(request.content)
+        if len(requests) <= lost:
+            raise httpx.ReadError("the connection was closed")
         return httpx.Response(503 if len(requests) <= busy else 200)
 
     async def post() -> int:

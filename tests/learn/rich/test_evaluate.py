@@ -6,8 +6,9 @@ from scipy.stats import pearsonr
 
 from beholder.feedback.heatmap import decode_heatmap, encode_heatmap
 from beholder.learn.evaluate import EvaluationSettings, Figure
-from beholder.learn.rich.evaluate import RichPrediction, rich_figures
+from beholder.learn.rich.evaluate import Comparison, rich_figures
 from beholder.learn.rich.examples import RichExample, RichLabels
+from beholder.learn.rich.statistics import RichPrediction
 from beholder.learn.splits import Item
 
 SETTINGS = EvaluationSettings(replicates=200)
@@ -95,3 +96,33 @@ def test_what_a_model_does_not_predict_is_left_out() -> None:
         "pearson",
         "spearman",
     }
+
+
+def noisy(rich_labels: RichLabels, noise: float, seed: int) -> dict[str, RichPrediction]:
+    """Scores alone, those of raters with noise."""
+    rng = np.random.default_rng(seed)
+    return {
+        image: RichPrediction({"overall": example.scores["overall"] + noise * rng.standard_normal()}, {}, None)
+        for image, example in rich_labels.examples.items()
+    }
+
+
+def test_differences_between_groups_of_models_are_paired() -> None:
+    rich_labels = synthetic_labels()
+    models = {
+        "exact-0": noisy(rich_labels, 0.2, 0),
+        "exact-1": noisy(rich_labels, 0.2, 1),
+        "vague": noisy(rich_labels, 0.6, 2),
+        "same": noisy(rich_labels, 0.6, 2),
+    }
+    comparison = Comparison(rich_labels, models, SETTINGS)
+    each = {name: by_name(rich_figures(rich_labels, models[name], SETTINGS)) for name in models}
+    pearson = {name: figures["overall", "pearson"].value for name, figures in each.items()}
+    better = by_name(comparison.differences(["exact-0", "exact-1"], ["vague"]))["overall", "pearson"]
+    assert better.value == pytest.approx((pearson["exact-0"] + pearson["exact-1"]) / 2 - pearson["vague"])
+    assert 0 < better.low < better.value < better.high
+    none = by_name(comparison.differences(["same"], ["vague"]))["overall", "pearson"]
+    assert (none.low, none.value, none.high) == (0, 0, 0)  # two models that err alike differ in no replicate
+    mean = comparison.means(["exact-0", "exact-1"])[0]
+    assert mean.values == pytest.approx((pearson["exact-0"], pearson["exact-1"]))
+    assert mean.figure.value == pytest.approx(np.mean(mean.values))

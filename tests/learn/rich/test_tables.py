@@ -17,10 +17,10 @@ from beholder.feedback.heatmap import encode_heatmap
 from beholder.feedback.predictions import FILE_NAME, read_predictions, write_predictions
 from beholder.learn.evaluate import EvaluationSettings
 from beholder.learn.recipe import Recipe
-from beholder.learn.rich.evaluate import RichPrediction
 from beholder.learn.rich.examples import RichExample, RichLabels, read_rich_labels
 from beholder.learn.rich.ground_truth import ground_truth_feedback
 from beholder.learn.rich.held_out import predict_held_out
+from beholder.learn.rich.statistics import RichPrediction
 from beholder.learn.rich.tables import TABLES, evaluate_row, flatten_rows
 from beholder.learn.splits import Item
 from beholder.learn.stage import run

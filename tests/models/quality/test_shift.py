@@ -8,7 +8,7 @@ import pytest
 from beholder.errors import WeightsError
 from beholder.models.quality.head import KernelHead
 from beholder.models.quality.packaged import SHIFT, load_quality_model
-from beholder.models.quality.shift import ShiftDetector, read_shift_detector, shift_features
+from beholder.models.quality.shift import ShiftDetector, components_and_residuals, read_shift_detector
 from beholder.models.quality.training_set import FOLDER
 
 
@@ -30,28 +30,34 @@ def make_head(components: np.ndarray) -> KernelHead:
 
 
 def test_a_shift_by_hand() -> None:
-    # (4, 9) has the signed roots (2, 3); the component is the first axis, of deviation 4: 2/4 = .5.
-    # Left over: 3² = 9. Residual ln 9, less its median ln 9 − 1, by its unit 2: .5.
-    # Exposure .5·2 + 0·ln 9 + 1 = 2, less 0, by 1: 2. The larger, by the threshold 4: .5.
-    head = make_head(np.array([[1.0], [0.0]]))
+    # (4, 9, 16) has the signed roots (2, 3, 4); the component is the first axis, of deviation 4: 2/4 = .5.
+    # Two stages: columns 0 and 1, of which 3² = 9 is left over, and column 2, of which 4² = 16 is.
+    # Residuals: (ln 9 − (ln 9 − 1))/2 = .5 and (ln 16 − ln 16)/1 = 0.
+    # Score .5·2 + .5·4 + 0·8 + 1 = 4, less the median 1, by the unit 6: .5.
+    head = make_head(np.array([[1.0], [0.0], [0.0]]))
     detector = ShiftDetector(
         scales=np.array([4.0]),
-        weights=np.array([2.0, 0.0]),
-        intercept=1.0,
-        centres=np.array([np.log(9) - 1, 0.0]),
+        bounds=np.array([0, 2, 3]),
+        centres=np.array([np.log(9) - 1, np.log(16)]),
         units=np.array([2.0, 1.0]),
-        threshold=4.0,
+        weights=np.array([2.0, 4.0, 8.0]),
+        intercept=1.0,
+        median=1.0,
+        unit=6.0,
     )
-    assert detector.shifts(head, np.array([[4.0, 9.0]], np.float32)) == pytest.approx([0.5])
+    assert detector.shifts(head, np.array([[4.0, 9.0, 16.0]], np.float32)) == pytest.approx([0.5])
 
 
 def test_the_residual_is_what_a_projection_leaves_over() -> None:
     rng = np.random.default_rng(0)
     components = np.linalg.qr(rng.normal(size=(6, 2)))[0]
     roots = rng.normal(size=(5, 6))
-    features = shift_features(make_head(components), np.ones(2), (np.sign(roots) * roots**2).astype(np.float32))
-    left_over = roots - roots @ components @ components.T
-    np.testing.assert_allclose(np.exp(features[:, -1]), (left_over**2).sum(axis=1), rtol=1e-5)
+    vectors = (np.sign(roots) * roots**2).astype(np.float32)
+    points, residuals = components_and_residuals(make_head(components), np.array([0, 4, 6]), vectors)
+    left_over = (roots - roots @ components @ components.T) ** 2
+    np.testing.assert_allclose(points, roots @ components, rtol=1e-5)
+    expected = np.column_stack([left_over[:, :4].sum(axis=1), left_over[:, 4:].sum(axis=1)])
+    np.testing.assert_allclose(np.exp(residuals), expected, rtol=1e-5)
 
 
 def test_the_packaged_detector_belongs_to_the_packaged_head(tmp_path: Path) -> None:

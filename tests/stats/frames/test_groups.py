@@ -23,6 +23,23 @@ def test_means_by_hand() -> None:
     assert (row["raters"], row["answers"]) == (5, 10)
 
 
+def test_raters_count_the_same_or_answers_do() -> None:
+    # v gave 1, 1, 1, 5 (mean 2, a quarter named), w gave 4 (mean 4, none)
+    scores = {
+        "rater": list("vvvvw"),
+        "generator": ["a"] * 5,
+        "score": [1, 1, 1, 5, 4],
+        "flag": [False] * 3 + [True, False],
+    }
+    assert mean_scores(scores)["estimate"][0] == 3.0
+    assert mean_scores(scores, weight="answers")["estimate"][0] == pytest.approx(12 / 5)
+    assert proportions(scores, answer="flag")["estimate"][0] == 1 / 8
+    assert proportions(scores, answer="flag", weight="answers")["estimate"][0] == 1 / 5
+    assert mean_scores(scores, rater=None)["estimate"][0] == pytest.approx(12 / 5)
+    with pytest.raises(StatisticsError, match="found 'images'"):
+        mean_scores(scores, weight="images")  # type: ignore[arg-type]
+
+
 def test_raters_with_equal_numbers_have_the_t_interval_of_their_means() -> None:
     table = mean_scores(RATINGS).to_frame()
     for generator, low, high in table.select("generator", "low", "high").iter_rows():

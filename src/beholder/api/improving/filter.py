@@ -3,16 +3,14 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from beholder.api.improving.generator import find_generator, generator_truth, size_of
 from beholder.api.improving.page import write_improvement_page
 from beholder.api.improving.repair import load_second, new_improvement
-from beholder.errors import UserError, unknown_name
-from beholder.generators.catalogue import open_generator, parse_generator
+from beholder.generators.catalogue import open_generator
 from beholder.improve.critic import load_critic
 from beholder.improve.filter_run import (
     FilterOptions,
     FilterRun,
-    Truth,
-    original_size,
     run_filter,
     selected_truths,
     write_selected,
@@ -20,9 +18,6 @@ from beholder.improve.filter_run import (
 from beholder.improve.record import record_improvement
 from beholder.improve.repair_run import begin_folder
 from beholder.improve.truth import write_truth
-from beholder.simulate.inpainting.origins import Origin
-from beholder.simulate.painter_worker import POLICIES
-from beholder.study.generating import AnyGenerator, PainterGenerator
 from beholder.study.study import load_study
 
 Progress = Callable[[str, int, int], None]
@@ -70,7 +65,7 @@ def filter_images(
             held_out=second,
             options=options or FilterOptions(),
             size=size_of(folder, settings),
-            truth=painted_truth(folder, settings),
+            truth=generator_truth(folder, settings),
             progress=progress,
         )
     finally:
@@ -86,35 +81,3 @@ def filter_images(
     )
     write_improvement_page(improvement)
     return run
-
-
-def find_generator(folder: Path, text: str) -> AnyGenerator:
-    """A generator of the study file by its name, or one written as ``NAME=KIND:ARGUMENT``."""
-    if "=" in text:
-        return parse_generator(text)
-    by_name = {generator.name: generator for generator in load_study(folder).generators}
-    if text not in by_name:
-        fault = unknown_name("generator", text, by_name) if by_name else "the study file names no generators"
-        raise UserError(f"{fault}\nWrite it as NAME=KIND:ARGUMENT, such as {text}=painter:aurora")
-    return by_name[text]
-
-
-def size_of(folder: Path, settings: AnyGenerator) -> tuple[int | None, int | None]:
-    """Width and height that are asked for: the generator's own settings, or those of the study's images."""
-    if settings.width:
-        return settings.width, settings.height or settings.width
-    return original_size(folder)
-
-
-def painted_origin(folder: Path, settings: PainterGenerator, prompt: str, seed: int) -> Origin:
-    """How the synthetic world paints a prompt with a seed."""
-    return Origin(prompt, POLICIES[settings.policy], (seed, 13), size_of(folder, settings)[0] or 192)
-
-
-def painted_truth(folder: Path, settings: AnyGenerator) -> Truth | None:
-    """The ground truth of what a painter of the synthetic world makes; ``None`` for other generators."""
-    if not isinstance(settings, PainterGenerator) or settings.policy not in POLICIES:
-        return None
-
-    painter = settings
-    return lambda prompt, seed: painted_origin(folder, painter, prompt, seed).paint().flatten().truth

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from beholder.api.improving.walk import notes_of
 from beholder.improve.improvement import TABLES, Improvement
 from beholder.improve.record import settings_of
 from beholder.report.sections.improvement import compose_improvement
@@ -19,6 +20,7 @@ def write_improvement_page(improvement: Improvement) -> Path:
         {name: improvement.store.read_or_empty(name) for name in TABLES},
         settings_of(improvement),
         study.images.background,
+        notes_of(improvement),
     )
     write_page(improvement.page, page)
     return improvement.page

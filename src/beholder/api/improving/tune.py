@@ -1,7 +1,7 @@
 """Tuning a generator's weights: ``beholder improve tune``."""
 
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +17,16 @@ from beholder.improve.repair_run import begin_folder
 from beholder.improve.tuning.adapters import base_weights, save_lora
 from beholder.improve.tuning.before_after import SavedImages, save_sample, write_before_after
 from beholder.improve.tuning.generators import load_trainable
-from beholder.improve.tuning.material import best_material, pair_material, reward_material, split_prompts
+from beholder.improve.tuning.material import (
+    PromptSplit,
+    best_material,
+    pair_material,
+    reward_material,
+    split_prompts,
+)
 from beholder.improve.tuning.reward import Reward, load_reward
 from beholder.improve.tuning.settings import TuneSettings
-from beholder.improve.tuning.tune import Material, finish
+from beholder.improve.tuning.tune import Material, Tuned, finish
 from beholder.improve.tuning.tune import tune as run_tuning
 from beholder.improve.tuning.watching import look_now
 from beholder.models.pipelines.generator import TrainableGenerator
@@ -28,10 +34,13 @@ from beholder.models.pipelines.sampling import sample
 from beholder.scorers.catalogue import trained_folder
 from beholder.scorers.rich.reward import HasGradients, load_feedback
 from beholder.study.study import load_study
+from beholder.tables.provenance import Plain
 
 Progress = Callable[[str, int, int], None]
 
 LORA = "lora"
+STATE = ".state"
+"""Ending of the folder, beside that of the improvement, from which an interrupted run is resumed."""
 CANDIDATES = 4
 """Images per prompt of which supervised tuning takes the best."""
 
@@ -44,7 +53,7 @@ def tune(
     name: str = "tune",
     held_out: str | None = None,
     settings: TuneSettings | None = None,
-    pairs_of: str | None = None,
+    pairs_of: Sequence[str] = (),
     weigh: bool = False,
     images: int = IMAGES,
     device: str | None = None,
@@ -60,7 +69,7 @@ def tune(
         name: Of the improvement; a run of this name that was interrupted is resumed.
         held_out: A second scorer, which has no say and gives warning.
         settings: Method, steps, rate, rank, anchor.
-        pairs_of: Diffusion-DPO: the generator of the study whose pairs raters compared.
+        pairs_of: Diffusion-DPO: the generators of the study whose pairs raters compared; all by default.
         weigh: Supervised tuning: weigh the loss by the scorer's implausibility heatmap.
         images: At most so many unseen prompts to compare on, and to watch.
         device: Where the scorers run.
@@ -70,52 +79,121 @@ def tune(
     Returns:
         Gains on unseen prompts, all alarms, and the step whose weights are kept.
     """
-    settings = settings or TuneSettings()
     improvement = new_improvement(folder, name, force=force)
     study_seed = load_study(folder).seed
-    trainable = load_trainable(generator)
-    reward = load_reward(scorer, device) if scorer else None
-    second = load_reward(held_out, device) if held_out else None
     split = split_prompts(study_prompts(folder), np.random.default_rng([study_seed, 46]))
-    settings = replace(settings, seed=settings.seed + study_seed)
-    material = _material(folder, trainable, split.tuned, reward, settings, pairs_of, scorer if weigh else None)
-    unseen = list(split.unseen[:images])
-    seeds = seeds_of(len(unseen), study_seed)
-    before = _draw(trainable, unseen, seeds)
-    watches = watch_study(folder, trainable, before, [second] if second else [])
-    state = improvement.folder.with_name(f"{name}.state")
-    tuned = run_tuning(
-        trainable,
-        material,
-        settings,
+    state = improvement.folder.with_name(f"{name}{STATE}")
+    run = run_tune(
+        folder,
+        PromptSplit(split.tuned, split.unseen[:images]),
         state,
-        look=lambda: look_now(watches, trainable, seeds),
+        generator=generator,
+        scorer=scorer,
+        held_out=held_out,
+        settings=settings,
+        pairs_of=pairs_of,
+        weigh=weigh,
+        device=device,
         resume=not force,
-        progress=(lambda done, total: progress("tune", done, total)) if progress else None,
+        progress=progress,
     )
-    after = _draw(trainable, unseen, seeds)
     begin_folder(improvement)
-    with base_weights(trainable):
-        identity = str(trainable.identity)
-    recorded = {"generator": identity, "scorer": reward.identity if reward else "raters", **asdict(settings)}
-    save_lora(improvement.folder / LORA, trainable, settings.rank, {"generator": generator, "step": tuned.step})
-    if hasattr(trainable, "export_lora"):
-        trainable.export_lora(improvement.folder / LORA, get_peft_model_state_dict(trainable.module))
+    save_tuned(run, improvement.folder / LORA, generator)
     gains = write_before_after(
         improvement,
         "tune",
-        trainable,
-        before,
-        after,
-        reward=reward,
-        held_out=second,
-        alarms=tuned.alarms,
-        settings=recorded,
+        run.generator,
+        run.before,
+        run.after,
+        reward=run.reward,
+        held_out=run.held_out,
+        alarms=run.tuned.alarms,
+        settings=run.recorded,
     )
     write_improvement_page(improvement)
+    drop_tuning(state)
+    return GeneratorChange(tuple(gains), run.tuned.alarms, run.tuned.step, run.tuned.steps)
+
+
+@dataclass(frozen=True, eq=False)
+class TuneRun:
+    """A tuned generator, and its images of unseen prompts before and after."""
+
+    generator: TrainableGenerator
+    reward: Reward | None
+    held_out: Reward | None
+    tuned: Tuned
+    before: SavedImages
+    after: SavedImages
+    settings: TuneSettings
+    recorded: dict[str, Plain]
+
+
+def run_tune(
+    folder: Path,
+    split: PromptSplit,
+    state: Path,
+    *,
+    generator: str,
+    scorer: str | None = None,
+    held_out: str | None = None,
+    settings: TuneSettings | None = None,
+    pairs_of: Sequence[str] = (),
+    weigh: bool = False,
+    any_method: bool = False,
+    device: str | None = None,
+    resume: bool = True,
+    progress: Progress | None = None,
+) -> TuneRun:
+    """Tune a generator on some prompts, and sample the others before and after; only ``state`` is written.
+
+    Where ``any_method`` is set, DDPO takes the place of a method that needs gradients which the scorer lacks.
+    """
+    trainable = load_trainable(generator)
+    reward = load_reward(scorer, device) if scorer else None
+    second = load_reward(held_out, device) if held_out else None
+    study_seed = load_study(folder).seed
+    chosen = settings or TuneSettings()
+    if any_method and reward is not None and reward.gradients is None:
+        chosen = replace(chosen, method="ddpo")
+    chosen = replace(chosen, seed=chosen.seed + study_seed)
+    material = _material(folder, trainable, split.tuned, reward, chosen, pairs_of, scorer if weigh else None)
+    unseen = list(split.unseen)
+    seeds = seeds_of(len(unseen), study_seed)
+    before = _draw(trainable, unseen, seeds)
+    watches = watch_study(folder, trainable, before, [second] if second else [])
+    tuned = run_tuning(
+        trainable,
+        material,
+        chosen,
+        state,
+        look=lambda: look_now(watches, trainable, seeds),
+        resume=resume,
+        progress=(lambda done, total: progress("tune", done, total)) if progress else None,
+    )
+    after = _draw(trainable, unseen, seeds)
+    with base_weights(trainable):
+        identity = str(trainable.identity)
+    recorded: dict[str, Plain] = {
+        "generator": identity,
+        "scorer": reward.identity if reward else "raters",
+        **asdict(chosen),
+    }
+    return TuneRun(trainable, reward, second, tuned, before, after, chosen, recorded)
+
+
+def save_tuned(run: TuneRun, folder: Path, generator: str) -> None:
+    """Write the LoRA; that of a pipeline of diffusers also in its own format."""
+    save_lora(folder, run.generator, run.settings.rank, {"generator": generator, "step": run.tuned.step})
+    if hasattr(run.generator, "export_lora"):
+        run.generator.export_lora(folder, get_peft_model_state_dict(run.generator.module))
+
+
+def drop_tuning(state: Path) -> None:
+    """Delete the state of a run whose outcome is saved."""
     finish(state)
-    state.rmdir()
-    return GeneratorChange(tuple(gains), tuned.alarms, tuned.step, tuned.steps)
+    if state.is_dir():
+        state.rmdir()
 
 
 def _draw(generator: TrainableGenerator, prompts: list[str], seeds: list[int]) -> SavedImages:
@@ -133,12 +211,12 @@ def _material(
     prompts: tuple[str, ...],
     reward: Reward | None,
     settings: TuneSettings,
-    pairs_of: str | None,
+    pairs_of: Sequence[str],
     weighed_by: str | None,
 ) -> Material:
     """What the method needs."""
     if settings.method == "dpo":
-        return pair_material(folder, pairs_of or generator.identity.name, generator)
+        return pair_material(folder, pairs_of, generator, prompts)
     if reward is None:
         raise UserError(f"tuning by {settings.method} needs --scorer; by raters' own pairs: --method dpo")
     if settings.method != "sft":

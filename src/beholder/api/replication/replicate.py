@@ -12,6 +12,7 @@ from beholder.api.benchmark.plan import plan_rebuild
 from beholder.api.benchmark.rebuild import BUILT, Rebuilt, check_lock, rebuild
 from beholder.api.replication.effects import ClaimedEffect, Scope, StudyEffects, claims_of, study_effects
 from beholder.api.run import Bar
+from beholder.api.study_folder import StudyFolder, folder_of
 from beholder.errors import StudyError, UserError
 from beholder.stats.significance.replication import Effect, Replication, compare_replication, predict
 from beholder.study.lock import LOCK_FILE, StudyLock, read_lock
@@ -65,18 +66,18 @@ class Replicated:
 
 
 def replicate(
-    lock: Path,
+    lock: "str | Path | StudyFolder",
     *,
     fresh: int | None = None,
     seed: int | None = None,
-    other: Path | None = None,
+    other: "str | Path | StudyFolder | None" = None,
     bar: Bar | None = None,
     after: Callable[[Outcome], None] | None = None,
 ) -> Replicated:
-    """Repeat a study from its lock, and say which of its claims hold.
+    """Repeat a study from its lock, and say which of its claims hold, as ``beholder replicate`` does.
 
     Args:
-        lock: ``study.lock``, or the folder that it is in.
+        lock: ``study.lock``, or the study that it is in.
         fresh: So many new simulated raters judge the same images; by default everything is rebuilt from the same
             sources and compared bit for bit.
         seed: Of the new raters; by default the study's and 1.
@@ -86,8 +87,16 @@ def replicate(
 
     Returns:
         Every claim with its prediction interval and, where there is a replication, what that says.
+
+    Example:
+        >>> import beholder as bh
+        >>> outcome = bh.bench("my-benchmark", simulate=20)
+        >>> replicated = bh.replicate(outcome.lock, other="my-benchmark")
+        >>> replicated.within == replicated.compared  # a study replicates itself
+        True
     """
-    folder = lock.parent if lock.name == LOCK_FILE else lock
+    place = folder_of(lock)
+    folder = place.parent if place.name == LOCK_FILE else place
     locked = read_lock(folder)
     if fresh is None and other is None:
         rebuilt = rebuild(folder, bar=bar, after=after)
@@ -97,7 +106,7 @@ def replicate(
         raise UserError(f"{folder} is not as it was locked, so there is nothing to compare with: {difference}")
     original = study_effects(folder)
     if other is not None:
-        return _report(folder, original, study_effects(other), None)
+        return _report(folder, original, study_effects(folder_of(other)), None)
     with _fresh_study(folder, locked, fresh or 0, seed) as place:
         plan = replace(plan_rebuild(locked), stages=frozenset(AGAIN), raters=fresh, bad=_bad(locked, fresh or 0))
         for step in bench_steps(place, plan, bar=bar):

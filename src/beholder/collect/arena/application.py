@@ -21,10 +21,12 @@ from beholder.collect.server.serve import GRACE_SECONDS, KEEP_ALIVE_SECONDS, add
 from beholder.collect.server.time_limits import LONGEST_SECONDS, TimeLimit
 
 
-def create_arena(folder: Path, url: str, *, limited: bool = True, fill: bool = True) -> FastAPI:
+def create_arena(
+    folder: Path, url: str, *, limited: bool = True, fill: bool = True, own_prompts: bool = False
+) -> FastAPI:
     """Create the application that serves one arena; load tests switch the rate limits off by ``limited``."""
     app = FastAPI(title="beholder arena", version=__version__, docs_url=None, redoc_url=None)
-    app.state.service = service = ArenaService(folder, url)
+    app.state.service = service = ArenaService(folder, url, own_prompts=own_prompts)
     if fill:
         service.served.fill()
         service.measure_styles()
@@ -38,10 +40,12 @@ def create_arena(folder: Path, url: str, *, limited: bool = True, fill: bool = T
     return app
 
 
-def serve_arena(folder: Path, url: str, *, host: str, port: int, say: Callable[[str], None]) -> None:
+def serve_arena(
+    folder: Path, url: str, *, host: str, port: int, say: Callable[[str], None], own_prompts: bool = False
+) -> None:
     """Serve until interrupted."""
     listening = listen(host, port)
-    app = create_arena(folder, url, fill=False)
+    app = create_arena(folder, url, fill=False, own_prompts=own_prompts)
     address = address_of(listening)
     say(f"voters: {address}/\nboard:  {address}/board\nStop with Ctrl-C; nothing is lost.")
     signal.signal(signal.SIGTERM, lambda *_: None)
@@ -67,3 +71,5 @@ def serve_arena(folder: Path, url: str, *, host: str, port: int, say: Callable[[
         stop.set()
         renewing.join(timeout=GRACE_SECONDS)
         service.database.engine.dispose()
+        if service.live is not None:
+            service.live.close()

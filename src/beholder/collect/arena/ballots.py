@@ -1,7 +1,8 @@
 """Pairs served and votes taken, each in one transaction: a vote is on the disk before it is acknowledged."""
 
 import secrets as randomness
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Connection, Row, insert, select, update
 
 from beholder.arena.pair_choice import draw_pair
+from beholder.arena.suspicion import FIRST_PROBE, PROBED
 from beholder.collect.arena.catalogue import ArenaImages
 from beholder.collect.arena.schema import ballots, voters, votes
 from beholder.errors import RefusedError
@@ -45,6 +47,8 @@ class Draw:
 
     plan: PairPlan
     entries: tuple[str, ...]
+    probes: Mapping[str, Sequence[tuple[str, str, str]]] = field(default_factory=dict)
+    """Voter who is suspect -> two entries and a prompt, of which one would tell."""
 
 
 def open_ballot(connection: Connection, voter: Row[Any]) -> Row[Any] | None:
@@ -84,17 +88,24 @@ def serve_ballot(
             voter=voter.voter,
             number=number,
             served=now,
-            **_drawn(connection, voter, draw, images, rng),
+            **_drawn(connection, voter, number, draw, images, rng),
         )
     )
     return open_ballot(connection, voter)
 
 
 def _drawn(
-    connection: Connection, voter: Row[Any], draw: Draw, images: ArenaImages, rng: np.random.Generator
+    connection: Connection, voter: Row[Any], number: int, draw: Draw, images: ArenaImages, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """A pair of entries and a prompt for both that this voter has seen least."""
+    """A pair of entries and a prompt for both that this voter has seen least; of a suspect, mostly a probe.
+
+    The logged propensity of a pair is its chance with that of being no probe.
+    """
     count = len(draw.entries)
+    probes = [probe for probe in draw.probes.get(voter.voter, ()) if set(probe[:2]) <= set(draw.entries)]
+    suspect = bool(probes) and number >= FIRST_PROBE
+    if suspect and rng.random() < PROBED:
+        return _probe(probes, images, rng) | {"entries": count}
     is_check = bool(rng.random() < CHECK_SHARE)
     drawn = draw_pair(draw.plan, rng)
     first, second = draw.entries[drawn.first], draw.entries[drawn.second]
@@ -113,10 +124,29 @@ def _drawn(
         "second": second,
         "first_image": images.by_prompt[prompt][first],
         "second_image": images.by_prompt[prompt][second],
-        "propensity": 1.0 if is_check else drawn.propensity,
+        "propensity": 1.0 if is_check else drawn.propensity * (1 - PROBED if suspect else 1),
         "even": drawn.even and not is_check,
         "is_check": is_check,
         "entries": count,
+    }
+
+
+def _probe(
+    probes: Sequence[tuple[str, str, str]], images: ArenaImages, rng: np.random.Generator
+) -> dict[str, Any]:
+    """One of the probes, in either order: a check that is no identical pair."""
+    first, second, prompt = probes[int(rng.integers(len(probes)))]
+    if rng.random() < 0.5:
+        first, second = second, first
+    return {
+        "prompt": prompt,
+        "first": first,
+        "second": second,
+        "first_image": images.by_prompt[prompt][first],
+        "second_image": images.by_prompt[prompt][second],
+        "propensity": 1.0,
+        "even": False,
+        "is_check": True,
     }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.arena.style_control import styled_ratings
-from beholder.arena.voter_flags import find_rings, flag_voters, image_gaps
+from beholder.arena.voter_flags import flag_voters
 from beholder.arena.win_rates import anytime_win_rates, even_scores, weighted_win_rates
 from beholder.collect.arena.ballots import WINS
 
@@ -17,9 +17,6 @@ BALLOT = 10
 
 OWN_VOTES = 30
 """Votes from which a voter has a board of their own."""
-
-LEAST_RINGS = 40
-"""Voters below which rings are not looked for."""
 
 COVARIATES = ("saturation", "size", "sharpness", "prompt length")
 
@@ -151,38 +148,21 @@ def style_differences(table: VoteTable, styles: Mapping[str, Sequence[float]]) -
     return np.asarray(image_styles[table.first_image] - image_styles[table.second_image], np.float64)
 
 
-def flagged_voters(table: VoteTable, *, seed: int) -> dict[str, list[str]]:
-    """Return the reasons of every voter who stands out; for the researcher, never for the board."""
+def flag_single_voters(table: VoteTable) -> dict[str, list[str]]:
+    """Return the reasons of every voter who stands out by themselves; for the researcher, never for the board."""
     reasons: dict[str, list[str]] = {}
     if len(table.voter) == 0:
         return reasons
-    used, checks = table.counted, table.is_check
+    used, identical = table.counted, table.is_check & (table.first == table.second)
     flags = flag_voters(
         table.voter[used],
         table.wins[used],
         table.seconds[used],
-        table.voter[checks],
-        table.wins[checks] != 0.5,
+        table.voter[identical],
+        table.wins[identical] != 0.5,
         voters=len(table.voters),
     )
     flagged_by = {"fast": flags.fast, "one side": flags.sided, "identical pairs": flags.careless}
-    if len(table.voters) >= LEAST_RINGS:
-        gap = image_gaps(
-            table.first_image[used], table.second_image[used], table.wins[used], images=len(table.images)
-        )
-        rng = np.random.default_rng(seed)
-        rings = find_rings(
-            table.voter[used],
-            table.first[used],
-            table.second[used],
-            table.wins[used],
-            gap,
-            voters=len(table.voters),
-            entries=len(table.entries),
-            rng=rng,
-            worlds=199,
-        )
-        flagged_by["ring"] = rings.member
     for reason, who in flagged_by.items():
         for number in np.flatnonzero(who):
             reasons.setdefault(table.voters[int(number)], []).append(reason)

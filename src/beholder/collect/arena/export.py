@@ -9,8 +9,10 @@ from typing import Any
 import polars as pl
 from sqlalchemy import select
 
-from beholder.collect.arena.board import flagged_voters, vote_table
+from beholder.collect.arena.board import vote_table
+from beholder.collect.arena.own_prompts import OWN
 from beholder.collect.arena.schema import ballots, entries, open_arena, voters, votes
+from beholder.collect.arena.suspects import flagged_voters
 from beholder.study.kinds.pair import PairQuestion
 from beholder.study.question import Design
 from beholder.study.study import FILE_NAME, Study, dump_study, load_study
@@ -31,7 +33,7 @@ def export_arena(folder: Path, url: str) -> str:
     """Write prompts, images, trials with their propensities, sessions and answers; return what was written.
 
     The images stay where they are: the new study refers to their files. Checks on identical pairs are attention
-    trials.
+    trials. Probes of suspect voters, and votes on voters' own prompts, are in the arena's database alone.
     """
     study, store = load_study(folder), Store(folder)
     database = open_arena(url)
@@ -44,6 +46,7 @@ def export_arena(folder: Path, url: str) -> str:
             .order_by(ballots.c.voter, ballots.c.number)
         ).all()
     database.engine.dispose()
+    every_row, rows = rows, [row for row in rows if _is_of_study(row)]
     slots = {row.voter: number for number, row in enumerate(person for person in people if person.votes)}
     place = folder / ROOM
     paths = [str(folder.resolve() / path) for path in store.read("images")["path"]]
@@ -69,11 +72,16 @@ def export_arena(folder: Path, url: str) -> str:
     place.mkdir(exist_ok=True)
     Store(place).write(frames, Provenance("import", {"format": "arena", "source": "arena"}, study.seed, {}))
     (place / FILE_NAME).write_text(dump_study(arena), encoding="utf-8")
-    table = vote_table(sorted(rows, key=lambda row: (row.at, row.ballot)), names)
-    flagged = flagged_voters(table, seed=study.seed)
+    table = vote_table(sorted(every_row, key=lambda row: (row.at, row.ballot)), names)
+    flagged = flagged_voters(table)
     (place / FLAGGED).write_text(json.dumps(flagged, indent=2) + "\n", encoding="utf-8")
     stand_out = f" {len(flagged):,} voters stand out: see {place / FLAGGED}." if flagged else ""
     return f"arena: {len(rows):,} votes of {len(slots):,} voters in {place}.{stand_out} Next: beholder run {place}"
+
+
+def _is_of_study(row: Any) -> bool:  # noqa: ANN401 - a row
+    """Whether a vote is on images of the study: neither a probe, nor on a voter's own prompt."""
+    return not row.first_image.startswith(OWN) and (not row.is_check or row.first == row.second)
 
 
 def _trial(row: Any, slot: int, prompt_of: dict[str, str]) -> dict[str, object]:  # noqa: ANN401 - a row

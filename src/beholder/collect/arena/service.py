@@ -4,6 +4,7 @@ come."""
 import logging
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,13 @@ from sqlalchemy import Connection, Row, func, insert, select
 
 from beholder.arena.pair_choice import EVEN, exposures, plan_arena
 from beholder.collect.arena.ballots import Draw
-from beholder.collect.arena.board import COVARIATES, VoteTable, build_board, flagged_voters, vote_table
+from beholder.collect.arena.board import COVARIATES, VoteTable, build_board, vote_table
 from beholder.collect.arena.catalogue import TOKEN, ArenaImages, active_entries, load_images, register
+from beholder.collect.arena.own_prompts import OWN, approved_images, makers_of_entries
 from beholder.collect.arena.schema import ballots, entries, log, open_arena, secrets, styles, voters, votes
+from beholder.collect.arena.suspects import find_suspects, flagged_voters
 from beholder.collect.display.served_images import ServedImages
+from beholder.collect.live.room import LiveRoom
 from beholder.collect.session.cookies import token_of
 from beholder.collect.session.identity import hash_of, opaque
 from beholder.errors import RefusedError, StageError
@@ -36,9 +40,11 @@ faults = logging.getLogger(__name__)
 class ArenaService:
     """The service of one arena. Whatever it keeps in memory can be made again from the database."""
 
-    def __init__(self, folder: Path, url: str) -> None:
+    def __init__(self, folder: Path, url: str, *, own_prompts: bool = False) -> None:
         self.folder, self.study = folder, load_study(folder)
         self.images = load_images(folder)
+        makers = makers_of_entries(self.study, folder, self.images.entries) if own_prompts else {}
+        self.live = LiveRoom(folder, makers) if own_prompts else None
         self.database = open_arena(url)
         with self.database.writing() as connection:
             register(connection, self.images)
@@ -102,11 +108,16 @@ class ArenaService:
                 .order_by(votes.c.at, votes.c.ballot)
             ).all()
             events = connection.execute(select(log).where(log.c.kind != "started").order_by(log.c.id)).all()
+        approved = approved_images(self.live)
+        rows = [row for row in rows if not row.first_image.startswith(OWN) or _may_count(row, approved)]
         if len(active) < 2:
             raise StageError("an arena needs at least two entries that are not retired")
         table = vote_table(rows, [row.entry for row in history])
-        self.draw = _draw(table, tuple(active))
+        suspects = find_suspects(table, self.images)
+        probes = {} if suspects is None else suspects.probes
+        self.draw = replace(_draw(table, tuple(active)), probes=probes)
         self.table = table
+        self._measure_own(table, approved)
         self.board = self._board(table, history, events, count)
         self._known = count
 
@@ -130,12 +141,21 @@ class ArenaService:
 
     def flagged(self) -> dict[str, list[str]]:
         """Voters who stand out, for whoever runs the arena."""
-        return flagged_voters(self.table, seed=self.study.seed)
+        return flagged_voters(self.table)
 
     def _styles(self) -> dict[str, tuple[float, float, float, float]]:
         with self.database.reading() as connection:
             rows = connection.execute(select(styles)).all()
-        return {row.image: (row.saturation, row.size, row.sharpness, self._lengths[row.image]) for row in rows}
+        lengths = self._lengths
+        return {row.image: (row.saturation, row.size, row.sharpness, lengths.get(row.image, 0.0)) for row in rows}
+
+    def _measure_own(self, table: VoteTable, approved: dict[str, Path]) -> None:
+        """Measure the style of approved images on voters' own prompts; both of a pair have the same prompt."""
+        with self.database.reading() as connection:
+            measured = set(connection.scalars(select(styles.c.image)))
+        for name in [name for name in table.images if name in approved and name not in measured]:
+            with self.database.writing() as connection:
+                connection.execute(insert(styles).values(image=name, **file_style(approved[name])._asdict()))
 
     def measure_styles(self) -> None:
         """Measure the style of images that are new; one that cannot be read has none."""
@@ -151,6 +171,10 @@ class ArenaService:
                 continue
             with self.database.writing() as connection:
                 connection.execute(insert(styles).values(image=name, **style._asdict()))
+
+
+def _may_count(row: Row[Any], approved: dict[str, Path]) -> bool:
+    return row.first_image in approved and row.second_image in approved
 
 
 def keep_renewing(service: ArenaService, stop: threading.Event) -> None:

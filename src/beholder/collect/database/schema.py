@@ -1,5 +1,6 @@
 """The server's database: its tables, engines and transactions."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,8 +24,11 @@ from sqlalchemy import (
     UniqueConstraint,
     create_engine,
     event,
+    func,
+    select,
 )
-from sqlalchemy.pool import NullPool, QueuePool
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool
 
 from beholder.collect.database.group_commit import GroupCommit, end_with_its_transaction
 from beholder.collect.database.private_files import make_private
@@ -200,6 +204,27 @@ replacements = Table(
 """Trials of other slots that a running session has in its plan instead of skipped ones: no other rater gets them.
 The rows are deleted when the session ends."""
 
+gold_paces = Table(
+    "gold_paces",
+    metadata,
+    Column("session", String, ForeignKey("sessions.session"), primary_key=True),
+    Column("pace", JSON, nullable=False),
+    Column("next_gold", String),
+)
+"""How often a running session of a trusted rater is checked, as the panel knew it when the session began, and the
+gold trial that comes next; deleted when the session ends, and never exported."""
+
+thinned = Table(
+    "thinned",
+    metadata,
+    Column("session", String, ForeignKey("sessions.session"), primary_key=True),
+    Column("trial", String, ForeignKey("trials.trial"), primary_key=True),
+    Column("instead", String),
+    Column("at", Float, nullable=False),
+)
+"""Gold trials that a session of a trusted rater was spared, each with the test trial that was asked instead of it,
+if a slot could spare one."""
+
 comments = Table(
     "comments",
     metadata,
@@ -288,6 +313,12 @@ class Timeouts:
     statement: float | None
 
 
+IDLE_SECONDS = 5.0
+"""A pooled connection that was used more recently is not tested before its next use, which saves a round trip."""
+
+USED = "used"
+"""Key of a pooled connection's notes: when it was last returned."""
+
 SERVING = Timeouts(lock=4, turn=5, pool=8, connection=4, statement=20)
 """For a request: short, because the page repeats it when the database is busy."""
 
@@ -306,8 +337,10 @@ class Database:
         tables: MetaData = metadata,
         revisions: tuple[str, ...] = REVISIONS,
         migrations: str = MIGRATIONS,
+        writers_lock: int | None = None,
     ) -> None:
         self.url = url
+        self._writers_lock = writers_lock
         self._tables, self._revisions, self._migrations = tables, revisions, migrations
         self.is_sqlite = url.startswith("sqlite")
         if self.is_sqlite:
@@ -316,7 +349,7 @@ class Database:
             self._unpooled = _sqlite(url, timeouts, poolclass=NullPool)
         else:
             pool = {"pool_size": 10, "max_overflow": 10, "pool_timeout": timeouts.pool}
-            self.engine = _postgresql(url, timeouts, pool_pre_ping=True, **pool)
+            self.engine = _postgresql(url, timeouts, **pool)
             self._unpooled = _postgresql(url, timeouts, poolclass=NullPool)
         self._group_commit = GroupCommit(self.engine, patience=timeouts.turn)
 
@@ -342,8 +375,11 @@ class Database:
 
         SQLite has one writer: threads of this process take turns instead of finding the file locked, and share one
         flush to disk; a transaction takes the write lock at once, so that two processes queue and do not deadlock.
+        PostgreSQL has many, unless the database was opened with a lock that all its writers take.
         """
         with self._group_commit.turn() if self.is_sqlite else self.engine.begin() as connection:
+            if self._writers_lock is not None and not self.is_sqlite:
+                connection.execute(select(func.pg_advisory_xact_lock(self._writers_lock)))
             yield connection
 
 
@@ -381,4 +417,22 @@ def _postgresql(url: str, timeouts: Timeouts, **pool: Any) -> Engine:  # noqa: A
                 cursor.execute(f"SET statement_timeout = {1000 * timeouts.statement:.0f}")
         connection.commit()  # else a rollback would undo the settings
 
+    @event.listens_for(engine, "checkin")
+    def note_use(_: object, record: ConnectionPoolEntry) -> None:
+        record.info[USED] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def ping_if_idle(connection: Any, record: ConnectionPoolEntry, _: object) -> None:  # noqa: ANN401 - psycopg's own
+        if time.monotonic() - record.info.get(USED, float("inf")) > IDLE_SECONDS:
+            ping(connection)
+
     return engine
+
+
+def ping(connection: Any) -> None:  # noqa: ANN401 - psycopg's own
+    """Have the pool replace a connection that the database has closed."""
+    try:
+        connection.execute("SELECT 1")
+        connection.rollback()
+    except Exception as error:  # whatever it is, another connection may do
+        raise DisconnectionError(str(error)) from error

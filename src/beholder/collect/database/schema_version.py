@@ -8,7 +8,7 @@ from sqlalchemy.exc import DBAPIError
 
 from beholder.errors import StageError
 
-REVISIONS = ("1", "2", "3")
+REVISIONS = ("1", "2", "3", "4")
 """The revisions of ``migrations/versions``, earliest first; a test compares the two."""
 
 BASELINE, CURRENT = REVISIONS[0], REVISIONS[-1]

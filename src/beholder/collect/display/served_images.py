@@ -130,6 +130,15 @@ class ServedImages:
             broken = {image: reason for image, reason in self._broken.items() if image in self._pictures}
         return CacheProgress(done, total, filling, broken)
 
+    @property
+    def names(self) -> list[str]:
+        """The images of the study."""
+        return list(self._pictures)
+
+    def content_id(self, image: str) -> str:
+        """Return what tells an encoded image from any other."""
+        return self._job(image).file.name
+
     def path_of(self, image: str) -> str:
         """Return the path of an image file, as the study names it."""
         return self._pictures[image].path

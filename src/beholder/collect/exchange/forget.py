@@ -15,6 +15,7 @@ from beholder.collect.database.schema import (
     Database,
     comments,
     events,
+    gold_paces,
     identities,
     invitations,
     job_surveys,
@@ -26,7 +27,9 @@ from beholder.collect.database.schema import (
     sessions,
     skips,
     slots,
+    thinned,
 )
+from beholder.collect.live.forget import forget_authors
 from beholder.collect.researcher.slots import settle_slots
 from beholder.collect.session.identity import PSEUDONYM_KEY, pseudonym, replace_pseudonym_key
 from beholder.errors import StageError
@@ -75,7 +78,10 @@ def forget_rater(folder: Path, url: str, rater: str, *, keep_answers: bool) -> R
     with database.writing() as connection:
         if connection.scalar(select(persons.c.person).where(persons.c.person == rater)) is None:
             raise StageError(f"{folder}: there is no rater {rater}. The researcher's page lists all raters.")
+        written = list(connection.scalars(select(sessions.c.session).where(sessions.c.person == rater)))
         receipt = _forget(connection, folder, rater, keep_answers=keep_answers)
+    if not keep_answers:
+        forget_authors(folder, written)
     _scrub(database)
     return receipt
 
@@ -145,7 +151,10 @@ def _forget(connection: Connection, folder: Path, rater: str, *, keep_answers: b
         .values(session=None, lease_until=0.0)
     )
     connection.execute(update(slots).where(slots.c.session.in_(rater_sessions)).values(session=None))
-    for table in (replacements, responses, skips, comments, prototype_feedback, job_surveys, events):
+    for table in (
+        *(gold_paces, thinned, replacements, responses, skips),
+        *(comments, prototype_feedback, job_surveys, events),
+    ):
         connection.execute(delete(table).where(table.c.session.in_(rater_sessions)))
     connection.execute(delete(sessions).where(sessions.c.person == rater))
     connection.execute(delete(persons).where(persons.c.person == rater))

@@ -16,6 +16,7 @@ from beholder.collect.database.schema import (
     Database,
     comments,
     control,
+    gold_paces,
     job_surveys,
     pictures,
     prototype_feedback,
@@ -26,6 +27,7 @@ from beholder.collect.database.schema import (
     sessions,
     skips,
     slots,
+    thinned,
     trials,
 )
 from beholder.collect.database.unavailable import usable_database
@@ -105,6 +107,8 @@ def _create_secrets(connection: Connection) -> None:
 
 def _fill(connection: Connection, store: Store) -> None:
     for table in (
+        gold_paces,
+        thinned,
         replacements,
         skips,
         comments,

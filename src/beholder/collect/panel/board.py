@@ -1,8 +1,9 @@
 """The board of a panel: seats, proposals and votes, all in the open log."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 
 from beholder.care.governance import CHOICES, Choice, Outcome, Role, check_board, count_votes
 from beholder.collect.panel.open_log import write_entry
@@ -76,6 +77,9 @@ def vote(
     connection.execute(delete(votes).where(votes.c.proposal == number, votes.c.member == member))
     connection.execute(insert(votes).values(proposal=number, member=member, choice=choice, reason=reason, at=now))
     outcome = outcome_of(connection, number)
+    if outcome.status != "open":
+        here = proposals.c.id == number
+        connection.execute(update(proposals).where(here).values(outcome=asdict(outcome)))
     detail = {"proposal": number, "member": member, "choice": choice, "reason": reason, "status": outcome.status}
     write_entry(connection, "vote", detail, now=now)
     return outcome
@@ -91,6 +95,9 @@ def outcome_of(connection: Connection, number: int) -> Outcome:
     Returns:
         How they stand.
     """
+    decided = connection.scalar(select(proposals.c.outcome).where(proposals.c.id == number))
+    if decided is not None:
+        return Outcome(**(decided | {"missing": tuple(decided["missing"])}))
     board: dict[str, Role] = {row.member: row.role for row in connection.execute(select(seats))}
     cast: dict[str, Choice] = {
         row.member: row.choice for row in connection.execute(select(votes).where(votes.c.proposal == number))

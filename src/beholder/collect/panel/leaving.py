@@ -17,16 +17,20 @@ from beholder.collect.panel.schema import (
     members,
     payments,
     postings,
+    proposals,
     rater_logins,
     raters,
     ratings,
+    seats,
     standings,
+    trust,
+    votes,
     work,
 )
 from beholder.errors import StageError
 
 HOLDING = (
-    *(identities, contacts, links, rater_logins, interests, standings),
+    *(identities, contacts, links, rater_logins, interests, standings, trust),
     *(members, work, ratings, flags, appeals),
 )
 """Tables with rows of a rater, besides the ledger."""
@@ -86,6 +90,9 @@ def forget_rater(database: Database, rater: str, *, now: float) -> int:
         for table in HOLDING:
             deleted += connection.execute(delete(table).where(table.c.rater == rater)).rowcount
         connection.execute(update(payments).where(payments.c.rater == rater).values(rater=nobody))
+        connection.execute(update(proposals).where(proposals.c.by == rater).values(by=nobody))
+        connection.execute(delete(votes).where(votes.c.member == rater))
+        connection.execute(delete(seats).where(seats.c.member == rater))
         account = postings.c.account == f"rater:{rater}"
         connection.execute(update(postings).where(account).values(account=f"rater:{nobody}"))
         deleted += connection.execute(delete(raters).where(raters.c.rater == rater)).rowcount

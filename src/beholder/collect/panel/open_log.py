@@ -57,6 +57,23 @@ def read_log(connection: Connection) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
+def latest_entries(connection: Connection, count: int) -> tuple[Entry, ...]:
+    """Return the latest entries, latest first; an error where one of them was changed.
+
+    Args:
+        connection: In any transaction.
+        count: How many at most.
+
+    Returns:
+        The entries.
+    """
+    rows = connection.execute(select(log).order_by(log.c.id.desc()).limit(count + 1)).all()
+    for row, before in zip(rows[:count], [*(each.hash for each in rows[1:]), ""], strict=False):
+        if row.hash != _seal(before, row.at, row.kind, row.detail):
+            raise StorageError(f"entry {row.id} of the open log was changed, or an entry before it removed")
+    return tuple(Entry(row.at, row.kind, row.detail, row.hash) for row in rows[:count])
+
+
 def _seal(before: str, at: float, kind: str, detail: dict[str, Any]) -> str:
     content = json.dumps([before, at, kind, detail], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(content.encode()).hexdigest()

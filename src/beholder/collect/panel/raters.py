@@ -1,15 +1,16 @@
 """Raters of a panel as the researcher sees them: quality over their sessions, drift and reputation."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, insert, select
 
 from beholder.care.boomerang import reputation
 from beholder.care.drift import Drift, find_drift
 from beholder.care.early_quality import PanelAccuracy, fit_panel, predict_accuracy
-from beholder.care.gold_schedule import CONSTANT, TRUSTED_AFTER, gold_schedule
+from beholder.care.gold_pace import CONSTANT, GoldPace
+from beholder.care.gold_schedule import TRUSTED_AFTER, gold_schedule
 from beholder.collect.panel.reputations import reputations
-from beholder.collect.panel.schema import raters, work
+from beholder.collect.panel.schema import raters, trust, work
 from beholder.stats.estimate import Estimate
 from beholder.stats.intervals.proportions import wilson
 
@@ -84,6 +85,29 @@ def rater_records(connection: Connection, researcher: str) -> list[RaterRecord]:
     return records
 
 
+def write_trust(connection: Connection, *, now: float) -> int:
+    """Note which raters are trusted, and how often these are checked; whoever had an alarm is not among them.
+
+    Args:
+        connection: In a write transaction.
+        now: The time.
+
+    Returns:
+        The number of trusted raters.
+    """
+    gold: dict[str, list[int]] = {}
+    for row in connection.execute(select(work.c.rater, work.c.gold).order_by(work.c.started, work.c.session)):
+        gold.setdefault(row.rater, []).extend(row.gold)
+    checked = {rater: answers for rater, answers in gold.items() if answers}
+    panel = fit_panel([sum(x) for x in checked.values()], [len(x) for x in checked.values()]) if checked else None
+    paces = {rater: _pace(answers, _drift(answers, panel)) for rater, answers in checked.items()}
+    rows = [{"rater": rater, "pace": asdict(pace), "at": now} for rater, pace in paces.items() if pace is not None]
+    connection.execute(delete(trust))
+    if rows:
+        connection.execute(insert(trust), rows)
+    return len(rows)
+
+
 def _accuracy(gold: list[int]) -> Estimate | None:
     if not gold:
         return None
@@ -113,6 +137,12 @@ def _drift(gold: list[int], panel: PanelAccuracy | None) -> Drift | None:
 
 def _gold_rate(gold: list[int], drift: Drift | None) -> float:
     """Return how often the rater is to be checked: as everybody at first and after an alarm, less with trust."""
+    pace = _pace(gold, drift)
+    return CONSTANT if pace is None else pace.rate
+
+
+def _pace(gold: list[int], drift: Drift | None) -> GoldPace | None:
+    """Return how often a trusted rater is checked; none for a rater with little gold, or with an alarm."""
     if drift is None or len(gold) < TRUSTED_AFTER or drift.alarm is not None:
-        return CONSTANT
-    return float(gold_schedule(drift.baseline).rate(drift.statistic[-1] if len(drift.statistic) else 0.0))
+        return None
+    return gold_schedule(drift.baseline).pace(float(drift.statistic[-1]) if len(drift.statistic) else 0.0)

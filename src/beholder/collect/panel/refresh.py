@@ -12,14 +12,15 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from beholder.collect.database.address import DATABASE, default_url
-from beholder.collect.database.address import FILE_NAME as STUDY_DATABASE
+from beholder.collect.database.address import DATABASE
 from beholder.collect.database.schema import Database
 from beholder.collect.database.unavailable import usable_database
 from beholder.collect.exchange.export import export
+from beholder.collect.panel.raters import write_trust
 from beholder.collect.panel.schema import open_panel, studies
 from beholder.collect.panel.standings import write_skills, write_standings
 from beholder.collect.panel.studies import add_study
+from beholder.collect.panel.study_database import has_database, study_url
 from beholder.errors import UserError
 from beholder.study.study import load_study
 from beholder.tables.store import Store
@@ -40,17 +41,27 @@ def refresh(database: Database, *, now: float) -> list[str]:
     done = []
     for row in rows:
         folder = Path(row.folder)
-        if row.opened is not None and (folder / STUDY_DATABASE).is_file():
-            export(folder, default_url(folder))
+        address = study_url(database.url, row.study, folder)
+        served = row.opened is not None and has_database(database.url, row.study, folder)
+        if served:
+            export(folder, address)
         store = Store(folder)
         if not folder.is_dir() or not store.has("sessions") or not store.read("sessions").height:
             continue
         with database.writing() as connection:
-            add_study(connection, folder, researcher=row.researcher, logged=False, now=now)
+            add_study(
+                connection,
+                folder,
+                researcher=row.researcher,
+                study_url=address if served and not database.is_sqlite else None,
+                logged=False,
+                now=now,
+            )
             write_standings(connection, load_study(folder), store, now=now)
         done.append(row.study)
     with database.writing() as connection:
         write_skills(connection, now=now)
+        write_trust(connection, now=now)
     return done
 
 

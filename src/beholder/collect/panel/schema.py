@@ -33,10 +33,14 @@ from beholder.collect.database.schema import (
 from beholder.errors import StageError
 
 FILE_NAME = "panel.sqlite"
-REVISIONS = ("1", "2")
+REVISIONS = ("1", "2", "3")
 """Versions of these tables; Alembic migrates them as it does those of a study."""
 
 MIGRATIONS = "beholder.collect.panel.migrations"
+
+WRITERS_LOCK = 0x70616E656C
+"""Key of the advisory lock that writers of a panel on PostgreSQL take, so that there is one at a time as on
+SQLite: the open log is a chain, and much is looked up before it is written. Answers are written elsewhere."""
 
 metadata = MetaData()
 
@@ -171,6 +175,15 @@ standings = Table(
 """What a rater's own page says of accuracy and agreement; computed from the tables, with an empty study for skills
 over all of them."""
 
+trust = Table(
+    "trust",
+    metadata,
+    Column("rater", String, ForeignKey("raters.rater"), primary_key=True),
+    Column("pace", JSON, nullable=False),
+    Column("at", Float, nullable=False),
+)
+"""Raters who are checked less than others: how often, and the CUSUM of their gold trials as it is now."""
+
 points = Table(
     "points",
     metadata,
@@ -287,7 +300,9 @@ proposals = Table(
     Column("text", Text, nullable=False),
     Column("by", String, nullable=False),
     Column("at", Float, nullable=False),
+    Column("outcome", JSON),
 )
+"""``outcome``: how the votes stood when it was decided; whoever leaves the board later changes nothing of it."""
 
 votes = Table(
     "votes",
@@ -331,7 +346,12 @@ def open_panel(
     if create:
         folder.mkdir(parents=True, exist_ok=True)
     database = Database(
-        url or panel_url(folder), timeouts, tables=metadata, revisions=REVISIONS, migrations=MIGRATIONS
+        url or panel_url(folder),
+        timeouts,
+        tables=metadata,
+        revisions=REVISIONS,
+        migrations=MIGRATIONS,
+        writers_lock=WRITERS_LOCK,
     )
     database.create()
     return database

@@ -13,6 +13,7 @@ from beholder.collect.database.schema import (
     sessions,
     skips,
     slots,
+    thinned,
     trials,
 )
 from beholder.collect.session.catalogue import OPENING_ROLES
@@ -60,7 +61,7 @@ def refuse_simulated_raters(folder: Path, url: str) -> None:
 
 
 def _has_unsettled_trial() -> ColumnElement[bool]:
-    """Condition that a trial of the slot has neither an answer nor a skip that counts."""
+    """Condition that a trial of the slot has neither an answer nor a skip that counts, and is no spared gold."""
     answered = exists(
         select(responses.c.trial)
         .join(sessions, sessions.c.session == responses.c.session)
@@ -75,6 +76,13 @@ def _has_unsettled_trial() -> ColumnElement[bool]:
         .where(skips.c.trial == trials.c.trial, COUNTS)
         .correlate(trials)
     )
+    spared = exists(
+        select(thinned.c.trial)
+        .join(sessions, sessions.c.session == thinned.c.session)
+        .join(persons, persons.c.person == sessions.c.person)
+        .where(thinned.c.trial == trials.c.trial, COUNTS)
+        .correlate(trials)
+    )
     return exists(
         select(trials.c.trial)
         .where(
@@ -83,6 +91,7 @@ def _has_unsettled_trial() -> ColumnElement[bool]:
             trials.c.role.not_in(NOT_COUNTED),
             not_(answered),
             not_(skipped),
+            not_(spared),
         )
         .correlate(slots)
     )

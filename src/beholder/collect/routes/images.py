@@ -4,7 +4,9 @@ import re
 from typing import Annotated
 
 from fastapi import APIRouter, Cookie, Header, Path, Response
+from fastapi.responses import RedirectResponse
 
+from beholder.collect.display.offloaded_images import VALID_SECONDS
 from beholder.collect.routes.rater import Serving
 from beholder.collect.server.service import COOKIE
 from beholder.collect.server.threads import ImageRoute
@@ -15,6 +17,9 @@ from beholder.images.display import MEDIA_TYPE
 
 HEADERS = {"Cache-Control": "private, max-age=3600, immutable", "Accept-Ranges": "bytes"}
 """A token always names the same image, so the browser may cache it."""
+
+ELSEWHERE = {"Cache-Control": f"private, max-age={VALID_SECONDS / 3:.0f}"}
+"""A signed address may be cached for less time than it is valid."""
 
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
@@ -37,6 +42,9 @@ def get_image(
         image = fetchable_images(service.catalogue, session, prototype=service.prototype is not None).get(token)
         if image is None:
             raise RefusedError(404, "no-image", "there is no such image for this session now")
+    elsewhere = None if service.offloaded is None else service.offloaded.address(image)
+    if elsewhere is not None:
+        return RedirectResponse(elsewhere, 307, headers=ELSEWHERE)
     content = service.images.content(image)
     if part is None or unless is not None:  # no validator is issued, so none can match
         return Response(content, media_type=MEDIA_TYPE, headers=HEADERS)

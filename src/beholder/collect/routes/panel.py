@@ -223,7 +223,10 @@ def post_delete(body: requests.Leave, response: Response, panel: Panel, login: C
         service = panel.services.get(place.study)
         if service is not None and _has_person(service, place.pseudonym):
             options = () if body.answers else ("--keep-answers",)
-            run_child("beholder", "forget", service.folder, "--rater", place.pseudonym, *options, "--json")
+            url = "" if service.database.is_sqlite else service.database.url
+            run_child(
+                "beholder", "forget", service.folder, "--rater", place.pseudonym, *options, "--json", url=url
+            )
     try:
         leaving.forget_rater(panel.database, login.rater, now=panel.now())
     except StageError as error:

@@ -14,6 +14,7 @@ from beholder.collect.panel.payments import GRACE_SECONDS, decide
 from beholder.collect.panel.requests import Name, Text
 from beholder.collect.panel.researcher.frozen_reports import set_frozen
 from beholder.collect.panel.researcher.overview import panel_overview
+from beholder.collect.panel.rules_page import require_own_vote
 from beholder.collect.panel.schema import appeals, members
 from beholder.collect.panel.server.service import PanelService
 from beholder.collect.researcher import access
@@ -243,8 +244,9 @@ def post_propose(body: Propose, panel: Panel, login: Manager) -> JsonObject:
 
 @changing.post("/vote")
 def post_vote(body: Vote, panel: Panel) -> JsonObject:
-    """Enter the vote of a member of the board."""
+    """Enter the vote of a member of the board who has no own page: raters of the panel vote themselves."""
     with panel.database.writing() as connection:
+        require_own_vote(connection, body.member)
         outcome = vote(connection, body.proposal, body.member, body.choice, body.reason, now=panel.now())
     return {"status": outcome.status}
 

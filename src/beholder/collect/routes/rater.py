@@ -13,13 +13,16 @@ from beholder.collect.database.schema import (
     prototype_feedback,
     responses,
     skips,
+    thinned,
 )
+from beholder.collect.live.forget import forget_authors
 from beholder.collect.server.prefix import prefix_of
 from beholder.collect.server.service import COOKIE, Service
 from beholder.collect.session import messages
 from beholder.collect.session.active_time import add_active_time
 from beholder.collect.session.admission import Admission, admit, read_arrival
 from beholder.collect.session.answers import TIMING, accept_answer
+from beholder.collect.session.arrival import PanelVisitor
 from beholder.collect.session.completion import end_session
 from beholder.collect.session.consent import consent_hash, consent_text
 from beholder.collect.session.cookies import PANEL_COOKIE
@@ -159,7 +162,9 @@ def post_answer(body: messages.Answer, service: Serving, beholder: SessionCookie
     with service.database.writing() as connection:
         session, now = service.session(connection, beholder), service.now()
         service.renew_lease(connection, session, now=now)
-        accepted = accept_answer(connection, service.catalogue, service.study, session, body, now=now)
+        accepted = accept_answer(
+            connection, service.catalogue, service.study, session, body, now=now, live=service.live
+        )
         _require_owner_to_end(service, accepted.session, beholder)
         state = service.state(connection, accepted.session)
     has_feedback = accepted.right is not None
@@ -211,12 +216,13 @@ def post_withdraw(body: messages.Withdraw, service: Serving, beholder: SessionCo
             invalidate_unfinished_blocks(connection, service.catalogue, session)
             session = end_session(connection, service.study, session, "withdrawn", now=service.now())
         if body.delete:
-            for table in (responses, skips, comments, prototype_feedback, job_surveys):
+            for table in (responses, skips, thinned, comments, prototype_feedback, job_surveys):
                 connection.execute(delete(table).where(table.c.session == name))
             of_answers = events.c.kind.in_((SPOILED, TIMING))
             connection.execute(delete(events).where(events.c.session == name, of_answers))
             reopen_slots(connection, service.catalogue, session)
             session = change(connection, name, screen=None)
+            forget_authors(service.folder, [name])
         return service.state(connection, session)
 
 
@@ -238,7 +244,7 @@ def post_time(body: messages.ActiveTime, service: Serving, beholder: SessionCook
 
 
 def _enter(
-    service: Service, body: messages.Enter, cookie: str | None, panel_rater: str | None
+    service: Service, body: messages.Enter, cookie: str | None, panel_rater: PanelVisitor | None
 ) -> tuple[Admission, State]:
     arrival = read_arrival(service.catalogue, service.study, service.proofs, body, panel_rater=panel_rater)
     with service.database.writing() as connection:

@@ -87,6 +87,7 @@ def get_overview(service: Serving, login: SignedIn) -> JsonObject:
         "csrf": login.csrf,
         "formats": formats_for(service.study, FORMATS),
         "prototype": service.prototype is not None,
+        "moderated": service.live is not None,
     }
 
 

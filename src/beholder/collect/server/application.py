@@ -6,33 +6,48 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from beholder import __version__
-from beholder.collect.routes import images, pages, prototype, rater, researcher_pages
+from beholder.collect.routes import images, live, pages, prototype, rater, researcher_pages
 from beholder.collect.server.error_replies import handle_errors
 from beholder.collect.server.guard import Guard
+from beholder.collect.server.observation import Observation
+from beholder.collect.server.operation import Operation
 from beholder.collect.server.readiness import Readiness
 from beholder.collect.server.service import Service
 from beholder.collect.server.time_limits import LONGEST_SECONDS, TimeLimit
 
 
 def create_app(
-    folder: Path, url: str, *, limited: bool = True, fill: bool = True, longest_seconds: float = LONGEST_SECONDS
+    folder: Path,
+    url: str,
+    *,
+    limited: bool = True,
+    fill: bool = True,
+    longest_seconds: float = LONGEST_SECONDS,
+    operation: Operation | None = None,
 ) -> FastAPI:
     """Create the application that serves one study; load tests switch the rate limits off by ``limited``.
 
     With ``fill`` all images are encoded before the function returns; without it, other processes encode them.
     """
+    operation = operation or Operation()
     app = FastAPI(title="beholder", version=__version__, docs_url=None, redoc_url=None)
-    app.state.service = service = Service(folder, url)
+    app.state.service = service = Service(folder, url, images_at=operation.images)
     if fill:
         service.images.fill()
-    app.state.readiness = Readiness(folder, service.database)
-    for router in (rater.router, images.router, pages.router, prototype.router, researcher_pages.router):
+    app.state.readiness = Readiness(folder, service.database, operation)
+    for router in (
+        *(rater.router, images.router, live.router, pages.router, prototype.router),
+        researcher_pages.router,
+    ):
         app.router.routes.extend(router.routes)  # as they are: including a router would build each of them again
     app.mount("/static", pages.static_files(), name="static")
     handle_errors(app)
     app.add_middleware(HeadRequests)
     app.add_middleware(TimeLimit, seconds=longest_seconds)
-    app.add_middleware(Guard, key=service.catalogue.secret("token"), limited=limited)
+    origin = "" if service.offloaded is None else service.offloaded.origin
+    app.add_middleware(Guard, key=service.catalogue.secret("token"), limited=limited, images_from=origin)
+    if operation.metrics or operation.log_json:
+        app.add_middleware(Observation, operation=operation)
     return app
 
 

@@ -1,7 +1,7 @@
 """Middleware that limits request bodies and request rates, and adds security headers to every reply."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network
 
@@ -87,8 +87,13 @@ class Guard:
     ones: the holder of a valid cookie is never refused for what others behind the same address do.
     """
 
-    def __init__(self, app: ASGIApp, *, key: str, cookie: str = RATER_COOKIE, limited: bool = True) -> None:
+    def __init__(
+        self, app: ASGIApp, *, key: str, cookie: str = RATER_COOKIE, limited: bool = True, images_from: str = ""
+    ) -> None:
+        """``images_from``: another origin that pages may fetch images from."""
         self._app, self._key, self._cookie, self._limited = app, key, cookie, limited
+        policy = POLICY.replace("connect-src 'self'", f"connect-src 'self' {images_from}".rstrip())
+        self._headers = HEADERS | {"Content-Security-Policy": policy}
         self._entries = Buckets(ENTRIES, ENTRIES_A_SECOND)
         self._returns = Buckets(RETURNS, RETURNS_A_SECOND)
         self._sign_ins = Buckets(SIGN_INS, SIGN_INS_A_SECOND)
@@ -106,7 +111,7 @@ class Guard:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _add_headers(path, message)
+                _add_headers(path, message, self._headers)
                 if 400 <= message["status"] < 500 and message["status"] != 429:
                     self._faults.take(requester)
                 elif message["status"] < 300 and holder is None and path.startswith(f"{RESEARCHER}/api/"):
@@ -207,9 +212,9 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _add_headers(path: str, message: Message) -> None:
+def _add_headers(path: str, message: Message, security: Mapping[str, str]) -> None:
     headers = MutableHeaders(raw=message.setdefault("headers", []))
-    for name, value in HEADERS.items():
+    for name, value in security.items():
         headers.setdefault(name, value)
     if path.startswith("/api/"):
         headers.setdefault("Cache-Control", "no-store")  # an image says otherwise, a refusal of one does not

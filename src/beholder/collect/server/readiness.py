@@ -1,4 +1,4 @@
-"""The readiness check: the database accepts a transaction, and the disk has free space."""
+"""The readiness check: the database accepts a transaction, the disk has free space, nobody asked it to stop."""
 
 import asyncio
 import shutil
@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlalchemy.exc import SQLAlchemyError
 
 from beholder.collect.database.schema import Database, responses, sessions
+from beholder.collect.server.operation import Operation
 from beholder.collect.server.threads import PROBES
 from beholder.errors import StorageError
 
@@ -18,12 +19,14 @@ NO_SESSION = ""
 class Readiness:
     """The check, run one at a time so that probes of a hanging database do not pile up."""
 
-    def __init__(self, folder: Path, database: Database) -> None:
-        self._folder, self._database = folder, database
+    def __init__(self, folder: Path, database: Database, operation: Operation) -> None:
+        self._folder, self._database, self._operation = folder, database, operation
         self._running: asyncio.Task[str] | None = None
 
     async def faults(self) -> dict[str, str]:
-        """Return the faults by component (``database``, ``disk``); empty if the server is ready."""
+        """Return the faults by component (``database``, ``disk``, ``server``); empty if the server is ready."""
+        if self._operation.is_draining:
+            return {"server": "it is about to stop; send requests elsewhere"}
         faults = {"database": await self._database_fault(), "disk": await PROBES.run(disk_fault, self._folder)}
         return {part: fault for part, fault in faults.items() if fault}
 

@@ -6,7 +6,8 @@ import os
 import signal
 import socket
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError, OperationalError
-from uvicorn.supervisors import Multiprocess
 
 from beholder import __version__
 from beholder.collect.database.address import DATABASE
@@ -22,11 +22,14 @@ from beholder.collect.database.clock import set_clock
 from beholder.collect.database.schema import Database, control
 from beholder.collect.database.schema_version import is_current
 from beholder.collect.display.fill_cache import filling
-from beholder.collect.display.served_images import ServedImages
+from beholder.collect.display.offloaded_images import copying
 from beholder.collect.researcher.sign_in_link import researcher_address
 from beholder.collect.server.application import create_app
 from beholder.collect.server.child_process import run_child
 from beholder.collect.server.disk import disk_watched
+from beholder.collect.server.observation import METRICS
+from beholder.collect.server.operation import Operation, operating, operation_of_process
+from beholder.collect.server.processes import DrainingProcesses, DrainingServer
 from beholder.collect.server.service import Service
 from beholder.errors import StageError
 from beholder.study.study import FILE_NAME
@@ -131,7 +134,15 @@ def address_of(listening: socket.socket) -> str:
 
 
 def serve(
-    folder: Path, url: str, *, host: str, port: int, processes: int, say: Say, rehearsal: bool = False
+    folder: Path,
+    url: str,
+    *,
+    host: str,
+    port: int,
+    processes: int,
+    say: Say,
+    rehearsal: bool = False,
+    operation: Operation | None = None,
 ) -> None:
     """Serve until interrupted; several processes share one PostgreSQL database.
 
@@ -145,26 +156,62 @@ def serve(
     link = researcher_address(folder, url, address)
     raters = "nobody is admitted to a rehearsal" if rehearsal else f"{address}/"
     say(f"raters:     {raters}\nresearcher: {link}\nStop with Ctrl-C; nothing is lost.")
-    settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
-    settings |= {"ws": "none", "lifespan": "off"}
-    settings |= {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}
     signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and the final export still runs
-    if processes == 1:
-        app = create_app(folder, url, fill=False)
-        gc.freeze()  # what exists now stays: scanning it for garbage would only delay answers
-        gc.enable()
-        images: ServedImages = app.state.service.images
-        with filling(images), disk_watched(folder), suppress(KeyboardInterrupt):  # uvicorn raises it at its end
-            uvicorn.Server(uvicorn.Config(app, **settings)).run(sockets=[listening])
-        return
+    with operating(operation or Operation()) as shared:
+        settings = _uvicorn_settings(host, port, shared)
+        if processes == 1:
+            _serve_here(folder, url, listening, settings, shared)
+        else:
+            _serve_by_processes(folder, url, listening, settings | {"workers": processes}, shared)
+
+
+def _uvicorn_settings(host: str, port: int, operation: Operation) -> dict[str, Any]:
+    settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
+    if operation.log_json:
+        settings["log_config"] = None  # its records go where all others go
+    settings |= {"ws": "none", "lifespan": "off"}
+    return settings | {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}
+
+
+def _serve_here(
+    folder: Path, url: str, listening: socket.socket, settings: dict[str, Any], operation: Operation
+) -> None:
+    """Serve in this process."""
+    app = create_app(folder, url, fill=False, operation=operation)
+    gc.freeze()  # what exists now stays: scanning it for garbage would only delay answers
+    gc.enable()
+    service: Service = app.state.service
+    with (
+        _metrics(operation, service),
+        filling(service.images),
+        copying(service.offloaded),
+        disk_watched(folder),
+        suppress(KeyboardInterrupt),  # uvicorn raises it at its end
+    ):
+        DrainingServer(uvicorn.Config(app, **settings), operation).run(sockets=[listening])
+
+
+def _serve_by_processes(
+    folder: Path, url: str, listening: socket.socket, settings: dict[str, Any], operation: Operation
+) -> None:
+    """Serve in processes that this one watches."""
     os.environ["BEHOLDER_FOLDER"], os.environ[DATABASE] = str(folder), url
-    config = uvicorn.Config("beholder.collect.server.serve:worker", factory=True, workers=processes, **settings)
-    service = Service(folder, url)
+    config = uvicorn.Config("beholder.collect.server.serve:worker", factory=True, **settings)
+    service = Service(folder, url, images_at=operation.images)
     service.database.engine.dispose()
-    with filling(service.images), disk_watched(folder):
-        Multiprocess(config, sockets=[listening]).run()
+    with _metrics(operation, service), filling(service.images), copying(service.offloaded), disk_watched(folder):
+        DrainingProcesses(config, [listening], operation).run()
+
+
+def _metrics(operation: Operation, service: Service) -> AbstractContextManager[None]:
+    """Serve metrics while the block runs, if there is an address for them."""
+    if not operation.metrics:
+        return nullcontext()
+    served: AbstractContextManager[None] = import_module(METRICS).metrics_served(operation, service.database)
+    return served
 
 
 def worker() -> FastAPI:
     """Create the application of a worker process; folder and database come from the environment."""
-    return create_app(Path(os.environ["BEHOLDER_FOLDER"]), os.environ[DATABASE], fill=False)
+    folder, url = Path(os.environ["BEHOLDER_FOLDER"]), os.environ[DATABASE]
+    return create_app(folder, url, fill=False, operation=operation_of_process())

@@ -1,6 +1,7 @@
 """What the routes share: the study, its database, its clock, and the lookup of sessions by cookie."""
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,12 @@ from sqlalchemy import Connection, Row
 
 from beholder.collect.database.clock import clock_of
 from beholder.collect.database.schema import SERVING, Database
+from beholder.collect.display.offloaded_images import OffloadedImages
 from beholder.collect.display.served_images import ServedImages
+from beholder.collect.live.room import LiveRoom
+from beholder.collect.live.targets import live_questions, makers_of
 from beholder.collect.prototype.rounds import read_round
-from beholder.collect.session.arrival import Proofs
+from beholder.collect.session.arrival import PanelVisitor, Proofs
 from beholder.collect.session.catalogue import Catalogue
 from beholder.collect.session.cookies import RATER_COOKIE as COOKIE
 from beholder.collect.session.cookies import token_of
@@ -20,19 +24,23 @@ from beholder.collect.session.leases import renew_lease
 from beholder.collect.session.progress import SessionProgress, change, progress_of, session_by
 from beholder.collect.session.trial_view import State, prototype_part, state_of
 from beholder.errors import RefusedError
-from beholder.images.display import common_side
+from beholder.images.display import MEDIA_TYPE, common_side
 from beholder.study.study import Study, load_study
 
 __all__ = ["COOKIE", "Service"]
+
+SIGNED = "beholder.storage.signed_objects"
+"""The module that needs an extra."""
 
 
 class Service:
     """The service of one study. It holds no state of any session."""
 
-    panel_entry: Callable[[str | None], str | None] | None = None
+    panel_entry: Callable[[str | None], PanelVisitor | None] | None = None
     """on the server of a panel: which of its raters a cookie of the panel lets into this study"""
 
-    def __init__(self, folder: Path, url: str) -> None:
+    def __init__(self, folder: Path, url: str, *, images_at: str = "") -> None:
+        """Read the study; with ``images_at``, browsers fetch its images from there, in object storage."""
         self.folder = folder
         self.study: Study = load_study(folder)
         self.prototype = read_round(folder)
@@ -40,6 +48,7 @@ class Service:
         self.proofs = Proofs(folder, self.study.collect)
         self.database = Database(url, SERVING)
         self.database.create()
+        self.live = LiveRoom(folder, makers_of(self.study, folder)) if live_questions(self.study) else None
         self.clock = clock_of(self.database)
         self.catalogue = Catalogue(self.database)
         sizes = [(picture.width, picture.height) for picture in self.catalogue.pictures.values()]
@@ -49,6 +58,12 @@ class Service:
         self.images = ServedImages(
             folder, self.catalogue.pictures, side=self.side, quality=quality, background=background
         )
+        self.offloaded: OffloadedImages | None = None
+        if images_at:
+            store = import_module(SIGNED).SignedObjects(
+                images_at, self.catalogue.secret("token"), media_type=MEDIA_TYPE
+            )
+            self.offloaded = OffloadedImages(self.images, store)
 
     def now(self) -> float:
         """Return seconds since 1970, by a monotonic clock."""

@@ -7,10 +7,20 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select
 
 from beholder.collect.database.schema import events, persons, sessions, slots
-from beholder.collect.session.arrival import INVITED, OPEN, PANEL, PROLIFIC, Arrival, Proofs, arrival_of
+from beholder.collect.session.arrival import (
+    INVITED,
+    OPEN,
+    PANEL,
+    PROLIFIC,
+    Arrival,
+    PanelVisitor,
+    Proofs,
+    arrival_of,
+)
 from beholder.collect.session.catalogue import Catalogue
 from beholder.collect.session.completion import needed_to_leave
 from beholder.collect.session.cookies import stamped, token_of
+from beholder.collect.session.gold_thinning import begin_thinning
 from beholder.collect.session.identity import find_or_create_rater, hash_of, opaque, pseudonym, pseudonym_key
 from beholder.collect.session.messages import Enter
 from beholder.collect.session.progress import SESSION, change, is_paused, session_by
@@ -36,7 +46,7 @@ class Admission:
 
 
 def read_arrival(
-    catalogue: Catalogue, study: Study, proofs: Proofs, message: Enter, *, panel_rater: str | None = None
+    catalogue: Catalogue, study: Study, proofs: Proofs, message: Enter, *, panel_rater: PanelVisitor | None = None
 ) -> Arrival | None:
     """Read who a link names; ``None`` for a link that continues a session.
 
@@ -52,7 +62,7 @@ def read_arrival(
     if catalogue.is_rehearsal:
         raise RefusedError(403, "rehearsal", "this is a rehearsal with simulated raters; nobody can take part")
     if panel_rater is not None and kind != "i" and not message.parameters:
-        return Arrival(PANEL, panel_rater, {}, proven=True)
+        return Arrival(PANEL, panel_rater.rater, {}, proven=True, pace=panel_rater.pace)
     return arrival_of(message.parameters, argument if kind == "i" else None, study.collect, proofs)
 
 
@@ -202,6 +212,8 @@ def _new_session(
     row = session_by(connection, session=session)
     if row is None:
         raise LookupError(f"session {session} vanished while it was created")
+    if arrival.pace is not None:
+        row = begin_thinning(connection, catalogue, study, row, arrival.pace, now=now)
     return Admission(row, stamped(key, token), resume)
 
 

@@ -1,5 +1,6 @@
 """Advance a session to its next trial, or to its end."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, select
@@ -7,6 +8,7 @@ from sqlalchemy import Connection, Row, select
 from beholder.collect.database.schema import responses, skips
 from beholder.collect.session.catalogue import Catalogue, Trial
 from beholder.collect.session.completion import end_session
+from beholder.collect.session.gold_thinning import thinned_plan
 from beholder.collect.session.progress import SessionProgress, change
 from beholder.collect.session.trial_view import trial_token
 from beholder.errors import RefusedError
@@ -35,13 +37,20 @@ def advance_session(
     trial: Trial,
     *,
     now: float,
+    plan: Sequence[str] | None = None,
     **values: object,
 ) -> Row[Any]:
     """Move on from a trial, with other changes of the session; the next trial is sent with the reply."""
+    session, place = progress.session, progress.position + 1
+    if study.collect.thin_gold:
+        plan = session.plan if plan is None else plan
+        plan = thinned_plan(connection, catalogue, study, session, plan, place, trial, now=now)
+    if plan is not None:
+        values["plan"] = plan
     after = change(
         connection,
-        progress.session.session,
-        place=progress.position + 1,
+        session.session,
+        place=place,
         attempt=1,
         presented=now,
         seen=now,

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, Row, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from beholder.collect.database.schema import events, persons, responses
+from beholder.collect.live.room import LiveRoom
 from beholder.collect.session.advance import advance_session, current_trial
 from beholder.collect.session.catalogue import Catalogue, Trial
 from beholder.collect.session.leases import close_slot
@@ -17,7 +18,7 @@ from beholder.collect.session.skips import SPOILED, record_skip
 from beholder.collect.session.trial_view import gives_feedback, trial_token
 from beholder.errors import RefusedError
 from beholder.study.kinds.allowed import faults_of_response
-from beholder.study.kinds.catalogue import AnyQuestion
+from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.study import Study
 from beholder.study.words import split_words
 
@@ -43,7 +44,14 @@ class AcceptedAnswer:
 
 
 def accept_answer(
-    connection: Connection, catalogue: Catalogue, study: Study, session: Row[Any], answer: Answer, *, now: float
+    connection: Connection,
+    catalogue: Catalogue,
+    study: Study,
+    session: Row[Any],
+    answer: Answer,
+    *,
+    now: float,
+    live: LiveRoom | None = None,
 ) -> AcceptedAnswer:
     """Store the answer, unless it is stored already; refuse one that cannot be accepted."""
     progress = progress_of(connection, catalogue, session)
@@ -59,7 +67,7 @@ def accept_answer(
     verdict = _timing_verdict(connection, study, progress, answer, now=now)
     response = answer.response()
     is_empty = answer.spoiled and not (response.answers or response.marks)
-    words = len(split_words(trial.prompt or ""))
+    words = len(split_words(_prompt_judged(connection, progress, trial, live) if not is_empty else ""))
     faults = [] if is_empty else faults_of_response(progress.question, response, words=words)
     if faults:
         raise RefusedError(422, "not-allowed", "; ".join(faults))
@@ -77,6 +85,21 @@ def accept_answer(
     else:
         after = record_skip(connection, catalogue, study, progress, trial, reason=SPOILED, now=now)
     return AcceptedAnswer(after, spoiled=True)
+
+
+def _prompt_judged(connection: Connection, progress: SessionProgress, trial: Trial, live: LiveRoom | None) -> str:
+    """The prompt that an answer is about: the rater's own where results are made live, of which there must be one.
+
+    Simulated raters wait for none.
+    """
+    if not kind_of(progress.question).traits.live or trial.role == "attention":
+        return trial.prompt or ""
+    result = live.last_made(progress.session.session, trial.trial) if live is not None else None
+    if result is not None:
+        return str(result.text)
+    if connection.scalar(select(persons.c.simulated).where(persons.c.person == progress.session.person)):
+        return trial.prompt or ""
+    raise RefusedError(409, "no-result", "there is no result yet that an answer could be about")
 
 
 def _timing_verdict(

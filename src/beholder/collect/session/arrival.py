@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from beholder.care.gold_pace import GoldPace
 from beholder.collect.session.prolific import TOKEN_PARAMETER, ProlificTokens
 from beholder.errors import RefusedError, StudyError
 from beholder.study.collecting import Collecting
@@ -34,6 +35,16 @@ class Arrival:
     """what the platform added besides the id, the same whenever the task is opened; empty if nothing"""
     refusal: RefusedError | None = None
     """why the link admits nobody who does not have a session already"""
+    pace: GoldPace | None = None
+    """how often a trusted rater of a panel is checked"""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelVisitor:
+    """A rater who took the study on the server of a panel, and how often they are checked if they are trusted."""
+
+    rater: str
+    pace: GoldPace | None = None
 
 
 class Proofs:

@@ -15,7 +15,10 @@ SLOTS_KEPT = 2000
 BORROWED_KEPT = 20_000
 """Size of the cache of trials that a session has from another slot than its own."""
 
-HIDDEN_SETTINGS = {"design", "screening", "name", "kind", "protocol", "text", "much", "instructions", "examples"}
+HIDDEN_SETTINGS = {
+    *("design", "screening", "name", "kind", "protocol", "text", "much", "instructions", "examples"),
+    "target",
+}
 """Settings of a question that a page is never sent."""
 
 OPENING_ROLES = ("training", "qualification")

@@ -5,7 +5,17 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, bindparam, delete, or_, select, update
 
-from beholder.collect.database.schema import persons, replacements, responses, sessions, skips, slots, trials
+from beholder.collect.database.schema import (
+    gold_paces,
+    persons,
+    replacements,
+    responses,
+    sessions,
+    skips,
+    slots,
+    thinned,
+    trials,
+)
 from beholder.collect.session.catalogue import OPENING_ROLES, Catalogue, Trial
 from beholder.study.kinds.catalogue import kind_of
 
@@ -38,7 +48,8 @@ def release_slot(connection: Connection, session: Row[Any]) -> None:
 
     Trials of other slots that the session had in its plan return to those slots, unless they were answered.
     """
-    connection.execute(delete(replacements).where(replacements.c.session == session.session))
+    for table in (replacements, gold_paces):
+        connection.execute(delete(table).where(table.c.session == session.session))
     done = is_slot_complete(connection, session.question, session.slot)
     values: dict[str, object] = {"done": True} if done else {"session": None, "lease_until": 0.0}
     connection.execute(_HELD.values(values), _slot_parameters(session))
@@ -98,13 +109,14 @@ def remaining_plan(connection: Connection, catalogue: Catalogue, question: str, 
     """Return the trials left to do in a slot: the opening and those without an answer; empty if there are none.
 
     A repeated trial goes only to the rater who also answers it the first time. A trial that a running session has
-    instead of a skipped one goes to nobody else.
+    instead of a skipped one goes to nobody else. Gold that a trusted rater was spared is asked of the next rater
+    of the slot, but keeps no slot open by itself.
     """
     trials_by_name = catalogue.slot(question, slot)
     tested = [name for name, trial in trials_by_name.items() if trial.role not in OPENING_ROLES]
     open_trials = still_open(connection, tested)
     remaining = {name for name in open_trials if _is_askable(trials_by_name[name], open_trials)}
-    if not remaining:
+    if remaining <= _spared(connection, remaining):
         return []
     return [name for name, trial in trials_by_name.items() if trial.role in OPENING_ROLES or name in remaining]
 
@@ -116,14 +128,15 @@ def still_open(connection: Connection, names: Collection[str]) -> set[str]:
 
 
 def is_slot_complete(connection: Connection, question: str, slot: int) -> bool:
-    """Whether every trial of a slot, repeats aside, has an answer or a skip that counts."""
+    """Whether every trial of a slot, repeats aside, has an answer or a skip that counts, or was spared gold."""
     query = select(trials.c.trial).where(
         trials.c.question == question,
         trials.c.slot == slot,
         trials.c.role.not_in((*OPENING_ROLES, "repeat")),
     )
     names = list(connection.scalars(query))
-    return set(names) <= _settled(connection, names)
+    unsettled = set(names) - _settled(connection, names)
+    return unsettled <= _spared(connection, unsettled)
 
 
 def _slot_parameters(session: Row[Any]) -> dict[str, object]:
@@ -149,3 +162,16 @@ def _settled(connection: Connection, names: Collection[str]) -> set[str]:
         .where(skips.c.trial.in_(names), COUNTS)
     )
     return set(connection.scalars(answered)) | set(connection.scalars(skipped))
+
+
+def _spared(connection: Connection, names: Collection[str]) -> set[str]:
+    """Return those of these trials that are gold which a rater who counts was spared."""
+    if not names:
+        return set()
+    query = (
+        select(thinned.c.trial)
+        .join(sessions, sessions.c.session == thinned.c.session)
+        .join(persons, persons.c.person == sessions.c.person)
+        .where(thinned.c.trial.in_(names), COUNTS)
+    )
+    return set(connection.scalars(query))

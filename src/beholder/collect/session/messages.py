@@ -76,10 +76,10 @@ class AspectMessage(Message):
 
 
 class MarkMessage(Message):
-    """A point, word or key press that the rater marked."""
+    """A point, word, key press or tag that the rater marked."""
 
     aspect: Short
-    kind: Literal["point", "word", "press"]
+    kind: Literal["point", "word", "press", "tag"]
     image: Annotated[int, Field(ge=0, le=100)] | None = None
     x: Fraction | None = None
     y: Fraction | None = None

@@ -30,7 +30,7 @@ def plan_after_skip(
     question = catalogue.questions[session.question]
     if skipped.role != "test" or kind_of(question).adaptive(question) is not None:
         return plan
-    replacement = _lend(connection, catalogue, session, plan, skipped, now=now)
+    replacement = lend_trial(connection, catalogue, session, plan, skipped, now=now)
     if replacement is None:
         return plan
     planned = catalogue.planned(session.question, session.slot, plan)
@@ -38,7 +38,7 @@ def plan_after_skip(
     return [*plan[:end], replacement, *plan[end:]]
 
 
-def _lend(
+def lend_trial(
     connection: Connection,
     catalogue: Catalogue,
     session: Row[Any],
@@ -47,7 +47,10 @@ def _lend(
     *,
     now: float,
 ) -> str | None:
-    """Reserve a trial of a free slot for the session, without waiting for locks; ``None`` if there is none."""
+    """Reserve a test trial of a free slot for the session, instead of one that is skipped or spared.
+
+    No lock is waited for; ``None`` if no slot can spare one.
+    """
     own_images = {
         image for trial in catalogue.planned(session.question, session.slot, plan) for image in trial.images
     }

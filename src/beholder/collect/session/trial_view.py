@@ -1,10 +1,11 @@
 """The state of a session as its page gets it: opaque tokens, and nothing that reveals the right answer."""
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Row
 
-from beholder.collect.session.breaks import offered_breaks
 from beholder.collect.session.catalogue import Catalogue, Trial
 from beholder.collect.session.completion import done_part
 from beholder.collect.session.consent import consent_part
@@ -21,6 +22,9 @@ AHEAD = 3
 """Number of trials whose images the page may fetch in advance."""
 
 State = dict[str, Any]
+
+FEWEST_TRIALS = 5
+"""No part between two offered breaks is planned shorter than this."""
 
 
 def state_of(
@@ -164,6 +168,25 @@ def _is_break_offered(catalogue: Catalogue, study: Study, progress: SessionProgr
     blocks = [trial.block for trial in catalogue.planned(session.question, session.slot, session.plan or [])]
     offers = offered_breaks(progress.question, blocks, study.collect.break_minutes)
     return progress.attempt == 1 and progress.position in offers
+
+
+def offered_breaks(question: AnyQuestion, blocks: Sequence[int], minutes: float) -> list[int]:
+    """Return the positions in a plan before which a break is offered; ``blocks`` has the block of each trial.
+
+    Blocks end with a break in any case. A block of L trials, at s seconds each, is cut into round(L·s / (60·m))
+    parts as equal as can be, with a break offered between them, where m is the setting ``break_minutes``.
+    """
+    if not minutes:
+        return []
+    part = max(60 * minutes / kind_of(question).traits.seconds, FEWEST_TRIALS)
+    positions: list[int] = []
+    start = 0
+    for _, block in groupby(blocks):
+        length = len(list(block))
+        parts = max(round(length / part), 1)
+        positions += [start + round(length * number / parts) for number in range(1, parts)]
+        start += length
+    return positions
 
 
 def gives_feedback(question: AnyQuestion, trial: Trial) -> bool:

@@ -73,10 +73,16 @@ async def play_raters(
 async def post_patiently(
     client: httpx.AsyncClient, path: str, body: Mapping[str, object], waits: Sequence[float] = WAITS
 ) -> httpx.Response:
-    """Post, and post again where the server is busy, as the pages do: it has then written nothing."""
+    """Post, and post again where the server is busy or the connection was lost, as the pages do.
+
+    A busy server has written nothing, and an answer that arrives twice counts once.
+    """
     for wait in waits:
-        reply = await client.post(path, json=body)
-        if reply.status_code != BUSY:
+        try:
+            reply = await client.post(path, json=body)
+        except httpx.TransportError:  # such as a connection that was idle for too long on a busy machine
+            reply = None
+        if reply is not None and reply.status_code != BUSY:
             return reply
         await asyncio.sleep(wait)
     return await client.post(path, json=body)

@@ -13,7 +13,7 @@ from beholder.improve.alarms.alarm import Alarm
 from beholder.improve.gains import Row, gain_row
 from beholder.improve.improvement import Improvement
 from beholder.improve.record import record_improvement
-from beholder.improve.truth import write_truth
+from beholder.improve.truth import UNDETECTED, write_truth
 from beholder.improve.tuning.generators import KnowsTruth
 from beholder.improve.tuning.reward import Reward, to_bytes
 from beholder.models.pipelines.generator import TrainableGenerator
@@ -23,8 +23,6 @@ from beholder.study.study import load_study
 from beholder.tables.provenance import Plain
 
 ASPECTS = ("overall", "plausibility", "alignment", "aesthetics")
-UNDETECTED = "−detectability"
-"""The ground truth's d′ with its sign turned, so that more is better."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +71,55 @@ def truth_gains(before: SavedImages, after: SavedImages, measure: str = "ground 
     return [*rows, hidden]
 
 
+@dataclass(frozen=True, eq=False)
+class BeforeAfter:
+    """What a change of a generator comes to: rows of the tables, and the ground truth by path."""
+
+    changes: list[Row]
+    gains: list[Row]
+    truths: list[tuple[str, GroundTruth]]
+
+
+def save_before_after(
+    improvement: Improvement,
+    method: str,
+    generator: TrainableGenerator,
+    before: SavedImages,
+    after: SavedImages,
+    *,
+    reward: Reward | None,
+    held_out: Reward | None,
+    place: str = "",
+) -> BeforeAfter:
+    """Write the images below ``place`` in the folder of the improvement, and compare them; no table is written."""
+    folder, prefix = improvement.folder / place, f"{place}-" if place else ""
+    paths = [
+        _save(improvement, folder / when, images, prefix)
+        for when, images in (("before", before), ("after", after))
+    ]
+    scores = {
+        measure: (scorer, score_images(scorer, before), score_images(scorer, after))
+        for measure, scorer in (("own", reward), ("held-out", held_out))
+        if scorer is not None
+    }
+    gains = [
+        gain_row(measure, scorer.name, first, second, before.prompts)
+        for measure, (scorer, first, second) in scores.items()
+    ]
+    changes = [
+        _change(number, method, generator, before.prompts[number], paths[0][number], paths[1][number])
+        | _scored(scores, number)
+        | _true(before, after, number)
+        for number in range(len(before.prompts))
+    ]
+    truths = (
+        list(zip((*paths[0], *paths[1]), (*before.truths, *after.truths), strict=True))
+        if before.truths and after.truths
+        else []
+    )
+    return BeforeAfter(changes, [*gains, *truth_gains(before, after)], truths)
+
+
 def write_before_after(
     improvement: Improvement,
     method: str,
@@ -87,38 +134,25 @@ def write_before_after(
     more_gains: Sequence[Row] = (),
 ) -> list[Row]:
     """Write the images and the tables of an improvement, and return the rows of gains."""
-    paths = [_save(improvement, folder, images) for folder, images in (("before", before), ("after", after))]
-    scores = {
-        measure: (scorer, score_images(scorer, before), score_images(scorer, after))
-        for measure, scorer in (("own", reward), ("held-out", held_out))
-        if scorer is not None
-    }
-    gains = [
-        gain_row(measure, scorer.name, first, second, before.prompts)
-        for measure, (scorer, first, second) in scores.items()
-    ]
-    gains += [*truth_gains(before, after), *more_gains]
-    changes = [
-        _change(number, method, generator, before.prompts[number], paths[0][number], paths[1][number])
-        | _scored(scores, number)
-        | _true(before, after, number)
-        for number in range(len(before.prompts))
-    ]
-    if before.truths and after.truths:
-        pairs = zip((*paths[0], *paths[1]), (*before.truths, *after.truths), strict=True)
-        write_truth(improvement, pairs)
+    compared = save_before_after(improvement, method, generator, before, after, reward=reward, held_out=held_out)
+    if compared.truths:
+        write_truth(improvement, compared.truths)
+    gains = [*compared.gains, *more_gains]
     findings = [alarm.row(step) for step, alarm in alarms]
-    rows: dict[str, Sequence[Mapping[str, object]]] = {"changes": changes, "gains": gains, "alarms": findings}
+    rows: dict[str, Sequence[Mapping[str, object]]] = {
+        "changes": compared.changes,
+        "gains": gains,
+        "alarms": findings,
+    }
     record_improvement(improvement, rows, settings=settings, seed=load_study(improvement.study).seed)
     return gains
 
 
-def _save(improvement: Improvement, name: str, images: SavedImages) -> list[str]:
-    folder: Path = improvement.folder / name
+def _save(improvement: Improvement, folder: Path, images: SavedImages, prefix: str) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for number, pixels in enumerate(images.pixels):
-        path = folder / f"{number:04d}.png"
+        path = folder / f"{prefix}{number:04d}.png"
         Image.fromarray(pixels).save(path, compress_level=1)
         paths.append(improvement.relative(path))
     return paths

@@ -75,8 +75,14 @@ def chosen_loss(
     clean, context = examples.latents[rows], examples.context_of(rows.tolist())
     noise, times = _noised(clean, random)
     weights = examples.weights[rows] if examples.weights is not None else None
-    loss = matching_errors(generator, clean, context, noise, times, weights).mean()
+    errors = matching_errors(generator, clean, context, noise, times, weights)
+    loss = errors.mean() if weights is None else _weighted_mean(errors, weights.flatten(1).mean(1))
     return loss + _anchored(generator, clean, context, settings, random)
+
+
+def _weighted_mean(errors: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """The mean of errors (n,), so that an image that weighs less as a whole counts less."""
+    return (errors * weights).sum() / weights.sum().clamp_min(1e-8)
 
 
 def pair_loss(generator: TrainableGenerator, pairs: Pairs, settings: TuneSettings, step: int) -> torch.Tensor:

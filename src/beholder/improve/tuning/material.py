@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +11,9 @@ import polars as pl
 import torch
 from torch.nn import functional
 
-from beholder.errors import UserError
+from beholder.errors import UserError, unknown_name
 from beholder.images.decode import decode_file
+from beholder.improve.tuning.generators import KnowsTruth
 from beholder.improve.tuning.losses import Examples, Pairs, Prompts
 from beholder.improve.tuning.reward import Reward
 from beholder.improve.tuning.tune import Material
@@ -95,15 +96,31 @@ def _weights(heatmap: torch.Tensor, latents: torch.Tensor) -> torch.Tensor:
     return sized.expand(latents.shape)
 
 
-def pair_material(folder: Path, name: str, generator: TrainableGenerator) -> Material:
-    """Raters' own pairs of images of one generator of the study, for Diffusion-DPO."""
-    rows = study_pairs(folder, name)
-    if rows.is_empty():
+def pair_material(
+    folder: Path, names: Sequence[str], generator: TrainableGenerator, prompts: Collection[str]
+) -> Material:
+    """Raters' own pairs of images of some prompts, for Diffusion-DPO.
+
+    Of the generators that are named; of all where none is. A generator that knows its images by their seeds alone
+    needs them named, and those seeds recorded.
+    """
+    by_seed = isinstance(generator, KnowsTruth)
+    if by_seed and not names:
         raise UserError(
-            f"{folder}: raters compared no two images by '{name}' of one prompt; Diffusion-DPO needs their own "
-            "pairs: run a study with a comparison question and several images per prompt"
+            f"{generator.identity.name} knows images by their seeds: name with --pairs-of whose images of the "
+            "study it made"
         )
-    prompts, share = rows["text"].to_list(), torch.tensor(rows["value"].to_list(), dtype=torch.float32)
+    rows = study_pairs(folder, names).filter(pl.col("text").is_in(list(prompts)))
+    if by_seed:
+        rows = rows.drop_nulls(["seed_image", "seed_other"])
+    if rows.is_empty():
+        whose = f"two images by {', '.join(names)}" if names else "two generated images"
+        raise UserError(
+            f"{folder}: raters compared no {whose} of a prompt to tune on; Diffusion-DPO needs their own pairs: "
+            "run a study with a comparison question, such as hpd-pairs"
+        )
+    rows = rows.with_columns(pl.col("seed_image", "seed_other").fill_null(0))
+    texts, share = rows["text"].to_list(), torch.tensor(rows["value"].to_list(), dtype=torch.float32)
     sides = {}
     for side in ("image", "other"):
         seeds = [int(seed) for seed in rows[f"seed_{side}"].to_list()]
@@ -111,11 +128,11 @@ def pair_material(folder: Path, name: str, generator: TrainableGenerator) -> Mat
         latents = torch.cat(
             [
                 generator.encode(image, generator.context([prompt], [seed]))
-                for image, prompt, seed in zip(pixels, prompts, seeds, strict=True)
+                for image, prompt, seed in zip(pixels, texts, seeds, strict=True)
             ]
         )
         sides[side] = (latents, seeds)
-    return _paired(generator, prompts, sides, share, _fingerprint(prompts, name))
+    return _paired(generator, texts, sides, share, _fingerprint(texts, *names, rows["value"].to_list()))
 
 
 def _paired(
@@ -133,17 +150,21 @@ def _paired(
     return Material(pairs=Pairs(sides["image"][0], sides["other"][0], called, share), fingerprint=fingerprint)
 
 
-def study_pairs(folder: Path, name: str) -> pl.DataFrame:
-    """Pairs of one generator's images of one prompt that raters compared: texts, seeds, paths and votes."""
+def study_pairs(folder: Path, names: Sequence[str] = ()) -> pl.DataFrame:
+    """Pairs of images of one prompt that raters compared: texts, seeds, paths, and votes for the first.
+
+    Of the generators that are named, or of all. Seeds are empty for images whose seeds were not recorded.
+    """
     store = Store(folder)
-    images = store.read("images").filter(pl.col("generator") == name).select("image", "path", "prompt")
+    images = store.read("images").filter(~pl.col("real") & ~pl.col("gold"))
+    known = sorted(images["generator"].unique())
+    for name in names:
+        if name not in known:
+            raise UserError(unknown_name("generator", name, known))
+    images = images.filter(pl.col("generator").is_in(list(names) or known)).select("image", "path", "prompt")
     texts = store.read_or_empty("prompts").select("prompt", "text")
     generations = store.read_or_empty("generations").filter(pl.col("status") == DONE).select("path", "seed")
-    about = (
-        images.join(texts, on="prompt")
-        .join(generations, on="path", how="left")
-        .with_columns(pl.col("seed").fill_null(0))
-    )
+    about = images.join(texts, on="prompt").join(generations, on="path", how="left")
     labels = store.read("labels").filter(pl.col("method") == "preference", pl.col("other").is_not_null())
     first = about.rename({"path": "path_image", "seed": "seed_image"})
     second = about.rename({"image": "other", "path": "path_other", "seed": "seed_other"}).drop("text")

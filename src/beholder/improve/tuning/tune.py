@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from beholder.errors import UserError
@@ -95,18 +96,24 @@ def tune(
     run.tensors = _copied(run)
     if not (resume and resume_run(folder, run)):
         _note(run, look() if look else [])
-    ended = False
+    ended = stop_at_alarm and _stopped(run)
+
+    def reported(step: int) -> torch.Tensor:
+        if progress:
+            progress(step, settings.steps)
+        return step_loss(step)
+
     while run.step < settings.steps and not ended:
         end = min((run.step // settings.check_every + 1) * settings.check_every, settings.steps)
-        take_steps(run, end, step_loss)
+        take_steps(run, end, reported)
         alarms = look() if look else []
         _note(run, alarms)
         ended = bool(raised(alarms)) and stop_at_alarm
         if not ended:
             run.tensors = _copied(run)
         save_run(folder, run)
-        if progress:
-            progress(run.step, settings.steps)
+    if progress:
+        progress(settings.steps, settings.steps)
     return _ended(run)
 
 
@@ -121,6 +128,11 @@ def _loss(
             raise UserError(f"scorer '{reward.name}' has no gradients; tune by it with --method ddpo")
         return lambda step: reward_loss(generator, gradients, prompts, settings, step)
     if settings.method == "ddpo" and prompts and reward:
+        if reward.gradients is not None:
+            raise UserError(
+                f"scorer '{reward.name}' has gradients, which say more than policy gradients do: tune by it with "
+                "--method draft or refl; ddpo is for scorers without gradients"
+            )
         return lambda step: policy_loss(generator, reward, prompts, settings, step)
     if settings.method == "sft" and examples:
         return lambda step: chosen_loss(generator, examples, settings, step)
@@ -130,8 +142,20 @@ def _loss(
     raise UserError(f"tuning by {settings.method} needs {needs.get(settings.method, 'prompts and a scorer')}")
 
 
+def _stopped(run: Run) -> bool:
+    """Whether the last look of a run that is resumed had ended it."""
+    return run.step > 0 and any(note["at"] == run.step and note["raised"] for note in run.notes)
+
+
 def _note(run: Run, alarms: list[Alarm]) -> None:
-    run.notes += [{"at": run.step, **asdict(alarm)} for alarm in alarms]
+    """Note what a look found, in plain numbers: a state with others could not be read back."""
+    run.notes += [
+        {"at": run.step, **{name: _plain(part) for name, part in asdict(alarm).items()}} for alarm in alarms
+    ]
+
+
+def _plain(part: object) -> object:
+    return part.item() if isinstance(part, np.generic) else part
 
 
 def _copied(run: Run) -> dict[str, torch.Tensor]:

@@ -1,6 +1,6 @@
 """The data loader of rich feedback: training batches that depend on seed and step alone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import inf
@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from beholder.images.in_order import batches
 from beholder.learn.data_loader import THREADS, ImageCache, augmentation_rng, example_indices, steps_per_epoch
 from beholder.learn.rich.examples import RichExample
 from beholder.learn.rich.heatmaps import HeatmapCache, resize_maps
@@ -109,3 +110,15 @@ def rich_batch(
         scores=torch.tensor(scores, dtype=torch.float32).reshape(len(examples), len(settings.scores)),
         misaligned=tuple(example.misaligned for example in examples),
     )
+
+
+def labelled_batches(
+    examples: Sequence[RichExample],
+    model: RichTrainable,
+    image_cache: ImageCache,
+    heatmap_cache: HeatmapCache,
+    size: int = 64,
+) -> Iterator[RichBatch]:
+    """Yield batches of all examples in their order, as they are."""
+    for examples_of_batch in batches(examples, size):
+        yield rich_batch(examples_of_batch, model, image_cache, heatmap_cache)

@@ -7,8 +7,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from beholder.feedback.heatmap import decode_heatmap
-from beholder.learn.rich.evaluate import RichPrediction
 from beholder.learn.rich.examples import RichExample, RichLabels
+from beholder.learn.rich.statistics import RichPrediction
 from beholder.study.words import split_words
 from beholder.tables.store import TRUTH_ROOM, Store
 

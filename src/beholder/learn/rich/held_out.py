@@ -9,10 +9,10 @@ from beholder.errors import FaultsError, UserError
 from beholder.learn.data_loader import ImageCache
 from beholder.learn.job import checkpoint_folder
 from beholder.learn.recipe import check_recipe
-from beholder.learn.rich.evaluate import RichPrediction
 from beholder.learn.rich.examples import RichLabels, read_rich_labels
 from beholder.learn.rich.predict import predict_and_save, predictions_by_image, read_saved_predictions
 from beholder.learn.rich.stage import RichFeedbackTask
+from beholder.learn.rich.statistics import RichPrediction
 from beholder.learn.splits import Split, split
 from beholder.learn.trained_models import MODELS_FOLDER
 from beholder.models.architectures import RICH_ARCHITECTURES

@@ -10,8 +10,9 @@ import torch
 from beholder.feedback.predictions import FILE_NAME, RichPredictions, read_predictions, write_predictions
 from beholder.images.in_order import batches
 from beholder.learn.data_loader import THREADS, ImageCache
-from beholder.learn.rich.evaluate import RichPrediction, rich_statistics
+from beholder.learn.rich.evaluate import rich_statistics
 from beholder.learn.rich.examples import RichExample, RichLabels
+from beholder.learn.rich.statistics import RichPrediction
 from beholder.models.rich_feedback.trainable import RichTrainable
 from beholder.models.weights.checkpoint import WEIGHTS
 from beholder.tables.provenance import file_hash

@@ -15,8 +15,8 @@ from beholder.learn.data_loader import ImageCache, steps_per_epoch
 from beholder.learn.evaluate import Figure
 from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn
 from beholder.learn.recipe import Recipe, Rich
-from beholder.learn.rich.data_loader import RichDataLoader
-from beholder.learn.rich.evaluate import RichPrediction, rich_figures
+from beholder.learn.rich.data_loader import RichDataLoader, labelled_batches
+from beholder.learn.rich.evaluate import rich_figures
 from beholder.learn.rich.examples import RichExample, RichLabels, read_rich_labels
 from beholder.learn.rich.heatmaps import HeatmapCache
 from beholder.learn.rich.predict import (
@@ -26,13 +26,15 @@ from beholder.learn.rich.predict import (
     read_saved_predictions,
     validate,
 )
+from beholder.learn.rich.statistics import RichPrediction
 from beholder.learn.rich.word_exchange import find_word_exchanges
 from beholder.learn.splits import Role, Split
 from beholder.learn.train import Progress, is_main_process, process_count
 from beholder.models.architectures import rich_architecture
 from beholder.models.rich_feedback.augment import CHANCES
+from beholder.models.rich_feedback.grounded.model import GroundedModel
 from beholder.models.rich_feedback.model import RichFeedbackModel
-from beholder.models.rich_feedback.trainable import Outputs, RichTrainable
+from beholder.models.rich_feedback.trainable import Outputs, RichCalibratable, RichTrainable
 from beholder.models.trainable import UsesEncoders
 from beholder.models.weights.checkpoint import Record, load_rich_checkpoint, save_checkpoint
 from beholder.stats.prediction.conformal import conformal_width
@@ -164,6 +166,9 @@ class RichFeedbackTask:
             {role: len(of_role) for role, of_role in examples.items()},
             progress,
         )
+        if isinstance(model, RichCalibratable):
+            heatmap_cache = HeatmapCache(self.rich_labels, model.settings.map_side, cache_bytes=0)
+            model.calibrate(labelled_batches(validation_examples, model, self.image_cache, heatmap_cache))
         predictions = predictions_by_image(predict_feedback(model, self.image_cache, validation_examples))
         about["within"] = dict(_interval_widths(model.settings.scores, validation_examples, predictions))
         record = Record(self.recipe.architecture, model.config, tuple(model.settings.scores), {}, about)
@@ -202,7 +207,7 @@ def _refuse_ineffective_settings(model: RichTrainable, rich: Rich) -> None:
             for name in CHANCES
             if getattr(rich, name)
         ]
-    predicts_words = isinstance(model, RichFeedbackModel) and model.settings.losses.naming > 0
+    predicts_words = isinstance(model, RichFeedbackModel | GroundedModel) and model.settings.losses.naming > 0
     if rich.named and not predicts_words:
         faults.append(f"named is {rich.named:g}; expected 0, as the model names no words (model.losses.naming)")
     if faults:

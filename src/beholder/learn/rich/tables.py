@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from beholder.learn.evaluate import EvaluationSettings, Figure
-from beholder.learn.rich.evaluate import RichPrediction, mean_figures
+from beholder.learn.rich.evaluate import Comparison, MeanFigure, mean_figures
 from beholder.learn.rich.examples import RichLabels
+from beholder.learn.rich.statistics import RichPrediction
 
 HEATMAP_COLUMNS = (
     ("MSE", "heatmap-mse"),
@@ -102,13 +103,22 @@ def evaluate_row(
     settings: EvaluationSettings,
 ) -> Row:
     """Return the row of one model, or of the mean of several."""
+    return _row(name, mean_figures(rich_labels, predictions_by_model, settings))
+
+
+def compared_row(name: str, comparison: Comparison, models: Sequence[str]) -> Row:
+    """Return the row of the mean over some of the models of a comparison."""
+    return _row(name, comparison.means(models))
+
+
+def _row(name: str, means: Sequence[MeanFigure]) -> Row:
     cells = {
         (mean.figure.aspect, mean.figure.statistic): Cell(
-            mean.figure, float(np.std(mean.values, ddof=1)) if len(predictions_by_model) > 1 else np.nan
+            mean.figure, float(np.std(mean.values, ddof=1)) if len(mean.values) > 1 else np.nan
         )
-        for mean in mean_figures(rich_labels, predictions_by_model, settings)
+        for mean in means
     }
-    return Row(name, len(predictions_by_model), cells)
+    return Row(name, len(means[0].values) if means else 0, cells)
 
 
 def flatten_rows(rows: Sequence[Row]) -> Iterator[dict[str, str | float | int | None]]:

@@ -36,12 +36,27 @@ def load(name: str, variant: str, weights: str) -> Encoder:
 
 def grid_channels(name: str) -> int:
     """Number of features per cell of the encoder of that name."""
-    return channels(SIZES[ENCODERS[name].variant.partition("-")[0]])
+    return channels(_size(name))
 
 
 def channels(size: Size) -> int:
     """Number of features per cell."""
     return size.channels[4] + 4 * size.channels[2] + size.channels[1]
+
+
+def grid_fine_channels(name: str) -> int:
+    """Number of features of :func:`fine_features` per place of the encoder of that name."""
+    return _size(name).channels[2]
+
+
+def fine_features(features: torch.Tensor, name: str) -> torch.Tensor:
+    """The third stage (n, channels, 2 × cells, 2 × cells) out of a grid (n, channels, cells, cells)."""
+    deepest, quarters = _size(name).channels[4], 4 * _size(name).channels[2]
+    return functional.pixel_shuffle(features[:, deepest : deepest + quarters], 2)
+
+
+def _size(name: str) -> Size:
+    return SIZES[ENCODERS[name].variant.partition("-")[0]]
 
 
 class GridFeatures(nn.Module):

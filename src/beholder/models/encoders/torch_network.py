@@ -31,9 +31,14 @@ def as_network(
 
 @contextmanager
 def share_cores(workers: int) -> Iterator[None]:
-    """A context in which torch uses, per call, the number of cores divided by that of workers."""
+    """A context in which torch uses, per call, the number of cores divided by that of workers.
+
+    A process that was given some of the cores says so by ``OMP_NUM_THREADS``, as workers of a cluster do.
+    """
     before = torch.get_num_threads()
-    torch.set_num_threads(max((os.cpu_count() or 1) // workers, 1))
+    lent = os.environ.get("OMP_NUM_THREADS", "")
+    cores = int(lent) if lent.isdigit() and int(lent) > 0 else os.cpu_count() or 1
+    torch.set_num_threads(max(cores // workers, 1))
     try:
         yield
     finally:

@@ -83,7 +83,7 @@ def take_steps(run: Run, steps: int, step: Callable[[int], torch.Tensor], *, cli
     while run.step < steps:
         loss = step(run.step)
         if not bool(torch.isfinite(loss)):
-            raise TrainingError(f"the loss is {float(loss)} at step {run.step}: lower the learning rate")
+            raise TrainingError(f"the loss is {float(loss.detach())} at step {run.step}: lower the learning rate")
         run.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         if clip is not None:

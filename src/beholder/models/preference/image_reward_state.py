@@ -1,4 +1,4 @@
-"""From the tensors of the published ImageReward to the names of our network."""
+"""Between the tensors of the published ImageReward and the names of our network."""
 
 import json
 import math
@@ -27,6 +27,7 @@ VISUAL = {
     "norm.bias": "post_layernorm.bias",
 }
 BLOCK = re.compile(r"blocks\.(\d+)\.(norm1|norm2|attn\.qkv|attn\.proj|mlp\.fc1|mlp\.fc2)\.(weight|bias)")
+OUR_BLOCK = re.compile(r"encoder\.layers\.(\d+)\.(.+)\.(weight|bias)")
 IN_BLOCK = {
     "norm1": "layer_norm1",
     "norm2": "layer_norm2",
@@ -46,6 +47,36 @@ IMAGE, TEXT, HEAD = "blip.visual_encoder.", "blip.text_encoder.", "mlp.layers."
 def rename_tensors(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """The tensors in single precision under our names; unknown names are unchanged."""
     return {_name(name): tensor.float() for name, tensor in state.items() if not name.startswith(UNUSED)}
+
+
+def published_tensors(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors of our network under the authors' names: the inverse of :func:`rename_tensors`.
+
+    Without BLIP's projections of its pretraining: the score does not use them, and the authors' loader does not
+    ask for them.
+    """
+    return {_published_name(name): tensor.contiguous() for name, tensor in state.items()}
+
+
+def published_sizes(width: int, layers: int, heads: int, positions: int, image_width: int) -> dict[str, Any]:
+    """The text encoder as ``med_config.json`` describes it."""
+    return {
+        **FIXED,
+        "architectures": ["BertModel"],
+        "model_type": "bert",
+        "attention_probs_dropout_prob": 0.1,
+        "encoder_width": image_width,
+        "hidden_dropout_prob": 0.1,
+        "hidden_size": width,
+        "initializer_range": 0.02,
+        "intermediate_size": 4 * width,
+        "max_position_embeddings": positions,
+        "num_attention_heads": heads,
+        "num_hidden_layers": layers,
+        "pad_token_id": 0,
+        "type_vocab_size": 2,
+        "vocab_size": 30524,
+    }
 
 
 def read_sizes(folder: Path) -> dict[str, int | float]:
@@ -105,3 +136,16 @@ def _visual(name: str) -> str:
     if block:
         return f"encoder.layers.{block[1]}.{IN_BLOCK[block[2]]}.{block[3]}"
     return VISUAL.get(name, name)
+
+
+def _published_name(name: str) -> str:
+    part, _, rest = name.partition(".")
+    if part == "text":
+        return f"{TEXT}{rest}"
+    if part == "head":
+        return f"{HEAD}{rest}"
+    block = OUR_BLOCK.fullmatch(rest)
+    if block:
+        theirs = {ours: published for published, ours in IN_BLOCK.items()}[block[2]]
+        return f"{IMAGE}blocks.{block[1]}.{theirs}.{block[3]}"
+    return f"{IMAGE}{ {ours: published for published, ours in VISUAL.items()}.get(rest, rest) }"

@@ -1,4 +1,4 @@
-"""From the tensors of open_clip, in which HPS v2 is published, to the names and shapes of ``transformers``."""
+"""Between the tensors of open_clip, in which HPS v2 is published, and the names and shapes of ``transformers``."""
 
 import json
 import re
@@ -22,6 +22,7 @@ CONFIG_FILE = "open_clip_config.json"
 """The file of a folder in which open_clip describes another network."""
 
 BLOCK = re.compile(r"(visual\.)?transformer\.resblocks\.(\d+)\.(.+)")
+OUR_BLOCK = re.compile(r"(vision|text)_model\.encoder\.layers\.(\d+)\.(.+)")
 IN_BLOCK = {
     "ln_1": "layer_norm1",
     "ln_2": "layer_norm2",
@@ -122,6 +123,56 @@ def _in_block(block: re.Match[str], tensor: torch.Tensor) -> dict[str, torch.Ten
         return {f"{start}.self_attn.{letter}_proj.{kind}": part.contiguous() for letter, part in parts}
     part, _, kind = inside.rpartition(".")
     return {f"{start}.{IN_BLOCK.get(part, part)}.{kind}": tensor}
+
+
+def published_tensors(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors of ``transformers.CLIPModel`` under open_clip's names: the inverse of :func:`rename_tensors`."""
+    outside = {ours: theirs for theirs, ours in OUTSIDE.items()}
+    transposed = {ours: theirs for theirs, ours in TRANSPOSED.items()}
+    tensors: dict[str, torch.Tensor] = {}
+    for name, tensor in state.items():
+        block = OUR_BLOCK.fullmatch(name)
+        if name in transposed:
+            tensors[transposed[name]] = tensor.T.contiguous()
+        elif name in outside:
+            tensors[outside[name]] = tensor
+        elif block and block[3].startswith("self_attn.q_proj."):
+            start, _, kind = name.rpartition(".q_proj.")
+            parts = [state[f"{start}.{letter}_proj.{kind}"] for letter in "qkv"]
+            tensors[f"{_published_block(block)}.attn.in_proj_{kind}"] = torch.cat(parts)
+        elif block and not block[3].startswith(("self_attn.k_proj.", "self_attn.v_proj.")):
+            part, _, kind = block[3].rpartition(".")
+            theirs = {ours: published for published, ours in IN_BLOCK.items()}[part]
+            tensors[f"{_published_block(block)}.{theirs}.{kind}"] = tensor
+    return tensors
+
+
+def published_sizes(config: ClipConfig) -> dict[str, Any]:
+    """The network as open_clip describes it: the inverse of :func:`clip_config`."""
+    vision, text = config.vision_config, config.text_config
+    return {
+        "embed_dim": config.projection_dim,
+        "quick_gelu": vision.hidden_act == "quick_gelu",
+        "vision_cfg": {
+            "image_size": vision.image_size,
+            "layers": vision.num_hidden_layers,
+            "width": vision.hidden_size,
+            "head_width": vision.hidden_size // vision.num_attention_heads,
+            "patch_size": vision.patch_size,
+            "mlp_ratio": vision.intermediate_size / vision.hidden_size,
+        },
+        "text_cfg": {
+            "context_length": text.max_position_embeddings,
+            "vocab_size": text.vocab_size,
+            "width": text.hidden_size,
+            "heads": text.num_attention_heads,
+            "layers": text.num_hidden_layers,
+        },
+    }
+
+
+def _published_block(block: re.Match[str]) -> str:
+    return f"{'visual.' if block[1] == 'vision' else ''}transformer.resblocks.{block[2]}"
 
 
 def _tower(width: int, layers: int, heads: int, ratio: float, act: str) -> dict[str, int | str]:

@@ -17,6 +17,8 @@ from beholder.models.training_images import TrainingImages
 from beholder.models.weights.files import hash_files
 
 HEAD, CARD, SHIFT = "agiqa-quality.safetensors", "agiqa-quality.md", "agiqa-shift.safetensors"
+UNSEEN_WIDTH = 1.39
+"""The conformal width of quality by leave-one-generator-out: for generators that it was not trained on."""
 ENCODERS = ("efficientnet-lite0-moments", "efficientnet-lite0-details")
 
 
@@ -29,6 +31,8 @@ class QualityModel:
     detector: ShiftDetector
     sha256: str
     """Of the head's file."""
+    detector_sha256: str
+    """Of the detector's file."""
     training_images: TrainingImages
 
     def shifts(self, vectors: Vectors) -> NDArray[np.float64]:
@@ -49,7 +53,7 @@ def load_quality_model() -> QualityModel:
     detector, of_head = read_shift_detector(FOLDER / SHIFT)
     if of_head != sha256:
         raise WeightsError(f"{SHIFT}: belongs to another {HEAD} than the one beside it")
-    return QualityModel(encoders, head, detector, sha256, training_images())
+    return QualityModel(encoders, head, detector, sha256, hash_files([FOLDER / SHIFT]), training_images())
 
 
 def identities(encoders: Iterable[Encoder]) -> str:

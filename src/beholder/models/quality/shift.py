@@ -1,10 +1,10 @@
-"""How unlike the training images an image is, by two detectors that are trained without opinions.
+"""How unlike the training images an image is, by a detector that is trained without opinions.
 
-*Residual*: the logarithm of the squared length of what principal components of the training images leave over.
-*Exposure*: a logistic regression that separates the training images from altered ones (at 24 to 64 px, in few flat
-colours, noisy) and from drawn shapes, by the components and the residual. Each is scaled so that the median of
-held-out images is 0 and their 95 % quantile 1. The shift is the larger of the two, divided by the same quantile of
-it: above 1, an image is farther than 95 % of held-out images.
+A logistic regression separates the training images from altered ones (small, enlarged, in few flat colours,
+noisy, compressed, painted, in lines) and from drawn ones (shapes, running colours). It sees the principal
+components of the training images and, for each stage of the network, the logarithm of the squared length of what
+the components leave over. Its score is scaled so that the median of held-out images is 0 and their 95 % quantile
+1: above 1, an image is farther than 95 % of held-out images.
 """
 
 from dataclasses import dataclass
@@ -19,35 +19,47 @@ from beholder.models.encoders.encoder import Vectors
 from beholder.models.quality.head import KernelHead, signed_roots
 
 Floats = NDArray[np.float64]
-TENSORS = ("scales", "weights", "centres", "units")
-NUMBERS = ("intercept", "threshold")
+TENSORS = ("scales", "bounds", "centres", "units", "weights")
+NUMBERS = ("intercept", "median", "unit")
 
 
 @dataclass(frozen=True, eq=False)
 class ShiftDetector:
-    """The two detectors, on the columns and components of a head."""
+    """A logistic regression on components and residuals, on the columns and components of a head."""
 
     scales: Floats  # (components,): standard deviation of the training images along each component
-    weights: Floats  # (components + 1,), of the logistic regression
+    bounds: NDArray[np.int64]  # (stages + 1,): the first column of each stage, and the end of the last
+    centres: Floats  # (stages,): medians of the residuals over held-out images
+    units: Floats  # (stages,): their 95 % quantiles less the medians
+    weights: Floats  # (components + stages,)
     intercept: float
-    centres: Floats  # (2,), medians of residual and exposure over held-out images
-    units: Floats  # (2,), their 95 % quantiles less the medians
-    threshold: float
-    """The 95 % quantile of the larger of the two."""
+    median: float
+    """Of the score of the regression over held-out images."""
+    unit: float
+    """Its 95 % quantile less the median."""
 
     def shifts(self, head: KernelHead, vectors: Vectors) -> Floats:
         """Return the shift of each vector, (images,); above 1: unlike the training images."""
-        features = shift_features(head, self.scales, vectors)
-        both = np.column_stack([features[:, -1], features @ self.weights + self.intercept])
-        return np.asarray(((both - self.centres) / self.units).max(axis=1) / self.threshold)
+        return np.asarray((self.scores(head, vectors) - self.median) / self.unit)
+
+    def scores(self, head: KernelHead, vectors: Vectors) -> Floats:
+        """Return the score of the regression for each vector: the log-odds that it is altered. (images,)"""
+        return np.asarray(self.features(head, vectors) @ self.weights + self.intercept)
+
+    def features(self, head: KernelHead, vectors: Vectors) -> Floats:
+        """Return standardised components and residuals: (images, components + stages)."""
+        points, residuals = components_and_residuals(head, self.bounds, vectors)
+        return np.column_stack([points / self.scales, (residuals - self.centres) / self.units])
 
 
-def shift_features(head: KernelHead, scales: Floats, vectors: Vectors) -> Floats:
-    """Return standardised components, and the logarithm of the residual: (images, components + 1)."""
+def components_and_residuals(
+    head: KernelHead, bounds: NDArray[np.int64], vectors: Vectors
+) -> tuple[Floats, Floats]:
+    """Return the components, and the logarithm of what they leave over of each stage: (images, stages)."""
     scaled = (signed_roots(vectors[:, head.columns]) - head.mean) / head.standard_deviation
     points = scaled @ head.components
-    residual = np.maximum((scaled**2).sum(axis=1) - (points**2).sum(axis=1), 1e-6)
-    return np.column_stack([points / scales, np.log(residual)])
+    squares = (scaled - points @ head.components.T) ** 2
+    return points, np.log(np.maximum(np.add.reduceat(squares, bounds[:-1], axis=1), 1e-6))
 
 
 def read_shift_detector(path: Path) -> tuple[ShiftDetector, str]:
@@ -62,10 +74,12 @@ def read_shift_detector(path: Path) -> tuple[ShiftDetector, str]:
         raise WeightsError(f"{path}: not a detector of shifts that can be read ({error})") from error
     detector = ShiftDetector(
         scales=tensors["scales"],
-        weights=tensors["weights"],
+        bounds=tensors["bounds"].astype(np.int64),
         centres=tensors["centres"],
         units=tensors["units"],
+        weights=tensors["weights"],
         intercept=numbers["intercept"],
-        threshold=numbers["threshold"],
+        median=numbers["median"],
+        unit=numbers["unit"],
     )
     return detector, head

@@ -1,6 +1,6 @@
 """Convolutions with heads for scores and heatmaps: the baseline that does not read the prompt."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -18,6 +18,7 @@ from beholder.models.encoders.encoder import Encoder
 from beholder.models.encoders.grid_features import grid_channels
 from beholder.models.encoders.preprocessing import HALF, Preprocessing
 from beholder.models.recipe_settings import validate_settings
+from beholder.models.rich_feedback.calibration import Calibration, OutputScales, rescale
 from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
 from beholder.models.rich_feedback.losses import heatmap_loss, score_loss
 from beholder.models.rich_feedback.settings import GRIDS, HEATMAPS, SCORES, Heads, Losses
@@ -141,18 +142,16 @@ class RichCnn:
         tokens = self._module.encode_images(batch.pixels)
         total = torch.zeros((), device=batch.pixels.device)
         for column, aspect in enumerate(self.settings.heatmaps):
-            logits = self._module.heatmaps[aspect](tokens)
+            logits = self._module.heatmap(tokens, aspect)
             total = total + weights.heatmap * heatmap_loss(logits, batch.heatmaps[:, column], weights.floor)
         for column, aspect in enumerate(self.settings.scores):
-            total = total + weights.score * score_loss(
-                self._module.scores[aspect](tokens), batch.scores[:, column]
-            )
+            total = total + weights.score * score_loss(self._module.score(tokens, aspect), batch.scores[:, column])
         return total
 
     def predict(self, batch: RichBatch) -> Mapping[str, torch.Tensor]:
         """The scores by aspect."""
         tokens = self._module.encode_images(batch.pixels)
-        return {aspect: self._module.scores[aspect](tokens).sigmoid() for aspect in self.settings.scores}
+        return {aspect: self._module.score(tokens, aspect).sigmoid() for aspect in self.settings.scores}
 
     @torch.inference_mode()
     def feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
@@ -161,8 +160,8 @@ class RichCnn:
         self._module.eval()
         tokens = self._module.encode_images(pixels)
         return RichFeedback(
-            {name: _as_probabilities(self._module.heatmaps[name](tokens)) for name in self.settings.heatmaps},
-            {name: _as_probabilities(self._module.scores[name](tokens)) for name in self.settings.scores},
+            {name: _as_probabilities(self._module.heatmap(tokens, name)) for name in self.settings.heatmaps},
+            {name: _as_probabilities(self._module.score(tokens, name)) for name in self.settings.scores},
             (),
         )
 
@@ -171,16 +170,31 @@ class RichCnn:
         del prompts
         tokens = self._module.encode_images(prepare_with_gradients(images, self.encoders, self.preprocessing))
         return FeedbackTensors(
-            {name: self._module.scores[name](tokens).sigmoid() for name in self.settings.scores},
-            {name: self._module.heatmaps[name](tokens).sigmoid() for name in self.settings.heatmaps},
+            {name: self._module.score(tokens, name).sigmoid() for name in self.settings.scores},
+            {name: self._module.heatmap(tokens, name).sigmoid() for name in self.settings.heatmaps},
         )
+
+    @torch.no_grad()
+    def calibrate(self, batches: Iterable[RichBatch]) -> None:
+        """Fit scale and shift of every output to labelled images held out of training."""
+        self._module.eval()
+        calibration = Calibration(self._module.scales)
+        for batch in batches:
+            tokens = self._module.encode_images(batch.pixels)
+            for column, name in enumerate(self.settings.scores):
+                calibration.add_scores(column, self._module.score(tokens, name), batch.scores[:, column])
+            for column, name in enumerate(self.settings.heatmaps):
+                calibration.add_heatmaps(column, self._module.heatmap(tokens, name), batch.heatmaps[:, column])
+        calibration.fit()
 
 
 class CnnNetwork(nn.Module):
-    """All weights of the model."""
+    """All weights of the model, and the calibration of its outputs."""
 
     def __init__(self, settings: CnnSettings) -> None:
         super().__init__()
+        self.settings = settings
+        self.scales = OutputScales(len(settings.scores), len(settings.heatmaps))
         heads, width = settings.heads, settings.widths[-1]
         self.grid = settings.grid
         self.tower = (
@@ -203,6 +217,14 @@ class CnnNetwork(nn.Module):
         else:
             maps = self.tower(pixel_values=pixels).last_hidden_state
         return maps.flatten(2).transpose(1, 2)
+
+    def heatmap(self, tokens: torch.Tensor, aspect: str) -> torch.Tensor:
+        """The map (n, map side, map side) of an aspect before the sigmoid, calibrated."""
+        return rescale(self.heatmaps[aspect](tokens), self.scales.heatmaps[self.settings.heatmaps.index(aspect)])
+
+    def score(self, tokens: torch.Tensor, aspect: str) -> torch.Tensor:
+        """The score (n,) of an aspect before the sigmoid, calibrated."""
+        return rescale(self.scores[aspect](tokens), self.scales.scores[self.settings.scores.index(aspect)])
 
 
 def _config(settings: CnnSettings) -> transformers.ResNetConfig:

@@ -26,11 +26,13 @@ from beholder.models.rich_feedback.losses import (
     score_loss,
     writing_loss,
 )
-from beholder.models.rich_feedback.network import Encoded, RichFeedbackNetwork, pad_token_ids
+from beholder.models.rich_feedback.naming import naming_labels
+from beholder.models.rich_feedback.network import Encoded, RichFeedbackNetwork
 from beholder.models.rich_feedback.settings import KEYWORDS, RichFeedbackSettings
 from beholder.models.rich_feedback.tokenizer import (
     TOKENIZER,
     PromptTokenizer,
+    pad_token_ids,
     parse_tokenizer,
     read_tokenizer,
     word_tokenizer,
@@ -202,18 +204,9 @@ class RichFeedbackModel:
         Misaligned words are not labelled.
         """
         words = [self.tokenizer.encode_prompt(prompt, self.settings.text.longest)[1] for prompt in batch.prompts]
-        vocabulary = sorted({token_id for prompt in words for word in prompt for token_id in word})
+        vocabulary, labels = naming_labels(words, batch.misaligned)
         if not vocabulary:
             return tokens.sum() * 0
-        columns = {token_id: column for column, token_id in enumerate(vocabulary)}
-        labels = torch.zeros(len(batch), len(vocabulary))
-        for row, (prompt, misaligned) in enumerate(zip(words, batch.misaligned, strict=True)):
-            flags = (True,) * len(prompt) if misaligned is None else misaligned
-            flagged = [
-                (columns[token_id], flag) for word, flag in zip(prompt, flags, strict=False) for token_id in word
-            ]
-            labels[row, [column for column, flag in flagged if flag]] = torch.nan
-            labels[row, [column for column, flag in flagged if not flag]] = 1  # one aligned occurrence is enough
         logits = self._module.naming_logits(tokens, torch.tensor(vocabulary, device=tokens.device))
         return naming_loss(logits, labels.to(tokens.device))
 

@@ -1,6 +1,5 @@
 """The network: image tokens and the prompt in one bidirectional encoder, then heads and a decoder."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,7 +11,6 @@ from beholder.models.rich_feedback.grounding import Grounding
 from beholder.models.rich_feedback.heads import HeatmapHead, ScoreHead
 from beholder.models.rich_feedback.settings import ImageTower, RichFeedbackSettings, TextModel
 from beholder.models.rich_feedback.stems import GridStem, Stem
-from beholder.models.rich_feedback.tokenizer import PromptTokenizer
 
 SHARED = "shared"
 """Name of the head that serves all outputs of its kind, in the augmented-prompt variant."""
@@ -172,17 +170,6 @@ def text_model(settings: TextModel, vocabulary_size: int) -> transformers.T5ForC
             decoder_start_token_id=0,
         )
     )
-
-
-def pad_token_ids(rows: Sequence[Sequence[int]], tokenizer: PromptTokenizer) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token ids of different lengths as one padded tensor, and a mask that is 1 where there is a token."""
-    longest = max(map(len, rows))
-    token_ids = torch.full((len(rows), longest), tokenizer.pad)
-    mask = torch.zeros(len(rows), longest, dtype=torch.int64)
-    for row, row_ids in enumerate(rows):
-        token_ids[row, : len(row_ids)] = torch.tensor(row_ids)
-        mask[row, : len(row_ids)] = 1
-    return token_ids, mask
 
 
 def _head(heads: nn.ModuleDict, aspect: str) -> nn.Module:

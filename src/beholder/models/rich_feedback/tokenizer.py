@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tokenizers
+import torch
 
 from beholder.errors import WeightsError
 from beholder.study.words import split_words
@@ -92,3 +93,14 @@ def parse_tokenizer(text: str, source: str) -> PromptTokenizer:
 def collect_vocabulary(prompts: Sequence[str], *tasks: str) -> tuple[str, ...]:
     """The distinct words of prompts and task strings, in lower case, sorted."""
     return tuple(sorted({word.lower() for text in (*prompts, *tasks) for word in split_words(text)}))
+
+
+def pad_token_ids(rows: Sequence[Sequence[int]], tokenizer: PromptTokenizer) -> tuple[torch.Tensor, torch.Tensor]:
+    """Token ids of different lengths as one padded tensor, and a mask that is 1 where there is a token."""
+    longest = max(map(len, rows))
+    token_ids = torch.full((len(rows), longest), tokenizer.pad)
+    mask = torch.zeros(len(rows), longest, dtype=torch.int64)
+    for row, row_ids in enumerate(rows):
+        token_ids[row, : len(row_ids)] = torch.tensor(row_ids)
+        mask[row, : len(row_ids)] = 1
+    return token_ids, mask

@@ -4,9 +4,9 @@ Each satisfies :class:`RichTrainable` and has a line in ``architectures.py``. No
 the parts that it does not predict are empty.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 import torch
@@ -95,4 +95,13 @@ class RichTrainable(Trainable[RichBatch], Protocol):
 
     def feedback(self, pixels: torch.Tensor, prompts: Sequence[str]) -> RichFeedback:
         """The feedback on prepared images (n, …), on the device of the module, for their prompts."""
+        ...
+
+
+@runtime_checkable
+class RichCalibratable(Protocol):
+    """A model of rich feedback whose outputs are calibrated after training."""
+
+    def calibrate(self, batches: Iterable[RichBatch]) -> None:
+        """Fit the calibration to labelled images that were held out of training; it is part of the weights."""
         ...

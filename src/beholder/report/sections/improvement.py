@@ -1,21 +1,14 @@
 """What an improvement changed, what it gained and what raters say of it: the content of its page."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-from PIL import Image
 
-from beholder.images.thumbnail import data_uri, open_or_none, shrunk
-from beholder.report.site.overlay import draw_heatmap
+from beholder.report.sections.improvement_gallery import GalleryCard, build_gallery
+from beholder.report.sections.improvement_steps import StepCard, build_steps, short_name, step_sentences
 from beholder.report.text.words import count, percent
-
-SIDE = 320
-"""Longest side of a picture in the gallery, in pixels."""
-MOST_KEPT, MOST_LEFT = 12, 4
-"""Changes in the gallery, for each method: kept ones, and others; the first of each, not the best."""
 
 MEASURE_NAMES = {
     "own": "by the scorer that chose",
@@ -26,6 +19,7 @@ MEASURE_NAMES = {
 }
 ANSWERS = ("much_better", "better", "same", "worse", "much_worse")
 ANSWER_NAMES = ("much better", "better", "about the same", "worse", "much worse")
+WAYS = {"up": "better", "down": "worse", "flat": "not significantly different"}
 SIGNS = ("≫", ">", "≈", "<", "≪")
 
 
@@ -77,19 +71,8 @@ class ProofPart:
     """Method, net preference, interval, raters and prompts."""
     simulated: bool
     sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class GalleryCard:
-    """One change: the images, and what is said of it."""
-
-    title: str
-    prompt: str
-    before: str | None
-    heatmap: str | None
-    after: str | None
-    accepted: bool
-    caption: str
+    way: str = "flat"
+    """Whether the interval of the net preference lies above 0 (up), below (down), or has it inside (flat)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +92,10 @@ class ImprovementPage:
     gallery: tuple[tuple[str, tuple[GalleryCard, ...]], ...]
     """Method -> the first of its changes."""
     settings: tuple[tuple[str, str], ...]
+    steps: tuple[StepCard, ...] = ()
+    """Of a walk."""
+    notes: tuple[str, ...] = ()
+    """Steps that were left out, and why."""
 
     @property
     def with_heatmaps(self) -> bool:
@@ -123,6 +110,7 @@ def compose_improvement(
     tables: Mapping[str, pl.DataFrame],
     settings: Mapping[str, object],
     background: str,
+    notes: Sequence[str] = (),
 ) -> ImprovementPage:
     """Return the content of the page of an improvement.
 
@@ -133,6 +121,7 @@ def compose_improvement(
         tables: Its changes, gains, alarms and proofs.
         settings: From which they came.
         background: What transparent images are shown on.
+        notes: Why steps were left out.
 
     Returns:
         What the template renders.
@@ -156,11 +145,13 @@ def compose_improvement(
             )
             for row in last.iter_rows(named=True)
         ),
-        findings=tuple(write_findings(gains, proof)),
+        findings=tuple(write_findings(changes, gains, proof)),
+        steps=tuple(build_steps(changes, gains, settings, notes)),
         charts=tuple(build_charts(gains)),
         proof=proof,
         gallery=tuple(build_gallery(folder, changes, background)),
         settings=tuple(_flatten(settings)),
+        notes=tuple(notes),
     )
 
 
@@ -172,19 +163,9 @@ def _facts(changes: pl.DataFrame, proof: ProofPart | None) -> tuple[tuple[str, s
     return tuple(facts)
 
 
-def write_findings(gains: pl.DataFrame, proof: ProofPart | None) -> list[str]:
+def write_findings(changes: pl.DataFrame, gains: pl.DataFrame, proof: ProofPart | None) -> list[str]:
     """Return what came of it in sentences, raters first."""
-    sentences = [] if proof is None else [proof.sentence]
-    for row in gains.iter_rows(named=True):
-        where = f"{row['step'].capitalize()}: " if row["step"] else ""
-        interval = "" if row["low"] is None else f", 95 % CI {signed(row['low'])} to {signed(row['high'])}"
-        sentence = f"{where}{signed(row['gain'])} {MEASURE_NAMES[row['measure']]} ({row['name']}{interval})"
-        if row["measure"] in ("ground truth", "control") and row["possible"]:
-            sentence += f"; {percent(row['gain'] / row['possible'])} of what was possible"
-        if row["measure"] in ("ground truth", "control") and row["worse"] is not None:
-            sentence += f", {percent(row['worse'])} of the images truly worse"
-        sentences.append(sentence + ".")
-    return sentences
+    return [*([] if proof is None else [proof.sentence]), *step_sentences(changes, gains)]
 
 
 def build_charts(gains: pl.DataFrame) -> list[GainChart]:
@@ -204,13 +185,13 @@ def build_charts(gains: pl.DataFrame) -> list[GainChart]:
         lines = tuple(
             GainLine(
                 label=MEASURE_NAMES[row["measure"]],
-                name=row["name"],
+                name=short_name(row["name"]),
                 gain=f"{signed(row['gain'])}",
                 interval="–" if row["low"] is None else f"{signed(row['low'])} to {signed(row['high'])}",
                 note=""
                 if row["possible"] is None
                 else f"{percent(row['gain'] / row['possible'])} of possible"
-                if row["possible"]
+                if row["possible"] and row["gain"] > 0
                 else "",
                 low=place(row["low"], row["gain"]),
                 middle=place(row["gain"], 0.0),
@@ -236,7 +217,7 @@ def build_proof(proofs: pl.DataFrame) -> ProofPart | None:
     )
     rows = tuple(
         (
-            row["method"],
+            row["method"] if row["comparison"] == first["comparison"] else row["comparison"],
             f"{signed(row['net'])}",
             "–" if row["low"] is None else f"{signed(row['low'])} to {signed(row['high'])}",
             int(row["raters"]),
@@ -247,60 +228,16 @@ def build_proof(proofs: pl.DataFrame) -> ProofPart | None:
     better, worse = (counts[0] + counts[1]) / total, (counts[3] + counts[4]) / total
     who = "Simulated raters" if first["simulated"] else "Raters"
     if first["low"] is None:
-        verdict = "too few raters or prompts for a confidence interval"
+        verdict, way = "too few raters or prompts for a confidence interval", "flat"
     else:
         interval = f"95 % CI {signed(first['low'])} to {signed(first['high'])}"
-        verdict = (
-            f"{interval}: better"
-            if first["low"] > 0
-            else f"{interval}: worse"
-            if first["high"] < 0
-            else f"{interval}: not significantly different"
-        )
+        way = "up" if first["low"] > 0 else "down" if first["high"] < 0 else "flat"
+        verdict = f"{interval}: {WAYS[way]}"
     sentence = (
         f"{who} call the image after better in {percent(better)} and worse in {percent(worse)} of "
         f"{count(total, 'blind comparison')}: net preference {signed(first['net'])}, {verdict}."
     )
-    return ProofPart(bars, total, percent(better), percent(worse), rows, bool(first["simulated"]), sentence)
-
-
-def build_gallery(
-    folder: Path, changes: pl.DataFrame, background: str
-) -> Iterator[tuple[str, tuple[GalleryCard, ...]]]:
-    """Yield, for each method, the first changes that were kept and the first that were not."""
-    pictured = changes.filter(pl.col("before").is_not_null() & pl.col("after").is_not_null())
-    for (method,), part in pictured.group_by("method", maintain_order=True):
-        changed = part.filter(pl.col("kept") & (pl.col("before") != pl.col("after"))).head(MOST_KEPT)
-        others = part.filter(~pl.col("kept")).head(MOST_LEFT)
-        rows = [row for rows in (changed, others) for row in rows.iter_rows(named=True)]
-        yield str(method), tuple(_card(folder, row, background) for row in rows)
-
-
-def _card(folder: Path, row: Mapping[str, object], background: str) -> GalleryCard:
-    before, after = (open_or_none(folder / str(row[when]), background) for when in ("before", "after"))
-    heatmap = None
-    if row["heatmap"] and before is not None and (folder / str(row["heatmap"])).is_file():
-        with Image.open(folder / str(row["heatmap"])) as file:
-            levels = np.asarray(file.convert("L"), np.float32) / 255
-        heatmap = data_uri(draw_heatmap(levels, before, "implausibility", side=SIDE))
-    return GalleryCard(
-        title=str(row["change"]),
-        prompt=str(row["prompt"] or ""),
-        before=None if before is None else data_uri(shrunk(before, SIDE)),
-        heatmap=heatmap,
-        after=None if after is None else data_uri(shrunk(after, SIDE)),
-        accepted=bool(row["kept"]),
-        caption=_caption(row),
-    )
-
-
-def _caption(row: Mapping[str, object]) -> str:
-    parts = []
-    for name, label in (("own", "score"), ("held_out", "held out"), ("truth", "ground truth")):
-        before, after = row[f"{name}_before"], row[f"{name}_after"]
-        if isinstance(before, float) and isinstance(after, float):
-            parts.append(f"{label} {before:.2f} → {after:.2f}")
-    return "; ".join([*parts, str(row["reason"])])
+    return ProofPart(bars, total, percent(better), percent(worse), rows, bool(first["simulated"]), sentence, way)
 
 
 def signed(number: float) -> str:

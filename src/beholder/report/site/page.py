@@ -83,6 +83,8 @@ class Page:
     """Fewer raters have no confidence interval."""
     units: Mapping[str, tuple[str, ...]]
     """What confidence intervals generalise over: raters or prompts -> the boards that it applies to."""
+    weight: str | None
+    """What counts the same in mean scores, ``raters`` or ``answers``; None where there are none."""
     single_images: str
     """File name of the page of single images."""
 
@@ -165,6 +167,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         level=study.analysis.level,
         fewest_raters=FEWEST_RATERS,
         units=_units(leading),
+        weight=study.analysis.weight if any(board.measure.weighted for board in every) else None,
         single_images=IMAGES_PAGE,
     )
 

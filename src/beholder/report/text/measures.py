@@ -31,6 +31,8 @@ class Measure:
     """The random sample that the confidence interval generalises from."""
     naive: str = "answers independent"
     """What the naive confidence interval, drawn thin, assumes."""
+    weighted: bool = False
+    """Whether the study's ``analysis.weight`` says what counts the same in it: every rater, or every answer."""
     derived: str = ""
     """Head of a column that ``derive`` fills."""
     derive: Callable[[float], str] | None = None
@@ -177,28 +179,31 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             ),
             factor=100,
             digits=1,
+            weighted=True,
         ),
         "option-share": Measure(
             name="answers that count",
             unit="%",
             about=(
-                "The proportion of all answers about the generator's images that name one of the options that the "
-                "question counts; who cannot tell is among all."
+                "The proportion of the answers about the generator's images that name one of the options that the "
+                "question counts; who cannot tell is among them."
             ),
             factor=100,
             digits=1,
+            weighted=True,
         ),
         "mean-preference": Measure(
             name="mean preference",
             unit="steps",
             about=(
-                "The mean of all comparisons of the generator with its rivals, from −2 (the other much better) "
+                "The mean of the comparisons of the generator with its rivals, from −2 (the other much better) "
                 "to 2 (much better)."
             ),
             signed=True,
             reference=0.0,
             reference_word="even",
             headline=False,
+            weighted=True,
         ),
         "win-rate": Measure(
             name="win rate",
@@ -239,7 +244,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
         "mean-opinion": Measure(
             name="mean opinion score",
             unit="points",
-            about="The mean of all points that raters gave to the generator's images.",
+            about="The mean of the points that raters gave to the generator's images.",
+            weighted=True,
         ),
         "published-mean": Measure(
             name="mean of published scores",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beholder.models.encoders.encoder import Vectors
-from beholder.models.quality.packaged import load_quality_model
+from beholder.models.quality.packaged import UNSEEN_WIDTH, load_quality_model
 from beholder.scorers.scorer import Scorer, by_vectors
 
 SHIFT = "agiqa-shift"
@@ -22,7 +22,8 @@ def load(name: str) -> Scorer:
     remark = (
         "above 1: less like the training images of agiqa-quality than 95 % of held-out images; usual ones are at 0"
         if name == SHIFT
-        else f"raters' mean from 0 to 5; 95 % of held-out images are within ±{model.head.conformal_width:.2f}"
+        else f"raters' mean from 0 to 5; 95 % of held-out images are within ±{model.head.conformal_width:.2f}; of "
+        f"generators that it was not trained on, reckon with ±{UNSEEN_WIDTH:.2f}"
     )
-    identity = f"{name}@{model.sha256[:12]}"
+    identity = f"{name}@{(model.detector_sha256 if name == SHIFT else model.sha256)[:12]}"
     return by_vectors(name, identity, model.encoders, score, model.training_images, f"{name}: {remark}")

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from beholder.care.drift import DROP, alarm_threshold, steps
 from beholder.care.early_quality import fit_panel, predict_accuracy
-from beholder.care.gold_schedule import CONSTANT, gold_schedule
+from beholder.care.gold_pace import CONSTANT
+from beholder.care.gold_schedule import gold_schedule
 
 Array = NDArray[np.float64]
 NEVER = np.iinfo(np.int64).max

@@ -36,17 +36,21 @@ def long_answers(
     if not np.all(np.isfinite(value)):
         raise StatisticsError(f"values need to be finite; found {int((~np.isfinite(value)).sum())} that are not")
     item_count = int(what.max()) + 1
-    rows, counts = np.unique(who.astype(np.int64) * item_count + what, return_counts=True)
-    if len(rows) < len(who):
+    keys = who.astype(np.int64) * item_count + what
+    keys.sort()
+    if np.any(keys[1:] == keys[:-1]):
+        rows, counts = np.unique(keys, return_counts=True)
         rater, item = divmod(int(rows[counts > 1][0]), item_count)
         raise StatisticsError(
             f"each rater may answer each item once; found {len(who) - len(rows)} repeats, the first by rater "
             f"{rater} on item {item}; keep one answer of each"
         )
+    del keys
     highest = int(who.max()) + 1
     if rater_count is not None and rater_count < highest:
         raise StatisticsError(f"found rater index {highest - 1}, but only {rater_count} raters")
-    return LongAnswers(who.astype(np.int64), what.astype(np.int64), value, rater_count or highest, item_count)
+    who, what = who.astype(np.int64, copy=False), what.astype(np.int64, copy=False)
+    return LongAnswers(who, what, value, rater_count or highest, item_count)
 
 
 def category_numbers(

@@ -28,7 +28,8 @@ Product = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Multiplication from the left by a fixed matrix."""
 
 _BLOCK = 100_000  # elements of the largest array held at a time: few enough to stay in the cache
-_FEWEST = 16  # replicates done at a time, however many items there are
+_FEWEST = 16  # replicates done at a time, however many items there are, …
+_MOST = 2**24  # … unless the largest array would have more elements than this
 _DENSE = 0.25  # proportion of entries above which a dense product is faster than a sparse one
 
 
@@ -80,7 +81,8 @@ def alpha_of_weights(
     """Return α as a function of weights (replicates, raters); ``kind`` (answers,) numbers each answer's value."""
     answered = _answered(answers, kind, kinds)
     sums = disagreement(answered)
-    step = max(_FEWEST, _BLOCK // max(answered.items, len(answered.use_kind)))
+    longest = max(answered.items, len(answered.use_kind))
+    step = max(1, min(_FEWEST, _MOST // longest), _BLOCK // longest)
 
     def of_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         alphas = np.empty(len(weights))
@@ -165,8 +167,15 @@ def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> An
     held, use = np.unique(kind * answers.rater_count + answers.raters, return_inverse=True)
     use_kind, use_rater = np.divmod(held, answers.rater_count)
     panel = np.searchsorted(first, item, side="right") - 1  # (answers,)
-    in_first = np.isin(item, first)  # the answers to one item of each panel
-    pairs, times = np.unique(use * len(first) + panel, return_counts=True)
+    is_first = np.zeros(len(order), np.bool_)
+    is_first[first] = True
+    in_first = is_first[item]  # the answers to one item of each panel
+    by_rater = _product(panel[in_first], answers.raters[in_first], (len(first), answers.rater_count))
+    by_use = _product(item, use, (len(order), len(held)))
+    keys = use * len(first) + panel
+    del use, panel, in_first
+    pairs, times = np.unique(keys, return_counts=True)
+    del keys
     return Answered(
         items=len(order),
         rater_count=answers.rater_count,
@@ -177,8 +186,8 @@ def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> An
         panel=panel_of[order],
         use_rater=use_rater,
         use_kind=use_kind,
-        by_rater=_product(panel[in_first], answers.raters[in_first], (len(first), answers.rater_count)),
-        by_use=_product(item, use, (len(order), len(held))),
+        by_rater=by_rater,
+        by_use=by_use,
         to_use=_product(*np.divmod(pairs, len(first)), (len(held), len(first)), times.astype(np.float64)),
     )
 

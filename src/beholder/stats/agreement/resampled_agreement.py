@@ -65,6 +65,8 @@ def agreement_estimate(
 def pairable(answers: LongAnswers) -> LongAnswers:
     """Return the answers on items that somebody else answered too."""
     paired = np.bincount(answers.items)[answers.items] >= 2
+    if paired.all():
+        return answers
     return LongAnswers(
         answers.raters[paired],
         answers.items[paired],

@@ -1,5 +1,7 @@
 """Mean scores and proportions of generators (or other groups), with confidence intervals over raters."""
 
+from typing import Literal, get_args
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,9 @@ from beholder.stats.intervals.clustered_t import ratio_influence
 
 HINTS = {"rater": "or rater=None, if no rater answered twice"}
 
+Weight = Literal["raters", "answers"]
+"""What counts the same: every rater, with the mean of their answers, or every answer."""
+
 
 def mean_scores(
     scores: Frame,
@@ -17,6 +22,7 @@ def mean_scores(
     group: str = "generator",
     score: str = "score",
     rater: str | None = "rater",
+    weight: Weight = "raters",
     level: float = 0.95,
     higher_is_better: bool = True,
 ) -> Ratings:
@@ -30,6 +36,8 @@ def mean_scores(
         group: The column that is compared, such as the generator.
         score: The column of numbers.
         rater: The column of raters; None takes all scores as independent.
+        weight: What counts the same: ``"raters"`` is the mean over raters of each rater's mean, ``"answers"`` the
+            mean of all scores. They differ where raters gave unequal numbers of scores.
         level: Nominal coverage of the confidence intervals.
         higher_is_better: Whether rank 1 has the highest mean.
 
@@ -56,6 +64,7 @@ def mean_scores(
         group,
         f"mean {score} by {group}",
         f"mean {score}",
+        weight,
         level,
         higher_is_better,
     )
@@ -68,6 +77,7 @@ def proportions(
     answer: str = "answer",
     positive: Label | None = None,
     rater: str | None = "rater",
+    weight: Weight = "raters",
     level: float = 0.95,
     higher_is_better: bool = True,
 ) -> Ratings:
@@ -82,6 +92,7 @@ def proportions(
         answer: The column of answers: true and false, or labels.
         positive: Of labels, the one that is counted, such as ``"yes"``.
         rater: The column of raters; None takes all answers as independent.
+        weight: What counts the same, raters or answers, as for :func:`mean_scores`.
         level: Nominal coverage of the confidence intervals.
         higher_is_better: Whether rank 1 has the highest proportion.
 
@@ -91,8 +102,8 @@ def proportions(
     Example:
         >>> from beholder.stats.frames.examples import example_ratings
         >>> flaws = proportions(example_ratings(), answer="flawed", positive="yes", higher_is_better=False)
-        >>> flaws.to_frame().select("generator", "estimate").row(0)
-        ('ember', 0.25)
+        >>> "{} {:.2f}".format(*flaws.to_frame().select("generator", "estimate").row(0))
+        'ember 0.25'
     """
     if positive is None:
         columns = read_columns(
@@ -108,7 +119,15 @@ def proportions(
             raise StatisticsError(f"no answer is {positive!r}; found {', '.join(others[:8])}")
     words = f"proportion of {answer}" + ("" if positive is None else f" = {positive}")
     return _grouped(
-        columns, counted.astype(np.float64), group, f"{words} by {group}", words, level, higher_is_better, True
+        columns,
+        counted.astype(np.float64),
+        group,
+        f"{words} by {group}",
+        words,
+        weight,
+        level,
+        higher_is_better,
+        bounded=True,
     )
 
 
@@ -118,11 +137,15 @@ def _grouped(
     group: str,
     title: str,
     unit: str,
+    weight: Weight,
     level: float,
     higher_is_better: bool,
+    *,
     bounded: bool = False,
 ) -> Ratings:
-    """Return ratios of sums over raters."""
+    """Return means over raters, or ratios of sums over them."""
+    if weight not in get_args(Weight):
+        raise StatisticsError(f"weight is 'raters' or 'answers'; found {weight!r}")
     names, (cell,) = code_labels(columns.labels["group"])
     independent = "rater" not in columns.labels
     who = each_its_own(columns.rows, len(names)) if independent else code_labels(columns.labels["rater"])[1][0]
@@ -130,8 +153,9 @@ def _grouped(
     place = who * len(names) + cell
     totals = np.bincount(place, values, shape[0] * shape[1]).reshape(shape)
     counts = np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+    each = np.maximum(counts, 1.0) if weight == "raters" else np.ones(shape)
     return ratings_table(
-        ratio_influence(totals, counts, proportions=bounded),
+        ratio_influence(totals / each, counts / each, proportions=bounded),
         names,
         counts.sum(axis=0).astype(np.int64),
         key=group,

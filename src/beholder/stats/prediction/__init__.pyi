@@ -14,6 +14,8 @@ from beholder.stats.prediction.heatmap_agreement import HeatmapAgreement as Heat
 from beholder.stats.prediction.heatmap_agreement import heatmap_agreement as heatmap_agreement
 from beholder.stats.prediction.heatmap_summary import HeatmapSummary as HeatmapSummary
 from beholder.stats.prediction.heatmap_summary import heatmap_summary as heatmap_summary
+from beholder.stats.prediction.interval_regression import IntervalRegression as IntervalRegression
+from beholder.stats.prediction.interval_regression import interval_regression as interval_regression
 from beholder.stats.prediction.keyword_agreement import KeywordAgreement as KeywordAgreement
 from beholder.stats.prediction.keyword_agreement import keyword_agreement as keyword_agreement
 from beholder.stats.prediction.prediction_powered import Powered as Powered
@@ -25,5 +27,6 @@ from beholder.stats.prediction.prediction_powered import powered_mean as powered
 from beholder.stats.prediction.prediction_powered import powered_proportion as powered_proportion
 from beholder.stats.prediction.selected_gain import SelectedGain as SelectedGain
 from beholder.stats.prediction.selected_gain import selected_gain as selected_gain
+from beholder.stats.prediction.selected_gain import selected_gain_of_ratings as selected_gain_of_ratings
 from beholder.stats.prediction.soft_label_likelihood import SoftLabelLikelihood as SoftLabelLikelihood
 from beholder.stats.prediction.soft_label_likelihood import soft_label_likelihood as soft_label_likelihood

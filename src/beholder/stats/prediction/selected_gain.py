@@ -14,6 +14,10 @@ forecast by β̂ᵀd̄, with the variance
 
 V the covariance of β̂ (HC3, summed within the clusters of the labelled images) and s² the variance of e that is
 not the labels' own noise: the part of quality that no scorer sees is drawn again for the chosen images.
+
+Ratings on a scale of few points say less than they seem to: who gives the highest may have thought of more, so
+mean ratings of good images lie too low, and gains with them. :func:`selected_gain_of_ratings` takes each rating as
+the interval of qualities that are rounded to it, and forecasts the gain in quality itself.
 """
 
 from dataclasses import dataclass
@@ -24,8 +28,10 @@ from scipy import special
 
 from beholder.errors import StatisticsError
 from beholder.stats.estimate import Estimate
+from beholder.stats.prediction.interval_regression import interval_regression
 
 METHOD = "t, by regression of labels on scores"
+RATINGS_METHOD = "t, by interval regression of ratings on scores"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +100,76 @@ def selected_gain(
     reach = float(special.stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance))
     gain = Estimate(value, value - reach, value + reach, level, METHOD, 0, len(pool), len(y))
     return SelectedGain(gain, steps.mean(axis=0), coefficients[1:], len(y))
+
+
+def selected_gain_of_ratings(
+    ratings: ArrayLike,
+    images: ArrayLike,
+    points: int,
+    scores: ArrayLike,
+    candidates: ArrayLike,
+    chosen: ArrayLike,
+    *,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+) -> SelectedGain:
+    """Forecast the same from single ratings, on the scale of the quality that they are rounded from.
+
+    Args:
+        ratings: Ratings from 0 to 1, (r,), on a scale of evenly spaced points.
+        images: Which row of ``scores`` each of them is of, (r,).
+        points: How many points the scale has.
+        scores: The scores of the rated images by every scorer, (m, scores); the scorer that chose must be among
+            them.
+        candidates: The same scores of all candidates, (prompts, n, scores).
+        chosen: Which candidate was chosen for each prompt, (prompts,).
+        clusters: The prompt of each rated image, (m,), as integers; by default each is a cluster of its own.
+        level: Of the confidence interval.
+
+    Returns:
+        The forecast from 0 to 1, with its confidence interval for these very images. ``labels`` counts the images.
+    """
+    rated, rows = np.asarray(ratings, np.float64), np.asarray(images)
+    means, counts, within = _by_image(rated, rows, points, len(np.asarray(scores)))
+    _, x, pool, best, groups = _checked(means, scores, candidates, chosen, clusters)
+    steps = pool[np.arange(len(pool)), best] - pool.mean(axis=1)
+    half = 0.5 / (points - 1)
+    low = np.where(rated < half, -np.inf, rated - half)
+    high = np.where(rated > 1 - half, np.inf, rated + half)
+    design = np.column_stack([np.ones(len(x)), x - x.mean(axis=0)])
+    fit = interval_regression(low, high, design[rows], groups[rows])
+    mean_step = np.concatenate([[0.0], steps.mean(axis=0)])
+    value = float(mean_step @ fit.coefficients)
+    unseen = max(fit.spread**2 - within, 0.0) * (1 - 1 / pool.shape[1]) / len(pool)
+    variance = float(mean_step @ fit.covariance @ mean_step) + unseen
+    degrees = len(np.unique(groups)) - design.shape[1]
+    reach = float(special.stdtrit(degrees, (1 + level) / 2) * np.sqrt(variance))
+    gain = Estimate(value, value - reach, value + reach, level, RATINGS_METHOD, 0, len(pool), int(counts.sum()))
+    return SelectedGain(gain, steps.mean(axis=0), fit.coefficients[1:], len(x))
+
+
+def _by_image(
+    ratings: NDArray[np.float64], rows: NDArray[np.int64], points: int, count: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64], float]:
+    """Return the mean rating of each image, how many it has, and the mean variance of ratings of one image.
+
+    The variance is of ratings as they are, and so rather too small at the ends of the scale, which makes the
+    forecast's interval wider, not narrower; without a second rating of any image it is 0.
+    """
+    if points < 2 or ratings.ndim != 1 or rows.shape != ratings.shape or rows.dtype.kind not in "iu":
+        raise StatisticsError(
+            "a forecast by ratings needs a scale of at least 2 points, and the image of each rating"
+        )
+    if not np.all((ratings >= 0) & (ratings <= 1)) or np.any((rows < 0) | (rows >= count)):
+        raise StatisticsError(f"a forecast by ratings needs ratings from 0 to 1 of images from 0 to {count - 1}")
+    counts = np.bincount(rows, minlength=count)
+    if np.any(counts == 0):
+        raise StatisticsError(f"{int((counts == 0).sum())} of {count} images have no rating; leave them out")
+    means = np.bincount(rows, ratings, minlength=count) / counts
+    squares = np.bincount(rows, (ratings - means[rows]) ** 2, minlength=count)
+    several = counts > 1
+    within = float((squares[several] / (counts[several] - 1)).mean()) if several.any() else 0.0
+    return means, counts, within
 
 
 def _sandwich(

@@ -14,6 +14,7 @@ not estimated as a point, a rater with few votes is never taken for infallible, 
 :mod:`beholder.stats.truth.one_coin`.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,9 @@ PRIOR_TIES = 10.0
 
 FIRST_GUESS = 0.6
 """Reliability of all raters before the first turn."""
+
+AT_ONCE = 500_000
+"""Votes whose probabilities are held for all grid points at a time."""
 
 LEAST = 1e-9
 """The least that a probability can be."""
@@ -75,47 +79,122 @@ def majority_errors(
     vote, pair, rater = answers.values[decided], answers.items[decided], answers.raters[decided]
     decisions = np.bincount(pair, minlength=answers.item_count).astype(np.float64)
     ties = np.bincount(answers.items[~decided], minlength=answers.item_count).astype(np.float64)
-    by_pair, by_rater = _sums(pair, answers.item_count), _sums(rater, answers.rater_count)
-    half = np.linspace(0, 0.5, STRENGTHS + 1)[1:]
-    strength = np.concatenate([-half[::-1], half])  # (2 × STRENGTHS,)
-    reliability = np.linspace(0, 1, RELIABILITIES)
+    by_pair, by_rater = list(_groups(pair, answers.item_count)), list(_groups(rater, answers.rater_count))
     strength_prior = np.full(STRENGTHS, 1 / STRENGTHS)
     reliability_prior = np.full(RELIABILITIES, 1 / RELIABILITIES)
     overall = (ties.sum() + 0.5) / (len(answers.values) + 1)
     tie_rate = np.full(STRENGTHS, overall)
     sent = np.full(len(vote), FIRST_GUESS)  # by raters: the mean of a_r, without the vote on this pair
-    of_pairs, of_raters = np.zeros((0, 2 * STRENGTHS)), np.zeros((0, RELIABILITIES))
+    replied = np.zeros(len(vote))  # by pairs: the mean of s, without the vote of this rater
+    first, reliability = np.zeros(answers.item_count), np.zeros(answers.rater_count)
     converged, turn = False, 0
     while turn < iterations and not converged:
         turn += 1
-        tied = ties[:, None] * np.log(tie_rate) + decisions[:, None] * np.log1p(-tie_rate) + np.log(strength_prior)
-        likelihood = np.maximum(0.5 + (vote * sent)[:, None] * strength, LEAST)  # (votes, strengths)
-        of_pairs = _normalised(by_pair @ np.log(likelihood) + np.concatenate([tied[:, ::-1], tied], axis=1))
-        replied = _mean_without(of_pairs[pair], likelihood, strength)
-        likelihood = np.maximum(0.5 + (vote * replied)[:, None] * reliability, LEAST)  # (votes, reliabilities)
-        of_raters = _normalised(by_rater @ np.log(likelihood) + np.log(reliability_prior))
-        before, sent = sent, _mean_without(of_raters[rater], likelihood, reliability)
+        folded = _Folded()
+        for group in by_pair:
+            first[group.members], part = _pairs_reply(
+                group, vote, sent, replied, (decisions, ties), tie_rate, strength_prior
+            )
+            folded.add(part)
+        before, posteriors = sent.copy(), _Folded()
+        for group in by_rater:
+            reliability[group.members], part = _raters_send(group, vote, replied, sent, reliability_prior)
+            posteriors.add(part)
         converged = len(vote) == 0 or float(np.abs(sent - before).mean()) < tolerance
-        judged = decisions + ties > 0
-        folded = (of_pairs[:, STRENGTHS:] + of_pairs[:, :STRENGTHS][:, ::-1])[judged]  # (judged pairs, STRENGTHS)
-        strength_prior = _prior(folded)
-        reliability_prior = _prior(of_raters[np.bincount(rater, minlength=answers.rater_count) > 0])
-        rates = folded.T @ ties[judged] + PRIOR_TIES * overall
-        tie_rate = rates / (folded.T @ (decisions + ties)[judged] + PRIOR_TIES)
+        strength_prior, reliability_prior = _prior(folded), _prior(posteriors)
+        tie_rate = (folded.ties + PRIOR_TIES * overall) / (folded.votes + PRIOR_TIES)
     answered = np.bincount(answers.raters, minlength=answers.rater_count) > 0
     return MajorityErrors(
-        first=np.where(decisions + ties > 0, of_pairs[:, STRENGTHS:].sum(axis=1), np.nan),
-        majority=np.sign(by_pair @ vote).astype(np.int64),
-        reliability=np.where(answered, of_raters @ reliability, np.nan),
+        first=np.where(decisions + ties > 0, first, np.nan),
+        majority=np.sign(np.bincount(pair, vote, answers.item_count)).astype(np.int64),
+        reliability=np.where(answered, reliability, np.nan),
         iterations=turn,
         converged=converged,
     )
 
 
-def _sums(group: NDArray[np.int64], groups: int) -> sparse.csr_array:
-    """Return the matrix (groups, votes) that adds up the votes of each group."""
-    votes = np.arange(len(group))
-    return sparse.csr_array((np.ones(len(group)), (group, votes)), shape=(groups, len(group)))
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Some pairs, or some raters, with all their votes: few enough for tables of votes by grid points."""
+
+    members: slice
+    votes: NDArray[np.int64]  # which votes, one member's after another's
+    member: NDArray[np.int64]  # (votes,) whose each is, from 0
+    sums: sparse.csr_array  # (members, votes) adds up the votes of each member
+
+
+@dataclass(slots=True)
+class _Folded:
+    """Posteriors added up over pairs or raters."""
+
+    rows: int = 0
+    total: NDArray[np.float64] | float = 0.0  # (grid,)
+    ties: NDArray[np.float64] | float = 0.0  # (grid,) ties, by the strength of their pairs
+    votes: NDArray[np.float64] | float = 0.0  # (grid,) all votes
+
+    def add(self, part: "_Folded") -> None:
+        self.rows += part.rows
+        self.total = self.total + part.total
+        self.ties = self.ties + part.ties
+        self.votes = self.votes + part.votes
+
+
+def _groups(member: NDArray[np.int64], members: int) -> Iterator[_Group]:
+    """Yield all members in groups of about ``AT_ONCE`` votes or members."""
+    order = np.argsort(member, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(member, minlength=members))])  # (members + 1,)
+    begin = 0
+    while begin < members:
+        end = int(np.searchsorted(starts, starts[begin] + AT_ONCE, side="right")) - 1
+        end = min(max(end, begin + 1), begin + AT_ONCE, members)
+        votes = order[starts[begin] : starts[end]]
+        edges = starts[begin : end + 1] - starts[begin]
+        sums = sparse.csr_array((np.ones(len(votes)), np.arange(len(votes)), edges), (end - begin, len(votes)))
+        yield _Group(slice(begin, end), votes, member[votes] - begin, sums)
+        begin = end
+
+
+def _pairs_reply(
+    group: _Group,
+    vote: NDArray[np.float64],
+    sent: NDArray[np.float64],
+    replied: NDArray[np.float64],
+    counts: tuple[NDArray[np.float64], NDArray[np.float64]],
+    tie_rate: NDArray[np.float64],
+    prior: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], _Folded]:
+    """Write what the pairs reply to their votes; return the probability that the first is preferred, and sums."""
+    decisions, ties = (count[group.members] for count in counts)
+    half = np.linspace(0, 0.5, STRENGTHS + 1)[1:]
+    strength = np.concatenate([-half[::-1], half])  # (2 × STRENGTHS,)
+    tied = ties[:, None] * np.log(tie_rate) + decisions[:, None] * np.log1p(-tie_rate) + np.log(prior)
+    likelihood = np.maximum(
+        0.5 + (vote[group.votes] * sent[group.votes])[:, None] * strength, LEAST
+    )  # (votes, strengths)
+    of_pairs = _normalised(group.sums @ np.log(likelihood) + np.concatenate([tied[:, ::-1], tied], axis=1))
+    replied[group.votes] = _mean_without(of_pairs[group.member], likelihood, strength)
+    judged = decisions + ties > 0
+    folded = (of_pairs[:, STRENGTHS:] + of_pairs[:, :STRENGTHS][:, ::-1])[judged]  # (judged pairs, STRENGTHS)
+    sums = _Folded(len(folded), folded.sum(axis=0), folded.T @ ties[judged], folded.T @ (decisions + ties)[judged])
+    return of_pairs[:, STRENGTHS:].sum(axis=1), sums
+
+
+def _raters_send(
+    group: _Group,
+    vote: NDArray[np.float64],
+    replied: NDArray[np.float64],
+    sent: NDArray[np.float64],
+    prior: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], _Folded]:
+    """Write what the raters send to their votes; return their reliabilities, and sums over those who decided."""
+    grid = np.linspace(0, 1, RELIABILITIES)
+    likelihood = np.maximum(
+        0.5 + (vote[group.votes] * replied[group.votes])[:, None] * grid, LEAST
+    )  # (votes, grid)
+    of_raters = _normalised(group.sums @ np.log(likelihood) + np.log(prior))
+    sent[group.votes] = _mean_without(of_raters[group.member], likelihood, grid)
+    active = of_raters[np.diff(group.sums.indptr) > 0]
+    return of_raters @ grid, _Folded(len(active), active.sum(axis=0))
 
 
 def _normalised(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -131,7 +210,7 @@ def _mean_without(
     return np.asarray((rest @ grid) / rest.sum(axis=1), np.float64)
 
 
-def _prior(posterior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of the posteriors (rows, grid), mixed with a little of the uniform distribution."""
-    rows, points = posterior.shape
-    return np.asarray((posterior.sum(axis=0) + PRIOR_VOTES / points) / (rows + PRIOR_VOTES), np.float64)
+def _prior(posteriors: _Folded) -> NDArray[np.float64]:
+    """Return the mean of the posteriors, mixed with a little of the uniform distribution."""
+    total = np.asarray(posteriors.total, np.float64)
+    return np.asarray((total + PRIOR_VOTES / len(total)) / (posteriors.rows + PRIOR_VOTES), np.float64)

@@ -17,11 +17,15 @@ from beholder.study.kinds.side_by_side import SIDE_BY_SIDE
 from beholder.study.kinds.sweep import SWEEP
 from beholder.study.kinds.timed_realism import TIMED_REALISM
 from beholder.study.kinds.traits import MarkedQuestion
+from beholder.study.kinds.write_prompt import WRITE_PROMPT
 from beholder.study.question import Question
 
 KINDS: dict[str, Kind[Any]] = {
     kind.name: kind
-    for kind in (REALISM, TIMED_REALISM, PAIR, RANKING, SIDE_BY_SIDE, RATING, RICH_FEEDBACK, SWEEP, CHOICE)
+    for kind in (
+        *(REALISM, TIMED_REALISM, PAIR, RANKING, SIDE_BY_SIDE, RATING, RICH_FEEDBACK, SWEEP, CHOICE),
+        WRITE_PROMPT,
+    )
 }
 
 

@@ -65,6 +65,8 @@ class Traits:
     """Whether the words of the prompt can be clicked."""
     flashes: bool = False
     """Whether images flash: raters are warned, and the screen must be fast enough."""
+    live: bool = False
+    """Whether a result is made for the rater within the trial, by a worker process."""
     any_number: bool = False
     """Whether imported trials may show another number of images than the question says."""
 

@@ -5,7 +5,7 @@ from beholder.tables.schema import FLAG, INTEGER, INTEGERS, MOMENT, NUMBER, TEXT
 STATUSES = ("complete", "running", "screened-out", "withdrawn", "returned", "no-consent", "failed-checks")
 """How a session stands. *screened-out*: the rater did not pass the qualification."""
 
-MARK_KINDS = ("point", "word", "press")
+MARK_KINDS = ("point", "word", "press", "tag")
 
 SESSIONS = Table(
     name="sessions",
@@ -91,7 +91,7 @@ MARKS = Table(
         Column("session", TEXT, "The session it was made in."),
         Column("aspect", TEXT, "What it marks: implausibility, misalignment, hit."),
         Column("number", INTEGER, "Counts the marks of a trial, from 0.", low=0),
-        Column("kind", TEXT, "Point, word or press.", allowed=MARK_KINDS),
+        Column("kind", TEXT, "Point, word, press or tag.", allowed=MARK_KINDS),
         Column("image", TEXT, "The image marked.", nullable=True),
         Column(
             "x", NUMBER, "Of a point: fraction of the image width, from the left.", nullable=True, low=0, high=1

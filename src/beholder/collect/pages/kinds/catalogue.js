@@ -9,6 +9,7 @@ import { richFeedback } from "/static/kinds/rich_feedback.js";
 import { sideBySide } from "/static/kinds/side_by_side.js";
 import { sweep } from "/static/kinds/sweep.js";
 import { timedRealism } from "/static/kinds/timed_realism.js";
+import { writePrompt } from "/static/kinds/write_prompt.js";
 
 /**
  * @typedef {object} Kind
@@ -31,4 +32,5 @@ export const KINDS = {
   "rich-feedback": richFeedback,
   "sweep": sweep,
   "choice": choice,
+  "write-prompt": writePrompt,
 };

@@ -5,6 +5,7 @@ import { Failed, get, me, post } from "/static/panel/api.js";
 import { history } from "/static/panel/history.js";
 import { offers } from "/static/panel/offers.js";
 import { contact, interests, leaving } from "/static/panel/settings.js";
+import { governance } from "/static/panel/rules.js";
 import { earnings, skills } from "/static/panel/standing.js";
 import { Texts, preferredLanguage } from "/static/texts.js";
 
@@ -47,14 +48,14 @@ async function speak(language) {
 
 /** Draw the page; a part that had the focus gets it back, and what was unfolded stays so. */
 async function draw() {
-  const page = await me();
+  const [page, rules] = await Promise.all([me(), get("/api/rules")]);
   const { t } = texts;
   const focused = document.activeElement?.id;
   const unfolded = [...container.querySelectorAll("details[open]")].map((part) => part.id);
   show(container, h("main", { class: "page page--panel" },
     h("div", { class: "page__top" }, h("p", { class: "page__study" }, t("panel.you", { rater: page.rater })), languageSwitch(), signOutButton()),
     h("h1", {}, t("panel.title")), h("p", { class: "lead" }, t("panel.lead")),
-    offers(page, tools), history(page, tools), skills(page, tools), earnings(page, tools), interests(page, tools), contact(page, tools), leaving(page, tools)));
+    offers(page, tools), history(page, tools), skills(page, tools), earnings(page, tools), interests(page, tools), governance(rules, tools), contact(page, tools), leaving(page, tools)));
   for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
   if (focused) document.getElementById(focused)?.focus();
 }

@@ -5,12 +5,14 @@ import { Failed, get, post, signOut } from "/static/researcher/api.js";
 import { comments } from "/static/researcher/comments.js";
 import { data } from "/static/researcher/data.js";
 import { ask, reasonField, say } from "/static/researcher/dialog.js";
+import { moderation } from "/static/researcher/moderation.js";
 import { overview } from "/static/researcher/overview.js";
 import { prototype } from "/static/researcher/prototype.js";
 import { raters } from "/static/researcher/raters.js";
 import { results } from "/static/researcher/results.js";
 
 const PROTOTYPE = { name: "Prototype", draw: prototype, live: false };
+const MODERATION = { name: "Prompts", draw: moderation, live: false };
 
 /** @type {Record<string, {name: string, draw: (study: import("./types").Study, tools: Tools) => Promise<Node[]>, live: boolean}>} */
 const PARTS = {
@@ -21,8 +23,11 @@ const PARTS = {
   data: { name: "Data", draw: data, live: false },
 };
 
-/** The parts of this study: a prototype round has one more. */
-const partsOf = () => (study?.prototype ? { prototype: PROTOTYPE, ...PARTS } : PARTS);
+/**
+ * The parts of this study: a prototype round has one more, and so has a study whose raters write prompts.
+ * @returns {typeof PARTS}
+ */
+const partsOf = () => ({ ...(study?.prototype && { prototype: PROTOTYPE }), ...PARTS, ...(study?.moderated && { moderation: MODERATION }) });
 const REFRESH_MS = 10_000;
 const WARNINGS_MS = 5_000;
 
@@ -49,7 +54,7 @@ async function redraw() {
   study = await get("/overview");
   drawHead();
   const part = current();
-  const drawn = await (part === "prototype" ? PROTOTYPE : PARTS[part]).draw(study, tools);
+  const drawn = await partsOf()[part].draw(study, tools);
   if (part !== current()) return;
   watching.splice(0).forEach((observer) => observer.disconnect());
   content.replaceChildren(...drawn);
@@ -142,7 +147,7 @@ window.addEventListener("hashchange", () => {
 });
 setInterval(() => {
   const busy = document.hidden || document.querySelector("dialog") || content.contains(document.activeElement);
-  if (!busy && PARTS[current()]?.live) redraw().catch(() => {});
+  if (!busy && partsOf()[current()]?.live) redraw().catch(() => {});
 }, REFRESH_MS);
 setInterval(() => drawWarnings().catch(() => {}), WARNINGS_MS);
 drawWarnings().catch(() => {});

@@ -25,6 +25,7 @@ export interface Study {
   paused: boolean;
   rehearsal: boolean;
   prototype: boolean;
+  moderated: boolean;
   entry: { open: boolean; platforms: string[] };
   raters: { total: number; excluded: number; simulated: number };
   comments: number;

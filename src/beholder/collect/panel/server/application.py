@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from beholder import __version__
 from beholder.collect.panel.server.service import PanelService
-from beholder.collect.routes import pages, panel, panel_researcher, signing_in
+from beholder.collect.routes import pages, panel, panel_researcher, panel_rules, signing_in
 from beholder.collect.server.application import HeadRequests, create_app
 from beholder.collect.server.error_replies import handle_errors
 from beholder.collect.server.guard import Guard
@@ -27,6 +27,12 @@ class PanelApplication:
     def __init__(self, own: FastAPI, studies: Mapping[str, FastAPI]) -> None:
         self.own, self.studies = own, studies
         self.state = own.state
+
+    def add_study(self, name: str, study: FastAPI) -> None:
+        """Serve one more study from now on."""
+        service: PanelService = self.own.state.service
+        service.add(name, study.state.service)
+        self.studies = {**self.studies, name: study}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on; that of a study without its prefix."""
@@ -67,7 +73,7 @@ def create_panel_app(
     own = FastAPI(title="beholder panel", version=__version__, docs_url=None, redoc_url=None)
     own.state.service = service
     own.state.researcher_page = pages.PAGES / "panel" / "researcher" / "index.html"
-    for router in (panel.router, panel_researcher.router, signing_in.router):
+    for router in (panel.router, panel_rules.router, panel_researcher.router, signing_in.router):
         own.router.routes.extend(router.routes)
     own.mount("/static", pages.static_files(), name="static")
     handle_errors(own)

@@ -2,23 +2,30 @@
 
 import gc
 import logging
+import os
 import signal
+import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from sqlalchemy import select
+from uvicorn.supervisors import Multiprocess
 
-from beholder.collect.database.address import default_url
+from beholder.collect.database.address import DATABASE
 from beholder.collect.database.schema import secrets
 from beholder.collect.database.unavailable import usable_database
 from beholder.collect.display.fill_cache import filling
-from beholder.collect.panel.schema import open_panel, panel_url, studies
+from beholder.collect.panel.schema import open_panel, panel_url
 from beholder.collect.panel.server.application import PanelApplication, create_panel_app
+from beholder.collect.panel.server.new_studies import places_of, prepare_study, watched
+from beholder.collect.panel.server.service import PanelService
 from beholder.collect.researcher.sign_in_link import is_loopback
-from beholder.collect.server.child_process import WaitingChild, run_child
+from beholder.collect.server.application import create_app
+from beholder.collect.server.child_process import run_child
 from beholder.collect.server.disk import disk_watched
 from beholder.collect.server.serve import (
     GRACE_SECONDS,
@@ -26,9 +33,8 @@ from beholder.collect.server.serve import (
     address_of,
     is_ready,
     listen,
-    note_ready,
-    start_clock,
 )
+from beholder.collect.server.service import Service
 from beholder.errors import StageError
 
 REFRESH_SECONDS = 600.0
@@ -39,51 +45,66 @@ REFRESH = "beholder.collect.panel.refresh"
 log = logging.getLogger(__name__)
 
 
-def serve_panel(folder: Path, url: str | None, *, host: str, port: int, say: Callable[[str], None]) -> list[str]:
+def serve_panel(
+    folder: Path, url: str | None, *, host: str, port: int, processes: int = 1, say: Callable[[str], None]
+) -> list[str]:
     """Serve the panel and its open studies until interrupted; then write the answers to the studies' tables.
 
     Args:
         folder: Of the panel.
-        url: Of its database, where that is PostgreSQL.
+        url: Of its database, where that is PostgreSQL; each study has a schema of its own there.
         host: To listen on.
         port: To listen on; 0 means any free one.
+        processes: That serve; several need PostgreSQL.
         say: Prints a line.
 
     Returns:
         The studies that were served.
     """
+    if processes > 1 and url is None:
+        raise StageError("several processes need PostgreSQL: --database postgresql://…")
     places = open_studies(folder, url)
     for name, (place, address) in places.items():
-        prepare_study(place, address, say)
-        say(f"study:      {name} ({place})")
+        with usable_database():
+            done = prepare_study(name, place, address, url)
+        say("\n".join(filter(None, (done, f"study:      {name} ({place})"))))
     listening = listen(host, port)
     address = address_of(listening)
-    app = create_panel_app(folder, url, places, fill=False)
+    service = PanelService(folder, url, {})
     say(f"raters:     {address}/ (links: `beholder panel links {folder}`)")
-    say(f"researcher: {_researcher_link(app, folder, address, host)}\nStop with Ctrl-C; nothing is lost.")
+    say(f"researcher: {_researcher_link(service, folder, address, host)}\nStop with Ctrl-C; nothing is lost.")
+    settings: dict[str, Any] = {"host": host, "port": port, "log_level": "warning", "access_log": False}
+    settings |= {"ws": "none", "lifespan": "off"}
+    settings |= {"timeout_graceful_shutdown": GRACE_SECONDS, "timeout_keep_alive": KEEP_ALIVE_SECONDS}
     signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn stops, and the final refresh still runs
-    gc.freeze()
-    gc.enable()
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_level="warning",
-        access_log=False,
-        ws="none",
-        lifespan="off",
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
-    )
     with ExitStack() as stack:
-        for study in app.studies.values():
-            stack.enter_context(filling(study.state.service.images))
         stack.enter_context(disk_watched(folder))
         stack.enter_context(_refreshing(folder, url))
         stack.enter_context(suppress(KeyboardInterrupt))
-        uvicorn.Server(config).run(sockets=[listening])
+        if processes == 1:
+            service.database.engine.dispose()
+            _serve_here(folder, url, places, settings, listening, stack)
+        else:
+            _supervise(service, folder, url, places, settings | {"workers": processes}, listening, stack)
     say(run_child(REFRESH, folder, url=url or panel_url(folder)))
-    return sorted(places)
+    return sorted(open_studies(folder, url))
+
+
+def panel_worker() -> PanelApplication:
+    """Create the application of a worker process; folder and database come from the environment."""
+    folder, url = Path(os.environ["BEHOLDER_FOLDER"]), os.environ[DATABASE]
+    database = open_panel(folder, url)
+    ready = {name: place for name, place in places_of(database, url).items() if is_ready(*place)}
+    database.engine.dispose()
+    app = create_panel_app(folder, url, ready, fill=False)
+
+    def add(name: str, place: Path, address: str) -> None:
+        app.add_study(name, create_app(place, address, fill=False))
+
+    watching = ExitStack()  # until the process ends
+    watching.enter_context(watched(app.state.service.database, url, ready, add, prepares=False))
+    app.state.watching = watching
+    return app
 
 
 def open_studies(folder: Path, url: str | None) -> dict[str, tuple[Path, str]]:
@@ -98,37 +119,68 @@ def open_studies(folder: Path, url: str | None) -> dict[str, tuple[Path, str]]:
     """
     with usable_database():
         database = open_panel(folder, url)
-        with database.reading() as connection:
-            rows = connection.execute(select(studies).where(studies.c.opened.is_not(None))).all()
+        places = places_of(database, url)
         database.engine.dispose()
-    if not rows:
+    if not places:
         raise StageError(f"{folder} has no open study: beholder panel open {folder} STUDY --researcher NAME")
-    gone = [f"{row.study}: {row.folder}" for row in rows if not Path(row.folder).is_dir()]
+    gone = [f"{name}: {place}" for name, (place, _) in places.items() if not place.is_dir()]
     if gone:
         raise StageError(f"{folder}: these studies are not where they were: {'; '.join(gone)}")
-    return {row.study: (Path(row.folder), default_url(Path(row.folder))) for row in rows}
+    return places
 
 
-def prepare_study(folder: Path, url: str, say: Callable[[str], None]) -> None:
-    """Draw the trials of a study and fill its database, unless that was done.
+def _serve_here(
+    folder: Path,
+    url: str | None,
+    places: Mapping[str, tuple[Path, str]],
+    settings: dict[str, Any],
+    listening: socket.socket,
+    stack: ExitStack,
+) -> None:
+    """Serve in this process, which also prepares studies that are opened later."""
+    app = create_panel_app(folder, url, places, fill=False)
+    for study in app.studies.values():
+        stack.enter_context(filling(study.state.service.images))
 
-    Args:
-        folder: Of the study.
-        url: Of its database.
-        say: Prints a line.
-    """
-    with usable_database():
-        ready = is_ready(folder, url)
-    if not ready:
-        say(WaitingChild("beholder.api.first_start", folder, url=url).work())
-        note_ready(folder, url)
-    start_clock(url)
+    def add(name: str, place: Path, address: str) -> None:
+        study = create_app(place, address, fill=False)
+        stack.enter_context(filling(study.state.service.images))
+        app.add_study(name, study)
+
+    stack.enter_context(watched(app.state.service.database, url, places, add, prepares=True))
+    gc.freeze()
+    gc.enable()
+    uvicorn.Server(uvicorn.Config(app, **settings)).run(sockets=[listening])
 
 
-def _researcher_link(app: PanelApplication, folder: Path, address: str, host: str) -> str:
+def _supervise(
+    service: PanelService,
+    folder: Path,
+    url: str | None,
+    places: Mapping[str, tuple[Path, str]],
+    settings: dict[str, Any],
+    listening: socket.socket,
+    stack: ExitStack,
+) -> None:
+    """Let several processes serve; this one prepares studies that are opened later, and encodes images."""
+
+    def fill(_: str, place: Path, address: str) -> None:
+        study = Service(place, address)
+        study.database.engine.dispose()
+        stack.enter_context(filling(study.images))
+
+    for name, place in places.items():
+        fill(name, *place)
+    stack.enter_context(watched(service.database, url, places, fill, prepares=True))
+    os.environ["BEHOLDER_FOLDER"], os.environ[DATABASE] = str(folder), url or ""
+    config = uvicorn.Config("beholder.collect.panel.server.serve:panel_worker", factory=True, **settings)
+    Multiprocess(config, sockets=[listening]).run()
+
+
+def _researcher_link(service: PanelService, folder: Path, address: str, host: str) -> str:
     if not is_loopback(host):
         return f"{address}/researcher (accounts: `beholder panel account {folder} NAME`)"
-    with app.state.service.database.reading() as connection:
+    with service.database.reading() as connection:
         token = connection.scalar(select(secrets.c.value).where(secrets.c.name == "researcher"))
     return f"{address}/researcher?token={token}"
 

@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
+from beholder.care.gold_pace import GoldPace
 from beholder.collect.database.schema import SERVING, Database, secrets
 from beholder.collect.panel.feed import study_progress
 from beholder.collect.panel.logins import create_secrets, login_of
-from beholder.collect.panel.schema import members, open_panel, panel_url
+from beholder.collect.panel.schema import members, open_panel, panel_url, trust
 from beholder.collect.server.service import Service
+from beholder.collect.session.arrival import PanelVisitor
 from beholder.errors import RefusedError
 from beholder.study.study import Study
 
@@ -42,10 +44,15 @@ class PanelService:
         with self.database.reading() as connection:
             values = {row.name: str(row.value) for row in connection.execute(select(secrets))}
         self.catalogue = PanelSecrets(values)
-        self.services = services
+        self.services: Mapping[str, Service] = {}
         self._progress: dict[str, tuple[float, tuple[int, int] | None]] = {}
         for name, service in services.items():
-            service.panel_entry = _Entry(self, name)
+            self.add(name, service)
+
+    def add(self, name: str, service: Service) -> None:
+        """Serve one more study; requests that are being answered keep what they began with."""
+        service.panel_entry = _Entry(self, name)
+        self.services = {**self.services, name: service}
 
     def now(self) -> float:
         """Return seconds since 1970."""
@@ -76,7 +83,7 @@ class _Entry:
     panel: PanelService
     study: str
 
-    def __call__(self, cookie: str | None) -> str | None:
+    def __call__(self, cookie: str | None) -> PanelVisitor | None:
         if not cookie:
             return None
         with self.panel.database.reading() as connection:
@@ -85,4 +92,14 @@ class _Entry:
             except RefusedError:
                 return None
             place = (members.c.study == self.study) & (members.c.rater == rater)
-            return connection.scalar(select(members.c.rater).where(place).limit(1))
+            if connection.scalar(select(members.c.rater).where(place).limit(1)) is None:
+                return None
+            return PanelVisitor(rater, self._pace(connection, rater))
+
+    def _pace(self, connection: Connection, rater: str) -> GoldPace | None:
+        """Return how often a trusted rater is checked, in a study that thins gold out; not in a prototype."""
+        service = self.panel.services[self.study]
+        if not service.study.collect.thin_gold or service.prototype is not None:
+            return None
+        pace = connection.scalar(select(trust.c.pace).where(trust.c.rater == rater))
+        return None if pace is None else GoldPace(**pace)

@@ -1,7 +1,8 @@
 """The network of the pixel flow: a U-Net over 32 × 32 pixels that attends to the words of the prompt.
 
-Sides of 32, 16 and 8 pixels; at 16 and 8 each pixel attends to the words. The words are read by one bidirectional
-layer, so that a colour knows its object.
+Sides of 32, 16 and 8 pixels; at 16 and 8 each pixel attends to the words, and at 8 also to all other pixels, so
+that objects can be counted and kept apart. The words are read by one bidirectional layer, so that a colour knows
+its object.
 """
 
 import math
@@ -44,6 +45,7 @@ class PixelFlowNetwork(nn.Module):
         self.look_second = _Look(second, text)
         self.down_third = _Block(second, third, state)
         self.look_third = _Look(third, text)
+        self.mix = _Look(third, third)
         self.middle = _Block(third, third, state)
         self.up_third = _Block(2 * third, second, state)
         self.look_up = _Look(second, text)
@@ -59,7 +61,7 @@ class PixelFlowNetwork(nn.Module):
         at_32 = self.down_first(self.enter(images), state)
         at_16 = self.look_second(self.down_second(functional.avg_pool2d(at_32, 2), state), read, absent)
         at_8 = self.look_third(self.down_third(functional.avg_pool2d(at_16, 2), state), read, absent)
-        maps = self.middle(at_8, state)
+        maps = self.middle(self.mix(at_8), state)
         maps = self.look_up(self.up_third(torch.cat([maps, at_8], 1), state), read, absent)
         maps = self.up_second(torch.cat([functional.interpolate(maps, scale_factor=2.0), at_16], 1), state)
         maps = self.up_first(torch.cat([functional.interpolate(maps, scale_factor=2.0), at_32], 1), state)
@@ -100,7 +102,7 @@ class _Block(nn.Module):
 
 
 class _Look(nn.Module):
-    """Every pixel attends to the words of the prompt."""
+    """Every pixel attends to the words of the prompt, or, without words, to all pixels."""
 
     def __init__(self, width: int, text: int, heads: int = 4) -> None:
         super().__init__()
@@ -111,13 +113,16 @@ class _Look(nn.Module):
         self.to_v = nn.Linear(text, width)
         self.to_out = nn.Linear(width, width)
 
-    def forward(self, maps: torch.Tensor, words: torch.Tensor, absent: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, maps: torch.Tensor, words: torch.Tensor | None = None, absent: torch.Tensor | None = None
+    ) -> torch.Tensor:
         pixels = self.norm(maps).flatten(2).transpose(1, 2)  # (n, pixels, width)
+        looked_at = pixels if words is None else words
         attended = functional.scaled_dot_product_attention(
             self._split(self.to_q(pixels)),
-            self._split(self.to_k(words)),
-            self._split(self.to_v(words)),
-            attn_mask=~absent[:, None, None, :],
+            self._split(self.to_k(looked_at)),
+            self._split(self.to_v(looked_at)),
+            attn_mask=None if absent is None else ~absent[:, None, None, :],
         )
         attending = self.to_out(attended.transpose(1, 2).flatten(2))
         total: torch.Tensor = maps + attending.transpose(1, 2).reshape(maps.shape)

@@ -50,6 +50,7 @@ def train_pixel_flow(
     settings = PixelFlowSettings(vocabulary=vocabulary)
     torch.manual_seed(training.seed)
     network = PixelFlowNetwork(settings)
+    network.to(memory_format=torch.channels_last)  # type: ignore[call-overload] # a tenth faster on a processor
     pixels = torch.from_numpy(images).movedim(-1, 1)
     numbers = word_numbers(prompts, settings)
     optimiser = torch.optim.AdamW(network.parameters(), lr=training.rate, betas=(0.9, 0.99), weight_decay=0.01)

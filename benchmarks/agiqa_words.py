@@ -1,0 +1,68 @@
+"""Every learned scorer that works offline, and every one that reads the prompt, against AGIQA-3K's two opinions.
+
+    python benchmarks/agiqa_words.py CACHE
+
+Pixel statistics are in ``benchmarks/agiqa.py``. What was trained on AGIQA-3K is tested on the prompts that were
+put aside, what was not on all images as well; CACHE and split are those of ``benchmarks/agiqa_scorer.py``.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from agiqa_scorer import COPY, SOURCE, Floats, Images, Mask, agreement, interval, load, number
+from PIL import Image
+
+from beholder.models.alignment.packaged import load_alignment_model
+from beholder.scorers.colour_words import colour_words, names_colours
+
+UNTRAINED = ("class-words", "colour-words")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cache", type=Path, metavar="CACHE")
+    images = load(parser.parse_args().cache)
+    scores = score_all(images)
+    print("| images | scorer | raters' | SRCC | baseline | ceiling | PLCC | within generators | pairs | number |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for label, mask in (("put aside", images.held_out), ("all", images.fold != COPY)):
+        for name, values in scores.items():
+            if label == "put aside" or name in UNTRAINED:
+                print_rows(images, label, name, values, mask)
+    coloured = np.array([names_colours(prompt) for prompt in images.table["prompt"]]) & (images.fold != COPY)
+    print_rows(images, "prompts with colours", "colour-words", scores["colour-words"], coloured)
+
+
+def score_all(images: Images) -> dict[str, Floats]:
+    """Scores of all images, by the scorers' names."""
+    model, prompts = load_alignment_model(), images.table["prompt"].to_list()
+    files = [SOURCE / "image" / name for name in images.table["name"]]
+    coloured = [
+        colour_words(Image.open(file).convert("RGB"), prompt) if names_colours(prompt) else 0.0
+        for file, prompt in zip(files, prompts, strict=True)
+    ]
+    return {
+        "agiqa-quality": model.quality.head.scores(images.vectors),
+        "agiqa-alignment": model.scores(images.vectors, prompts),
+        "agiqa-shift": -model.quality.shifts(images.vectors),
+        "class-words": model.class_similarities(images.vectors, prompts),
+        "colour-words": np.array(coloured),
+    }
+
+
+def print_rows(images: Images, label: str, name: str, scores: Floats, mask: Mask) -> None:
+    for aspect in ("quality", "align"):
+        rows = {str(row["statistic"]): row for row in agreement(images, scores, mask, aspect=aspect)}
+        first = rows["spearman"]
+        others = ("pearson", "spearman-within-generators", "pair-accuracy-micro")
+        print(
+            f"| {label} | `{name}` | {aspect} | {interval(first)} | {number(first['floor'])} "
+            f"| {number(first.get('ceiling'))} | {' | '.join(interval(rows[key]) for key in others)} "
+            f"| {mask.sum():,} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""Fréchet distances of sets in shards, from moments that merge: FD and FD∞.
+
+Three passes over the shards: moments; where a covariance is singular, factors of it; and the influence of every
+image, for the confidence interval. What is gathered is dims × dims per shard at a time, and 8 bytes per image.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from beholder.distances.eigenvalues import Symmetric, sums_of_roots
+from beholder.distances.frechet import (
+    Moments,
+    Stretches,
+    combined,
+    influence,
+    stretches_of_covariances,
+    stretches_of_factors,
+    triangle,
+)
+from beholder.distances.frechet_infinity import LEAST, POINTS, line_through, subset_sizes
+from beholder.distances.result import JACKKNIFE, Distance, normal_quantile, standard_error
+from beholder.distances.shards.moments import SetMoments, merge, shard_moments, shard_triangle, triangle_of
+from beholder.distances.shards.shard import Map, Shard, sizes_of
+from beholder.errors import StatisticsError
+
+
+def frechet_of_shards(
+    real: Sequence[Shard], generated: Sequence[Shard], *, level: float = 0.95, each: Map = map
+) -> Distance:
+    """Return what :func:`beholder.distances.frechet.frechet` returns of the sets, with no set in memory.
+
+    Args:
+        real: The shards of the real images.
+        generated: Those of the generated images.
+        level: Of the confidence interval.
+        each: What applies a function to every shard: ``map``, or an engine's.
+
+    Returns:
+        The distance, equal to that of the whole sets up to rounding.
+
+    Example:
+        >>> from beholder.distances.shards.shard import Held
+        >>> corners = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
+        >>> halves = [Held(corners[:2]), Held(corners[2:])]
+        >>> round(frechet_of_shards(halves, [Held(corners + 3)]).value, 9)  # moved by 3 on both axes
+        18.0
+    """
+    z = normal_quantile(level)
+    first, second = _moments(real, each), _moments(generated, each)
+    stretches = _stretches(real, generated, first.moments(), second.moments(), each)
+    value = combined(first.moments(), second.moments(), stretches.root_trace)
+    shift = first.mean - second.mean
+    influences = (
+        np.concatenate(list(each(partial(_influence, mean=mean, shift=toward, stretch=stretch), shards)))
+        for shards, mean, toward, stretch in (
+            (real, first.mean, shift, stretches.first),
+            (generated, second.mean, -shift, stretches.second),
+        )
+    )
+    reach = z * standard_error(*influences)
+    return Distance(
+        name="frechet",
+        value=value,
+        low=max(0.0, value - reach),
+        high=value + reach,
+        level=level,
+        method=JACKKNIFE,
+        real=first.images,
+        generated=second.images,
+        dims=len(first.mean),
+    )
+
+
+def frechet_infinity_of_shards(
+    real: Sequence[Shard],
+    generated: Sequence[Shard],
+    *,
+    rng: np.random.Generator,
+    points: int = POINTS,
+    level: float = 0.95,
+    each: Map = map,
+) -> Distance:
+    """Return what :func:`beholder.distances.frechet_infinity.frechet_infinity` returns, from the same subsets."""
+    z = normal_quantile(level)
+    plain = frechet_of_shards(real, generated, level=level, each=each)
+    if plain.generated < LEAST:
+        raise StatisticsError(f"FD∞: {plain.generated} generated images; needed are at least {LEAST}")
+    sizes = subset_sizes(plain.generated, points)
+    values = _by_size(real, generated, sizes, rng.permutation(plain.generated), each)
+    intercept, error = line_through(1 / sizes, values)
+    reach = z * float(np.hypot(error, (plain.high - plain.value) / z))
+    return Distance(
+        name="frechet_infinity",
+        value=intercept,
+        low=intercept - reach,
+        high=intercept + reach,
+        level=level,
+        method=f"{plain.method}, and residuals of the line",
+        real=plain.real,
+        generated=plain.generated,
+        dims=plain.dims,
+        settings={"points": points, "smallest": int(sizes[0])},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """A shard's part in nested subsets."""
+
+    between: list[SetMoments]  # of the images from one size to the next
+    rows: NDArray[np.float64]  # (few, dims) those among the very first
+    places: NDArray[np.int64]  # (few,) their places in the order
+
+
+def _by_size(
+    real: Sequence[Shard],
+    generated: Sequence[Shard],
+    sizes: NDArray[np.int64],
+    order: NDArray[np.int64],
+    each: Map,
+) -> NDArray[np.float64]:
+    """Return FD of all real images and the first n generated ones of the order, for each n of ``sizes``."""
+    first = _moments(real, each).moments()
+    upper = None if first.covariance is None else triangle(first.covariance)
+    root = _factor(real, first, each) if upper is None else upper  # (rank, dims)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    edges = np.concatenate([[0], np.cumsum(sizes_of(generated, each))])
+    tasks = [(shard, place[a:z]) for shard, (a, z) in zip(generated, pairwise(edges.tolist()), strict=True)]
+    few = int(max([size for size in sizes if size <= len(root)], default=0))
+    steps = list(each(partial(_steps, sizes=sizes, few=few), tasks))
+    between = [merge([step.between[number] for step in steps]) for number in range(len(sizes))]
+    rows = np.concatenate([step.rows for step in steps])[np.argsort(np.concatenate([s.places for s in steps]))]
+    others, inner = [], []
+    for size, moments in zip(sizes.tolist(), accumulate(between, SetMoments.merged), strict=True):
+        shift = first.mean - moments.mean
+        others.append(float(shift @ shift) + first.spread + float(np.trace(moments.products)) / (size - 1))
+        if size <= len(root):
+            centred = (rows[:size] - rows[:size].mean(axis=0)) @ root.T
+            inner.append(Symmetric(centred @ centred.T / (size - 1), zeros=1))
+        else:
+            inner.append(Symmetric(root @ (moments.products / (size - 1)) @ root.T))
+    return np.asarray(np.array(others) - 2 * np.array(sums_of_roots(inner)), np.float64)
+
+
+def _steps(task: tuple[Shard, NDArray[np.int64]], sizes: NDArray[np.int64], few: int) -> _Steps:
+    shard, place = task
+    features = shard()
+    step = np.searchsorted(sizes, place, side="right")
+    early = place < few
+    return _Steps(
+        [shard_moments(features[step == number]) for number in range(len(sizes))],
+        np.asarray(features[early], np.float64),
+        place[early],
+    )
+
+
+def _moments(shards: Sequence[Shard], each: Map) -> SetMoments:
+    merged = merge(list(each(_shard_moments, shards)))
+    if merged.images < 2:
+        raise StatisticsError(f"Fréchet distance: {merged.images} images in all shards; needed are at least 2")
+    return merged
+
+
+def _shard_moments(shard: Shard) -> SetMoments:
+    return shard_moments(shard())
+
+
+def _stretches(
+    real: Sequence[Shard], generated: Sequence[Shard], first: Moments, second: Moments, each: Map
+) -> Stretches:
+    if first.covariance is not None and second.covariance is not None:
+        stretches = stretches_of_covariances(first.covariance, second.covariance)
+        if stretches is not None:
+            return stretches
+    return stretches_of_factors(_factor(real, first, each), _factor(generated, second, each))
+
+
+def _factor(shards: Sequence[Shard], moments: Moments, each: Map) -> NDArray[np.float64]:
+    """Return an F with FᵀF = Σ of all shards: triangles of shards are triangulated together."""
+    gathered, images = np.zeros((0, len(moments.mean))), 0
+    for size, part in each(partial(_triangle, mean=moments.mean), shards):
+        images += size
+        gathered = triangle_of(np.concatenate([gathered, part]))
+    return np.asarray(gathered / np.sqrt(images - 1), np.float64)
+
+
+def _triangle(shard: Shard, mean: NDArray[np.float64]) -> tuple[int, NDArray[np.float64]]:
+    features = shard()
+    return len(features), shard_triangle(features, mean)
+
+
+def _influence(
+    shard: Shard, mean: NDArray[np.float64], shift: NDArray[np.float64], stretch: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    features = shard()
+    return influence(features, mean, shift, stretch) if len(features) else np.zeros(0)

@@ -1,0 +1,98 @@
+"""Calibration of rich feedback after training: a scale and a shift of the logits of each output.
+
+They are fitted to images held out of training, by maximum likelihood (Platt's method, with the proportions of
+raters as soft labels). Heatmaps need it most: their loss weighs marked pixels more than others, so that a pixel
+that few raters mark is predicted far too high.
+"""
+
+import torch
+from torch import nn
+
+STEPS = 50
+"""Newton steps; ten are mostly enough."""
+RIDGE = 1e-3
+"""Pull towards scale 1 and shift 0, per label: it decides where labels are few or all alike."""
+PIXELS = 4_000
+"""Pixels of each heatmap that are used at most: enough of 100 images for a scale and a shift."""
+
+
+class OutputScales(nn.Module):
+    """Scale and shift of each score, of each heatmap and of words; 1 and 0 until they are fitted."""
+
+    scores: torch.Tensor
+    heatmaps: torch.Tensor
+    words: torch.Tensor
+
+    def __init__(self, scores: int, heatmaps: int) -> None:
+        super().__init__()
+        self.register_buffer("scores", torch.empty(scores, 2))
+        self.register_buffer("heatmaps", torch.empty(heatmaps, 2))
+        self.register_buffer("words", torch.empty(1, 2))
+        self.reset()
+
+    def reset(self) -> None:
+        """Set every scale to 1 and every shift to 0, as in training."""
+        for scales in (self.scores, self.heatmaps, self.words):
+            scales.copy_(scales.new_tensor([1.0, 0.0]).expand_as(scales))
+
+
+def rescale(logits: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+    """The logits by a scale and a shift (2,)."""
+    return logits * scale[0] + scale[1]
+
+
+class Calibration:
+    """Logits and labels of held-out images, collected batch by batch, and the fit to them."""
+
+    def __init__(self, scales: OutputScales) -> None:
+        self._scales = scales
+        self._scores: list[list[tuple[torch.Tensor, torch.Tensor]]] = [[] for _ in scales.scores]
+        self._heatmaps: list[list[tuple[torch.Tensor, torch.Tensor]]] = [[] for _ in scales.heatmaps]
+        self._words: list[tuple[torch.Tensor, torch.Tensor]] = []
+        scales.reset()
+
+    def add_scores(self, column: int, logits: torch.Tensor, scores: torch.Tensor) -> None:
+        """Add the scores (n,) of one aspect; nan are left out."""
+        labelled = ~scores.isnan()
+        self._scores[column].append((logits[labelled], scores[labelled]))
+
+    def add_heatmaps(self, column: int, logits: torch.Tensor, marked: torch.Tensor) -> None:
+        """Add the heatmaps (n, side, side) of one aspect, thinned to a regular sample; nan are left out."""
+        labelled = ~marked.isnan().flatten(1).any(1)
+        step = -(-logits[0].numel() // PIXELS) | 1  # odd, so that no column of a map is sampled alone
+        pixels = [maps[labelled].flatten(1)[:, ::step].flatten() for maps in (logits, marked)]
+        self._heatmaps[column].append((pixels[0], pixels[1]))
+
+    def add_words(self, logits: torch.Tensor, flags: torch.Tensor) -> None:
+        """Add words (words,), each misaligned (1) or not (0)."""
+        self._words.append((logits, flags))
+
+    def fit(self) -> None:
+        """Fit every scale and shift."""
+        for fitted, collected in (
+            (self._scales.scores, self._scores),
+            (self._scales.heatmaps, self._heatmaps),
+            (self._scales.words, [self._words]),
+        ):
+            for row, pairs in enumerate(collected):
+                if pairs:
+                    fitted[row] = fit_scale(*(torch.cat(column) for column in zip(*pairs, strict=True)))
+
+
+def fit_scale(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Scale and shift (2,) that maximise the likelihood of labels from 0 to 1, by Newton's method with a ridge."""
+    start = torch.tensor([1.0, 0.0], dtype=torch.float64)
+    if not len(logits):
+        return start.float()
+    predictor = logits.detach().double().cpu()
+    design = torch.stack([predictor, torch.ones_like(predictor)], 1)
+    observed, fitted, ridge = labels.double().cpu(), start.clone(), RIDGE * len(logits)
+    for _ in range(STEPS):
+        predicted = (design @ fitted).sigmoid()
+        slope = design.T @ (observed - predicted) - ridge * (fitted - start)
+        curvature = design.T @ (design * (predicted * (1 - predicted))[:, None]) + ridge * torch.eye(2).double()
+        step = torch.linalg.solve(curvature, slope)
+        fitted = fitted + step
+        if float(step.abs().max()) < 1e-9:
+            break
+    return fitted.float()

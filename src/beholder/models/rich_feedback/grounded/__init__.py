@@ -1,0 +1,1 @@
+"""A rich-feedback model that grounds each word of the prompt in the image: its own map, position and evidence."""

@@ -1,0 +1,1 @@
+"""Scores of images in shards, by an engine."""

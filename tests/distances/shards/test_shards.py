@@ -1,0 +1,114 @@
+"""Distances of sets in shards equal those of the whole sets."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from beholder.distances.frechet import frechet
+from beholder.distances.frechet_infinity import frechet_infinity
+from beholder.distances.kernel import kernel_distance, kernel_subsets
+from beholder.distances.neighbours import neighbours
+from beholder.distances.result import Distance
+from beholder.distances.shards.frechet import frechet_infinity_of_shards, frechet_of_shards
+from beholder.distances.shards.kernel import kernel_of_shards, kernel_subsets_of_shards
+from beholder.distances.shards.moments import merge, shard_moments
+from beholder.distances.shards.neighbours import neighbours_of_shards
+from beholder.distances.shards.shard import FeatureFile, Held
+from beholder.errors import StatisticsError
+
+Vectors = NDArray[Any]
+
+
+def vectors(images: int, dims: int, seed: int, shift: float = 0.0) -> Vectors:
+    rng = np.random.default_rng(seed)
+    return np.asarray(rng.normal(shift, 1, (images, dims)) @ rng.normal(0, 1, (dims, dims)) + 50, np.float64)
+
+
+def cut(features: Vectors, *edges: int) -> list[Held]:
+    return [Held(part) for part in np.split(features, list(edges))]
+
+
+def assert_close(first: Distance, second: Distance) -> None:
+    assert (first.value, first.low, first.high) == pytest.approx((second.value, second.low, second.high), rel=1e-9)
+    assert (first.name, first.method, first.real, first.generated, first.dims, dict(first.settings)) == (
+        second.name,
+        second.method,
+        second.real,
+        second.generated,
+        second.dims,
+        dict(second.settings),
+    )
+
+
+SETS: dict[str, tuple[Vectors, Vectors]] = {
+    "more images than dims": (vectors(600, 12, 1), vectors(700, 12, 2, 0.3)),
+    "fewer images than dims": (vectors(60, 80, 1), vectors(150, 80, 2, 0.3)),
+    "single precision": (
+        vectors(400, 10, 3).astype(np.float32),
+        vectors(500, 10, 4, 0.2).astype(np.float32),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_frechet(name: str) -> None:
+    real, generated = SETS[name]
+    shards = cut(real, 7, 7, 40), cut(generated, 99, 130)
+    assert_close(frechet_of_shards(*shards), frechet(real, generated))
+    assert_close(
+        frechet_infinity_of_shards(*shards, rng=np.random.default_rng(5)),
+        frechet_infinity(real, generated, rng=np.random.default_rng(5)),
+    )
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_kernel(name: str) -> None:
+    real, generated = SETS[name]
+    shards = cut(real, 9, 40), cut(generated, 99, 130)
+    assert_close(kernel_of_shards(*shards), kernel_distance(real, generated))
+    assert_close(
+        kernel_subsets_of_shards(*shards, rng=np.random.default_rng(5), subsets=4, size=30),
+        kernel_subsets(real, generated, rng=np.random.default_rng(5), subsets=4, size=30),
+    )
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_neighbours_are_exact(name: str) -> None:
+    real, generated = (np.round(each, 1) for each in SETS[name])  # rounded: some distances tie
+    generated[3] = real[5]
+    direct = neighbours(real, generated, k=3)
+    sharded = neighbours_of_shards(cut(real, 2, 40), cut(generated, 1, 99), k=3)
+    for field in ("balls", "covered", "recalled"):
+        assert np.array_equal(getattr(sharded, field), getattr(direct, field)), field
+    for field in ("real_radius", "generated_radius", "real_nearest", "closest_distance"):
+        assert getattr(sharded, field) == pytest.approx(getattr(direct, field), rel=1e-12), field
+    gap = ((generated - real[sharded.closest]) ** 2).sum(axis=1)
+    assert gap == pytest.approx(direct.closest_distance, rel=1e-5 if real.dtype == np.float32 else 1e-12)
+
+
+def test_moments_merge_in_any_grouping() -> None:
+    features = vectors(90, 5, 0)
+    parts = [shard_moments(part) for part in np.split(features, [1, 30, 30, 77])]
+    merged = merge([parts[4], merge([parts[2], parts[0]]), merge([parts[1], parts[3]])])
+    assert merged.images == 90
+    assert merged.mean == pytest.approx(features.mean(axis=0), rel=1e-13)
+    assert merged.products / 89 == pytest.approx(np.cov(features, rowvar=False), rel=1e-12)
+
+
+def test_shards_in_files(tmp_path: Path) -> None:
+    real, generated = SETS["more images than dims"]
+    for number, part in enumerate(np.split(real, 3)):
+        np.save(tmp_path / f"{number}.npy", part)
+    files = [FeatureFile(tmp_path / f"{number}.npy") for number in range(3)]
+    assert_close(frechet_of_shards(files, [Held(generated)]), frechet(real, generated))
+
+
+def test_too_few_images() -> None:
+    one = [Held(np.zeros((1, 3))), Held(np.zeros((0, 3)))]
+    with pytest.raises(StatisticsError, match="1 images in all shards"):
+        frechet_of_shards(one, one)
+    with pytest.raises(StatisticsError, match="found 5, 1 and 1"):
+        neighbours_of_shards(one, one)

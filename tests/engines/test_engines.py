@@ -1,0 +1,154 @@
+"""Engines: equal bytes, killed workers, and work that goes on where it was stopped."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from beholder.distances.frechet import frechet
+from beholder.distances.shards.encode import NamedEncoder, encode_in_shards
+from beholder.distances.shards.frechet import frechet_of_shards
+from beholder.distances.shards.shard import FeatureFile
+from beholder.engines.engine import Engine, LocalEngine, open_engine
+from beholder.errors import ImageError, UserError
+from beholder.images.sources import find_images
+from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.encode import encode
+from beholder.scorers.catalogue import load_scorer
+from beholder.scorers.score import score
+from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards
+
+SCORERS = ("sharpness", "colourfulness")
+ENCODER = "pixel"
+
+
+@pytest.fixture(scope="module")
+def ray_engine() -> Iterator[Engine]:
+    ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'beholder[ray]'")
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import tests
+    with open_engine("ray", workers=2) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, rng = tmp_path_factory.mktemp("pictures"), np.random.default_rng(0)
+    for number in range(2 * SHARD + 5):
+        Image.fromarray(rng.integers(0, 256, (24, 20, 3), np.uint8)).save(folder / f"{number:04d}.png")
+    return folder
+
+
+def killed_once(folder: Path, number: int) -> int:
+    """Kill the worker the first time that a number is worked on."""
+    mark = folder / str(number)
+    if number % 3 == 0 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+def refuse(number: int) -> int:
+    if number == 2:
+        raise UserError("two is not allowed")
+    return number
+
+
+def test_a_killed_worker_loses_nothing(ray_engine: Engine, tmp_path: Path) -> None:
+    squares = list(ray_engine.map(partial(killed_once, tmp_path), range(9)))
+    assert squares == [n * n for n in range(9)]
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_errors_are_ours(ray_engine: Engine) -> None:
+    with pytest.raises(UserError, match="two is not allowed"):
+        list(ray_engine.map(refuse, range(4)))
+
+
+def test_parts_are_taken_as_answers_are(ray_engine: Engine) -> None:
+    drawn = 0
+
+    def parts() -> Iterator[int]:
+        nonlocal drawn
+        for number in range(50):
+            drawn += 1
+            yield number
+
+    answers = ray_engine.map(abs, parts())
+    assert next(answers) == 0
+    assert drawn <= 4
+
+
+def test_equal_scores(ray_engine: Engine, pictures: Path) -> None:
+    images = find_images(str(pictures))
+    prompts = [None] * len(images)
+    direct = score(images, prompts, [load_scorer(name) for name in SCORERS])
+    for engine in (LocalEngine(), ray_engine):
+        sharded = score_in_shards(engine, images, prompts, Judges(scorers=SCORERS))
+        assert sharded.names == direct.names
+        for name in SCORERS:
+            assert sharded.values[name].tobytes() == direct.values[name].tobytes()
+
+
+def test_equal_features_and_distance(ray_engine: Engine, pictures: Path, tmp_path: Path) -> None:
+    images = find_images(str(pictures))
+    direct = encode(images, load_encoder(ENCODER)).vectors
+    values = []
+    for name, engine in (("local", LocalEngine()), ("ray", ray_engine)):
+        encoded = encode_in_shards(engine, images, NamedEncoder(ENCODER), tmp_path / name)
+        assert np.concatenate([file() for file in encoded.files]).tobytes() == direct.tobytes()
+        shards = [FeatureFile(tmp_path / name / f"few-{number}.npy") for number in range(len(encoded.files))]
+        for shard, file in zip(shards, encoded.files, strict=True):
+            np.save(shard.path, file()[:, :8])
+        values.append(frechet_of_shards(shards, shards[:2], each=engine.map).value)
+    whole = frechet(direct[:, :8], direct[: 2 * SHARD, :8]).value
+    assert values == pytest.approx([whole, whole], rel=1e-9, abs=1e-12)
+
+
+def test_a_stopped_run_goes_on(pictures: Path, tmp_path: Path) -> None:
+    class Stopping(LocalEngine):
+        def map(self, function, parts, /):  # type: ignore[no-untyped-def]
+            for place, part in enumerate(parts):
+                if place == 1:
+                    raise KeyboardInterrupt
+                yield function(part)
+
+    class Counting(LocalEngine):
+        done = 0
+
+        def map(self, function, parts, /):  # type: ignore[no-untyped-def]
+            for part in parts:
+                self.done += 1
+                yield function(part)
+
+    images = find_images(str(pictures))
+    prompts, judges = [None] * len(images), Judges(scorers=SCORERS[:1])
+    with pytest.raises(KeyboardInterrupt):
+        score_in_shards(Stopping(), images, prompts, judges, folder=tmp_path)
+    counting = Counting()
+    resumed = score_in_shards(counting, images, prompts, judges, folder=tmp_path)
+    assert counting.done == 2  # of three shards
+    direct = score_in_shards(LocalEngine(), images, prompts, judges)
+    assert resumed.values["sharpness"].tobytes() == direct.values["sharpness"].tobytes()
+
+
+def test_broken_images_are_all_named(pictures: Path, tmp_path: Path) -> None:
+    for name in ("a.png", "b.png"):
+        (tmp_path / name).write_bytes(b"no image")
+    images = [*find_images(str(pictures)), *find_images(str(tmp_path))]
+    prompts, judges = [None] * len(images), Judges(scorers=SCORERS[:1])
+    with pytest.raises(ImageError, match=r"a\.png(.|\n)*b\.png"):
+        score_in_shards(LocalEngine(), images, prompts, judges)
+    assert len(score_in_shards(LocalEngine(), images, prompts, judges, skip_broken=True).broken) == 2
+
+
+def test_unknown_engines() -> None:
+    with pytest.raises(UserError, match="engine 'spark' is not known; known: local, ray"):
+        open_engine("spark")
+    with pytest.raises(UserError, match="address"):
+        open_engine("local", address="auto")

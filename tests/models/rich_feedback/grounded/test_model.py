@@ -1,0 +1,162 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from beholder.errors import RecipeError
+from beholder.models.encoders.grid_features import grid_channels
+from beholder.models.rich_feedback.grounded.export import export_grounded
+from beholder.models.rich_feedback.grounded.model import GroundedModel, build, configure
+from beholder.models.rich_feedback.trainable import RichBatch, RichTrainable
+from beholder.tables.provenance import Plain
+
+SMALL: dict[str, Plain] = {
+    "width": 16,
+    "blocks": 1,
+    "heads": 2,
+    "layers": 1,
+    "channels": 4,
+    "pointers": 2,
+    "head_width": 8,
+    "dropout": 0.0,
+}
+PROMPTS = ("a red cat left of a dog", "two dogs", "a cat", "a red dog", "two red cats", "a dog")
+ASPECTS = ("overall", "plausibility", "alignment", "aesthetics")
+FEATURES = grid_channels("efficientnet-lite0-grid") * 12 * 12
+
+
+def small(**changes: Plain) -> GroundedModel:
+    torch.manual_seed(0)
+    return build(configure({**SMALL, **changes}, PROMPTS, ASPECTS), fresh=True)
+
+
+def labelled() -> RichBatch:
+    rng = torch.Generator().manual_seed(1)
+    maps, scores = torch.rand(6, 2, 48, 48, generator=rng), torch.rand(6, 4, generator=rng)
+    maps[0], scores[1] = torch.nan, torch.nan
+    flags = tuple(tuple(index == 1 for index in range(len(prompt.split()))) for prompt in PROMPTS)
+    return RichBatch(torch.randn(6, FEATURES, generator=rng), PROMPTS, maps, scores, (None, *flags[1:]))
+
+
+def test_it_gives_all_feedback_in_the_usual_order() -> None:
+    model: RichTrainable = small()
+    feedback = model.feedback(labelled().pixels, PROMPTS)
+    assert {name: maps.shape for name, maps in feedback.heatmaps.items()} == {
+        "implausibility": (6, 48, 48),
+        "misalignment": (6, 48, 48),
+    }
+    assert list(feedback.scores) == ["plausibility", "alignment", "aesthetics", "overall"]
+    assert [len(words) for words in feedback.misaligned] == [7, 2, 2, 3, 3, 2]
+    by_aspect = (*feedback.heatmaps.values(), *feedback.scores.values())
+    everything = np.concatenate([*(output.ravel() for output in by_aspect), *feedback.misaligned])
+    assert ((everything > 0) & (everything < 1)).all()
+
+
+def test_it_learns_the_feedback_on_a_batch() -> None:
+    model = small()
+    optimiser = torch.optim.Adam(model.module.parameters(), 3e-3)
+    losses = []
+    for _ in range(30):
+        optimiser.zero_grad()
+        loss = model.loss(labelled())
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.6 * losses[0]
+
+
+def test_every_weight_is_trained_by_labelled_images() -> None:
+    model = small()
+    model.loss(labelled()).backward()  # type: ignore[no-untyped-call]
+    untrained = [name for name, weight in model.module.named_parameters() if weight.grad is None]
+    assert not untrained
+
+
+def test_feedback_on_an_image_depends_on_no_other_of_its_batch() -> None:
+    model = small()
+    pixels = labelled().pixels
+    together = model.feedback(pixels, PROMPTS)
+    alone = model.feedback(pixels[2:3], PROMPTS[2:3])
+    np.testing.assert_allclose(alone.misaligned[0], together.misaligned[2], atol=1e-4)
+    np.testing.assert_allclose(alone.scores["alignment"][0], together.scores["alignment"][2], atol=1e-4)
+    np.testing.assert_allclose(alone.heatmaps["misalignment"][0], together.heatmaps["misalignment"][2], atol=1e-4)
+
+
+def test_words_beyond_the_longest_prompt_are_not_judged() -> None:
+    long = " ".join(["cat"] * 12)
+    feedback = small(longest=8).feedback(labelled().pixels[:2], (long, ""))
+    assert np.isnan(feedback.misaligned[0][7:]).all()
+    assert np.isfinite(feedback.misaligned[0][:7]).all()
+    assert len(feedback.misaligned[1]) == 0
+
+
+def test_without_labels_there_is_nothing_to_learn_but_no_fault() -> None:
+    batch = labelled()
+    unlabelled = replace(
+        batch, heatmaps=batch.heatmaps * torch.nan, scores=batch.scores * torch.nan, misaligned=(None,) * 6
+    )
+    model = small()
+    loss = model.loss(unlabelled)
+    loss.backward()  # type: ignore[no-untyped-call]
+    slopes = [weight.grad for weight in model.module.keywords.parameters() if weight.grad is not None]
+    assert len(slopes) == 4
+    assert not any(slope.any() for slope in slopes)
+
+
+def test_calibration_changes_values_and_no_order() -> None:
+    model = small()
+    before = model.feedback(labelled().pixels, PROMPTS)
+    model.calibrate([labelled()])
+    after = model.feedback(labelled().pixels, PROMPTS)
+    order_before, order_after = (np.argsort(feedback.scores["overall"]) for feedback in (before, after))
+    assert float(np.abs(before.scores["overall"] - after.scores["overall"]).max()) > 1e-4
+    if float(model.module.scales.scores[3, 0]) > 0:
+        np.testing.assert_array_equal(order_before, order_after)
+    rated = labelled().scores[:, 3]
+    there = ~rated.isnan()
+    means = [float(np.mean(feedback.scores["overall"][there.numpy()])) for feedback in (before, after)]
+    target = float(rated[there].mean())
+    assert abs(means[1] - target) < abs(means[0] - target) + 1e-6
+    again = build(model.config, fresh=False)
+    again.module.load_state_dict(model.module.state_dict())
+    reloaded = again.feedback(labelled().pixels, PROMPTS)
+    np.testing.assert_array_equal(reloaded.scores["overall"], after.scores["overall"])
+
+
+def test_gradients_reach_the_pixels() -> None:
+    model = small()
+    rng = np.random.default_rng(0)
+    picture = rng.integers(0, 256, (192, 192, 3), np.uint8)
+    images = torch.from_numpy(picture / 255).float().permute(2, 0, 1)[None].requires_grad_()
+    model.module.eval()
+    tensors = model.with_gradients(images, ["a red cat"])
+    tensors.scores["alignment"].sum().backward()  # type: ignore[no-untyped-call]
+    assert images.grad is not None
+    assert float(images.grad.abs().sum()) > 0
+    feedback = model.feedback(torch.from_numpy(model.prepare(Image.fromarray(picture)))[None], ["a red cat"])
+    score = float(tensors.scores["alignment"].detach())
+    np.testing.assert_allclose(score, feedback.scores["alignment"][0], atol=1e-3)
+
+
+def test_the_exported_program_gives_what_the_model_gives(tmp_path: Path) -> None:
+    model = small()
+    export_grounded(model, tmp_path / "model.pt2")
+    program = torch.export.load(tmp_path / "model.pt2").module()
+    pixels, prompts = labelled().pixels[:3], ["a red cat", "two dogs here", "a cat left"]
+    token_ids = torch.tensor([model.tokenizer.encode_prompt(prompt, 64)[0] for prompt in prompts])
+    with torch.no_grad():
+        outputs = program(pixels, token_ids, torch.ones_like(token_ids))
+    feedback = model.feedback(pixels, prompts)
+    np.testing.assert_allclose(outputs["implausibility heatmap"], feedback.heatmaps["implausibility"], atol=1e-5)
+    np.testing.assert_allclose(outputs["alignment score"], feedback.scores["alignment"], atol=1e-5)
+    np.testing.assert_allclose(outputs["keywords"][1, :3], feedback.misaligned[1], atol=1e-5)
+
+
+def test_sizes_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(RecipeError, match=r"width \(30\) must be a multiple of heads \(4\)"):
+        configure({"width": 30, "channels": 15}, PROMPTS, ASPECTS)
+    with pytest.raises(RecipeError, match="encoder 'pixel' gives no grid"):
+        configure({"encoder": "pixel"}, PROMPTS, ASPECTS)
