@@ -18,7 +18,17 @@ from beholder.study.question import Screening
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LINES = 320
-COUNTED = {"fifteen": 15, "seventeen": 17, "eleven": 11, "11": 11, "twelve": 12, "ten": 10, "nine": 9, "eight": 8}
+COUNTED = {
+    "fifteen": 15,
+    "seventeen": 17,
+    "eleven": 11,
+    "11": 11,
+    "twelve": 12,
+    "ten": 10,
+    "10": 10,
+    "nine": 9,
+    "eight": 8,
+}
 
 
 @pytest.mark.parametrize(
@@ -54,6 +64,7 @@ def test_every_protocol_has_its_first_command() -> None:
         ("seventeen [encoders]", ENCODERS),
         ("eleven export formats", WRITABLE),
         ("| exports | 11 formats |", WRITABLE),
+        ("| kinds of questions | 10, for images |", KINDS),
         ("Prompts from twelve published sets", PROMPT_SETS),
         ("ten rules, from response time to ITU-R BT.500", Screening.model_fields),
         ("Pages for all ten kinds of questions", KINDS),
