@@ -54,8 +54,8 @@ class Draw:
 def open_ballot(connection: Connection, voter: Row[Any]) -> Row[Any] | None:
     """Return the pair that the voter has not voted on, the latest first.
 
-    Whoever writes a prompt of their own leaves a pair open meanwhile. It is shown again afterwards: if it were not,
-    voters could choose which pairs they vote on, and its propensity would no longer be the chance of its vote.
+    Whoever writes a prompt of their own leaves a pair open meanwhile. It is shown again afterwards: otherwise
+    voters could choose which pairs they vote on, and a propensity would not be the chance of a vote.
     """
     return connection.execute(
         select(ballots, votes.c.outcome)
