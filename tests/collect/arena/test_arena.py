@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text, update
+from tests.collect.arena.generator_sections import add_generators
 
 from beholder.arena.suspicion import FIRST_PROBE, PROBED
 from beholder.collect.arena import ballots as ballot_rules
@@ -272,13 +273,7 @@ ASK = {"text": "three blue cats, in the snow, photo style"}
 
 def serve_with_own_prompts(arena: Arena, *, own_prompts: bool = True) -> None:
     """Serve the arena again, with a generator for every entry."""
-    file = arena.folder / "study.toml"
-    if "[[generators]]" not in file.read_text(encoding="utf-8"):
-        sections = "".join(
-            f'\n[[generators]]\nname = "{entry}"\nkind = "painter"\npolicy = "{entry}"\n'
-            for entry in arena.service.images.entries
-        )
-        file.write_text(file.read_text(encoding="utf-8") + sections, encoding="utf-8")
+    add_generators(arena.folder, arena.service.images.entries)
     arena.service.database.engine.dispose()
     arena.app = create_arena(arena.folder, arena.url, own_prompts=own_prompts)
     arena.service = arena.app.state.service

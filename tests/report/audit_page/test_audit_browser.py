@@ -72,7 +72,10 @@ def test_everything_is_reached_by_keys(chromium: Browser, audit_page: Path, widt
     page.keyboard.press("Enter")
     assert page.evaluate("document.querySelector('details').open")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "All figures of Slices of the prompts"
+    assert (
+        page.evaluate("document.activeElement.getAttribute('aria-label')")
+        == "All figures of Slices of the prompts"
+    )
     page.keyboard.press("End")
     page.wait_for_function("document.activeElement.scrollTop > 0")  # a long table scrolls by keys
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
