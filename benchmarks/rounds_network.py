@@ -5,9 +5,9 @@
 The world, the attackers, the verifiers and the control are those of ``rounds_scorer.py``. The scorer is a network
 on the frozen grid of features of EfficientNet-lite0 (12 × 12 cells). It is trained on mean ratings of plausibility
 and on the cells that raters marked as implausible, of which they miss one in five: as ``tiny-rich-cnn``, it learns
-where flaws are, and a head turns that into a score. A model of a round starts from its parent. It is trained on the
-static images again, on verified pairs as differences of at least MARGIN, and towards the scores that the first model
-has on static images, which keeps what attacks do not contradict. Settings were chosen on seed 1.
+where flaws are, and a head turns that into a score. A model of a round starts from its parent. It is trained on
+static images again, on verified pairs as differences of at least MARGIN, and towards the scores that the first
+model has on static images, which keeps what attacks do not contradict. Settings were chosen on seed 1.
 """
 
 import argparse
