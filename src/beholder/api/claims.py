@@ -56,18 +56,20 @@ def verify_study_claims(folder: Path, file: Path, *, threshold: float = THRESHOL
     same name. All faults of the file are raised at once.
     """
     study, store = load_study(folder), Store(folder)
+    images = set(store.read("images")["image"])
+    of_pairs = all(name.endswith(tuple(f"-{place}" for place in PLACES)) for name in images)
     questions = [
         question
         for question in study.questions
-        if isinstance(question, PairQuestion) or kind_of(question).coding(question).value_kind == CATEGORY
+        if (of_pairs and isinstance(question, PairQuestion))
+        or kind_of(question).coding(question).value_kind == CATEGORY
     ]
     if len(questions) != 1:
         raise StudyError(
             str(folder),
-            [f"one question of kind choice or pair is expected; found {len(questions)}"],
+            [f"one question of kind choice is expected, or the pairs of a round; found {len(questions)}"],
             advice=ADVICE,
         )
-    images = set(store.read("images")["image"])
     if isinstance(questions[0], PairQuestion):
         claims = _read(file, {name.removesuffix(f"-{PLACES[0]}") for name in images}, PLACES)
         verifier, claim, answer = _preferences(store, questions[0], claims)
