@@ -1,14 +1,15 @@
 """Rings and bots at a human pace: flagged by what they vote, with probes and without, beside the ideal test.
 
-    python benchmarks/arena_habits.py [--seed 104] [--arenas 16] [--entries 3 4 6 10]
+    python benchmarks/arena_habits.py [--seed 106] [--arenas 40] [--entries 3 6 10] [--informed]
 
 300 voters vote 30 times each, side by side: every voter once, then every voter again. Ten of them favour the
 middle entry at .85 whenever it is shown, ten toss a coin; the others follow the quality of images (standard
 deviation 1.0) and their tastes (.4), both in natural-log odds, and slip in one vote of fifty. Ratings of images
 are fitted again after every fifth turn, from what has been voted by then, rings and bots included. *Ideal* is the
 most powerful test at 1 % of honest voters when all true parameters are known, pairs are drawn evenly and nobody
-slips. Bias is that of propensity-weighted win rates against the chances of all voters on all pairs. Settings were
-chosen on seeds 1 to 3.
+slips. Bias is that of propensity-weighted win rates against the chances of all voters on all pairs, with the
+simulation's error. With ``--informed`` pairs are drawn as the arena draws them, half by expected information, and
+then with probes alone. Settings were chosen on seeds 1 to 3.
 """
 
 import argparse
@@ -18,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from beholder.arena.pair_choice import plan_arena
 from beholder.arena.suspicion import FIRST_PROBE, PROBED, Suspicion, averaged, probe_pairs, suspect_voters
 from beholder.arena.voter_flags import FAVOUR, estimate_taste
 from beholder.arena.win_rates import weighted_win_rates
-from beholder.stats.comparisons.active_pairs import all_pairs, laplace_posterior
+from beholder.stats.comparisons.active_pairs import PairPlan, all_pairs, laplace_posterior
 from beholder.stats.intervals.proportions import wilson
 
 VOTERS, RING, BOTS, TURNS = 300, 10, 10, 30
@@ -40,8 +42,9 @@ IDENTICAL, CARELESS = 1 / 12, 0.1
 class Arena:
     """One simulated arena."""
 
-    def __init__(self, entries: int, rng: np.random.Generator, *, probing: bool) -> None:
-        self.entries, self.rng, self.probing = entries, rng, probing
+    def __init__(self, entries: int, rng: np.random.Generator, *, probing: bool, informed: bool = False) -> None:
+        self.entries, self.rng, self.probing, self.informed = entries, rng, probing, informed
+        self.plan = plan_arena([], [], [], entries=entries)
         truth = np.linspace(-0.8, 0.8, entries)
         self.tastes = truth + rng.normal(0, PULL, (VOTERS, entries))
         self.quality = rng.normal(0, IMAGE, (entries, PROMPTS))
@@ -60,6 +63,8 @@ class Arena:
                 self.fit()
             if self.probing and turn >= FIRST_PROBE:
                 suspicion = self.weigh()
+            if self.informed and turn:
+                self.plan = self.planned()
             self.turn(suspicion)
         self.fit()
         return self.weigh()
@@ -67,15 +72,15 @@ class Arena:
     def turn(self, suspicion: Suspicion | None) -> None:
         who = np.arange(VOTERS)
         (pool, prompts), rng = self.pool, self.rng
-        place = rng.integers(len(pool), size=VOTERS)
-        probe, chance = np.zeros(VOTERS, bool), np.ones(VOTERS)
+        place, chance = self.drawn()
+        probe = np.zeros(VOTERS, bool)
         if suspicion is not None:
             for voter, habit in enumerate(suspicion.habits().tolist()):
                 if habit < -1:
                     continue
                 fits = self.probes(habit)
                 if len(fits):
-                    chance[voter] = 1 - PROBED
+                    chance[voter] *= 1 - PROBED
                     if rng.random() < PROBED:
                         place[voter], probe[voter] = rng.choice(fits), True
         same = ~probe & (rng.random(VOTERS) < IDENTICAL)
@@ -89,6 +94,20 @@ class Arena:
         ):
             self.rows[name].append(np.asarray(column, float)[~same])
 
+    def drawn(self) -> tuple[Whole, Floats]:
+        """A pair and prompt for every voter as places in the pool, and the propensity of the pair."""
+        if not self.informed:
+            place = self.rng.integers(len(self.pool[0]), size=VOTERS)
+            return place, np.full(VOTERS, PROMPTS / len(self.pool[0]))
+        pair = self.rng.choice(len(self.plan.pairs), size=VOTERS, p=self.plan.propensity)
+        return pair * PROMPTS + self.rng.integers(PROMPTS, size=VOTERS), self.plan.propensity[pair]
+
+    def planned(self) -> PairPlan:
+        """The arena's own plan, from the votes so far that count."""
+        first, second, won, probe = self.columns("first", "second", "won", "probe")
+        used = probe == 0
+        return plan_arena(first[used], second[used], won[used], entries=self.entries)
+
     def chances(self, who: Whole, first: Whole, second: Whole, prompt: Whole) -> Floats:
         """Of the first to be preferred, by habit."""
         better = self.quality[first, prompt] - self.quality[second, prompt]
@@ -101,17 +120,15 @@ class Arena:
     def true_rates(self) -> Floats:
         """Win rate of each entry over all voters, rivals and prompts."""
         pool, prompts = self.pool
-        total = np.zeros(self.entries)
-        for voter in range(VOTERS):
-            won = self.chances(np.full(len(pool), voter), pool[:, 0], pool[:, 1], prompts)
-            total += np.bincount(pool[:, 0], won, self.entries) + np.bincount(pool[:, 1], 1 - won, self.entries)
-        return total / (VOTERS * (self.entries - 1) * PROMPTS)
+        won = self.chances(np.arange(VOTERS)[:, None], pool[:, 0], pool[:, 1], prompts).mean(axis=0)
+        total = np.bincount(pool[:, 0], won, self.entries) + np.bincount(pool[:, 1], 1 - won, self.entries)
+        return total / ((self.entries - 1) * PROMPTS)
 
     def bias(self) -> Floats:
         """Of propensity-weighted win rates."""
         who, first, second, won, probe = self.columns("who", "first", "second", "won", "probe")
         used = probe == 0
-        chance = np.concatenate(self.rows["chance"])[used] / len(all_pairs(self.entries))
+        chance = np.concatenate(self.rows["chance"])[used]
         rates = weighted_win_rates(who[used], first[used], second[used], won[used], chance, entries=self.entries)
         return rates.rate - self.true_rates()
 
@@ -219,7 +236,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--seed", type=int, default=101)
     parser.add_argument("--arenas", type=int, default=40)
-    parser.add_argument("--entries", type=int, nargs="+", default=[3, 4, 6, 10])
+    parser.add_argument("--entries", type=int, nargs="+", default=[3, 6, 10])
+    parser.add_argument("--informed", action="store_true", help="draw pairs as the arena does")
+    parser.add_argument("--start", type=int, default=0, help="number of the first arena")
     options = parser.parse_args()
     print(
         "| entries | pairs | ring members flagged | bots flagged | honest voters flagged "
@@ -228,17 +247,21 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|")
     for entries in options.entries:
+        if options.informed:
+            print(line(entries, options, probing=True), flush=True)
+            continue
         powers = [ideal(entries, np.random.default_rng([options.seed, 9, entries, n])) for n in range(4)]
         ring, coin = np.mean(powers, axis=0)
         print(f"| {entries} | ideal test, even pairs | {ring:.3f} | {coin:.3f} | 0.010 | 0 | |", flush=True)
         for probing in (False, True):
-            print(line(entries, options.arenas, options.seed, probing=probing), flush=True)
+            print(line(entries, options, probing=probing), flush=True)
 
 
-def line(entries: int, arenas: int, seed: int, *, probing: bool) -> str:
+def line(entries: int, options: argparse.Namespace, *, probing: bool) -> str:
     flags, probed, gaps = [], [], []
-    for number in range(arenas):
-        arena = Arena(entries, np.random.default_rng([seed, 8, entries, number]), probing=probing)
+    for number in range(options.start, options.start + options.arenas):
+        rng = np.random.default_rng([options.seed, 8, entries, number])
+        arena = Arena(entries, rng, probing=probing, informed=options.informed)
         flags.append(arena.play().flagged)
         who, probe = arena.columns("who", "probe")
         probed.append(probe[who >= RING + BOTS].mean())
@@ -248,8 +271,9 @@ def line(entries: int, arenas: int, seed: int, *, probing: bool) -> str:
     for part in (flagged[:, :RING], flagged[:, RING : RING + BOTS], flagged[:, RING + BOTS :]):
         low, high = (float(end) for end in wilson(int(part.sum()), part.size))
         cells.append(f"{part.mean():.3f} ({low:.3f} to {high:.3f})")
-    name, bias = "even, then probes" if probing else "even", np.abs(np.mean(gaps, axis=0)).max()
-    return f"| {entries} | {name} | {' | '.join(cells)} | {np.mean(probed):.3f} | {bias:.4f} |"
+    name = ("half informed" if options.informed else "even") + (", then probes" if probing else "")
+    bias, noise = np.abs(np.mean(gaps, axis=0)).max(), (np.std(gaps, axis=0) / np.sqrt(len(gaps))).max()
+    return f"| {entries} | {name} | {' | '.join(cells)} | {np.mean(probed):.3f} | {bias:.4f} ± {noise:.4f} |"
 
 
 if __name__ == "__main__":

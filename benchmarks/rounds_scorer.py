@@ -18,6 +18,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from agiqa_scorer_fit import HeadSettings
@@ -55,6 +56,14 @@ MARGIN, WEIGHT, RIDGE, GAMMA = 0.25, 0.5, 0.1, 1.0
 Floats = NDArray[np.float64]
 
 
+class Scorer(Protocol):
+    """A trained model."""
+
+    def scores(self, vectors: NDArray[np.float32], /) -> Floats:
+        """Scores of images by their vectors."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Images:
     """Rendered images as vectors, with their plausibility."""
@@ -75,7 +84,7 @@ class Pairs:
     def where(self, keep: NDArray[np.bool_]) -> "Pairs":
         return Pairs(self.better[keep], self.worse[keep], self.gap[keep], self.author[keep])
 
-    def wrong(self, model: KernelHead) -> Floats:
+    def wrong(self, model: Scorer) -> Floats:
         """1 where the model does not prefer the truly better one."""
         prefers = model.scores(self.better) > model.scores(self.worse)
         return np.asarray(prefers != (self.gap > 0), np.float64)
@@ -133,7 +142,7 @@ def turned(pairs: Pairs, swap: NDArray[np.bool_]) -> Pairs:
     )
 
 
-def claims_of(pairs: Pairs, model: KernelHead | None, rng: np.random.Generator, most: int) -> Pairs:
+def claims_of(pairs: Pairs, model: Scorer | None, rng: np.random.Generator, most: int) -> Pairs:
     """What a person claims: pairs on which the scorer is clearly wrong; without a model, pairs at random.
 
     A third of the people (numbers that 3 divides) do not look, and claim either image of pairs at random.
@@ -227,13 +236,17 @@ class Round:
 
 def play(model: KernelHead, number: int, seed: int, cache: Path, encoder: Encoder) -> Round:
     """All attackers of one round, against the model of the round before."""
-    rng = np.random.default_rng([seed, 5, number])
     pools = [
         pairs_of(
             cached(cache / f"{seed}-{number}-{p}.npz", attack_images, [seed, 4, number, p], encoder), IMAGES, p
         )
         for p in range(PEOPLE)
     ]
+    return played(model, pools, np.random.default_rng([seed, 5, number]))
+
+
+def played(model: Scorer, pools: list[Pairs], rng: np.random.Generator) -> Round:
+    """The claims of all attackers on their images, and what becomes of them."""
     claims = joined([claims_of(pool, model, rng, 12) for pool in pools])
     holds, credit = verified(claims, rng)
     drawn = joined([claims_of(pool, None, rng, 12) for pool in pools])
@@ -279,13 +292,13 @@ def main() -> None:
 
 
 def report(
-    models: list[KernelHead], control: KernelHead, rounds: list[Round], test: Pairs, rng: np.random.Generator
+    models: Sequence[Scorer], control: Scorer, rounds: list[Round], test: Pairs, rng: np.random.Generator
 ) -> None:
     """Print both errors of every model, the change, the control, and the claims."""
     attacks = joined([played.part(held_out=True) for played in rounds])
     clear = np.abs(test.gap) > 0.02  # ties have no right answer
 
-    def static_errors(model: KernelHead) -> Floats:
+    def static_errors(model: Scorer) -> Floats:
         """Proportion of wrong pairs by prompt: prompts are resampled."""
         wrong = np.where(clear, test.wrong(model), np.nan).reshape(TEST, -1)
         return np.asarray(np.nanmean(wrong[~np.all(np.isnan(wrong), axis=1)], axis=1), np.float64)

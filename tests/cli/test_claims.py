@@ -58,7 +58,7 @@ def test_a_study_without_a_choice_question(
     folder = painted_study(PairQuestion(name="q"), seed=1, draws=200)
     refused = run("claims", tmp_path / "claims.csv", "--study", folder)
     assert refused.code == 2
-    assert "one question of kind choice is expected; found 0" in refused.err
+    assert "one question of kind choice is expected, or the pairs of a round; found 0" in refused.err
 
 
 def test_claims_of_a_published_file(run: Callable[..., Any], tmp_path: Path) -> None:

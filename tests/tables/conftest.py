@@ -155,6 +155,12 @@ def world() -> dict[str, pl.DataFrame]:
             {"model": "m", "question": "q", "aspect": "realism", "method": "share", "image": "i1"}
             | {"doubt": 0.75, "suggested": None}
         ],
+        "rounds": [
+            {"model": "m-1", "parent": "m", "rounds": "1", "pairs": 4, "claims": 9, "verified": 6, "refuted": 2}
+            | {"credit": 3.5, "attackers": 2, "attacks": 2}
+            | {"attack_error": 0.5, "attack_low": 0.0, "attack_high": 1.0}
+            | {"prompts": 3, "static_error": 0.25, "static_low": 0.125, "static_high": 0.5}
+        ],
         "scores": [dict[str, object](scorer="sharp", aspect="quality", image="i1", score=-3.5)],
         "features": [
             {

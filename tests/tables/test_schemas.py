@@ -26,6 +26,7 @@ def test_all_tables_in_the_order_of_the_loop() -> None:
             "training",
             "predictions",
             "label_errors",
+            "rounds",
             "scores",
             "features",
             "distances",

@@ -31,7 +31,9 @@ WRITERS = {
     "learn/job.py",  # models side by side, as the train step
     "collect/researcher/extend.py",  # adds trials that the design stage drew in a copy, under its record
     "improve/record.py",  # an improvement, in a room of its own
+    "learn/round_models.py",  # models of adversarial rounds, after the training that has changed one of them
     "api/rounds/verification_study.py",  # the study in which claims are verified
+    "api/rounds/rehearsal.py",  # ground truth of a rehearsed round, for simulated raters
     "api/improving/proof.py",  # ground truth of a blind comparison, for simulated raters
     "api/benchmark/rebuild.py",  # copies rows of services that are not asked again, under their record
 }
@@ -89,7 +91,7 @@ def test_what_is_made_from_answers() -> None:
     assert made_from(*COLLECT.outputs) == (
         *("raters", "judgements", "labels", "regions", "thresholds", "agreement"),
         *("ratings", "separations", "comparisons"),
-        *("training", "predictions", "label_errors"),
+        *("training", "predictions", "label_errors", "rounds"),
         *("correlations", "metric_separations", "powered_ratings"),
         *STAGES["board"].outputs,
         *STAGES["audit"].outputs,

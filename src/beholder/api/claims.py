@@ -1,5 +1,6 @@
 """Claims of an adversarial round against the answers of a study: what is verified, and who has earned what."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from beholder.errors import StudyError
 from beholder.judgements.coding import CATEGORY
 from beholder.rounds.credit import Credits, credit_claims
 from beholder.rounds.nibbler import OPTIONS, read_nibbler
+from beholder.rounds.pair_claims import PLACES
 from beholder.rounds.verification import THRESHOLD, Verdicts, verify_claims
 from beholder.study.kinds.catalogue import AnyQuestion, kind_of
 from beholder.study.kinds.choice import CANNOT_TELL
+from beholder.study.kinds.pair import TIE, PairQuestion
 from beholder.study.study import load_study
 from beholder.tables.store import Store
 
@@ -47,22 +50,36 @@ class VerifiedClaims:
 
 
 def verify_study_claims(folder: Path, file: Path, *, threshold: float = THRESHOLD) -> VerifiedClaims:
-    """Verify the claims of a CSV file by the answers to the study's question of named options.
+    """Verify the claims of a CSV file by the answers to the study's question of named options, or of pairs.
 
     The study is consolidated already. Whoever made a claim is not among its verifiers, if they took part under the
     same name. All faults of the file are raised at once.
     """
     study, store = load_study(folder), Store(folder)
-    questions = [q for q in study.questions if kind_of(q).coding(q).value_kind == CATEGORY]
+    images = set(store.read("images")["image"])
+    of_pairs = all(name.endswith(tuple(f"-{place}" for place in PLACES)) for name in images)
+    questions = [
+        question
+        for question in study.questions
+        if (of_pairs and isinstance(question, PairQuestion))
+        or kind_of(question).coding(question).value_kind == CATEGORY
+    ]
     if len(questions) != 1:
         raise StudyError(
-            str(folder), [f"one question of kind choice is expected; found {len(questions)}"], advice=ADVICE
+            str(folder),
+            [f"one question of kind choice is expected, or the pairs of a round; found {len(questions)}"],
+            advice=ADVICE,
         )
-    names = kind_of(questions[0]).options(questions[0])
-    claims = _read(file, set(store.read("images")["image"]), names)
-    verifier, claim, answer = _answers(store, questions[0], claims)
+    if isinstance(questions[0], PairQuestion):
+        claims = _read(file, {name.removesuffix(f"-{PLACES[0]}") for name in images}, PLACES)
+        verifier, claim, answer = _preferences(store, questions[0], claims)
+        names, unsure = (*PLACES, TIE), len(PLACES)
+    else:
+        names = kind_of(questions[0]).options(questions[0])
+        claims = _read(file, images, names)
+        verifier, claim, answer = _answers(store, questions[0], claims)
+        unsure = names.index(CANNOT_TELL) if CANNOT_TELL in names else None
     claimed = [names.index(option) for option in claims["claimed"]]
-    unsure = names.index(CANNOT_TELL) if CANNOT_TELL in names else None
     verdicts = verify_claims(
         verifier, claim, answer, claimed, options=len(names), unsure=unsure, threshold=threshold
     )
@@ -95,7 +112,7 @@ def verify_nibbler(file: Path, *, threshold: float = THRESHOLD) -> VerifiedClaim
 ADVICE = "See docs/reference/rounds.md: a study with one choice question, and a CSV of image, claimed, claimant."
 
 
-def _read(file: Path, images: set[str], names: tuple[str, ...]) -> pl.DataFrame:
+def _read(file: Path, images: set[str], names: Sequence[str]) -> pl.DataFrame:
     try:
         claims = pl.read_csv(file, infer_schema=False)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -121,6 +138,23 @@ def _answers(
     """Answers about claimed images, once for each claim about them, numbered; not those of the claimant."""
     judged = store.read("judgements").filter((pl.col("question") == question.name) & pl.col("used"))
     about = claims.with_row_index("claim").join(judged.select("image", "rater", "value"), on="image")
+    return _numbered(about)
+
+
+def _preferences(
+    store: Store, question: AnyQuestion, claims: pl.DataFrame
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Answers about claimed pairs as numbers of options: the first, the second, or neither."""
+    judged = store.read("judgements").filter((pl.col("question") == question.name) & pl.col("used"))
+    first = f"-{PLACES[0]}"
+    value = pl.when(pl.col("image").str.ends_with(first)).then("value").otherwise(-pl.col("value"))
+    option = pl.when(value > 0).then(0).when(value < 0).then(1).otherwise(len(PLACES))
+    votes = judged.select("rater", image=pl.col("image").str.replace(f"-({'|'.join(PLACES)})$", ""), value=option)
+    return _numbered(claims.with_row_index("claim").join(votes, on="image"))
+
+
+def _numbered(about: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Verifier, claim and answer as numbers; nobody verifies their own claim."""
     about = about.filter(pl.col("rater") != pl.col("claimant"))
     raters = {name: number for number, name in enumerate(sorted(set(about["rater"])))}
     return (

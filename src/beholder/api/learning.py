@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from beholder.api.rounds.training_rounds import read_attack_rounds
 from beholder.api.stages import load_stage
 from beholder.api.study_folder import StudyFolder, folder_of
 from beholder.errors import UserError
@@ -45,6 +46,7 @@ def learn(
     settings: Mapping[str, object] | None = None,
     trackers: Sequence[str] = (),
     test_on: Sequence[str | Path | StudyFolder] = (),
+    rounds: str | None = None,
     resume: bool = False,
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
@@ -60,6 +62,7 @@ def learn(
         settings: Changes to the recipe, such as ``{"training.steps": 500}``.
         trackers: Where the training is logged as well: ``tensorboard``, ``wandb``, ``mlflow``.
         test_on: Other studies with labels: the card of the model says how well it agrees with raters on these.
+        rounds: Adversarial rounds to train on as well: ``all``, a number, or a span such as ``1-3``.
         resume: Continue training that was interrupted.
         force: Start again, even if it was done or started.
         progress: Called with the steps done, and all steps.
@@ -82,6 +85,7 @@ def learn(
         resume=resume,
         force=force,
         test_on=[folder_of(other) for other in test_on],
+        rounds=rounds,
         progress=progress,
     )
     columns: dict[str, list[object]] = {
@@ -127,14 +131,30 @@ def train_model(
     resume: bool = False,
     force: bool = False,
     test_on: Sequence[Path] = (),
+    rounds: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> "LearnOutcome":
-    """Train by a recipe; what is missing is reported before torch is imported."""
+    """Train by a recipe; what is missing is reported before torch is imported.
+
+    With ``rounds`` the model is named after the last of them, unless it has a name.
+    """
     missing = [package for package in NEEDED if find_spec(package) is None]
     if missing:
         raise UserError(f'learning needs {", ".join(missing)}: pip install "beholder[models]"')
     installed_trackers(recipe.training.trackers)
     if recipe.data.labels != "rich":
         read_labelled_images(Store(folder).within(TRAIN), recipe.data)  # faults before torch is imported
+    attacks = None if rounds is None else read_attack_rounds(folder, rounds)
+    if attacks is not None and name is None:
+        name = f"{recipe.name}-round-{max(attacks.trained_on)}"
     run = cast("Callable[..., LearnOutcome]", load_stage("learn").run)
-    return run(folder, recipe, name=name, force=force, resume=resume, test_on=test_on, progress=progress)
+    return run(
+        folder,
+        recipe,
+        name=name,
+        force=force,
+        resume=resume,
+        test_on=test_on,
+        rounds=attacks,
+        progress=progress,
+    )

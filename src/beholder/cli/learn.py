@@ -7,10 +7,13 @@ import click
 
 from beholder.api.learning import split_changes, train_model
 from beholder.api.results import load_results
+from beholder.api.rounds.training_rounds import ALL as ALL_ROUNDS
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_bar
 from beholder.learn.card import figure_table
 from beholder.learn.recipe import TRACKERS, load_recipe, shipped_recipes
+from beholder.learn.round_words import round_table
+from beholder.tables.store import Store
 
 
 @click.command(epilog=f"Recipes: {', '.join(shipped_recipes())}.")
@@ -40,6 +43,13 @@ from beholder.learn.recipe import TRACKERS, load_recipe, shipped_recipes
     type=click.Path(path_type=Path, file_okay=False),
     help="Another study with labels, on which the model is tested as well; may be repeated.",
 )
+@click.option(
+    "--rounds",
+    is_flag=False,
+    flag_value=ALL_ROUNDS,
+    metavar="[ROUNDS]",
+    help="Train on verified claims of adversarial rounds as well: of all, or of some, such as 1-3.",
+)
 @click.option("--resume", is_flag=True, help="Continue training that was interrupted.")
 @click.option("--force", is_flag=True, help="Start again, even if it was done or started.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done and found as JSON.")
@@ -52,6 +62,7 @@ def learn(
     changes: tuple[str, ...],
     trackers: tuple[str, ...],
     test_on: tuple[Path, ...],
+    rounds: str | None,
     *,
     resume: bool,
     force: bool,
@@ -62,21 +73,38 @@ def learn(
     Reads the labels and images of FOLDER, trains by a recipe, and tests on images whose prompts (or generators)
     were held out. Writes models/NAME with its card, and the tables `training`, `predictions` (of held-out
     images) and `label_errors`. Several devices: accelerate launch -m beholder learn ….
+
+    With --rounds, verified claims of FOLDER/rounds are trained on beside the labels, those of held-out attackers
+    are tested on, and the table `rounds` has both errors of every model.
     """
     recipe = load_recipe(recipe_name, [*changes, *split_changes(by, folds, trackers)])
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s")
     with progress_bar("steps") as progress:
         outcome = train_model(
-            folder, recipe, name=name, force=force, resume=resume, test_on=test_on, progress=progress
+            folder,
+            recipe,
+            name=name,
+            force=force,
+            resume=resume,
+            test_on=test_on,
+            rounds=rounds,
+            progress=progress,
         )
+    models = Store(folder).read_or_empty("rounds") if rounds is not None else None
     caveats = load_results(folder).caveats("model")
     if as_json:
         from beholder.learn.job import as_json as figure_as_json  # late: it needs torch
 
         figures = [figure_as_json(figure) for figure in outcome.figures]
         content = {"skipped": outcome.skipped, "model": str(outcome.folder), "figures": figures}
+        content |= {} if models is None else {"rounds": models.to_dicts()}
         show_json(content | {"caveats": caveats})
         return
     click.echo("\n\n".join([str(outcome), *caveats]) + "\n")
     show_table(*figure_table(outcome.figures))
+    if models is not None:
+        click.echo("")
+        show_table(*round_table(models))
+        own = [row for row in models.to_dicts() if row["model"] == outcome.folder.name]
+        click.echo("".join(f"\n{changes(row)}" for row in own))
     click.echo(f"\nThe model and its card: {outcome.folder}")

@@ -12,6 +12,13 @@ import click
 @click.option("--hide", multiple=True, metavar="NAME", help="Let nobody see this result.")
 @click.option("--ban", multiple=True, metavar="WORD", help="Refuse prompts with this word from now on.")
 @click.option("--verifiers", type=click.IntRange(min=1), default=5, show_default=True, help="Of each claim.")
+@click.option(
+    "--simulate",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Rehearse a round: N simulated attackers, and simulated verifiers.",
+)
+@click.option("--model", metavar="NAME", help="With --simulate: the trained model that is attacked.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def rounds(
     folder: Path,
@@ -19,16 +26,20 @@ def rounds(
     hide: tuple[str, ...],
     ban: tuple[str, ...],
     verifiers: int,
+    simulate: int | None,
+    model: str | None,
     *,
     listing: bool,
     as_json: bool,
 ) -> None:
     """Let others verify what raters claim of their own prompts.
 
-    Makes FOLDER/rounds/N, a study of one choice question about every approved claim that is in no round yet. Its
-    raters do not see the claims, which are in FOLDER/rounds/N/claims.csv. With --list, --approve, --hide or --ban
+    Makes FOLDER/rounds/N, a study about every approved claim of one target that is in no round yet: does the image
+    show what the text says, or, where a scorer is attacked, which image is better? Its raters do not see the
+    claims, which are in FOLDER/rounds/N/claims.csv. With --list, --approve, --hide or --ban
     no round is made: they show and decide what others may see, as the researcher's page does.
     """
+    from beholder.api.rounds.rehearsal import rehearse_round
     from beholder.api.rounds.verification_study import make_round, moderate
     from beholder.cli.output import show_json, show_table
 
@@ -43,15 +54,30 @@ def rounds(
                 ("name", "target", "prompt"), [(row["attempt"], row["target"], row["text"]) for row in queue]
             )
         return
-    made = make_round(folder, verifiers=verifiers)
+    if (simulate is None) != (model is None):
+        raise click.UsageError("--simulate and --model go together: who attacks, and which trained model")
+    if simulate is not None and model is not None:
+        made = rehearse_round(folder, model, attackers=simulate, verifiers=verifiers)
+    else:
+        made = make_round(folder, verifiers=verifiers)
     if as_json:
         show_json(
-            {"folder": str(made.folder), "claims": made.claims, "waiting": made.waiting, "hidden": made.hidden}
+            {"folder": str(made.folder), "target": made.target, "claims": made.claims, "waiting": made.waiting}
+            | {"hidden": made.hidden, "others": made.others}
         )
         return
     click.echo(
-        f"{made.claims} claims in {made.folder}; {made.waiting} wait for a decision, {made.hidden} are hidden"
+        f"{made.claims} claims about {made.target} in {made.folder}; {made.waiting} wait for a decision, "
+        f"{made.hidden} are hidden"
     )
+    if made.others:
+        click.echo(f"{made.others} approved claims about other targets: beholder rounds {folder} again")
+    if simulate is not None:
+        click.echo(
+            f"Simulated verifiers have answered. Next: beholder claims {made.folder / 'claims.csv'} --study "
+            f"{made.folder}, or beholder learn {folder} --recipe RECIPE --rounds"
+        )
+        return
     click.echo(
         f"Next: beholder collect {made.folder}, beholder consolidate {made.folder}, then "
         f"beholder claims {made.folder / 'claims.csv'} --study {made.folder}"

@@ -8,7 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from beholder.learn.evaluate import Figure
+from beholder.learn.formatting import format_interval, format_number, format_with_interval
 from beholder.learn.recipe import Recipe
+from beholder.learn.round_words import rounds_section
 from beholder.learn.splits import Item
 from beholder.learn.transfer import TransferRow, lacking_rows, transfer_rows
 from beholder.study.study import Study
@@ -38,11 +40,16 @@ def write_card(
     figures: Sequence[Figure],
     seconds: float,
     sessions: pl.DataFrame,
+    rounds: pl.DataFrame | None = None,
 ) -> None:
-    """Write the card of a model into its folder; ``seconds`` is how long training took."""
+    """Write the card of a model into its folder; ``seconds`` is how long training took.
+
+    ``rounds`` is the table of that name, where the model is trained on adversarial rounds.
+    """
     rows = transfer_rows(folder.parent, folder.name, recipe, figures)
+    attacked = rounds_section(folder.name, rounds)
     with write_atomically(folder / FILE_NAME) as file:
-        file.write(render_card(recipe, study, training_data, figures, seconds, sessions, rows).encode())
+        file.write(render_card(recipe, study, training_data, figures, seconds, sessions, rows, attacked).encode())
 
 
 def render_card(
@@ -53,6 +60,7 @@ def render_card(
     seconds: float,
     sessions: pl.DataFrame,
     transfer: Sequence[TransferRow] = (),
+    attacked: Sequence[str] = (),
 ) -> str:
     """Return the card as Markdown; ``sessions`` say which raters are simulated."""
     prompts = len({item.prompt for item in training_data.items if item.prompt})
@@ -95,6 +103,7 @@ def render_card(
         "",
         *_transfer(transfer, recipe),
         "",
+        *attacked,
         "## Use",
         "",
         f"    {training_data.usage}",
@@ -184,21 +193,3 @@ def figure_table(figures: Sequence[Figure]) -> tuple[tuple[str, ...], list[tuple
     ]
     filled = [column for column in range(len(headings)) if column < 3 or any(row[column] for row in rows)]
     return tuple(headings[column] for column in filled), [tuple(row[column] for column in filled) for row in rows]
-
-
-def format_with_interval(value: float, low: float, high: float) -> str:
-    """Return a value followed by its confidence interval."""
-    return f"{format_number(value)} {format_interval(low, high)}".strip()
-
-
-def format_interval(low: float, high: float) -> str:
-    """Return a confidence interval in brackets, or an empty string if an end is nan."""
-    return "" if math.isnan(low) or math.isnan(high) else f"[{format_number(low)}, {format_number(high)}]"
-
-
-def format_number(value: float) -> str:
-    """Return three decimals without the leading zero, or an empty string for nan."""
-    if math.isnan(value):
-        return ""
-    digits = f"{value:.3f}".replace("-", "−")
-    return digits.replace("0.", ".", 1) if abs(value) < 1 else digits

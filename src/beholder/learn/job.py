@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -103,6 +103,8 @@ class Job:
     recipe: Recipe
     name: str
     fingerprint: str
+    further_settings: Mapping[str, Plain] = field(default_factory=dict)
+    """What its records say besides the recipe: the rounds that it is trained on."""
 
     @property
     def folder(self) -> Path:
@@ -168,7 +170,8 @@ class Job:
     @property
     def settings(self) -> dict[str, Plain]:
         """The settings that its tables and figures record."""
-        return {"model": self.name, "recipe": json.loads(self.recipe.model_dump_json())}
+        recipe = json.loads(self.recipe.model_dump_json())
+        return {"model": self.name, "recipe": recipe} | dict(self.further_settings)
 
     @property
     def provenance(self) -> Provenance:
@@ -230,13 +233,15 @@ def learn(
     force: bool,
     resume: bool,
     progress: Progress | None,
+    further_settings: Mapping[str, Plain] | None = None,
 ) -> LearnOutcome:
     """Do what remains of a training task.
 
-    Training that was interrupted continues with ``resume``; ``force`` starts again.
+    Training that was interrupted continues with ``resume``; ``force`` starts again. ``further_settings`` are
+    recorded besides the recipe.
     """
     store = Store(folder).within(TRAIN)
-    job = Job(load_study(folder), store, recipe, name or recipe.name, task.fingerprint)
+    job = Job(load_study(folder), store, recipe, name or recipe.name, task.fingerprint, further_settings or {})
     if not force and job.is_done():
         return LearnOutcome("learn", skipped=True, folder=job.folder, figures=job.read_figures())
     if force:

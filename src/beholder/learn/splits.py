@@ -87,7 +87,7 @@ def find_leaks(split: Split, items: Sequence[Item]) -> list[str]:
     """Return a sentence per leak: files, and prompts or generators or both, that are in two parts of the split."""
     faults = _leaks_of_kind("file", ((item.sha256, item.image) for item in items), split)
     if split.by in ("prompt", "both"):
-        prompts = ((_normalise_prompt(item.prompt), item.image) for item in items if item.prompt is not None)
+        prompts = ((normalise_prompt(item.prompt), item.image) for item in items if item.prompt is not None)
         faults += _leaks_of_kind("prompt", prompts, split)
     if split.by in ("generator", "both"):
         faults += _leaks_of_kind("generator", ((item.generator, item.image) for item in items), split)
@@ -154,14 +154,14 @@ def _prompt_groups(items: Sequence[Item]) -> NDArray[np.int64]:
     first_index: dict[tuple[str, str], int] = {}
     for index, item in enumerate(items):
         keys = [("file", item.sha256)]
-        keys += [("prompt", _normalise_prompt(item.prompt))] if item.prompt is not None else []
+        keys += [("prompt", normalise_prompt(item.prompt))] if item.prompt is not None else []
         for key in keys:
             root_here, root_there = root(index), root(first_index.setdefault(key, index))
             parent[max(root_here, root_there)] = min(root_here, root_there)
     return _numbered([str(root(index)) for index in range(len(items))])
 
 
-def _normalise_prompt(prompt: str | None) -> str:
+def normalise_prompt(prompt: str | None) -> str:
     """Return a prompt in normal form: case and spaces make no difference."""
     return " ".join((prompt or "").casefold().split())
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import torch
 
+from beholder.learn.attacks import AttackData, read_attack_data, require_held_out
 from beholder.learn.card import TrainingData, write_card
 from beholder.learn.data_loader import DataLoader, ImageCache
-from beholder.learn.evaluate import Figure, evaluate, tune_tie_threshold
+from beholder.learn.evaluate import EvaluationSettings, Figure, evaluate, tune_tie_threshold
 from beholder.learn.examples import (
     Example,
     LabelledImages,
@@ -22,7 +23,6 @@ from beholder.learn.examples import (
 from beholder.learn.job import FoldOutcome, Job, LearnOutcome, fingerprint_of, learn
 from beholder.learn.label_errors import find_label_errors
 from beholder.learn.other_data import (
-    OtherData,
     measure_elsewhere,
     read_other_data,
     refuse_for_rich_feedback,
@@ -31,14 +31,16 @@ from beholder.learn.other_data import (
 from beholder.learn.predict import calibrate, predict_images, validate
 from beholder.learn.recipe import Recipe
 from beholder.learn.rich.stage import learn_rich
-from beholder.learn.splits import Role, Split
+from beholder.learn.round_models import spans, write_round_table
+from beholder.learn.splits import Role, Split, split
 from beholder.learn.trackers import installed_trackers
 from beholder.learn.train import Progress, is_main_process, process_count
 from beholder.models.architectures import IMAGE_ALONE, architecture
 from beholder.models.trainable import Batch, Trainable
 from beholder.models.weights.checkpoint import Record, load_checkpoint, save_checkpoint
+from beholder.rounds.attacks import AttackRounds
 from beholder.study.study import load_study
-from beholder.tables.stages import STAGES, TRAIN
+from beholder.tables.stages import ATTACKED, STAGES, TRAIN
 from beholder.tables.store import FEATURES_ROOM, Store
 
 STAGE = STAGES["learn"]
@@ -52,6 +54,7 @@ def run(
     force: bool = False,
     resume: bool = False,
     test_on: Sequence[Path] = (),
+    rounds: AttackRounds | None = None,
     progress: Progress | None = None,
 ) -> LearnOutcome:
     """Train the model of a recipe on the labels of a study, and test it on the held-out images.
@@ -60,6 +63,9 @@ def run(
     held-out images, and ``label_errors``. Training that was interrupted continues with ``resume``; ``force``
     starts again. The card of the model gets a row for each other study in ``test_on``. Without a recipe nothing is
     trained: only ``label_errors`` is brought up to date.
+
+    With ``rounds`` the verified claims of an adversarial study are trained on beside its labels, and the table
+    ``rounds`` has both errors of this model and of its parents.
     """
     if recipe is None:
         errors_outcome = find_label_errors(folder, force=force)
@@ -71,15 +77,9 @@ def run(
         refuse_for_rich_feedback(test_on)
         outcome = learn_rich(folder, recipe, name=name, force=force, resume=resume, progress=progress)
     else:
-        task = _LabelTask(
-            recipe,
-            read_labelled_images(Store(folder).within(TRAIN), recipe.data),
-            load_study(folder).images.background,
+        outcome = _learn_labels(
+            folder, recipe, rounds, name=name, force=force, resume=resume, test_on=test_on, progress=progress
         )
-        others = read_other_data(test_on, recipe, task.labelled)
-        outcome = learn(task, folder, recipe, name=name, force=force, resume=resume, progress=progress)
-        if others and is_main_process():
-            _add_rows(folder, task, outcome, others)
     if not is_main_process():
         return outcome
     errors_outcome = find_label_errors(folder)
@@ -88,13 +88,52 @@ def run(
     )
 
 
-def _add_rows(folder: Path, task: "_LabelTask", outcome: LearnOutcome, others: Sequence[OtherData]) -> None:
-    """Test a trained model on other studies, and write its card again."""
-    measure_elsewhere(outcome.folder, others)
+def _learn_labels(
+    folder: Path,
+    recipe: Recipe,
+    rounds: AttackRounds | None,
+    *,
+    name: str | None,
+    force: bool,
+    resume: bool,
+    test_on: Sequence[Path],
+    progress: Progress | None,
+) -> LearnOutcome:
+    """Train on labels, and on rounds where there are any; then test elsewhere and on attacks."""
+    store, study = Store(folder).within(TRAIN), load_study(folder)
+    labelled = read_labelled_images(store, recipe.data)
+    attacks = None if rounds is None else read_attack_data(store, rounds, recipe)
+    if attacks is not None:
+        require_held_out(attacks, labelled, split(labelled.items, recipe.split))
+    task = _LabelTask(recipe, labelled, study.images.background, attacks)
+    others = read_other_data(test_on, recipe, labelled)
+    outcome = learn(
+        task,
+        folder,
+        recipe,
+        name=name,
+        force=force,
+        resume=resume,
+        progress=progress,
+        further_settings=None if attacks is None else attacks.settings,
+    )
+    if others and is_main_process():
+        measure_elsewhere(outcome.folder, others)
+    if attacks is not None and is_main_process() and not outcome.skipped:
+        settings = EvaluationSettings(study.analysis.level, study.analysis.draws, study.seed)
+        write_round_table(folder, labelled, attacks, settings)
+    if (others or attacks) and is_main_process():
+        _write_card_again(folder, task, outcome)
+    return outcome
+
+
+def _write_card_again(folder: Path, task: "_LabelTask", outcome: LearnOutcome) -> None:
+    """Write the card once more, with what was measured on other studies and on attacks."""
     sessions = Store(folder).within(TRAIN).read_or_empty("sessions")
     seconds = trained_seconds(outcome.folder)
     study = load_study(folder)
-    write_card(outcome.folder, task.recipe, study, task.training_data, outcome.figures, seconds, sessions)
+    rounds = Store(folder).within(ATTACKED).read_or_empty("rounds")
+    write_card(outcome.folder, task.recipe, study, task.training_data, outcome.figures, seconds, sessions, rounds)
 
 
 @dataclass(frozen=True)
@@ -104,16 +143,21 @@ class _LabelTask:
     recipe: Recipe
     labelled: LabelledImages
     background: str
+    attacks: AttackData | None = None
 
     @cached_property
     def image_cache(self) -> ImageCache:
         """The decoded images, or their features."""
-        return ImageCache(self.labelled.paths, self.background)
+        attacked = {} if self.attacks is None else self.attacks.paths
+        return ImageCache({**self.labelled.paths, **attacked}, self.background)
 
     @property
     def training_data(self) -> TrainingData:
         """The labels and images that the model is trained on."""
         labels = f"{self.labelled.labels.height:,} labels ({self.recipe.data.labels})"
+        if self.attacks is not None:
+            rounds = self.attacks.rounds
+            labels += f" and verified claims of rounds {spans(rounds.trained_on)} against `{rounds.parent}`"
         prompts_option = "" if self.recipe.architecture in IMAGE_ALONE else " --prompts prompts.csv"
         usage = f"beholder score IMAGES --scorer FOLDER{prompts_option}"
         return TrainingData(labels, self.labelled.items, self.labelled.max_raters, usage)
@@ -122,11 +166,14 @@ class _LabelTask:
     def fingerprint(self) -> str:
         """Hash of the recipe, the labels and the images."""
         labels = self.labelled.labels.select("image", "other", "aspect", "value", "answers").write_csv().encode()
-        return fingerprint_of(self.recipe, self.background, self.labelled.items, [labels])
+        attacks = [] if self.attacks is None else [self.attacks.hashed]
+        return fingerprint_of(self.recipe, self.background, self.labelled.items, [labels, *attacks])
 
     def run_fold(self, job: Job, split: Split, progress: Progress | None) -> FoldOutcome[float]:
         """Train on one split, unless that was done, and score the held-out images."""
         examples = build_examples_by_role(self.labelled, self.recipe.data, split)
+        if self.attacks is not None:
+            examples["train"] += self.attacks.training(self.labelled, split)
         if job.is_trained(split):
             model, record = load_checkpoint(job.checkpoint_folder(split))
         else:
@@ -135,9 +182,7 @@ class _LabelTask:
         batch_size = max(self.recipe.training.batch, 16)
         scales = {aspect: Scale(*numbers) for aspect, numbers in record.scales.items()}
         test_scores, validation_scores = (
-            predict_images(
-                model, self.image_cache, _images_with_prompts(self.labelled, split, role), scales, batch_size
-            )
+            predict_images(model, self.image_cache, self._scored_images(split, role), scales, batch_size)
             for role in ("test", "validation")
         )
         tie_threshold = (
@@ -156,6 +201,14 @@ class _LabelTask:
         return evaluate(
             self.labelled, self.recipe.data, predictions, votes, job.evaluation_settings, threshold=threshold
         )
+
+    def _scored_images(self, split: Split, role: Role) -> list[tuple[str, str]]:
+        """Image and prompt of one role of the split; with those of held-out attacks where they are tested."""
+        images_of_role = set(split.of(role))
+        own = {item.image: item.prompt or "" for item in self.labelled.items if item.image in images_of_role}
+        if role == "test" and self.attacks is not None:
+            own |= dict(self.attacks.tested_images(self.labelled, split))
+        return list(own.items())
 
     def _train(
         self, job: Job, split: Split, examples: dict[Role, list[Example]], progress: Progress | None
@@ -195,9 +248,3 @@ class _LabelTask:
         if is_main_process():
             save_checkpoint(job.checkpoint_folder(split), model, record)
         return model, record
-
-
-def _images_with_prompts(labelled: LabelledImages, split: Split, role: Role) -> list[tuple[str, str]]:
-    """Return image and prompt of one role of the split."""
-    images_of_role = set(split.of(role))
-    return [(item.image, item.prompt or "") for item in labelled.items if item.image in images_of_role]

@@ -49,7 +49,7 @@ def transfer_rows(models: Path, name: str, recipe: Recipe, figures: Sequence[Fig
     rows = list(_rows(recipe.split.by, figures))
     for folder in sorted(path for path in models.iterdir() if path.is_dir() and path.name != name):
         settings = trained_settings(folder)
-        sibling = None if settings is None else settings.get("recipe")
+        sibling = None if settings is None or "rounds" in settings else settings.get("recipe")
         if not isinstance(sibling, dict) or not _is_sibling(sibling, recipe):
             continue
         split = sibling.get("split")

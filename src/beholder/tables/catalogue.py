@@ -50,6 +50,7 @@ TABLES: dict[str, Table] = {
         learn.TRAINING,
         learn.PREDICTIONS,
         learn.LABEL_ERRORS,
+        learn.ROUNDS,
         measure.SCORES,
         measure.FEATURES,
         measure.DISTANCES,

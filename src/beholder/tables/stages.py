@@ -124,6 +124,8 @@ TRAIN = Step(
     redo_on_upgrade=False,
 )
 SECOND_LOOK = Step("learn", inputs=("labels", "predictions"), outputs=("label_errors",))
+ATTACKED = Step("learn", inputs=("prompts", "images", "labels", "predictions"), outputs=("rounds",))
+"""Models of adversarial rounds; what raters claimed is in folders of its own."""
 MEASURE_IMAGES = Step("measure", inputs=("prompts", "images"), outputs=("scores", "features", "distances"))
 MEASURE_AGREEMENT = Step(
     "measure",
@@ -172,7 +174,7 @@ IMPROVE = Step(
 """Each improvement has a folder with tables of its own, which this step puts together."""
 _BEFORE = (
     *(CURATE, GENERATE, NEW, IMPORT, DESIGN, COLLECT, CONSOLIDATE, RANK),
-    *(TRAIN, SECOND_LOOK, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD, BOARD_COSTS),
+    *(TRAIN, SECOND_LOOK, ATTACKED, MEASURE_IMAGES, MEASURE_AGREEMENT, MEASURE_POWERED, BOARD, BOARD_COSTS),
     *(AUDIT, IMPROVE),
 )
 REPORT = Step("report", inputs=tuple(name for step in _BEFORE for name in step.outputs), outputs=())
@@ -188,7 +190,7 @@ STAGES: dict[str, Stage] = _by_name(
         Stage("collect", "asks raters, or simulated ones", (COLLECT,)),
         Stage("consolidate", "turns many answers into labels", (CONSOLIDATE,)),
         Stage("rank", "rates the generators by the raters' judgements", (RANK,)),
-        Stage("learn", "trains models on the labels", (TRAIN, SECOND_LOOK)),
+        Stage("learn", "trains models on the labels", (TRAIN, SECOND_LOOK, ATTACKED)),
         Stage(
             "measure",
             "compares metrics with the raters' judgements",

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text, update
+from tests.collect.arena.generator_sections import add_generators
 
 from beholder.arena.suspicion import FIRST_PROBE, PROBED
 from beholder.collect.arena import ballots as ballot_rules
@@ -267,29 +268,36 @@ def test_own_prompts_need_generators_that_can_make_images(arena: Arena) -> None:
         create_arena(arena.folder, arena.url, own_prompts=True)
 
 
-def test_a_pair_on_ones_own_prompt_counts_once_it_is_approved(arena: Arena) -> None:
-    file = arena.folder / "study.toml"
-    sections = "".join(
-        f'\n[[generators]]\nname = "{entry}"\nkind = "painter"\npolicy = "{entry}"\n'
-        for entry in arena.service.images.entries
-    )
-    file.write_text(file.read_text(encoding="utf-8") + sections, encoding="utf-8")
+ASK = {"text": "three blue cats, in the snow, photo style"}
+
+
+def serve_with_own_prompts(arena: Arena, *, own_prompts: bool = True) -> None:
+    """Serve the arena again, with a generator for every entry."""
+    add_generators(arena.folder, arena.service.images.entries)
     arena.service.database.engine.dispose()
-    arena.app = create_arena(arena.folder, arena.url, own_prompts=True)
+    arena.app = create_arena(arena.folder, arena.url, own_prompts=own_prompts)
     arena.service = arena.app.state.service
-    voter = arena.voter()
-    ask = {"text": "three blue cats, in the snow, photo style"}
-    assert voter.client.post("/api/own/prompt", json=ask).json()["refused"] == "not-agreed"
-    voter.client.post("/api/own/agree")
-    assert voter.client.post("/api/own/prompt", json={"text": "x"}).json()["refused"] == "length"
-    voter.state = voter.client.post("/api/own/prompt", json=ask).json()["state"]
+
+
+def ask_and_wait(voter: Voter) -> None:
+    """Ask for a pair on an own prompt, and wait until both images are made."""
+    voter.state = voter.client.post("/api/own/prompt", json=ASK).json()["state"]
     for _ in range(600):
         if voter.state["step"] != "making":
             break
         time.sleep(0.05)
         voter.state = voter.client.get("/api/state").json()
     assert voter.state["step"] == "vote"
-    assert voter.state["prompt"] == ask["text"]
+    assert voter.state["prompt"] == ASK["text"]
+
+
+def test_a_pair_on_ones_own_prompt_counts_once_it_is_approved(arena: Arena) -> None:
+    serve_with_own_prompts(arena)
+    voter = arena.voter()
+    assert voter.client.post("/api/own/prompt", json=ASK).json()["refused"] == "not-agreed"
+    voter.client.post("/api/own/agree")
+    assert voter.client.post("/api/own/prompt", json={"text": "x"}).json()["refused"] == "length"
+    ask_and_wait(voter)
     for image in voter.state["images"]:
         assert voter.client.get(f"/api/image/{image['token']}").headers["content-type"] == "image/webp"
     assert voter.vote("left")["revealed"]["check"] is False
@@ -300,7 +308,7 @@ def test_a_pair_on_ones_own_prompt_counts_once_it_is_approved(arena: Arena) -> N
     voter.vote("left")
     arena.service.renew()
     of_own_prompt = [
-        row.is_check for row in arena.rows("select prompt, is_check from ballots") if row.prompt == ask["text"]
+        row.is_check for row in arena.rows("select prompt, is_check from ballots") if row.prompt == ASK["text"]
     ]
     assert of_own_prompt == [False]
     counted = arena.rows("select count(*) from votes v join ballots b using (ballot) where not b.is_check")
@@ -308,6 +316,38 @@ def test_a_pair_on_ones_own_prompt_counts_once_it_is_approved(arena: Arena) -> N
     export_arena(arena.folder, arena.url)
     assert len(Store(arena.folder / "arena").read("answers")) == 1  # the study has no images of other prompts
     arena.service.live.close()
+
+
+def test_writing_a_prompt_does_not_skip_the_open_pair(arena: Arena) -> None:
+    serve_with_own_prompts(arena)
+    voter = arena.voter()
+    first = voter.state["ballot"]
+    voter.client.post("/api/own/agree")
+    for _ in range(2):  # two prompts in a row: the first pair is still the one that is owed
+        ask_and_wait(voter)
+        assert voter.state["ballot"] != first
+        voter.vote("left")
+        assert voter.state["ballot"] == first
+    for image in voter.state["images"]:
+        assert voter.client.get(f"/api/image/{image['token']}").status_code == 200
+    voter.vote("right")
+    owed = arena.rows("select count(*) from ballots b left join votes v using (ballot) where v.ballot is null")
+    assert owed[0][0] == 1  # the next pair alone
+    numbers = [row.number for row in arena.rows("select number from ballots order by number")]
+    assert numbers == [0, 1, 2, 3]
+    arena.service.live.close()
+
+
+def test_an_arena_that_takes_no_more_prompts_goes_on_with_the_open_pair(arena: Arena) -> None:
+    serve_with_own_prompts(arena)
+    voter = arena.voter()
+    first = voter.state["ballot"]
+    voter.client.post("/api/own/agree")
+    ask_and_wait(voter)
+    arena.service.live.close()
+    serve_with_own_prompts(arena, own_prompts=False)
+    served_again = TestClient(arena.app, base_url="http://arena", cookies=voter.client.cookies)
+    assert served_again.get("/api/state").json()["ballot"] == first
 
 
 def test_a_suspect_is_probed_and_the_propensity_says_so(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:

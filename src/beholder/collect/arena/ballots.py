@@ -52,15 +52,31 @@ class Draw:
 
 
 def open_ballot(connection: Connection, voter: Row[Any]) -> Row[Any] | None:
-    """Return the pair that the voter was shown and has not voted on."""
-    row = connection.execute(
+    """Return the pair that the voter has not voted on, the latest first.
+
+    Whoever writes a prompt of their own leaves a pair open meanwhile. It is shown again afterwards: otherwise
+    voters could choose which pairs they vote on, and a propensity would not be the chance of a vote.
+    """
+    return connection.execute(
         select(ballots, votes.c.outcome)
         .outerjoin(votes, votes.c.ballot == ballots.c.ballot)
-        .where(ballots.c.voter == voter.voter)
+        .where(ballots.c.voter == voter.voter, votes.c.ballot.is_(None))
         .order_by(ballots.c.number.desc())
         .limit(1)
     ).one_or_none()
-    return row if row is not None and row.outcome is None else None
+
+
+def near_ballots(connection: Connection, voter: Row[Any]) -> list[Row[Any]]:
+    """Return the open pair and the one that was voted on last: their images may be fetched."""
+    last = connection.execute(
+        select(ballots)
+        .join(votes, votes.c.ballot == ballots.c.ballot)
+        .where(ballots.c.voter == voter.voter)
+        .order_by(votes.c.at.desc(), ballots.c.number.desc())
+        .limit(1)
+    ).all()
+    current = open_ballot(connection, voter)
+    return [*([] if current is None else [current]), *last]
 
 
 def serve_ballot(

@@ -7,10 +7,10 @@ from fastapi import APIRouter, Cookie, Depends, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import Row, insert, select
 
-from beholder.collect.arena.ballots import CAP, OUTCOMES, Vote, serve_ballot, take_vote
+from beholder.collect.arena.ballots import CAP, OUTCOMES, Vote, near_ballots, serve_ballot, take_vote
 from beholder.collect.arena.board import OWN_VOTES, own_board
 from beholder.collect.arena.own_prompts import OWN, ask_for_pair, drop_ballot, own_images
-from beholder.collect.arena.schema import ballots, voters
+from beholder.collect.arena.schema import voters
 from beholder.collect.arena.service import ArenaService
 from beholder.collect.live.room import LiveRoom
 from beholder.collect.routes.images import HEADERS
@@ -139,9 +139,7 @@ def get_image(
     """Return an image of the voter's open pair or of the one before."""
     with service.database.reading() as connection:
         voter = service.voter(connection, beholder)
-        near = connection.execute(
-            select(ballots).where(ballots.c.voter == voter.voter).order_by(ballots.c.number.desc()).limit(2)
-        ).all()
+        near = near_ballots(connection, voter)
     for ballot in near:
         for side in SIDES:
             own = service.image_token(voter.voter, ballot.ballot, side)
@@ -215,8 +213,11 @@ def _state(service: ArenaService, connection: Any, voter: Row[Any]) -> State:  #
     if not ballot.first_image.startswith(OWN):
         pictures = [service.images.pictures[name] for name in (ballot.first_image, ballot.second_image)]
         sizes = [(picture.width, picture.height) for picture in pictures]
+    elif service.live is None:  # the server was started again without --own-prompts
+        drop_ballot(connection, ballot)
+        return _state(service, connection, voter)
     else:
-        status, views = own_images(_room(service), ballot)
+        status, views = own_images(service.live, ballot)
         if status == "waiting":
             return common | {"step": "making", "prompt": ballot.prompt}
         if status != "made":

@@ -16,6 +16,7 @@ from beholder.report.charts.raters import exclusion_shapes, raters_chart
 from beholder.report.charts.screening import screening_chart
 from beholder.report.sections.question import QuestionPart, build_question_part
 from beholder.report.sections.rich_models import RichModel, build_rich_models
+from beholder.report.sections.round_models import RoundModels, build_round_models
 from beholder.report.sections.screening_effect import describe_screening_effect
 from beholder.report.sections.summary import write_findings
 from beholder.report.site.caveats import Caveats
@@ -69,6 +70,7 @@ class Page:
     """Settings whose effect was measured, with the slopes and the curves of the measures."""
     chroma: Chart | None
     learning: tuple[tuple[TrainingRun, Chart, Chart], ...]
+    rounds: RoundModels | None
     rich: tuple[RichModel, ...]
     pools: tuple[RaterPool, ...]
     raters: tuple[tuple[RaterPool, Chart | None], ...]
@@ -157,6 +159,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
         responses=responses,
         chroma=chroma,
         learning=learning,
+        rounds=build_round_models(tables.rounds),
         rich=build_rich_models(study, tables, folder),
         pools=pools,
         raters=rater_charts,

@@ -26,6 +26,7 @@ READ = (
     "powered_ratings",
     "training",
     "label_errors",
+    "rounds",
     "board_marks",
     "dose_responses",
     "dose_steps",
@@ -53,6 +54,7 @@ class Inputs:
     powered_ratings: pl.DataFrame
     training: pl.DataFrame
     label_errors: pl.DataFrame
+    rounds: pl.DataFrame
     board_marks: pl.DataFrame
     dose_responses: pl.DataFrame
     dose_steps: pl.DataFrame
