@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.distances.frechet import frechet
-from beholder.distances.shards.encode import NamedEncoder, encode_in_shards
+from beholder.distances.shards.encode import encode_in_shards
 from beholder.distances.shards.frechet import frechet_of_shards
 from beholder.engines.engine import Engine, LocalEngine, open_engine
 from beholder.images.sources import ImageSource, find_images
 from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.named import NamedEncoder
 from beholder.scorers.catalogue import load_scorer
 from beholder.scorers.score import score
 from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards

@@ -102,7 +102,7 @@ def judge(judges: Judges, shard: Shard) -> Arrays:
     scores = score(
         shard.sources,
         shard.prompts,
-        _loaded(judges),
+        loaded_scorers(judges),
         background=judges.background,
         skip_broken=True,
         workers=1,
@@ -126,14 +126,15 @@ def broken_in(answers: Sequence[Arrays]) -> tuple[BrokenImage, ...]:
 
 
 @lru_cache(maxsize=1)
-def _loaded(judges: Judges) -> list[Scorer]:
+def loaded_scorers(judges: Judges) -> list[Scorer]:
+    """Return the scorers; those that were loaded last stay in memory."""
     weights: Mapping[str, str] = dict(judges.weights)
     return [load_scorer(name, weights, judges.device) for name in judges.scorers]
 
 
 def _key(judges: Judges, shard: Shard) -> str:
     """Return all that an answer depends on: scorers with their weights, and the images' bytes."""
-    identities = [scorer.identity for scorer in _loaded(judges)]
+    identities = [scorer.identity for scorer in loaded_scorers(judges)]
     hashes = [source.load()[0].hex() for source in shard.sources]
     names = [source.name for source in shard.sources]
     return repr((identities, judges.background, names, hashes, shard.prompts))
