@@ -19,7 +19,7 @@ from beholder.cli.prompts import read_prompts
 from beholder.engines.engine import open_engine
 from beholder.feedback.image_feedback import AspectScore, ImageFeedback
 from beholder.feedback.labels import MISSED
-from beholder.images.sources import find_images
+from beholder.images.sources import captions, find_images
 from beholder.report.site.explained_page import write_page
 from beholder.report.text.words import count, count_raters, percent
 from beholder.stats.prediction.heatmap_summary import HeatmapSummary, heatmap_summary
@@ -85,9 +85,9 @@ def explain_images(
 
     if prompts and prompt is not None:
         raise click.UsageError("give either --prompts or --prompt")
-    if prompts is None and prompt is None and study is None:
-        raise click.UsageError("give prompts with --prompt or --prompts, or a study that has them with --study")
     pictures = find_images(*images)
+    if prompts is None and prompt is None and study is None and None in captions(pictures):
+        raise click.UsageError("give prompts with --prompt or --prompts, or a study that has them with --study")
     texts = read_prompts(prompts, prompt, pictures)
     members = load_members(models, device)
     with open_engine(engine, address=address, workers=workers) as opened, progress_bar("images") as progress:
