@@ -11,6 +11,16 @@ Scales = Mapping[tuple[str, str], tuple[float, float]]
 
 OF = ["question", "aspect", "value_kind", "image"]
 
+SUMS = (
+    pl.len().cast(pl.Float64).alias("votes"),
+    pl.col("value").sum().alias("sum"),
+    (pl.col("value") ** 2).sum().alias("squares"),
+)
+"""Of answers in steps these are exact, in whatever order threads add."""
+
+SPREAD = (pl.col("squares") / pl.col("votes") - (pl.col("sum") / pl.col("votes")) ** 2).clip(lower_bound=0).sqrt()
+"""Their standard deviation."""
+
 
 def disagreements(judgements: pl.LazyFrame, scales: Scales, *, parts: int = 1) -> pl.DataFrame:
     """Return ``image`` and ``disagreement``, the mean over the aspects by which two raters judged the same.
@@ -39,9 +49,10 @@ def disagreements(judgements: pl.LazyFrame, scales: Scales, *, parts: int = 1) -
         schema={"question": pl.String, "aspect": pl.String, "low": pl.Float64, "high": pl.Float64},
         orient="row",
     )
-    return pl.concat([_of_images(_sides(judgements, part, parts), ends).collect() for part in range(parts)]).sort(
-        "image"
-    )
+    by_part = [
+        _of_images(_sides(judgements, part, parts), ends).collect(engine="streaming") for part in range(parts)
+    ]
+    return pl.concat(by_part).sort("image")
 
 
 def _sides(judgements: pl.LazyFrame, part: int, parts: int) -> pl.LazyFrame:
@@ -67,8 +78,8 @@ def _of_images(sides: pl.LazyFrame, ends: pl.LazyFrame) -> pl.LazyFrame:
 def _paired(sides: pl.LazyFrame) -> pl.LazyFrame:
     """Of each rival by itself, weighted by the number of votes."""
     won = pl.when(pl.col("value") == 0).then(0.5).otherwise((pl.col("value") > 0).cast(pl.Float64))
-    rivals = sides.group_by(*OF, "other").agg(votes=pl.len(), apart=(2 * won.std(ddof=0)).clip(0, 1))
-    repeated = rivals.filter(pl.col("votes") > 1)
+    rivals = sides.with_columns(value=won).group_by(*OF, "other").agg(SUMS)
+    repeated = rivals.filter(pl.col("votes") > 1).with_columns(apart=(2 * SPREAD).clip(0, 1))
     weighted = (pl.col("apart") * pl.col("votes")).sort().sum() / pl.col("votes").sum()
     return repeated.group_by(OF).agg(disagreement=weighted)
 
@@ -80,14 +91,10 @@ def _categories(sides: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _scaled(sides: pl.LazyFrame, ends: pl.LazyFrame) -> pl.LazyFrame:
-    spread = sides.group_by(OF).agg(
-        votes=pl.len(),
-        spread=pl.col("value").std(ddof=0),
-        least=pl.col("value").min(),
-        most=pl.col("value").max(),
-    )
+    value = pl.col("value")
+    spread = sides.group_by(OF).agg(*SUMS, least=value.min(), most=value.max())
     ranked = pl.col("value_kind") == "rank"
     reach = pl.when(ranked).then(pl.col("most") - pl.col("least")).otherwise(pl.col("high") - pl.col("low"))
-    apart = pl.when(reach > 0).then((2 * pl.col("spread") / reach).clip(0, 1)).otherwise(0.0)
+    apart = pl.when(reach > 0).then((2 * SPREAD / reach).clip(0, 1)).otherwise(0.0)
     with_ends = spread.filter(pl.col("votes") > 1).join(ends, on=["question", "aspect"], how="left")
     return with_ends.with_columns(disagreement=apart)

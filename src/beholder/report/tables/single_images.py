@@ -13,12 +13,14 @@ from beholder.judgements.coding import PAIRED
 from beholder.report.tables.disagreement import disagreements
 from beholder.study.kinds.catalogue import kind_of
 from beholder.study.study import Study
-from beholder.tables.parts import ROWS_HELD
 from beholder.tables.stages import REPORT
 from beholder.tables.store import Store
 
 LABELS = {"share": "called generated", "mean": "mean", "published-mean": "mean", "credit": "credit from presses"}
 """Methods of labels that are shown of an image, with what the number is."""
+
+AT_A_TIME = 2_000_000
+"""Judgements of which disagreement is computed at a time, to bound memory."""
 
 DIGITS = 4
 """Significant digits of a number, to keep the page small."""
@@ -168,7 +170,7 @@ def _shown_images(
         aspects.index(question, aspect, value_kind)
     total = int(kinds["judgements"].sum())
     scales = {(row[0], row[1]): (row[3], row[4]) for row in aspects.rows}
-    divided = disagreements(judgements, scales, parts=max(-(-total // ROWS_HELD), 1))
+    divided = disagreements(judgements, scales, parts=max(-(-total // AT_A_TIME), 1))
     proportion = min(1.0, bounds.images / max(images.height, 1), bounds.judgements / max(total, 1))
     places = int(images.height * proportion)
     if places < images.height:
