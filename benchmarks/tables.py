@@ -42,8 +42,8 @@ def main() -> None:
         return
     if len(sys.argv) == 3:
         measures = {"stages": stages, "report": report}
-        kind, size = sys.argv[1:]
-        print(json.dumps(measures[kind](Path(size)) if kind in measures else measured(kind, int(size))))
+        what, of = sys.argv[1:]
+        print(json.dumps(measures[what](Path(of)) if what in measures else measured(what, int(of))))
         return
     print(
         "| kind | answers | raters | CPU | memory | growth of CPU | n log n | report CPU | report memory | pages |"

@@ -6,7 +6,12 @@ import pytest
 
 from beholder.report.tables.disagreement import disagreements
 
-SHAPE = {"question": pl.String, "aspect": pl.String, "value_kind": pl.String, "image": pl.String}
+SHAPE: dict[str, pl.DataType | type[pl.DataType]] = {
+    "question": pl.String,
+    "aspect": pl.String,
+    "value_kind": pl.String,
+    "image": pl.String,
+}
 SHAPE |= {"other": pl.String, "value": pl.Float64, "used": pl.Boolean}
 
 
