@@ -1,79 +1,77 @@
 """The Ray engine against one process: equal bytes, throughput, overhead, killed workers, memory of the driver.
 
-python benchmarks/engine.py prepare IMAGES FOLDER   # 5,000 pictures: those in IMAGES, and smaller copies
-python benchmarks/engine.py FOLDER                  # all measurements, as lines of text
-python benchmarks/engine.py memory NUMBER           # peak memory of the driver, in MB
-
-The pictures of the table are AGIQA-3K's 2,982 and copies of the first 2,018 at half their size.
+python benchmarks/engine.py prepare IMAGES FOLDER    # 5,000 pictures: those in IMAGES, and smaller copies of them
+python benchmarks/engine.py equal FOLDER             # scores, features and FD by Ray and by one process
+python benchmarks/engine.py throughput FOLDER        # one process, one worker, two workers; needs two idle cores
+python benchmarks/engine.py kills FOLDER             # ten workers are killed at random moments
+python benchmarks/engine.py memory FOLDER            # peak memory of the driver at 5,000 and 200,000 tiny images
 """
 
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from beholder.distances.frechet import frechet
-from beholder.distances.shards.encode import NamedEncoder, encode_in_shards
+from beholder.distances.shards.encode import encode_in_shards
 from beholder.distances.shards.frechet import frechet_of_shards
 from beholder.engines.engine import Engine, LocalEngine, open_engine
-from beholder.images.sources import ImageSource, find_images
+from beholder.images.sources import ImageSource, find_images, read_pixels
 from beholder.models.encoders.catalogue import load_encoder
+from beholder.models.encoders.named import NamedEncoder
 from beholder.scorers.catalogue import load_scorer
 from beholder.scorers.score import score
 from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards
 
-PICTURES, TIMED, KILLS = 5_000, 2_048, 10
+PICTURES, TIMED, KILLS = 5_000, 6 * SHARD, 10
 SCORERS, ENCODER = ("sharpness", "colourfulness"), "efficientnet-lite0"
+MEMORY_SIZES, A_TAR = (5_000, 200_000), 10_000
 
 
 def main() -> None:
     match sys.argv[1:]:
         case ["prepare", origin, folder]:
             prepare(Path(origin), Path(folder))
-        case ["memory", number]:
-            print(f"{driver_memory(int(number)):.0f}")
-        case [folder]:
-            images = find_images(folder)
-            equal_bytes(images)
-            throughput(images[:TIMED])
-            kills()
-            memory()
+        case ["memory", folder]:
+            memory(Path(folder))
+        case ["driver", folder, number]:
+            print(driver_memory(Path(folder), int(number)))
+        case [("equal" | "throughput" | "kills") as name, folder]:
+            {"equal": equal_bytes, "throughput": throughput, "kills": kills}[name](find_images(folder))
         case _:
             sys.exit(__doc__)
 
 
 def prepare(images: Path, folder: Path) -> None:
+    """Write the pictures as they are, then copies at half, a third … of their size."""
     folder.mkdir(parents=True)
-    pictures = find_images(str(images))
+    pictures = find_images(images)
     for place in range(PICTURES):
-        source = pictures[place % len(pictures)]
+        source, smaller = pictures[place % len(pictures)], 1 + place // len(pictures)
         content = source.load()[1]
-        path = folder / f"{place:05d}.png"
-        if place < len(pictures) and isinstance(content, bytes):
-            path.with_suffix(Path(source.name).suffix or ".png").write_bytes(content)
+        path = folder / f"{place:05d}{Path(source.name).suffix}"
+        if smaller == 1 and isinstance(content, bytes):
+            path.write_bytes(content)
             continue
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(content if isinstance(content, bytes) else b"")
-            file.flush()
-            picture = Image.open(file.name).convert("RGB")
-            picture.resize((picture.width // 2, picture.height // 2)).save(path, compress_level=1)
+        picture = read_pixels(content)
+        size = (picture.width // smaller, picture.height // smaller)
+        picture.resize(size).save(path.with_suffix(".png"), compress_level=1)
 
 
 def equal_bytes(images: list[ImageSource]) -> None:
     prompts = [None] * len(images)
     direct = score(images, prompts, [load_scorer(name) for name in SCORERS], encoders=[load_encoder(ENCODER)])
-    vectors = direct.features[0].vectors
+    vectors = np.asarray(direct.features[0].vectors)
     with tempfile.TemporaryDirectory() as room, open_engine("ray", workers=2) as engine:
         scores = score_in_shards(engine, images, prompts, Judges(scorers=SCORERS))
         encoded = encode_in_shards(engine, images, NamedEncoder(ENCODER), Path(room))
@@ -82,18 +80,22 @@ def equal_bytes(images: list[ImageSource]) -> None:
         by_ray = frechet_of_shards(encoded.files[:half], encoded.files[half:], each=engine.map)
         here = frechet_of_shards(encoded.files[:half], encoded.files[half:])
     same = all(scores.values[name].tobytes() == direct.values[name].tobytes() for name in SCORERS)
-    alike = sharded.tobytes() == vectors.tobytes()
-    print(f"{len(images)} images: scores equal to the byte: {same}; features: {alike}")
+    print(f"{len(images):,} images: scores equal to the byte: {same}")
+    differing = (sharded != vectors).any(axis=1).sum()
+    largest = np.abs(sharded - vectors).max()
+    print(f"features equal to the byte: {differing == 0} ({differing} images differ, by at most {largest:.2g})")
     whole = frechet(vectors[: half * SHARD], vectors[half * SHARD :])
-    print(f"FD by Ray equal to the byte to that by one process: {by_ray == here}; whole sets {whole}, {here}")
+    print(f"FD by Ray equal to the byte to that of the shards in one process: {by_ray == here}")
+    print(f"FD of shards {here.value!r}, of the sets {whole.value!r}")
 
 
 def throughput(images: list[ImageSource]) -> None:
-    rates: dict[str, float] = {"one process": _rate(LocalEngine(), images)}
+    timed = images[:TIMED]
+    rates: dict[str, float] = {"one process": _rate(LocalEngine(), timed)}
     for workers in (1, 2):
         with open_engine("ray", workers=workers) as engine:
-            _rate(engine, images[: 2 * SHARD])  # every worker loads the network
-            rates[f"ray, {workers}"] = _rate(engine, images)
+            _rate(engine, images[-workers * SHARD :])  # every worker loads the network
+            rates[f"ray, {workers}"] = _rate(engine, timed)
     for name, rate in rates.items():
         print(f"{name}: {rate:.1f} images/s")
     print(f"two workers ÷ one: {rates['ray, 2'] / rates['ray, 1']:.2f}")
@@ -107,56 +109,82 @@ def _rate(engine: Engine, images: list[ImageSource]) -> float:
         return len(images) / (time.perf_counter() - began)
 
 
-def slow(number: int) -> tuple[int, int]:
-    time.sleep(0.2)
-    return number, os.getpid()
-
-
-def kills() -> None:
-    rng, workers, ended, killed = random.Random(0), list[int](), threading.Event(), list[int]()
+def kills(images: list[ImageSource]) -> None:
+    """Score all pictures while workers are killed, again and again until ten were."""
+    rng, ended, killed = random.Random(0), threading.Event(), list[int]()
 
     def kill() -> None:
-        while len(killed) < KILLS and not ended.wait(rng.uniform(0.5, 1.5)):
+        while len(killed) < KILLS and not ended.wait(rng.uniform(0.5, 2.0)):
+            workers = own_workers()
             if workers:
-                killed.append(workers[-1])
-                try:
-                    os.kill(workers[-1], signal.SIGKILL)
-                except ProcessLookupError:
-                    killed.pop()
+                victim = rng.choice(workers)
+                os.kill(victim, signal.SIGKILL)
+                killed.append(victim)
 
-    answers = []
+    prompts, judges, runs = [None] * len(images), Judges(scorers=SCORERS), list[bool]()
+    direct = score_in_shards(LocalEngine(), images, prompts, judges)
     with open_engine("ray", workers=2) as engine:
         killer = threading.Thread(target=kill)
         killer.start()
-        for number, worker in engine.map(slow, range(300)):
-            answers.append(number)
-            workers.append(worker)
+        while len(killed) < KILLS:
+            scores = score_in_shards(engine, images, prompts, judges)
+            same = all(scores.values[name].tobytes() == direct.values[name].tobytes() for name in SCORERS)
+            runs.append(same and scores.names == direct.names)
         ended.set()
         killer.join()
-    print(f"{len(killed)} workers killed; all 300 answers, once and in order: {answers == list(range(300))}")
+    print(f"{len(killed)} workers killed in {len(runs)} runs of {len(images):,} images; nothing lost: {all(runs)}")
 
 
-def memory() -> None:
+def own_workers() -> list[int]:
+    """Return the processes below this one that work on a part of Ray's."""
+    parents: dict[int, int] = {}
+    names: dict[int, str] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            parents[int(folder.name)] = int(fields[1])
+            names[int(folder.name)] = (folder / "cmdline").read_text()
+        except OSError:
+            continue  # it has ended meanwhile
+
+    def is_below(process: int) -> bool:
+        return process == os.getpid() or (process in parents and is_below(parents[process]))
+
+    return sorted(pid for pid, name in names.items() if name.startswith("ray::_applied") and is_below(pid))
+
+
+def memory(folder: Path) -> None:
+    """Score tiny images in tar files by a driver of its own for each size."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(0)
+    for number in range(0, max(MEMORY_SIZES), A_TAR):
+        path = folder / f"{number:06d}.tar"
+        if not path.exists():
+            with tarfile.open(path, "w") as archive:
+                for place in range(number, number + A_TAR):
+                    file = BytesIO()
+                    Image.fromarray(rng.integers(0, 256, (8, 8, 3), np.uint8)).save(file, "png")
+                    member = tarfile.TarInfo(f"{place:06d}.png")
+                    member.size = file.tell()
+                    file.seek(0)
+                    archive.addfile(member, file)
     peaks = []
-    for number in (5_000, 200_000):
-        done = subprocess.run([sys.executable, __file__, "memory", str(number)], check=True, capture_output=True)
+    for number in MEMORY_SIZES:
+        command = [sys.executable, __file__, "driver", str(folder), str(number)]
+        done = subprocess.run(command, check=True, capture_output=True)
         peaks.append(float(done.stdout))
-        print(f"driver at {number:,} synthetic images: {peaks[-1]:.0f} MB")
+        print(f"driver at {number:,} synthetic images: {peaks[-1]:.0f} MB", flush=True)
     print(f"growth: {peaks[1] / peaks[0] - 1:.1%}")
 
 
-def fake_scores(first: int) -> NDArray[np.float64]:
-    return np.random.default_rng(first).random(SHARD)
-
-
-def driver_memory(images: int) -> float:
-    def parts() -> Iterator[int]:
-        yield from range(0, images, SHARD)
-
+def driver_memory(folder: Path, number: int) -> float:
+    """Return the most memory in MB that this process had; its own, not that of what started it."""
+    images = find_images(*sorted(folder.glob("*.tar")))[:number]
     with open_engine("ray", workers=2) as engine:
-        scores = np.concatenate(list(engine.map(fake_scores, parts())))
-    assert len(scores) >= images
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        scores = score_in_shards(engine, images, [None] * number, Judges(scorers=("brightness",)))
+    assert len(scores.names) == number
+    status = Path("/proc/self/status").read_text()
+    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
-"""Consolidate and rank of studies that are larger than memory: time and peak memory from 10⁵ to 2·10⁷ answers.
+"""Consolidate, rank and report of studies larger than memory: time and peak memory from 10⁵ to 2·10⁷ answers.
 
 python benchmarks/tables.py                    # all sizes of three kinds, a process of its own each
 python benchmarks/tables.py KIND SIZE          # one measurement, as JSON
 python benchmarks/tables.py KIND SIZE FOLDER   # write the study alone
+python benchmarks/tables.py stages FOLDER      # consolidate and rank such a study, as JSON
+python benchmarks/tables.py report FOLDER      # `beholder report` of it in a process of its own, as JSON
 """
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -38,9 +41,13 @@ def main() -> None:
         write_study(Path(sys.argv[3]), sys.argv[1], int(sys.argv[2]))
         return
     if len(sys.argv) == 3:
-        print(json.dumps(measured(sys.argv[1], int(sys.argv[2]))))
+        measures = {"stages": stages, "report": report}
+        what, of = sys.argv[1:]
+        print(json.dumps(measures[what](Path(of)) if what in measures else measured(what, int(of))))
         return
-    print("| kind | answers | raters | consolidate | rank | both | CPU | memory | growth of CPU | n log n |")
+    print(
+        "| kind | answers | raters | CPU | memory | growth of CPU | n log n | report CPU | report memory | pages |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|")
     for kind in ("rating", "realism", "pair"):
         before: tuple[int, float] | None = None
@@ -57,24 +64,33 @@ def row(kind: str, size: int, timing: dict[str, float], before: tuple[int, float
     if before is not None:
         growth = f"× {timing['cpu'] / before[1]:.1f}"
         law = f"× {size * log(size) / (before[0] * log(before[0])):.1f}"
-    both = timing["consolidate"] + timing["rank"]
     return (
-        f"| `{kind}` | {size:,} | {size // EACH:,} | {timing['consolidate']:.1f} s | {timing['rank']:.1f} s "
-        f"| **{both:.1f} s** | {timing['cpu']:.1f} s | {timing['mb']:,.0f} MB | {growth} | {law} |"
+        f"| `{kind}` | {size:,} | {size // EACH:,} | {timing['cpu']:.1f} s | {timing['mb']:,.0f} MB "
+        f"| {growth} | {law} | {timing['report_cpu']:.1f} s | {timing['report_mb']:,.0f} MB "
+        f"| {timing['pages_mb']:.1f} MB |"
     )
 
 
 def measured(kind: str, size: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        # in a process of its own: its memory is not that of the stages
+        # each in a process of its own: the memory of one is not that of another
         subprocess.run([sys.executable, __file__, kind, str(size), str(folder)], check=True)
-        busy, started = time.process_time(), time.perf_counter()
-        consolidate(folder)
-        between = time.perf_counter()
-        after_first = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        rank(folder)
-        ended, spent = time.perf_counter(), time.process_time() - busy
+        figures: dict[str, float] = {}
+        for part in ("stages", "report"):
+            done = subprocess.run([sys.executable, __file__, part, str(folder)], check=True, capture_output=True)
+            figures |= json.loads(done.stdout)
+        return figures
+
+
+def stages(folder: Path) -> dict[str, float]:
+    """Consolidate and rank a study in this process."""
+    busy, started = time.process_time(), time.perf_counter()
+    consolidate(folder)
+    between = time.perf_counter()
+    after_first = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    rank(folder)
+    ended, spent = time.perf_counter(), time.process_time() - busy
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "consolidate": between - started,
@@ -82,6 +98,22 @@ def measured(kind: str, size: int) -> dict[str, float]:
         "cpu": spent,
         "consolidate_mb": after_first,
         "mb": peak,
+    }
+
+
+def report(folder: Path) -> dict[str, float]:
+    """Write the report of a study by a child of this process, which has little memory itself."""
+    began = time.perf_counter()
+    child = subprocess.Popen([sys.executable, "-m", "beholder", "report", str(folder)], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        sys.exit("beholder report failed")
+    pages = sum((folder / name).stat().st_size for name in ("report.html", "images.html"))
+    return {
+        "report": time.perf_counter() - began,
+        "report_cpu": usage.ru_utime + usage.ru_stime,
+        "report_mb": usage.ru_maxrss / 1024,
+        "pages_mb": pages / 1e6,
     }
 
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from tests.engines.pickling import PicklingEngine
 
 import beholder as bh
+from beholder.api.compare_sets import choose_distances, compare_sets
 from beholder.distances.frechet import frechet
 from beholder.distances.kernel import kernel_distance
 from beholder.errors import ImageError, StatisticsError, UserError
@@ -73,6 +75,14 @@ class TestImages:
             sets / "real", {"far": sets / "far"}, metric="kernel", encoder="pixel", skip_broken=True
         )
         assert "far: broken images were skipped: 1 generated, 0 real" in measured.notes
+
+    def test_an_engine_gives_the_same(self, sets: Path, tmp_path: Path) -> None:
+        chosen = choose_distances(("frechet", "kernel"), encoder="pixel")
+        both = [
+            compare_sets(("real", sets / "real"), {"far": sets / "far"}, chosen, features=folder, engine=engine)
+            for folder, engine in ((None, None), (tmp_path / "features", PicklingEngine()))
+        ]
+        assert both[0] == both[1]
 
 
 class TestOwnFeatures:

@@ -73,3 +73,29 @@ def test_not_defined_is_empty_and_no_error(table: list[list[float]]) -> None:
     assert everyone.get("value") is None
     assert everyone["answers"] == int(np.isfinite(table).sum())
     assert everyone["items"] == int((np.isfinite(table).sum(axis=0) >= 2).sum())
+
+
+@pytest.mark.parametrize("value_kind", ["vote", "rating"])
+def test_of_very_many_answers_gwets_coefficient_has_its_value_alone(
+    value_kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(4)
+    table = rng.integers(-1 if value_kind == "vote" else 1, 2 if value_kind == "vote" else 6, (6, 30)).astype(
+        float
+    )
+    table[rng.random(table.shape) < 0.4] = np.nan
+    table[1:, 0] = np.nan  # an item that one rater judged
+
+    def gwet() -> dict[str, object]:
+        own, used = judged(table, value_kind), {f"p{r}" for r in range(6)}
+        rows = agreement_rows(RealismQuestion(name="q"), own, used, 0.95, np.random.default_rng(0))
+        return next(row for row in rows if str(row["statistic"]).startswith("gwet"))
+
+    few = gwet()
+    monkeypatch.setattr("beholder.consolidate.agreement.MOST_RESAMPLED", 0)
+    many = gwet()
+    assert many["value"] == pytest.approx(few["value"], rel=1e-12)
+    assert (many["low"], many["high"]) == (None, None)
+    assert {name: many[name] for name in ("answers", "items", "raters")} == {
+        name: few[name] for name in ("answers", "items", "raters")
+    }

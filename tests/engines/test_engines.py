@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from beholder.distances.frechet import frechet
-from beholder.distances.shards.encode import NamedEncoder, encode_in_shards
+from beholder.distances.shards.encode import encode_in_shards
 from beholder.distances.shards.frechet import frechet_of_shards
 from beholder.distances.shards.shard import FeatureFile
 from beholder.engines.engine import Engine, LocalEngine, open_engine
@@ -20,9 +20,11 @@ from beholder.errors import ImageError, UserError
 from beholder.images.sources import find_images
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode
+from beholder.models.encoders.named import NamedEncoder
 from beholder.scorers.catalogue import load_scorer
 from beholder.scorers.score import score
 from beholder.scorers.shards.in_shards import SHARD, Judges, score_in_shards
+from beholder.scorers.shards.stored import Measures, store_in_shards
 
 SCORERS = ("sharpness", "colourfulness")
 ENCODER = "pixel"
@@ -152,3 +154,15 @@ def test_unknown_engines() -> None:
         open_engine("spark")
     with pytest.raises(UserError, match="address"):
         open_engine("local", address="auto")
+
+
+def test_equal_files_of_scores_and_features(ray_engine: Engine, pictures: Path, tmp_path: Path) -> None:
+    images = find_images(str(pictures))
+    prompts, measures = [None] * len(images), Measures(Judges(scorers=SCORERS), encoder=NamedEncoder(ENCODER))
+    for name, engine in (("local", LocalEngine()), ("ray", ray_engine)):
+        folder = tmp_path / name
+        store_in_shards(engine, images, prompts, measures, features=folder / "features", cache=folder / "scores")
+    written = [path for path in sorted((tmp_path / "local").rglob("*")) if path.is_file()]
+    assert {path.name for path in written} >= {"vectors.npy", "hashes.bin", "about.json"}
+    for path in written:
+        assert (tmp_path / "ray" / path.relative_to(tmp_path / "local")).read_bytes() == path.read_bytes()

@@ -1,6 +1,7 @@
 """The measure stage on a painted study with simulated raters' ratings."""
 
 import logging
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.engines.pickling import PicklingEngine
 
 from beholder.api.measuring import scorer_remarks
 from beholder.errors import ImageError, TableError, UserError
@@ -264,3 +266,14 @@ def test_scores_of_training_images_are_left_out_and_counted(study: Path, monkeyp
     assert remarks[0].startswith(f"saturation was trained on {count} of these {images.height} images (some set)")
     assert remarks[1].startswith("saturation: ")  # sharpness is far above 1, and stands for the shift here
     assert "unlike those it was trained on" in remarks[1]
+
+
+def test_an_engine_leaves_the_same_tables(study: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(study, other)
+    engine = PicklingEngine()
+    run(study, measuring=QUICK, engine=engine)
+    run(other, measuring=QUICK)
+    assert engine.done >= 1
+    for name in ("scores", "distances", "correlations"):
+        assert Store(study).read(name).equals(Store(other).read(name)), name

@@ -6,7 +6,7 @@ import pytest
 from beholder.report.charts.agreement import agreement_chart
 from beholder.report.charts.chart import Chart
 from beholder.report.charts.matrix import matrix_chart
-from beholder.report.charts.raters import exclusion_shapes, raters_chart
+from beholder.report.charts.raters import MOST_DOTS, exclusion_shapes, raters_chart
 from beholder.report.charts.ratings import Slim, ratings_chart
 from beholder.report.charts.vega_lite import Layer, Spec, channel, end_channel
 from beholder.report.site.generator_marks import generator_marks
@@ -166,3 +166,14 @@ def test_layers_are_those_of_altair() -> None:
     with alt.data_transformers.enable(consolidate_datasets=False):
         expected = theirs.to_dict(context={"top_level": False, "datasets": {}})
     assert ours.spec() == expected
+
+
+def test_of_very_many_raters_an_even_sample_is_drawn() -> None:
+    number = 3 * MOST_DOTS + 1
+    summaries = tuple(RaterSummary(f"p{n}", True, (), 10, 1.5, 0.5, None) for n in range(number))
+    pool = RaterPool("realism", number, summaries, (), (), ())
+    chart = check(raters_chart(pool, Screening(), "raters", "agreement"))
+    names = [row["rater"] for row in rows_of(chart.spec)]
+    assert len(set(names)) == MOST_DOTS
+    assert names[:2] == ["p0", "p3"]
+    assert chart.alt.startswith(f"Scatter of {MOST_DOTS:,} of {number:,} raters")

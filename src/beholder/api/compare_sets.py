@@ -11,6 +11,7 @@ from beholder.distances.aliases import NamedDistances, resolve_distances
 from beholder.distances.catalogue import DISTANCES, Direction, Sets, compute_distances
 from beholder.distances.cautions import cautions
 from beholder.distances.result import Distance
+from beholder.engines.engine import Engine
 from beholder.errors import ImageError, UserError
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.sources import ImageSource
@@ -18,6 +19,9 @@ from beholder.measure.settings import OFFLINE
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import encode_by
 from beholder.models.encoders.encoder import Encoder, Vectors
+from beholder.models.encoders.named import NamedEncoder
+from beholder.scorers.shards.in_shards import Judges
+from beholder.scorers.shards.stored import Measures, store_in_shards
 
 USUAL: tuple[str, ...] = ("frechet", "kernel", "precision", "recall", "density", "coverage")
 """What is computed where no metric is named."""
@@ -96,12 +100,15 @@ def compare_sets(
     workers: int | None = None,
     progress: Report | None = None,
     caution: Callable[[str], None] | None = None,
+    engine: Engine | None = None,
 ) -> list[SetDistance]:
     """Return the distances of every set of generated images to the real ones, by every encoder that they need.
 
     ``caution`` is called before images are encoded with each reason why figures may mislead, such as too few
-    images for a covariance.
+    images for a covariance. An ``engine`` encodes in shards, into the folder ``features``.
     """
+    if engine is not None and features is None:
+        raise ValueError("an engine needs a folder for features")
     real_name, real_images = real
     background = checked_background(background)
     real_sources, training, *others = _sources_of_all(
@@ -124,6 +131,10 @@ def compare_sets(
             workers=workers,
             progress=progress,
         )
+        if engine is not None and features is not None:
+            named = NamedEncoder(encoder_name, None if weights is None else str(weights), background)
+            for name, own in ((real_name, real_sources), ("train", training), *sources.items()):
+                _store(engine, name, own, named, features, progress)
         reference = encode(real_name, real_sources, [encoder])[0]
         learned_from = encode("train", training, [encoder])[0].vectors if training else None
         for name in generated:
@@ -152,6 +163,20 @@ def compare_sets(
                 for distance in compute_distances(list(names), sets).values()
             ]
     return rows
+
+
+def _store(
+    engine: Engine,
+    name: str,
+    sources: Sequence[ImageSource],
+    encoder: NamedEncoder,
+    features: Path,
+    progress: Report | None,
+) -> None:
+    """Have an engine encode what is not stored yet."""
+    measures = Measures(Judges(scorers=(), background=encoder.background), encoder=encoder)
+    report = partial(progress, name) if progress else None
+    store_in_shards(engine, sources, [None] * len(sources), measures, features=features, progress=report)
 
 
 @dataclass(frozen=True, slots=True)

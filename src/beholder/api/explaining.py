@@ -6,10 +6,12 @@ from typing import TypeAlias
 
 from beholder.api.inputs import Images, Prompts, prompts_of, sources_of
 from beholder.api.study_folder import StudyFolder, folder_of
+from beholder.engines.engine import Engine
 from beholder.images.background import DEFAULT_BACKGROUND, checked_background
 from beholder.images.sources import ImageSource
 from beholder.scorers.rich.explain import Explanations, Progress
 from beholder.scorers.rich.explain import explain as explain_all
+from beholder.scorers.rich.in_shards import NamedModels, explain_in_shards
 from beholder.scorers.rich.members import Member, load_members
 from beholder.scorers.rich.rater_feedback import open_rater_feedback
 from beholder.study.study import load_study
@@ -81,8 +83,17 @@ def explain_by(
     skip_broken: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
+    device: str | None = None,
 ) -> Explanations:
-    """Predict the same by loaded models, for images that were looked up."""
+    """Predict the same by loaded models, for images that were looked up.
+
+    An ``engine`` loads the models itself, in its workers, on their ``device``.
+    """
+    if engine is not None:
+        folders = tuple(Path(member.name).resolve() for member in members)
+        models = NamedModels(folders, device, study and study.resolve(), background_of(study, background))
+        return explain_in_shards(engine, pictures, prompts, models, skip_broken=skip_broken, progress=progress)
     return explain_all(
         pictures,
         prompts,

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from beholder.errors import UserError
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.in_memory import InMemory, pixels_of
-from beholder.images.sources import ArrayImage, ImageSource, find_images
+from beholder.images.sources import ArrayImage, ImageSource, captions, find_images
 
 Images: TypeAlias = str | Path | InMemory | Sequence[str | Path | InMemory]
 """Paths (files, folders, globs, manifests, tar files, arrays on disk), images in memory (Pillow, arrays, tensors,
@@ -34,8 +34,10 @@ def sources_of(images: Images, background: str = DEFAULT_BACKGROUND) -> list[Ima
 
 
 def prompts_of(prompts: Prompts, pictures: Sequence[ImageSource]) -> list[str | None]:
-    """Return the prompt of each picture."""
-    if prompts is None or isinstance(prompts, str):
+    """Return the prompt of each picture; without any, those that tar files have."""
+    if prompts is None:
+        return captions(pictures)
+    if isinstance(prompts, str):
         return [prompts] * len(pictures)
     if isinstance(prompts, Mapping):
         texts = [prompts.get(picture.name, prompts.get(Path(picture.name).name)) for picture in pictures]

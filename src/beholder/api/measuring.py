@@ -10,6 +10,7 @@ import polars as pl
 from beholder.api.results import are_ratings_current, load_results
 from beholder.api.study_folder import StudyFolder, folder_of
 from beholder.distances.aliases import resolve_distances
+from beholder.engines.engine import Engine
 from beholder.errors import UserError
 from beholder.measure.settings import OFFLINE, SIMPLE, MeasureSettings
 from beholder.measure.stage import run
@@ -164,9 +165,10 @@ def measure_study(
     *,
     force: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
+    engine: Engine | None = None,
 ) -> Measured:
     """Run the stage, and say which metrics to trust, and what to know about scorers trained on other images."""
-    outcome = run(folder, force=force, measuring=settings, progress=progress)
+    outcome = run(folder, force=force, measuring=settings, progress=progress, engine=engine)
     store = Store(folder)
     all_verdicts = tuple(verdicts(store.read("correlations"), store.read("metric_separations")))
     notes = [] if all_verdicts else [NO_RATINGS.format(folder=folder)]

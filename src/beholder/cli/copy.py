@@ -1,6 +1,7 @@
 """``beholder copy``: a study from one place to another."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -12,8 +13,15 @@ from beholder.errors import StageError
 @click.command()
 @click.argument("source")
 @click.argument("target")
+@click.option(
+    "--shards",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Copy only the images of a study or a folder, with their prompts, as tar files of N each (WebDataset).",
+)
+@click.option("--loose", is_flag=True, help="Copy images of such tar files as loose files and prompts.csv.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was copied as JSON.")
-def copy(source: str, target: str, *, as_json: bool) -> None:
+def copy(source: str, target: str, *, shards: int | None, loose: bool, as_json: bool) -> None:
     """Copy a study between folders and object storage.
 
     SOURCE and TARGET are folders or addresses. An address is s3://BUCKET/PATH, gs://BUCKET/PATH or
@@ -24,35 +32,64 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
     from beholder.storage.remote_folder import is_remote
     from beholder.storage.working_copy import working_copy
 
+    if shards and loose:
+        raise click.UsageError("give either --shards or --loose")
+    transfer = _to_shards(shards) if shards else _to_loose_files if loose else _copy_files
     if is_remote(source):
         with working_copy(source) as copied:
             copied.update()
-            counts = _into(copied.folder, target, remote=is_remote(target))
+            counts = _into(copied.folder, target, transfer, remote=is_remote(target))
     else:
         if not Path(source).is_dir():
             raise StageError(f"{source} is no folder, and no address such as s3://bucket/study")
-        counts = _into(Path(source), target, remote=is_remote(target))
+        counts = _into(Path(source), target, transfer, remote=is_remote(target))
     if as_json:
         show_json({"source": source, "target": target, "files": counts[0], "bytes": counts[1]})
     else:
         click.echo(f"{target}: {counts[0]:,} files, {counts[1] / 1e6:.1f} MB, from {source}")
 
 
-def _into(source: Path, target: str, *, remote: bool) -> tuple[int, int]:
+Transfer = Callable[[Path, Path], tuple[int, int]]
+"""Writes what is in one folder to another; returns how many files, and their bytes."""
+
+
+def _into(source: Path, target: str, transfer: Transfer, *, remote: bool) -> tuple[int, int]:
     """Copy the files of a local folder to an empty place; return how many, and their bytes."""
     from beholder.storage.working_copy import working_copy
 
     if not remote:
         if Path(target).exists() and any(Path(target).iterdir()):
             raise StageError(f"{target} is not empty. Copy to a new place")
-        return _copy_files(source, Path(target))
+        return transfer(source, Path(target))
     with working_copy(target) as copied:
         if copied.remote.read() is not None:
             raise StageError(f"{target} is not empty. Copy to a new place")
         copied.clear()  # of a copy that was interrupted
-        counts = _copy_files(source, copied.folder)
+        counts = transfer(source, copied.folder)
         copied.publish()
         return counts
+
+
+def _to_shards(size: int) -> Transfer:
+    def transfer(source: Path, target: Path) -> tuple[int, int]:
+        from beholder.api.sharding import shard_images
+
+        shard_images(source, target, size)
+        return _written(target)
+
+    return transfer
+
+
+def _to_loose_files(source: Path, target: Path) -> tuple[int, int]:
+    from beholder.api.sharding import unpack_shards
+
+    unpack_shards(source, target)
+    return _written(target)
+
+
+def _written(folder: Path) -> tuple[int, int]:
+    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    return len(sizes), sum(sizes)
 
 
 def _copy_files(source: Path, target: Path) -> tuple[int, int]:

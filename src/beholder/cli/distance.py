@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
 from beholder.api.compare_sets import USUAL, SetDistance, choose_distances, compare_sets
-from beholder.cli.options import background_option
+from beholder.cli.options import background_option, engine_options
 from beholder.cli.output import show_json, show_table
 from beholder.cli.progress import progress_report
 from beholder.distances.aliases import ALIASES
 from beholder.distances.catalogue import DISTANCES
+from beholder.engines.engine import open_engine
 from beholder.measure.settings import OFFLINE
 from beholder.models.encoders.catalogue import ENCODERS
 
@@ -31,6 +33,7 @@ from beholder.models.encoders.catalogue import ENCODERS
     "--features", type=click.Path(path_type=Path), help="Folder in which features are kept for next time."
 )
 @background_option()
+@engine_options
 @click.option("--seed", default=0, show_default=True, help="Of metrics that sample subsets.")
 @click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -44,6 +47,9 @@ def distance(
     logits: str | None,
     features: Path | None,
     background: str,
+    engine: str,
+    address: str | None,
+    workers: int | None,
     seed: int,
     *,
     skip_broken: bool,
@@ -64,18 +70,24 @@ def distance(
     )
     for recipe in chosen.recipes:
         click.echo(recipe, err=True)
-    with progress_report("images") as progress:
+    with (
+        TemporaryDirectory() as scratch,
+        open_engine(engine, address=address, workers=workers) as opened,
+        progress_report("images") as progress,
+    ):
+        by_engine = opened if engine != "local" else None
         distances = compare_sets(
             (real, real),
             {place: place for place in generated},
             chosen,
             weights=weights,
             train=train,
-            features=features,
+            features=features or (Path(scratch) if by_engine else None),
             background=background,
             seed=seed,
             skip_broken=skip_broken,
             progress=progress,
+            engine=by_engine,
             caution=lambda sentence: click.echo(f"note: {sentence}", err=True),
         )
     if as_json:

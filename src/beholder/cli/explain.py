@@ -12,13 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from beholder.cli.options import background_option
+from beholder.cli.options import background_option, engine_options
 from beholder.cli.output import WIDE, show_json
 from beholder.cli.progress import progress_bar
 from beholder.cli.prompts import read_prompts
+from beholder.engines.engine import open_engine
 from beholder.feedback.image_feedback import AspectScore, ImageFeedback
 from beholder.feedback.labels import MISSED
-from beholder.images.sources import find_images
+from beholder.images.sources import captions, find_images
 from beholder.report.site.explained_page import write_page
 from beholder.report.text.words import count, count_raters, percent
 from beholder.stats.prediction.heatmap_summary import HeatmapSummary, heatmap_summary
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write a page (HTML) with pictures.")
 @background_option(None)
 @click.option("--device", help="Where networks run: cpu, cuda, mps. Left out: the fastest there is.")
+@engine_options
 @click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, heatmaps in a few numbers.")
 def explain_images(
@@ -67,6 +69,9 @@ def explain_images(
     out: Path | None,
     background: str | None,
     device: str | None,
+    engine: str,
+    address: str | None,
+    workers: int | None,
     *,
     skip_broken: bool,
     as_json: bool,
@@ -80,15 +85,23 @@ def explain_images(
 
     if prompts and prompt is not None:
         raise click.UsageError("give either --prompts or --prompt")
-    if prompts is None and prompt is None and study is None:
-        raise click.UsageError("give prompts with --prompt or --prompts, or a study that has them with --study")
     pictures = find_images(*images)
+    if prompts is None and prompt is None and study is None and None in captions(pictures):
+        raise click.UsageError("give prompts with --prompt or --prompts, or a study that has them with --study")
     texts = read_prompts(prompts, prompt, pictures)
     members = load_members(models, device)
-    with progress_bar("images") as progress:
+    with open_engine(engine, address=address, workers=workers) as opened, progress_bar("images") as progress:
         ground = background_of(study, background)
         explanations = explain_by(
-            members, pictures, texts, study=study, background=ground, skip_broken=skip_broken, progress=progress
+            members,
+            pictures,
+            texts,
+            study=study,
+            background=ground,
+            skip_broken=skip_broken,
+            progress=progress,
+            engine=opened if engine != "local" else None,
+            device=device,
         )
     if out:
         write_page(out, explanations.explained, [member.identity for member in members], ground)

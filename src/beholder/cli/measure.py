@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 
 from beholder.api.measuring import measure_settings, measure_study
+from beholder.cli.options import engine_options
 from beholder.cli.output import show_json
 from beholder.cli.progress import progress_report
 from beholder.cli.weights import named_weights
 from beholder.distances.aliases import ALIASES
 from beholder.distances.catalogue import DISTANCES
+from beholder.engines.engine import open_engine
 from beholder.measure.settings import OFFLINE
 from beholder.models.encoders.catalogue import ENCODERS
 from beholder.scorers.catalogue import SCORERS
@@ -40,6 +42,7 @@ from beholder.scorers.catalogue import SCORERS
     help="CSV of figures computed elsewhere: a column `generator` (and maybe `question`), each other a metric, "
     "whose name may end in ↓ or ↑.",
 )
+@engine_options
 @click.option("--skip-broken", is_flag=True, help="Leave broken images out, and say how many.")
 @click.option("--force", is_flag=True, help="Do the work even if nothing it depends on has changed.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done and found as JSON.")
@@ -51,6 +54,9 @@ def measure(
     scorers: tuple[str, ...],
     weights: tuple[str, ...],
     published: Path | None,
+    engine: str,
+    address: str | None,
+    workers: int | None,
     *,
     skip_broken: bool,
     force: bool,
@@ -74,8 +80,9 @@ def measure(
     )
     for recipe in recipes:
         click.echo(recipe, err=True)
-    with progress_report("measure") as progress:
-        measured = measure_study(folder, settings, force=force, progress=progress)
+    with open_engine(engine, address=address, workers=workers) as opened, progress_report("measure") as progress:
+        by_engine = opened if engine != "local" else None
+        measured = measure_study(folder, settings, force=force, progress=progress, engine=by_engine)
     if as_json:
         spoken = {
             "caveats": list(measured.caveats),

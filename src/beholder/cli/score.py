@@ -14,7 +14,7 @@ from beholder.cli.prompts import read_prompts
 from beholder.cli.weights import named_weights
 from beholder.engines.engine import open_engine
 from beholder.errors import UserError
-from beholder.images.sources import find_images
+from beholder.images.sources import captions, find_images
 from beholder.measure.meaning import Meaning, read_choices
 from beholder.scorers.aliases import resolve_scorers
 from beholder.scorers.catalogue import (
@@ -98,11 +98,11 @@ def score_images(
     names, named = list(resolved), named_weights(weights)
     check_names(names, named, trained=True)
     needing = [name for name in names if "prompt" in recipe_of(name).needs]
-    if needing and prompts is None and prompt is None:
-        raise UserError(f"{', '.join(needing)} needs prompts: give a file with --prompts, or one with --prompt")
     if prompts and prompt:
         raise click.UsageError("give either --prompts or --prompt")
     pictures = find_images(*images)
+    if needing and prompts is None and prompt is None and None in captions(pictures):
+        raise UserError(f"{', '.join(needing)} needs prompts: give a file with --prompts, or one with --prompt")
     reference_images = find_images(reference) if reference else []
     texts = read_prompts(prompts, prompt, pictures)
     reference_texts = (

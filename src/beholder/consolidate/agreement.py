@@ -6,10 +6,11 @@ from functools import partial
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from beholder.consolidate.items import JudgedItems
 from beholder.errors import StatisticsError
-from beholder.stats.agreement.gwet import Credit, gwet_ac
+from beholder.stats.agreement.gwet import Credit, ac_of_counts, gwet_ac
 from beholder.stats.agreement.intraclass import intraclass
 from beholder.stats.agreement.krippendorff import krippendorff_alpha
 from beholder.stats.estimate import Estimate
@@ -63,9 +64,9 @@ def _measures(question: AnyQuestion, judged: JudgedItems, level: float, rng: np.
         if judged.scale in CREDITS:
             statistic, credit = CREDITS[judged.scale]
             few = judged.frame.height <= MOST_RESAMPLED
-            ac_weights = weights if few else np.ones((1, len(names)), dtype=np.int32)
-            ac = _row(statistic, partial(gwet_ac, who, what, code, ac_weights, credit=credit, level=level), judged)
-            yield ac if few else ac | {"low": None, "high": None}
+            resampled = partial(gwet_ac, who, what, code, weights, credit=credit, level=level)
+            alone = partial(_ac_alone, what, code, len(names), credit=credit, level=level)
+            yield _row(statistic, resampled if few else alone, judged)
         if "intraclass" in also and len(who) == len(names) * (what.max() + 1):
             scores = judged.frame["value"].to_numpy()
             yield _row("icc-2-single", lambda: intraclass(who, what, scores, level=level).random, judged)
@@ -84,6 +85,26 @@ def _row(statistic: str, measure: Callable[[], Estimate], judged: JudgedItems) -
     numbers = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
     defined = {name: None if np.isnan(number) else number for name, number in numbers.items()}
     return row | defined | {"answers": estimate.answers, "items": estimate.items, "raters": estimate.raters}
+
+
+def _ac_alone(
+    what: NDArray[np.int64], code: NDArray[np.float64], raters: int, *, credit: Credit, level: float
+) -> Estimate:
+    """Return Gwet's AC without a confidence interval, from how often each item got each value."""
+    values = np.unique(code)
+    places = what * len(values) + np.searchsorted(values, code)
+    counts = np.bincount(places, minlength=(int(what.max()) + 1) * len(values)).reshape(-1, len(values))
+    return Estimate(
+        value=ac_of_counts(counts, values, credit=credit),
+        low=np.nan,
+        high=np.nan,
+        level=level,
+        method="none",
+        raters=raters,
+        items=len(counts),
+        answers=len(what),
+        replicates=0,
+    )
 
 
 def _max_diffs(question: AnyQuestion, judged: JudgedItems) -> Iterator[Row]:

@@ -3,7 +3,6 @@
 import glob
 import hashlib
 import os
-import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from beholder.images.arrays import SourceFault, open_arrays
 from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.decode import decode, flatten
 from beholder.images.formats import SUFFIXES
+from beholder.images.tar_images import TarImage, images_in_tar
 from beholder.tables.catalogue import TABLES
 from beholder.tables.csv_text import unescape_texts
 
@@ -53,23 +53,6 @@ class ImageFile:
 
 
 @dataclass(frozen=True, slots=True)
-class TarImage:
-    """An image file inside an uncompressed tar file: read in place, without the rest."""
-
-    name: str
-    path: Path
-    offset: int
-    size: int
-
-    def load(self) -> tuple[bytes, bytes]:
-        """The member's bytes and their hash."""
-        with self.path.open("rb") as file:
-            file.seek(self.offset)
-            content = file.read(self.size)
-        return hashlib.sha256(content).digest(), content
-
-
-@dataclass(frozen=True, slots=True)
 class ArrayImage:
     """One image of an array."""
 
@@ -93,9 +76,10 @@ def read_pixels(content: NDArray[np.uint8] | bytes, background: str = DEFAULT_BA
 def find_images(*places: str | Path) -> list[ImageSource]:
     """Return all images at the places, in a fixed order; an error lists every place that is wrong.
 
-    A place is an image file, a folder (searched with its subfolders), a glob (``out/**/*.png``), a manifest (CSV
-    or Parquet with the column ``path``, relative to the manifest, and maybe ``image`` for the names), a tar file,
-    or an array of bytes (npy, npz) with the shape (images, height, width, channels).
+    A place is an image file, a folder (searched with its subfolders; where it has no loose images, its tar files),
+    a glob (``out/**/*.png``), a manifest (CSV or Parquet with the column ``path``, relative to the manifest, and
+    maybe ``image`` for the names), a tar file, or an array of bytes (npy, npz) with the shape (images, height,
+    width, channels).
     """
     sources: list[ImageSource] = []
     faults: list[str] = []
@@ -117,7 +101,10 @@ def find_images(*places: str | Path) -> list[ImageSource]:
 def _at(place: str | Path) -> Iterator[ImageSource]:
     path = Path(place)
     if path.is_dir():
-        yield from (ImageFile(str(file), file) for file in _files_below(path))
+        files = list(_files_below(path))
+        yield from (ImageFile(str(file), file) for file in files)
+        for file in [] if files else sorted(path.glob("*.tar")):
+            yield from images_in_tar(file)
     elif path.is_file():
         yield from _in_file(path)
     elif glob.has_magic(str(place)):
@@ -144,7 +131,7 @@ def _in_file(path: Path) -> Iterator[ImageSource]:
     elif suffix in MANIFESTS:
         yield from _in_manifest(path)
     elif suffix == ".tar":
-        yield from _in_tar(path)
+        yield from images_in_tar(path)
     elif suffix in ARRAYS:
         for name, images in open_arrays(path):
             yield from (ArrayImage(f"{name}[{row}]", images[row]) for row in range(len(images)))
@@ -172,17 +159,9 @@ def _in_manifest(path: Path) -> Iterator[ImageSource]:
         yield ImageFile(name or relative, path.parent / relative)
 
 
-def _in_tar(path: Path) -> Iterator[ImageSource]:
-    try:
-        with tarfile.open(path, "r:") as archive:
-            members = [
-                member for member in archive if member.isfile() and Path(member.name).suffix.lower() in SUFFIXES
-            ]
-    except tarfile.TarError as error:
-        raise SourceFault(f"not a plain tar file ({error}); unpack one that is compressed") from error
-    for member in members:
-        if not Path(member.name).name.startswith("."):
-            yield TarImage(f"{path}/{member.name}", path, member.offset_data, member.size)
+def captions(images: Sequence[ImageSource]) -> list[str | None]:
+    """Return the prompt of each image that its own source knows, as tar files do; ``None`` for the others."""
+    return [image.prompt if isinstance(image, TarImage) else None for image in images]
 
 
 def named_files(names: Sequence[str], paths: Sequence[Path]) -> list[ImageSource]:

@@ -11,6 +11,7 @@ import polars as pl
 from beholder.distances.catalogue import DISTANCES, Sets, compute_distances
 from beholder.distances.cautions import cautions
 from beholder.distances.distance_cache import DistanceCache, distance_key
+from beholder.engines.engine import Engine
 from beholder.errors import StatisticsError
 from beholder.images.sources import named_files
 from beholder.measure import metric_values, opinions
@@ -21,9 +22,12 @@ from beholder.measure.powered.step import run_powered
 from beholder.measure.settings import MeasureSettings
 from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import Features
+from beholder.models.encoders.named import NamedEncoder
 from beholder.scorers.catalogue import SCORERS, load_scorer
 from beholder.scorers.score import Scores, score
 from beholder.scorers.scorer import Scorer
+from beholder.scorers.shards.in_shards import Judges
+from beholder.scorers.shards.stored import Measures, store_in_shards
 from beholder.study.study import Study, load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Plain, file_hash
@@ -51,10 +55,12 @@ def run(
     force: bool = False,
     measuring: MeasureSettings | None = None,
     progress: Report | None = None,
+    engine: Engine | None = None,
 ) -> Outcome:
     """Score and encode the images, then compute the agreement of every metric with every question.
 
     Each part is skipped where its inputs have not changed: new answers do not cause images to be encoded again.
+    An ``engine`` scores and encodes in shards; the tables are the same.
     """
     study, store, settings = load_study(folder), Store(folder), measuring or MeasureSettings()
     settings.check()
@@ -64,7 +70,7 @@ def run(
     images = perform(
         store,
         _image_work(study, settings),
-        lambda tables: _images(tables, settings, study, progress),
+        lambda tables: _images(tables, settings, study, progress, engine),
         force=force,
     )
     agreement = perform(
@@ -103,7 +109,7 @@ def _agreement_work(study: Study, settings: MeasureSettings) -> Work:
 
 
 def _images(
-    store: Store, settings: MeasureSettings, study: Study, progress: Report | None
+    store: Store, settings: MeasureSettings, study: Study, progress: Report | None, engine: Engine | None
 ) -> dict[str, pl.DataFrame]:
     """The tables of scores, features and distances; all empty where no image file is available."""
     images = store.read("images").filter(~pl.col("gold"))
@@ -115,9 +121,20 @@ def _images(
     scorers = [load_scorer(name, settings.weights) for name in settings.scorers]
     distances = usable_distances(settings.distances, images.filter("real").height)
     texts = dict(store.read_or_empty("prompts").select("prompt", "text").iter_rows())
+    prompts = [texts.get(prompt) for prompt in images["prompt"]]
+    if engine is not None:
+        store_in_shards(
+            engine,
+            named_files(images["image"].to_list(), [path.resolve() for path in paths]),
+            prompts,
+            _named_measures(settings, study.images.background, encodes=bool(distances)),
+            features=store.folder / FEATURES_ROOM,
+            cache=store.folder / SCORES_ROOM,
+            progress=partial(progress, "images") if progress else None,
+        )
     measures = score(
         sources,
-        [texts.get(prompt) for prompt in images["prompt"]],
+        prompts,
         scorers,
         prompted=settings.prompted,
         left_out=training_images(scorers, images["sha256"].to_list()),
@@ -141,6 +158,17 @@ def _images(
             _distance_rows(features, images, distances, study, store.folder / SCORES_ROOM, progress)
         ),
     }
+
+
+def _named_measures(settings: MeasureSettings, background: str, *, encodes: bool) -> Measures:
+    """What an engine computes of the images."""
+    weights = tuple(sorted(settings.weights.items()))
+    encoder = NamedEncoder(settings.encoder, settings.encoder_weights, background)
+    return Measures(
+        Judges(tuple(settings.scorers), weights, background=background),
+        tuple(settings.prompted),
+        encoder if encodes else None,
+    )
 
 
 def _score_rows(measures: Scores, settings: MeasureSettings) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from beholder.errors import StageError, TableError, UndeclaredTableError
 from beholder.tables.atomic import write_atomically
 from beholder.tables.catalogue import TABLES
 from beholder.tables.check import conform, conform_lazily, faults_in, reference_faults
-from beholder.tables.parts import Parts
+from beholder.tables.parts import ROWS_HELD, Parts
 from beholder.tables.provenance import METADATA_KEY, Provenance, file_hash
 from beholder.tables.room import room_on_disk
 from beholder.tables.schema import Table
@@ -87,6 +87,20 @@ class Store:
     def rows(self, name: str) -> int:
         """Return the number of rows of a table, without reading them; 0 where it is absent."""
         return int(self._scan(name).select(pl.len()).collect().item()) if self.has(name) else 0
+
+    def scan(self, name: str, rows_held: int = ROWS_HELD) -> pl.LazyFrame:
+        """Return the table, to be read as far as it is used; an absent one has no rows.
+
+        One of at most ``rows_held`` rows is checked and held. Of a larger one only the columns are checked: the
+        stage that wrote it has checked its rows.
+        """
+        if self.rows(name) <= rows_held:
+            return self.read_or_empty(name).lazy()
+        rows = self._scan(name)
+        faults = faults_in(rows.head(0).collect(), TABLES[name])
+        if faults:
+            raise TableError(str(self.path(name)), faults)
+        return conform_lazily(rows, TABLES[name])
 
     def batches(
         self, name: str, size: int, columns: Collection[str] | None = None, *, check: bool = False

@@ -37,7 +37,9 @@ def test_the_surest_images_are_shown(make_board: MakeBoard, tmp_path: Path) -> N
     # proportions *called generated*; the surest to pass for real is the one whose upper end is lowest: y
     labels = [label("x", 0.0, 0.0, 0.5), label("y", 0.1, 0.0, 0.3), label("z", 0.9, 0.6, 1.0)]
     images = TABLES["images"].frame([image_row(name, "a") for name in "xyz"])
-    (only,) = select_examples(make_board({"a": 0.5}), TABLES["labels"].frame(labels), images, {}, tmp_path, GREY)
+    (only,) = select_examples(
+        make_board({"a": 0.5}), TABLES["labels"].frame(labels).lazy(), images, {}, tmp_path, GREY
+    )
     assert [(e.role, e.rating, e.interval) for e in only.images] == [
         ("Most often taken for real", "90 % taken for real", "70 to 100 %, 8 answers"),
         ("Least often taken for real", "10 % taken for real", "0 to 40 %, 8 answers"),
@@ -54,7 +56,7 @@ def test_votes_are_pooled_over_rivals(make_board: MakeBoard, tmp_path: Path) -> 
     ]
     images = TABLES["images"].frame([image_row("x", "a"), image_row("y", "b"), image_row("z", "c")])
     board = make_board({"a": 1.0, "b": -1.0}, aspect="preference", method="bradley-terry")
-    groups = select_examples(board, TABLES["labels"].frame(labels), images, {}, tmp_path, GREY)
+    groups = select_examples(board, TABLES["labels"].frame(labels).lazy(), images, {}, tmp_path, GREY)
     assert [(f.generator, [e.rating for e in f.images]) for f in groups] == [
         ("a", ["67 % of votes won"]),
         ("b", ["25 % of votes won"]),
@@ -65,7 +67,9 @@ def test_an_interval_ends_with_its_scale(make_board: MakeBoard, tmp_path: Path) 
     row = label("x", 4.9, 4.5, 5.3, question="opinion", aspect="quality", method="mean")
     board = make_board({"a": 4.9}, aspect="quality", question="opinion", method="mean-opinion")
     images = TABLES["images"].frame([image_row("x", "a")])
-    (only,) = select_examples(board, TABLES["labels"].frame([row]), images, {}, tmp_path, GREY, scale=(1.0, 5.0))
+    (only,) = select_examples(
+        board, TABLES["labels"].frame([row]).lazy(), images, {}, tmp_path, GREY, scale=(1.0, 5.0)
+    )
     assert only.images[0].interval == "4.5 to 5.0, 8 answers"
 
 
@@ -74,14 +78,16 @@ def test_of_many_generators_some_are_shown(make_board: MakeBoard, tmp_path: Path
     images = TABLES["images"].frame([image_row(f"i-{name}", name) for name in names])
     labels = TABLES["labels"].frame([label(f"i-{name}", 0.5, 0.3, 0.7) for name in names])
     board = make_board({name: 0.5 - place / 100 for place, name in enumerate(names)})
-    groups = select_examples(board, labels, images, {}, tmp_path, GREY)
+    groups = select_examples(board, labels.lazy(), images, {}, tmp_path, GREY)
     half = MOST_GENERATORS // 2
     assert [group.generator for group in groups] == [*names[:half], *names[-half:]]
 
 
 def test_no_labels_no_examples(make_board: MakeBoard, tmp_path: Path) -> None:
     empty = TABLES["labels"].empty()
-    assert select_examples(make_board({"a": 0.5}), empty, TABLES["images"].empty(), {}, tmp_path, GREY) == ()
+    assert (
+        select_examples(make_board({"a": 0.5}), empty.lazy(), TABLES["images"].empty(), {}, tmp_path, GREY) == ()
+    )
 
 
 def test_a_thumbnail_is_small_and_keeps_its_shape(tmp_path: Path) -> None:

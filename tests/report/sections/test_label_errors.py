@@ -34,7 +34,7 @@ def image(name: str, sha256: str = "x") -> Row:
 
 
 def errors_in(folder: Path, labels: list[Row], images: list[Row]) -> LabelErrors | None:
-    frames = (TABLES["labels"].frame(labels), TABLES["images"].frame(images))
+    frames = (TABLES["labels"].frame(labels).lazy(), TABLES["images"].frame(images))
     return find_label_errors("q", *frames, {"p": "two red cats"}, folder, DEFAULT_BACKGROUND)
 
 
@@ -77,7 +77,7 @@ def test_a_model_that_doubts_is_named(tmp_path: Path) -> None:
     who = pl.Series("doubted_by", ["raters, tower/out-of-fold", "raters", "tower/out-of-fold"])
     images = TABLES["images"].frame([image("a"), image("b"), image("c")])
     errors = find_label_errors(
-        "q", frame.with_columns(who), images, {"p": "two red cats"}, tmp_path, DEFAULT_BACKGROUND
+        "q", frame.with_columns(who).lazy(), images, {"p": "two red cats"}, tmp_path, DEFAULT_BACKGROUND
     )
     assert errors is not None
     assert [error.doubt for error in errors.worst] == [

@@ -14,7 +14,7 @@ def test_accuracy_from_answers_and_from_totals() -> None:
         | {"seconds": seconds}
         for real, wrong, seconds in ((False, 40, 90.0), (True, 10, 110.0))
     ]
-    accuracy_of = accuracies(judged, TABLES["totals"].frame(rows))
+    accuracy_of = accuracies(judged.lazy(), TABLES["totals"].frame(rows))
     assert accuracy_of == {
         ("old", "s"): Accuracy(150, 200, 1.0),
         ("q", "p"): Accuracy(1, 2),

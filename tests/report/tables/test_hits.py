@@ -26,8 +26,8 @@ def test_hits_turn_the_board_around_and_false_alarms_are_over_real_images(make_b
             for name, value in (("x", 0.1), ("y", 0.3))
         ]
     )
-    generated, real = build_hits(board, labels, images)
+    generated, real = build_hits(board, labels.lazy(), images)
     assert [generated.rate, generated.low, generated.high] == pytest.approx([0.3, 0.25, 0.35])
     assert [real.rate, real.low, real.high] == pytest.approx([0.2, 0.0, 1.0])
     assert (real.real, real.images) == (True, 2)
-    assert [rate.generator for rate in build_hits(board, TABLES["labels"].empty(), images)] == ["a"]
+    assert [rate.generator for rate in build_hits(board, TABLES["labels"].empty().lazy(), images)] == ["a"]

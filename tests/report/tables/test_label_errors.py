@@ -37,7 +37,7 @@ def test_raters_come_before_models_and_everyone_who_suggests_is_named() -> None:
             errors("arch", d=(0.8, "generated"), e=(0.3, None)),
         ]
     )
-    rows = {row["image"]: row for row in with_model_doubts(before, both).to_dicts()}
+    rows = {row["image"]: row for row in with_model_doubts(before.lazy(), both).collect().to_dicts()}
     assert (rows["a"]["doubt"], rows["a"]["doubted_by"]) == (0.05, None)
     assert (rows["b"]["doubt"], rows["b"]["doubted_by"]) == (0.9, "raters")  # the model believes it
     assert (rows["c"]["doubt"], rows["c"]["doubted_by"]) == (0.7, "raters, tower/out-of-fold")
@@ -50,13 +50,13 @@ def test_raters_come_before_models_and_everyone_who_suggests_is_named() -> None:
 def test_a_pair_is_found_by_both_images() -> None:
     votes = labels(a=(None, None)).with_columns(other=pl.lit("b"), method=pl.lit("preference"))
     of_another = errors("tower", a=(0.9, "other")).with_columns(other=pl.lit("c"), method=pl.lit("preference"))
-    assert with_model_doubts(votes, of_another)["doubt"].to_list() == [None]
+    assert with_model_doubts(votes.lazy(), of_another).collect()["doubt"].to_list() == [None]
     of_it = of_another.with_columns(other=pl.lit("b"))
-    assert with_model_doubts(votes, of_it)["doubted_by"].to_list() == ["tower/out-of-fold"]
+    assert with_model_doubts(votes.lazy(), of_it).collect()["doubted_by"].to_list() == ["tower/out-of-fold"]
 
 
 def test_without_models_the_labels_stay_as_they_are() -> None:
     before = labels(a=(0.9, "generated"), b=(0.1, None))
-    after = with_model_doubts(before, TABLES["label_errors"].empty())
+    after = with_model_doubts(before.lazy(), TABLES["label_errors"].empty()).collect()
     assert after["doubted_by"].to_list() == ["raters", None]
     assert after.drop("doubted_by").equals(before)

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from beholder.report.tables.single_images import ImageRecord, SingleImages, build_single_images
+from beholder.report.tables.single_images import Bounds, ImageRecord, SingleImages, build_single_images
 from beholder.study.study import load_study
 from beholder.tables.catalogue import TABLES
 from beholder.tables.provenance import Provenance
@@ -135,3 +136,30 @@ def test_comments_stand_beside_the_skip_they_belong_to(make_study: MakeStudy) ->
     commented = record(build_single_images(study, folder, ["alpha"], comments), "0-0")
     assert commented.skips == [[0, "disturbing", "blood"]]
     assert record(build_single_images(study, folder, ["alpha"], {}), "0-0").skips == [[0, "disturbing", ""]]
+
+
+def test_a_large_study_has_the_most_divided_images_and_an_even_sample(make_study: MakeStudy) -> None:
+    folder = make_study(["alpha", "beta"])
+    every = Store(folder).read("images").filter(~pl.col("gold"))["image"].to_list()
+    rows = [judgement("opinion", "rating", f"rater-{n}", every[-1], 1.0 + 4 * n) for n in range(2)]
+    rows += [judgement("opinion", "rating", f"rater-{n}", image, 3.0) for n in range(2) for image in every[:-1]]
+    trials = [
+        {"trial": row["trial"], "question": "opinion", "kind": "rating", "position": place, "block": 0}
+        | {"slot": 0, "role": "test", "images": [row["image"]], "propensity": 1.0}
+        for place, row in enumerate(rows)
+    ]
+    frames = {"judgements": TABLES["judgements"].frame(rows), "trials": TABLES["trials"].frame(trials)}
+    Store(folder).write(frames, RECORD)
+    study = load_study(folder)
+    single = build_single_images(study, folder, ["alpha"], bounds=Bounds(images=3, judgements=1_000))
+    assert single.total == len(every) > 3
+    assert len(single.images) == 3
+    assert single.images[-1].id == every[-1]  # the only one on which raters differ
+    assert single.images[-1].disagreement == 1.0
+    assert all(len(image.votes) == 2 for image in single.images)
+    fewer = build_single_images(study, folder, ["alpha"], bounds=Bounds(judgements=len(rows) // 2))
+    assert len(fewer.images) == len(every) // 2
+    everything = build_single_images(study, folder, ["alpha"])
+    by_id = {image.id: image for image in everything.images}
+    assert len(by_id) == len(every)
+    assert [image.votes for image in single.images] == [by_id[image.id].votes for image in single.images]

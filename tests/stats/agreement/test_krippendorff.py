@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from beholder.errors import StatisticsError
 from beholder.stats.agreement.krippendorff import Scale, alpha_of_counts, krippendorff_alpha
+from beholder.stats.agreement.krippendorff_replicates import _counts, _numbered
 from beholder.stats.intervals.bootstrap import rater_weights
 
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
@@ -158,3 +159,20 @@ def test_nonsense_is_refused() -> None:
         krippendorff_alpha([0, 2], [0, 0], [1, 2], ones(2), scale="nominal")
     with pytest.raises(StatisticsError, match="round them"):
         krippendorff_alpha([0, 1] * 6000, np.repeat(range(6000), 2), range(12000), ones(2), scale="interval")
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.sampled_from([31, 1_000]))
+def test_keys_are_numbered_as_if_they_were_sorted(keys: list[int], size: int) -> None:
+    distinct, places = _numbered(np.array(keys), size)  # by a table where they are dense, else by sorting
+    expected = np.unique(keys, return_inverse=True)
+    assert distinct.tolist() == expected[0].tolist()
+    assert places.tolist() == expected[1].tolist()
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=30), st.booleans())
+def test_counts_of_rows_and_columns(pairs: list[tuple[int, int]], wide: bool) -> None:
+    shape = (3, 400 if wide else 4)  # sparse where it is wide
+    rows, columns = np.array(pairs).T
+    full = np.zeros(shape)
+    np.add.at(full, (rows, columns), 1)
+    assert np.array_equal(_counts(rows, columns, shape)(np.eye(shape[1])), full)

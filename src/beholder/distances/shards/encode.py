@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,24 +11,14 @@ import numpy as np
 from beholder.distances.shards.shard import FeatureFile
 from beholder.engines.engine import Engine
 from beholder.errors import ImageError
-from beholder.images.background import DEFAULT_BACKGROUND
 from beholder.images.sources import ImageSource
-from beholder.models.encoders.catalogue import load_encoder
 from beholder.models.encoders.encode import Progress, encode
-from beholder.models.encoders.encoder import BATCH, Encoder
+from beholder.models.encoders.encoder import BATCH
+from beholder.models.encoders.named import NamedEncoder, load_once
 from beholder.tables.atomic import write_atomically
 
 SHARD = 8 * BATCH
 """Images of a shard: whole batches, so that a network sees the same batches as without shards."""
-
-
-@dataclass(frozen=True, slots=True)
-class NamedEncoder:
-    """An encoder by name: every worker loads it once."""
-
-    name: str
-    weights: str | None = None
-    background: str = DEFAULT_BACKGROUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +59,7 @@ def encode_in_shards(
 
 def _encoded(named: NamedEncoder, folder: Path, shard: tuple[ImageSource, ...]) -> tuple[Path, int, list[str]]:
     """Encode a shard, unless its file is there, whose name follows from the encoder and the images' bytes."""
-    encoder = _loaded(named)
+    encoder = load_once(named)
     key = hashlib.sha256(repr((encoder.identity, encoder.preprocessing.version, named.background)).encode())
     for source in shard:
         key.update(source.name.encode() + b"\0")
@@ -87,8 +77,3 @@ def _encoded(named: NamedEncoder, folder: Path, shard: tuple[ImageSource, ...]) 
             np.save(opened, features.vectors)
     number = int(np.load(file, mmap_mode="r").shape[0])
     return file, number, [line for line in faults.read_text(encoding="utf-8").split("\n") if line]
-
-
-@lru_cache(maxsize=1)
-def _loaded(named: NamedEncoder) -> Encoder:
-    return load_encoder(named.name, named.weights)

@@ -3,13 +3,16 @@
 from beholder.report.charts.chart import Chart, finish_chart
 from beholder.report.charts.vega_lite import Layer, Rows, channel
 from beholder.report.site.theme import var
-from beholder.report.tables.raters import RaterPool
+from beholder.report.tables.raters import RaterPool, RaterSummary
 from beholder.study.question import Screening
 
 SHAPES = ("cross", "triangle-up", "square", "diamond", "triangle-down")
 """Shapes of excluded raters, by the first rule that excluded them; rules beyond these share the last."""
 
 ACCURACY = "accuracy"
+
+MOST_DOTS = 2_000
+"""Of more raters, so many are drawn, evenly spaced in their table: more dots say no more, and are slow to draw."""
 
 
 def raters_chart(pool: RaterPool, screening: Screening, name: str, agreement: str) -> Chart:
@@ -25,8 +28,7 @@ def raters_chart(pool: RaterPool, screening: Screening, name: str, agreement: st
             "reasons": "; ".join(rater.reasons) or "–",
             "habit": rater.habit or "–",
         }
-        for rater in pool.raters
-        if rater.seconds is not None and pool.quality(rater) is not None
+        for rater in _drawn(pool)
     ]
     x = channel(
         "seconds:Q",
@@ -62,11 +64,18 @@ def raters_chart(pool: RaterPool, screening: Screening, name: str, agreement: st
 
 def exclusion_shapes(pool: RaterPool) -> list[tuple[str, str]]:
     """The rules that excluded raters who are in the chart, each with its shape."""
-    placed = [rater for rater in pool.raters if rater.seconds is not None and pool.quality(rater) is not None]
-    present = {rater.rule for rater in placed if not rater.used}
+    present = {rater.rule for rater in _drawn(pool) if not rater.used}
     rules = [reason.rule for reason in pool.reasons if reason.rule in present]
     rules += sorted(present - set(rules))
     return [(rule, SHAPES[min(place, len(SHAPES) - 1)]) for place, rule in enumerate(rules)]
+
+
+def _drawn(pool: RaterPool) -> list[RaterSummary]:
+    """The raters who have a place in the chart, or an even sample of them."""
+    placed = [rater for rater in pool.raters if rater.seconds is not None and pool.quality(rater) is not None]
+    if len(placed) <= MOST_DOTS:
+        return placed
+    return [placed[place * len(placed) // MOST_DOTS] for place in range(MOST_DOTS)]
 
 
 def _limits(pool: RaterPool, screening: Screening, rows: Rows) -> list[Layer]:
@@ -89,7 +98,8 @@ def _limits(pool: RaterPool, screening: Screening, rows: Rows) -> list[Layer]:
 def _words(pool: RaterPool) -> str:
     placed = len(pool.raters) - pool.unplaced
     quality = ACCURACY if pool.by_accuracy else "agreement with the others"
+    drawn = f"{MOST_DOTS:,} of {placed:,}" if placed > MOST_DOTS else str(placed)
     return (
-        f"Scatter of {placed} raters by {pool.timing} time and {quality} in {pool.question}: "
+        f"Scatter of {drawn} raters by {pool.timing} time and {quality} in {pool.question}: "
         f"{len(pool.used)} used, {pool.excluded} excluded in all."
     )

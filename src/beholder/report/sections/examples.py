@@ -1,7 +1,7 @@
 """Example images: for each generator the one that raters judged best and the one they judged worst."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +72,7 @@ REAL_WORDING = Wording("Real, and taken for real", "Real, yet taken for generate
 
 def select_examples(
     board: Board,
-    labels: pl.DataFrame,
+    labels: pl.LazyFrame,
     images: pl.DataFrame,
     prompts: Mapping[str, str],
     folder: Path,
@@ -86,32 +86,38 @@ def select_examples(
     ``scale`` is the lowest and the highest value that a label can have, where confidence intervals end. Images
     without a file, as in imported data, are not shown; transparent ones are shown on the ``background``.
     """
-    about = {row["image"]: row for row in images.filter(pl.col("sha256") != UNKNOWN).to_dicts()}
-    if not about:
+    with_file = images.filter(pl.col("sha256") != UNKNOWN)
+    if with_file.is_empty():
         return ()
     own_labels = labels.filter(
         (pl.col("question") == board.question) & (pl.col("aspect") == board.aspect) & pl.col("word").is_null()
     )
-    method = next((m for m in own_labels["method"].unique().sort() if m in WORDINGS), None)
+    methods = own_labels.select(pl.col("method").unique()).collect(engine="streaming")["method"].sort()
+    method = next((m for m in methods if m in WORDINGS), None)
     if method is None:
         return ()
-    ratings = RATINGS[method](own_labels.filter(pl.col("method") == method), board.level)
-    ratings = [_within(rating, scale) for rating in ratings if rating.image in about]
+    generators = [*_some([row.generator for row in board.rows]), *([real] if real else [])]
+    shown_images = with_file.lazy().filter(pl.col("generator").is_in(generators)).select("image", "generator")
+    ratings = (
+        RATINGS[method](own_labels.filter(pl.col("method") == method), board.level)
+        .lazy()
+        .join(shown_images, on="image")
+        .with_columns(pl.col("low").clip(lower_bound=scale[0]), pl.col("high").clip(upper_bound=scale[1]))
+        .collect(engine="streaming")
+    )
     examples, by_points = [], method.endswith("mean")
-    for generator in [*_some([row.generator for row in board.rows]), *([real] if real else [])]:
+    for generator in generators:
         wording = REAL_WORDING if generator == real else WORDINGS[method]
-        own = [rating for rating in ratings if about[rating.image]["generator"] == generator]
+        own = list(_extremes(ratings.filter(pl.col("generator") == generator).drop("generator"), wording))
+        names = [rating.image for _, rating in own]
+        about = {row["image"]: row for row in with_file.filter(pl.col("image").is_in(names)).to_dicts()}
         selected = tuple(
             _example(role, rating, wording, about[rating.image], prompts, folder, background, points=by_points)
-            for role, rating in _extremes(own, wording)
+            for role, rating in own
         )
         if selected:
             examples.append(GeneratorExamples(generator, selected))
     return tuple(examples)
-
-
-def _within(rating: ImageRating, scale: tuple[float, float]) -> ImageRating:
-    return replace(rating, low=max(rating.low, scale[0]), high=min(rating.high, scale[1]))
 
 
 def _some(generators: Sequence[str]) -> list[str]:
@@ -121,51 +127,64 @@ def _some(generators: Sequence[str]) -> list[str]:
     return [*generators[:half], *generators[-half:]]
 
 
-def _extremes(ratings: Sequence[ImageRating], wording: Wording) -> Iterator[tuple[str, ImageRating]]:
+def _extremes(ratings: pl.DataFrame, wording: Wording) -> Iterator[tuple[str, ImageRating]]:
     """The image with the highest lower confidence limit, and the one with the lowest upper limit."""
-    if not ratings:
-        return
-    best = min(ratings, key=lambda v: (-v.low, -v.value, v.image))
-    yield wording.best, best
-    rest = [rating for rating in ratings if rating is not best]
-    if rest:
-        yield wording.worst, min(rest, key=lambda v: (v.high, v.value, v.image))
+    best = ratings.sort("low", "value", "image", descending=[True, True, False]).head(1)
+    rest = ratings.join(best, on="image", how="anti")
+    worst = rest.sort("high", "value", "image").head(1)
+    for role, row in ((wording.best, best), (wording.worst, worst)):
+        for image, value, low, high, answers in row.select(RATED).iter_rows():
+            yield role, ImageRating(image, value, low, high, answers)
 
 
-def _complements(labels: pl.DataFrame, level: float) -> list[ImageRating]:  # noqa: ARG001 - the shape of RATINGS
+RATED = ("image", "value", "low", "high", "answers")
+"""The columns of ratings of images: those of :class:`ImageRating`."""
+
+
+def _complements(labels: pl.LazyFrame, level: float) -> pl.LazyFrame:  # noqa: ARG001 - the shape of RATINGS
     """The proportion who took the image for real, or did not press for it: the label counts the others."""
-    return [
-        ImageRating(r["image"], 1 - r["value"], 1 - _or(r["high"], 1.0), 1 - _or(r["low"], 0.0), r["answers"])
-        for r in labels.to_dicts()
-    ]
+    return labels.select(
+        "image",
+        value=1 - pl.col("value"),
+        low=1 - pl.col("high").fill_null(1.0),
+        high=1 - pl.col("low").fill_null(0.0),
+        answers="answers",
+    )
 
 
-def _means(labels: pl.DataFrame, level: float) -> list[ImageRating]:  # noqa: ARG001 - the shape of RATINGS
-    return [
-        ImageRating(r["image"], r["value"], _or(r["low"], r["value"]), _or(r["high"], r["value"]), r["answers"])
-        for r in labels.to_dicts()
-    ]
+def _means(labels: pl.LazyFrame, level: float) -> pl.LazyFrame:  # noqa: ARG001 - the shape of RATINGS
+    return labels.select(
+        "image",
+        "value",
+        pl.col("low").fill_null(pl.col("value")),
+        pl.col("high").fill_null(pl.col("value")),
+        "answers",
+    )
 
 
-def _preferences(labels: pl.DataFrame, level: float) -> list[ImageRating]:
-    """The proportion of votes won against all rivals of an image, a tie counting half, with Wilson's interval."""
+def _preferences(labels: pl.LazyFrame, level: float) -> pl.DataFrame:
+    """The proportion of votes won against all rivals of an image, a tie counting half, with Wilson's interval.
+
+    Votes are summed as whole millionths: then the order in which threads take the rows does not matter.
+    """
+    of_first = (pl.col("value") * pl.col("answers") * MILLION).round().cast(pl.Int64)
     won = pl.concat(
         [
-            labels.select("image", "answers", votes=pl.col("value") * pl.col("answers")),
-            labels.select(image="other", answers="answers", votes=(1 - pl.col("value")) * pl.col("answers")),
+            labels.select("image", "answers", votes=of_first),
+            labels.select(image="other", answers="answers", votes=MILLION * pl.col("answers") - of_first),
         ]
     )
-    sums = won.group_by("image").agg(pl.col("votes").sum(), pl.col("answers").sum()).sort("image")
-    votes, answers = sums["votes"].to_numpy(), sums["answers"].to_numpy()
+    sums = won.group_by("image").agg(pl.col("votes").sum(), pl.col("answers").sum()).collect(engine="streaming")
+    votes, answers = sums["votes"].to_numpy() / MILLION, sums["answers"].to_numpy()
     low, high = wilson(np.clip(votes, 0, answers), answers, level)
-    columns = (sums["image"], votes / answers, low, high, answers)
-    return [
-        ImageRating(image, float(value), float(below), float(above), int(number))
-        for image, value, below, above, number in zip(*columns, strict=True)
-    ]
+    return sums.select("image", "answers").with_columns(
+        value=pl.Series(votes / answers), low=pl.Series(low), high=pl.Series(high)
+    )
 
 
-RATINGS = {
+MILLION = 1_000_000
+
+RATINGS: Mapping[str, Callable[[pl.LazyFrame, float], pl.LazyFrame | pl.DataFrame]] = {
     "share": _complements,
     "preference": _preferences,
     "mean": _means,
@@ -198,7 +217,3 @@ def _example(
         alt=f"{image['generator']}: {prompt}" if prompt else f"an image of {image['generator']}",
         source=thumbnail(folder / str(image["path"]), background),
     )
-
-
-def _or(value: float | None, instead: float) -> float:
-    return instead if value is None else value

@@ -60,7 +60,7 @@ class LabelErrors:
 
 def find_label_errors(
     question: str,
-    labels: pl.DataFrame,
+    labels: pl.LazyFrame,
     images: pl.DataFrame,
     prompts: Mapping[str, str],
     folder: Path,
@@ -68,14 +68,21 @@ def find_label_errors(
 ) -> LabelErrors | None:
     """The likely label errors of a question; ``None`` where no label was examined."""
     examined = labels.filter((pl.col("question") == question) & pl.col("doubt").is_not_null())
-    if examined.is_empty():
+    differs = pl.col("suggested").is_not_null() & (pl.col("suggested") != pl.col("choice"))
+    counts = examined.select(pl.len(), errors=differs.fill_null(value=False).sum()).collect(engine="streaming")
+    number, total = counts.row(0)
+    if not number:
         return None
-    errors = examined.filter(pl.col("suggested").is_not_null() & (pl.col("suggested") != pl.col("choice")))
-    worst = errors.sort("doubt", "image", "other", "word", descending=[True, False, False, False]).head(MOST)
+    worst = (
+        examined.filter(differs)
+        .sort("doubt", "image", "other", "word", descending=[True, False, False, False])
+        .head(MOST)
+        .collect(engine="streaming")
+    )
     shown_images = [name for column in ("image", "other") for name in worst[column] if name is not None]
     about = {row["image"]: row for row in images.filter(pl.col("image").is_in(shown_images)).to_dicts()}
     described = tuple(_label_error(row, about, prompts, folder, background) for row in worst.to_dicts())
-    return LabelErrors(described, errors.height, examined.height)
+    return LabelErrors(described, total, number)
 
 
 def _label_error(

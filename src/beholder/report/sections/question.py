@@ -114,7 +114,14 @@ def build_question_part(
         heatmaps=None
         if marked is None
         else build_heatmaps(
-            marked, order, tables.labels, tables.images, prompts, tables.regions, folder, background
+            marked,
+            order,
+            tables.labels.filter(pl.col("question") == question.name).collect(),
+            tables.images,
+            prompts,
+            tables.regions,
+            folder,
+            background,
         ),
         label_errors=find_label_errors(question.name, labels, tables.images, prompts, folder, background),
         no_boards=None if headlines else _why_no_boards(pool, tables),
@@ -136,7 +143,7 @@ def _staircases(
     used = [rater.name for rater in pool.used]
     level = headlines[0].level if headlines else 0.95
     staircases = build_staircases(
-        question.name, tables.thresholds, tables.judged, used, [*headlines, *secondary], level
+        question.name, tables.thresholds, tables.exposures, used, [*headlines, *secondary], level
     )
     if staircases is None or not staircases.generators:
         return None
@@ -152,7 +159,7 @@ def _staircases(
 
 
 def _why_no_boards(pool: RaterPool, tables: Inputs) -> str:
-    published = tables.labels.filter(pl.col("question") == pool.question)
+    published = tables.labels.filter(pl.col("question") == pool.question).head(1).collect()
     if not pool.took_part and published.is_empty():
         return "Nobody has taken part yet."
     if (tables.images["generator"] == UNKNOWN).all() and (pool.used or not pool.raters):

@@ -60,7 +60,7 @@ def build_rich_models(study: Study, tables: Inputs, folder: Path) -> tuple[RichM
         question.name,
         tuple(aspect.name for aspect in question.aspects),
         question.scale(),
-        tables.labels.filter(pl.col("question") == question.name),
+        tables.labels.filter(pl.col("question") == question.name).collect(),
         open_regions(store) if store.has("regions") else None,
     )
     by_model: dict[str, list[Path]] = {}

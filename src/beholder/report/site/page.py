@@ -12,7 +12,7 @@ from beholder.report.charts.learning import loss_chart, measure_chart
 from beholder.report.charts.metrics import TINTS as METRIC_TINTS
 from beholder.report.charts.metrics import WORDS as METRIC_WORDS
 from beholder.report.charts.metrics import metrics_chart
-from beholder.report.charts.raters import exclusion_shapes, raters_chart
+from beholder.report.charts.raters import MOST_DOTS, exclusion_shapes, raters_chart
 from beholder.report.charts.screening import screening_chart
 from beholder.report.sections.question import QuestionPart, build_question_part
 from beholder.report.sections.rich_models import RichModel, build_rich_models
@@ -111,7 +111,7 @@ def compose(study: Study, tables: Inputs, folder: Path) -> Page:
     generators = list(dict.fromkeys(row.generator for board in leading for row in board.rows))
     marks = generator_marks(generators)
     aspects = {question.name: KINDS[question.kind].aspects(question) for question in study.questions}
-    accuracy = accuracies(tables.judged, tables.totals)
+    accuracy = accuracies(tables.checkable, tables.totals)
     pools = build_pools(aspects, tables.sessions, tables.raters, tables.agreement, true_raters, accuracy)
     pool_of = {pool.question: pool for pool in pools}
     checks = build_board_checks(tables.board_marks, tables.dose_responses, tables.dose_steps, tables.chroma)
@@ -187,7 +187,7 @@ def render(page: Page, provenance: str, stills: dict[str, str]) -> str:
         "correlation": format_correlation,
     }
     environment.globals |= {"metric_words": METRIC_WORDS, "metric_tints": METRIC_TINTS}
-    environment.globals |= {"powered_findings": write_powered_findings}
+    environment.globals |= {"powered_findings": write_powered_findings, "most_dots": MOST_DOTS}
     return environment.get_template("report.html.j2").render(
         page=page,
         provenance=provenance,

@@ -20,10 +20,12 @@ class Accuracy:
         return self.right / self.answers
 
 
-def accuracies(judged: pl.DataFrame, totals: pl.DataFrame) -> dict[tuple[str, str], Accuracy]:
-    """Accuracy by question and rater; ``judged`` has one row per answer, ``totals`` is the table of that name."""
-    answered = judged.group_by("question", "rater").agg(
-        right=pl.col("right").sum().cast(pl.Int64), answers=pl.len().cast(pl.Int64)
+def accuracies(checkable: pl.LazyFrame, totals: pl.DataFrame) -> dict[tuple[str, str], Accuracy]:
+    """Accuracy by question and rater: ``checkable`` has one row per answer, ``totals`` is the table so named."""
+    answered = (
+        checkable.group_by("question", "rater")
+        .agg(right=pl.col("right").sum().cast(pl.Int64), answers=pl.len().cast(pl.Int64))
+        .collect(engine="streaming")
     )
     timed = pl.col("seconds").is_not_null().all()
     counted = totals.group_by("question", "rater").agg(

@@ -23,7 +23,7 @@ class HitRate:
     """What the confidence interval resamples."""
 
 
-def build_hits(board: Board, labels: pl.DataFrame, images: pl.DataFrame) -> tuple[HitRate, ...]:
+def build_hits(board: Board, labels: pl.LazyFrame, images: pl.DataFrame) -> tuple[HitRate, ...]:
     """Hit rates of the generators (1 less the pass rate), then false alarms, the mean over real images."""
     rates = [
         HitRate(
@@ -39,7 +39,9 @@ def build_hits(board: Board, labels: pl.DataFrame, images: pl.DataFrame) -> tupl
     ]
     real = (
         labels.filter((pl.col("question") == board.question) & (pl.col("method") == "credit"))
-        .join(images.filter("real").select("image"), on="image", how="semi")["value"]
+        .join(images.lazy().filter("real").select("image"), on="image", how="semi", maintain_order="left")
+        .select("value")
+        .collect()["value"]
         .to_numpy()
     )
     if len(real):

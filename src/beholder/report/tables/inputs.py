@@ -15,7 +15,6 @@ READ = (
     "sessions",
     "totals",
     "raters",
-    "labels",
     "thresholds",
     "agreement",
     "ratings",
@@ -43,7 +42,8 @@ class Inputs:
     sessions: pl.DataFrame
     totals: pl.DataFrame
     raters: pl.DataFrame
-    labels: pl.DataFrame
+    labels: pl.LazyFrame
+    """There may be more than memory holds, so only the columns and rows that are shown are read."""
     thresholds: pl.DataFrame
     agreement: pl.DataFrame
     ratings: pl.DataFrame
@@ -62,8 +62,10 @@ class Inputs:
     true_ratings: pl.DataFrame | None
     synthetic: bool
     """Whether the images come from a synthetic world, which knows their flaws."""
-    judged: pl.DataFrame
-    """Judgements that are right or wrong: ``question, rater, session, block, position, ms, right``."""
+    checkable: pl.LazyFrame
+    """Judgements that are right or wrong: ``question, rater, right``."""
+    exposures: pl.DataFrame
+    """Those of questions with staircases: ``question, rater, session, block, position, ms, right``."""
     chroma: pl.DataFrame
     """Mean chroma of generated images, where it was measured: ``generator`` and ``score``."""
     regions: Path
@@ -86,7 +88,9 @@ def read_inputs(folder: Path) -> Inputs:
         true_raters=true_tables.get("raters"),
         true_ratings=true_tables.get("ratings"),
         synthetic=truth.has("scores"),
-        judged=_judged(store),
+        labels=store.scan("labels"),
+        checkable=_checkable(store).select("question", "rater", "right"),
+        exposures=_exposures(store, rest["thresholds"]["question"].unique().to_list()),
         chroma=_chroma(store),
         regions=store.path("regions"),
     )
@@ -98,17 +102,24 @@ def _chroma(store: Store) -> pl.DataFrame:
     return scores.join(generated, on="image", maintain_order="left").select("generator", "score")
 
 
-def _judged(store: Store) -> pl.DataFrame:
+def _checkable(store: Store) -> pl.LazyFrame:
+    """Judgements that are right or wrong."""
+    checkable = (pl.col("value_kind") == "detection") & pl.col("expected").is_not_null()
+    return store.scan("judgements").filter(checkable).with_columns(right=pl.col("value") == pl.col("expected"))
+
+
+def _exposures(store: Store, questions: list[str]) -> pl.DataFrame:
+    """Judgements of questions with staircases, with the places of their trials."""
     shape = {"question": pl.String, "rater": pl.String, "session": pl.String, "block": pl.Int64}
     shape |= {"position": pl.Int64, "ms": pl.Float64, "right": pl.Boolean}
-    checkable = (pl.col("value_kind") == "detection") & pl.col("expected").is_not_null()
-    judgements = store.read_or_empty("judgements").filter(checkable)
-    if judgements.is_empty():
+    if not questions:
         return pl.DataFrame(schema=shape)
+    trials = store.scan("trials").filter(pl.col("question").is_in(questions)).select("trial", "block", "position")
     return (
-        judgements.join(
-            store.read("trials").select("trial", "block", "position"), on="trial", maintain_order="left"
-        )
-        .with_columns(ms="exposure_ms", right=pl.col("value") == pl.col("expected"))
+        _checkable(store)
+        .filter(pl.col("question").is_in(questions))
+        .join(trials, on="trial", maintain_order="left")
+        .with_columns(ms="exposure_ms")
         .select(pl.col(name).cast(kind) for name, kind in shape.items())
+        .collect()
     )

@@ -10,7 +10,7 @@ RATERS = "raters"
 LABEL = ["question", "aspect", "method", "image", "other"]
 
 
-def with_model_doubts(labels: pl.DataFrame, label_errors: pl.DataFrame) -> pl.DataFrame:
+def with_model_doubts(labels: pl.LazyFrame, label_errors: pl.DataFrame) -> pl.LazyFrame:
     """The labels with the doubts of trained models added to those from the raters' own answers.
 
     ``doubted_by`` names every source that suggests another label. ``doubt`` and ``suggested`` stay the raters'
@@ -22,8 +22,10 @@ def with_model_doubts(labels: pl.DataFrame, label_errors: pl.DataFrame) -> pl.Da
         doubted_by=pl.when(by_raters).then(pl.lit(RATERS)), _by_raters=by_raters, _largest=pl.lit(0.0)
     )
     for (model,), errors in sorted(label_errors.partition_by("model", as_dict=True).items()):
-        own = errors.filter(pl.col("suggested").is_not_null()).select(
-            *LABEL, _doubt="doubt", _suggested="suggested", _model=pl.lit(f"{model}{OUT_OF_FOLD}")
+        own = (
+            errors.lazy()
+            .filter(pl.col("suggested").is_not_null())
+            .select(*LABEL, _doubt="doubt", _suggested="suggested", _model=pl.lit(f"{model}{OUT_OF_FOLD}"))
         )
         larger = ~pl.col("_by_raters") & (pl.col("_doubt") > pl.col("_largest"))
         doubted = (

@@ -1,15 +1,16 @@
 """Every image with all that is known of it: votes, marks, skips, labels and scores, as compact rows for a page."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
 import polars as pl
 
 from beholder.formats.imported import UNKNOWN
 from beholder.judgements.coding import PAIRED
+from beholder.report.tables.disagreement import disagreements
 from beholder.study.kinds.catalogue import kind_of
 from beholder.study.study import Study
 from beholder.tables.stages import REPORT
@@ -17,6 +18,9 @@ from beholder.tables.store import Store
 
 LABELS = {"share": "called generated", "mean": "mean", "published-mean": "mean", "credit": "credit from presses"}
 """Methods of labels that are shown of an image, with what the number is."""
+
+AT_A_TIME = 2_000_000
+"""Judgements of which disagreement is computed at a time, to bound memory."""
 
 DIGITS = 4
 """Significant digits of a number, to keep the page small."""
@@ -72,11 +76,13 @@ class SingleImages:
     aspects: list[Row]
     """Question, aspect, kind of value, lowest and highest value."""
     images: list[ImageRecord]
+    total: int
+    """Images of the study, of which a large one has only some on the page."""
 
     def plain(self) -> dict[str, object]:
         """As JSON has it, an image being a list of its fields in order."""
         names = [own.name for own in fields(ImageRecord)]
-        rest = {own.name: getattr(self, own.name) for own in fields(self) if own.name != "images"}
+        rest = {own.name: getattr(self, own.name) for own in fields(self) if own.name not in ("images", "total")}
         return rest | {"images": [[getattr(image, name) for name in names] for image in self.images]}
 
 
@@ -85,13 +91,20 @@ def build_single_images(
     folder: Path,
     generators: Iterable[str],
     comments: Mapping[tuple[str, str], str] | None = None,
+    *,
+    bounds: "Bounds | None" = None,
 ) -> SingleImages:
     """The images that raters were to judge, in the order of the table; ``generators`` are listed first.
 
-    ``comments``, by rater and trial, are in the database of the study and in none of its tables.
+    ``comments``, by rater and trial, are in the database of the study and in none of its tables. A study beyond
+    ``bounds`` has some of its images here, and only their judgements are read.
     """
-    store = Store(folder).within(REPORT)
-    images = store.read("images").filter(~pl.col("gold"))
+    store, bounds = Store(folder).within(REPORT), Bounds() if bounds is None else bounds
+    every = store.read("images").filter(~pl.col("gold"))
+    aspects = _Aspects(study)
+    judgements = store.scan("judgements")
+    shown = _shown_images(every, judgements, aspects, bounds)
+    images, some = shown.images, shown.images.height < every.height
     texts = dict(store.read_or_empty("prompts").select("prompt", "text").iter_rows())
     makers, prompts, raters, scorers = Names(), Names(), Names(), Names()
     for generator in generators:
@@ -104,18 +117,19 @@ def build_single_images(
             real=row["real"],
             prompt=prompts.index(texts[row["prompt"]]) if row["prompt"] in texts else None,
             style=row["style"],
+            disagreement=shown.disagreement.get(row["image"]),
         )
         for row in images.iter_rows(named=True)
     }
     place = {image: number for number, image in enumerate(records)}
-    judgements = store.read_or_empty("judgements")
-    aspects = _add_votes(records, judgements, place, raters, study)
+    own = pl.col("image").is_in(images["image"].implode()) if some else pl.lit(value=True)
+    either = own | pl.col("other").is_in(images["image"].implode()) if some else own
+    _add_votes(records, judgements.filter(either), place, raters, aspects)
     _add_marks(records, store, raters, aspects)
     _add_skips(records, store, raters, comments)
-    _add_labels(records, store.read_or_empty("labels"), aspects)
-    for scorer, aspect, image, score in (
-        store.read_or_empty("scores").select("scorer", "aspect", "image", "score").iter_rows()
-    ):
+    _add_labels(records, store.scan("labels").filter(own), aspects)
+    scores = store.scan("scores").filter(own).select("scorer", "aspect", "image", "score").collect()
+    for scorer, aspect, image, score in scores.iter_rows():
         if image in records:
             records[image].scores.append([scorers.index(f"{scorer}: {aspect}"), _short(score)])
     return SingleImages(
@@ -125,7 +139,48 @@ def build_single_images(
         scorers=list(scorers.order),
         aspects=[list(aspect) for aspect in aspects.rows],
         images=list(records.values()),
+        total=every.height,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a page holds at most: a browser has to read it."""
+
+    images: int = 20_000
+    judgements: int = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownImages:
+    images: pl.DataFrame
+    disagreement: Mapping[str, float]
+
+
+def _shown_images(
+    images: pl.DataFrame, judgements: pl.LazyFrame, aspects: "_Aspects", bounds: Bounds
+) -> _ShownImages:
+    """All images of a study within bounds; else those on which raters are most divided, and an even sample.
+
+    Half of the places are for the former. The images are in the order of their table.
+    """
+    words = ("question", "aspect", "value_kind")
+    kinds = judgements.select(words).group_by(words, maintain_order=True).agg(judgements=pl.len()).collect()
+    for question, aspect, value_kind, _ in kinds.iter_rows():
+        aspects.index(question, aspect, value_kind)
+    total = int(kinds["judgements"].sum())
+    scales = {(row[0], row[1]): (row[3], row[4]) for row in aspects.rows}
+    divided = disagreements(judgements, scales, parts=max(-(-total // AT_A_TIME), 1))
+    proportion = min(1.0, bounds.images / max(images.height, 1), bounds.judgements / max(total, 1))
+    places = int(images.height * proportion)
+    if places < images.height:
+        most = images.join(divided, on="image").sort("disagreement", "image", descending=[True, False])
+        first = most.head(places // 2)["image"]
+        rest = images.filter(~pl.col("image").is_in(first.implode()))
+        others = rest["image"].gather(np.linspace(0, rest.height - 1, places - len(first)).astype(int))
+        images = images.filter(pl.col("image").is_in(pl.concat([first, others]).implode()))
+        divided = divided.join(images.select("image"), on="image", how="semi")
+    return _ShownImages(images, dict(divided.iter_rows()))
 
 
 @dataclass(slots=True)
@@ -155,64 +210,23 @@ def _address(path: str) -> str:
 
 def _add_votes(
     records: Mapping[str, ImageRecord],
-    judgements: pl.DataFrame,
+    judgements: pl.LazyFrame,
     place: Mapping[str, int],
     raters: Names,
-    study: Study,
-) -> _Aspects:
+    aspects: _Aspects,
+) -> None:
     """Add every judgement to its image; one of a pair also to the other image, the other way round."""
-    aspects = _Aspects(study)
-    used: dict[tuple[str, int], list[tuple[float, int | None]]] = defaultdict(list)
     columns = ("question", "aspect", "value_kind", "rater", "image", "other", "value", "used")
-    for question, aspect, value_kind, rater, image, other, value, counts in judgements.select(columns).iter_rows():
+    rows = judgements.select(columns).collect().iter_rows()
+    for question, aspect, value_kind, rater, image, other, value, counts in rows:
         number, who = aspects.index(question, aspect, value_kind), raters.index(rater)
         sides = [(image, other, value)]
         if value_kind in PAIRED:
             sides.append((other, image, -value))
         for own, rival, own_value in sides:
-            if own not in records:
-                continue
-            against = place.get(rival) if rival is not None else None
-            records[own].votes.append([number, who, _short(own_value), against, int(counts)])
-            if counts:
-                used[own, number].append((own_value, against))
-    shares: dict[str, list[float]] = defaultdict(list)
-    for (image, number), answers in used.items():
-        share = _disagreement(answers, *aspects.rows[number][2:5])
-        if share is not None:
-            shares[image].append(share)
-    for image, of_aspects in shares.items():
-        records[image].disagreement = round(sum(of_aspects) / len(of_aspects), 3)
-    return aspects
-
-
-def _disagreement(
-    answers: list[tuple[float, int | None]], value_kind: str, low: float, high: float
-) -> float | None:
-    """Of one aspect of an image; ``None`` where no two raters judged the same."""
-    if value_kind in PAIRED:
-        by_rival: dict[int | None, list[float]] = defaultdict(list)
-        for value, rival in answers:
-            by_rival[rival].append(0.5 if value == 0 else float(value > 0))
-        groups = [group for group in by_rival.values() if len(group) > 1]
-        total = sum(len(group) for group in groups)
-        return sum(len(group) * _divided(group, 0.0, 1.0) for group in groups) / total if total else None
-    values = [value for value, _ in answers]
-    if value_kind == "category":
-        most = max(values.count(value) for value in values)
-        return 1 - most / len(values) if len(values) > 1 else None
-    if value_kind == "rank":
-        low, high = min(values), max(values)
-    return _divided(values, low, high) if len(values) > 1 else None
-
-
-def _divided(values: list[float], low: float, high: float) -> float:
-    """The standard deviation of values, 1 where one half is at either end of the scale."""
-    if high <= low:
-        return 0.0
-    mean = sum(values) / len(values)
-    variance = sum((value - mean) ** 2 for value in values) / len(values)
-    return float(min(2 * variance**0.5 / (high - low), 1.0))
+            if own in records:
+                against = place.get(rival) if rival is not None else None
+                records[own].votes.append([number, who, _short(own_value), against, int(counts)])
 
 
 def _add_marks(records: Mapping[str, ImageRecord], store: Store, raters: Names, aspects: _Aspects) -> None:
@@ -221,7 +235,7 @@ def _add_marks(records: Mapping[str, ImageRecord], store: Store, raters: Names, 
     if marks.is_empty():
         return
     who = store.read("sessions").select("session", "rater", "question")
-    of_trial = store.read("trials").select("trial", _image=pl.col("images").list.first())
+    of_trial = _trials(store, marks).select("trial", _image=pl.col("images").list.first())
     joined = marks.join(who, on="session").join(of_trial, on="trial")
     columns = ("question", "aspect", "rater", "kind", pl.coalesce("image", "_image"), "x", "y", "word")
     for question, aspect, rater, kind, image, x, y, word in joined.select(columns).iter_rows():
@@ -240,20 +254,27 @@ def _add_skips(
     skips = store.read_or_empty("skips")
     if skips.is_empty():
         return
-    by_image = skips.join(store.read("trials").select("trial", "images"), on="trial").explode("images")
+    by_image = skips.join(_trials(store, skips), on="trial").explode("images")
     for rater, trial, reason, image in by_image.select("rater", "trial", "reason", "images").iter_rows():
         if image in records:
             comment = [] if comments is None else [comments.get((rater, trial), "")]
             records[image].skips.append([raters.index(rater), reason, *comment])
 
 
-def _add_labels(records: Mapping[str, ImageRecord], labels: pl.DataFrame, aspects: _Aspects) -> None:
+def _trials(store: Store, rows: pl.DataFrame) -> pl.DataFrame:
+    """The images of the trials that some rows are of."""
+    own = rows.lazy().select("trial").unique()
+    return store.scan("trials").select("trial", "images").join(own, on="trial", how="semi").collect()
+
+
+def _add_labels(records: Mapping[str, ImageRecord], labels: pl.LazyFrame, aspects: _Aspects) -> None:
     """Add the labels; the confidence interval of a mean ends with the scale, which a t interval does not know."""
     of_images = labels.filter(
         pl.col("method").is_in(list(LABELS)) & pl.col("word").is_null() & pl.col("other").is_null()
     )
     columns = ("question", "aspect", "method", "image", "value", "low", "high", "answers")
-    for question, aspect, method, image, value, low, high, answers in of_images.select(columns).iter_rows():
+    rows = of_images.select(columns).collect().iter_rows()
+    for question, aspect, method, image, value, low, high, answers in rows:
         if image not in records:
             continue
         number = aspects.index(question, aspect)

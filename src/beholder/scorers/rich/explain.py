@@ -94,12 +94,44 @@ def explain(
     """
     if len(sources) != len(prompts):
         raise ValueError(f"{len(sources)} images need as many prompts, or None; found {len(prompts)}")
+    part = explain_part(
+        sources,
+        prompts,
+        members,
+        rater_feedback=rater_feedback,
+        background=background,
+        workers=workers,
+        progress=progress,
+    )
+    return explanations_of([part], skip_broken=skip_broken)
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedPart:
+    """The feedback on some images, and what is wrong with the others."""
+
+    explained: tuple[Explained, ...]
+    without_prompt: tuple[str, ...]
+    broken: tuple[BrokenImage, ...]
+
+
+def explain_part(
+    sources: Sequence[ImageSource],
+    prompts: Sequence[str | None],
+    members: Sequence[Member],
+    *,
+    rater_feedback: RaterFeedback | None,
+    background: str,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> ExplainedPart:
+    """Predict feedback on some of the images, whatever is wrong with others."""
     workers = max(min(workers or min(os.cpu_count() or 1, MAX_WORKERS), len(sources)), 1)
     size = batch_size(len(sources), workers, BATCH)
-    parts: list[_Part] = []
+    parts: list[_Batch] = []
     broken: list[BrokenImage] = []
 
-    def explain_batch(images: Sequence[DecodedImage]) -> _Part:
+    def explain_batch(images: Sequence[DecodedImage]) -> _Batch:
         return _explain_batch(images, prompts, members, rater_feedback)
 
     done = 0
@@ -113,8 +145,18 @@ def explain(
             done += count
             if progress:
                 progress(done, len(sources))
-    _check(parts, broken, skip_broken=skip_broken)
-    return Explanations(tuple(explained for part in parts for explained in part.explained), tuple(broken))
+    return ExplainedPart(
+        tuple(explained for part in parts for explained in part.explained),
+        tuple(name for part in parts for name in part.without_prompt),
+        tuple(broken),
+    )
+
+
+def explanations_of(parts: Sequence[ExplainedPart], *, skip_broken: bool) -> Explanations:
+    """Return the feedback of all parts, or the error that lists what is wrong with any image."""
+    broken = tuple(image for part in parts for image in part.broken)
+    _check([name for part in parts for name in part.without_prompt], broken, skip_broken=skip_broken)
+    return Explanations(tuple(explained for part in parts for explained in part.explained), broken)
 
 
 def _misaligned(feedback: ImageFeedback, image: Explained) -> str:
@@ -134,13 +176,13 @@ class _PromptedImage:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _Batch:
     explained: list[Explained]
     without_prompt: list[str]
 
 
-def _check(parts: Sequence[_Part], broken: Sequence[BrokenImage], *, skip_broken: bool) -> None:
-    faults = [f"{name}: has no prompt" for part in parts for name in part.without_prompt]
+def _check(without_prompt: Sequence[str], broken: Sequence[BrokenImage], *, skip_broken: bool) -> None:
+    faults = [f"{name}: has no prompt" for name in without_prompt]
     advice = "Give prompts with --prompt or --prompts, or a study that has them with --study." if faults else ""
     if broken and not skip_broken:
         faults += [f"{broken_image.name}: {broken_image.reason}" for broken_image in broken]
@@ -154,7 +196,7 @@ def _explain_batch(
     prompts: Sequence[str | None],
     members: Sequence[Member],
     rater_feedback: RaterFeedback | None,
-) -> _Part:
+) -> _Batch:
     prompted: list[_PromptedImage] = []
     without_prompt: list[str] = []
     for decoded in images:
@@ -166,14 +208,14 @@ def _explain_batch(
         else:
             prompted.append(_PromptedImage(decoded, text, study_image))
     if not prompted:
-        return _Part([], without_prompt)
+        return _Batch([], without_prompt)
     pixels, texts = [image.decoded.image for image in prompted], [image.prompt for image in prompted]
     batches = [(member.feedback(pixels, texts), member.half_widths) for member in members]
     explained = []
     for index, image in enumerate(prompted):
         models = [feedback_of_image(batch, index, half_widths) for batch, half_widths in batches]
         explained.append(_explained(image, combine_feedback(models), rater_feedback))
-    return _Part(explained, without_prompt)
+    return _Batch(explained, without_prompt)
 
 
 def _explained(image: _PromptedImage, model: ImageFeedback, rater_feedback: RaterFeedback | None) -> Explained:

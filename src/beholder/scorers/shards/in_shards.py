@@ -51,18 +51,22 @@ def score_in_shards(
     skip_broken: bool = False,
     progress: Progress | None = None,
 ) -> Scores:
-    """Return the scores of all images; answers of shards are kept in ``folder``, where one is given."""
+    """Return the scores of all images; answers of shards are kept in ``folder``, where one is given.
+
+    Besides the sources, no more stays in memory than numbers: names are those of the sources.
+    """
     parts: list[Arrays] = []
-    for answer in answers_of(engine, sources, prompts, judges, folder=folder, progress=progress):
-        parts.append(answer)
+    names: list[str] = []
+    for shard, answer in answers_of(engine, sources, prompts, judges, folder=folder, progress=progress):
+        own = {source.name: source.name for source in shard.sources}
+        names += [own[name] for name in answer[NAMES].tolist()]
+        parts.append({name: array for name, array in answer.items() if name != NAMES})
     broken = broken_in(parts)
     if broken and not skip_broken:
         raise ImageError("images", [f"{image.name}: {image.reason}" for image in broken])
-    together = {
-        name: np.concatenate([part[name] for part in parts]) for name in (NAMES, PROMPTED, *judges.scorers)
-    }
+    together = {name: np.concatenate([part[name] for part in parts]) for name in (PROMPTED, *judges.scorers)}
     return Scores(
-        tuple(together[NAMES].tolist()),
+        tuple(names),
         {name: np.asarray(together[name], np.float64) for name in judges.scorers},
         broken,
         np.asarray(together[PROMPTED], np.bool_),
@@ -82,8 +86,8 @@ def answers_of(
     *,
     folder: Path | None = None,
     progress: Progress | None = None,
-) -> Iterator[Arrays]:
-    """Yield the answer of every shard, in order: scores by scorer, and what was broken."""
+) -> Iterator[tuple[Shard, Arrays]]:
+    """Yield every shard in order with its answer: scores by scorer, and what was broken."""
     shards = [
         Shard(tuple(sources[start : start + SHARD]), tuple(prompts[start : start + SHARD]))
         for start in range(0, len(sources), SHARD)
@@ -94,7 +98,7 @@ def answers_of(
         done += len(shard.sources)
         if progress:
             progress(done, len(sources))
-        yield answer
+        yield shard, answer
 
 
 def judge(judges: Judges, shard: Shard) -> Arrays:
@@ -102,7 +106,7 @@ def judge(judges: Judges, shard: Shard) -> Arrays:
     scores = score(
         shard.sources,
         shard.prompts,
-        _loaded(judges),
+        loaded_scorers(judges),
         background=judges.background,
         skip_broken=True,
         workers=1,
@@ -126,14 +130,15 @@ def broken_in(answers: Sequence[Arrays]) -> tuple[BrokenImage, ...]:
 
 
 @lru_cache(maxsize=1)
-def _loaded(judges: Judges) -> list[Scorer]:
+def loaded_scorers(judges: Judges) -> list[Scorer]:
+    """Return the scorers; those that were loaded last stay in memory."""
     weights: Mapping[str, str] = dict(judges.weights)
     return [load_scorer(name, weights, judges.device) for name in judges.scorers]
 
 
 def _key(judges: Judges, shard: Shard) -> str:
     """Return all that an answer depends on: scorers with their weights, and the images' bytes."""
-    identities = [scorer.identity for scorer in _loaded(judges)]
+    identities = [scorer.identity for scorer in loaded_scorers(judges)]
     hashes = [source.load()[0].hex() for source in shard.sources]
     names = [source.name for source in shard.sources]
     return repr((identities, judges.background, names, hashes, shard.prompts))

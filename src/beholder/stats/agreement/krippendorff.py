@@ -50,7 +50,8 @@ def krippendorff_alpha(
     drops out of the replicate.
     """
     judged = pairable(long_answers(raters, items, values, rater_count=weights.shape[-1]))
-    categories, category = np.unique(judged.values, return_inverse=True)
+    categories = np.unique(judged.values)
+    category = np.searchsorted(categories, judged.values)
     _check(len(categories), len(judged.items) > 0)
     alpha = alpha_of_weights(judged, category, len(categories), _disagreement(categories, scale))
     estimate = agreement_estimate(judged, weights, alpha, level=level)

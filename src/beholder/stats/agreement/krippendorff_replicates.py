@@ -29,7 +29,7 @@ Product = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 _BLOCK = 100_000  # elements of the largest array held at a time: few enough to stay in the cache
 _FEWEST = 16  # replicates done at a time, however many items there are, …
-_MOST = 2**24  # … unless the largest array would have more elements than this
+_MOST = 2**23  # … unless the largest array would have more elements than this
 _DENSE = 0.25  # proportion of entries above which a dense product is faster than a sparse one
 
 
@@ -44,7 +44,7 @@ class Answered:
     items: int
     rater_count: int
     kinds: int  # distinct values
-    item: NDArray[np.int64]  # (answers,) 0 … items − 1
+    item: NDArray[np.integer]  # (answers,) 0 … items − 1
     rater: NDArray[np.int64]  # (answers,)
     kind: NDArray[np.int64]  # (answers,) 0 … kinds − 1
     panel: NDArray[np.int64]  # (items,) ascending
@@ -160,22 +160,20 @@ def chance_corrected(
 def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> Answered:
     panel_of = _panels(answers)  # (items in ascending order,)
     order = np.argsort(panel_of, kind="stable")
-    place = np.empty(len(order), np.int64)
+    place = np.empty(len(order), _index_type(len(order)))
     place[order] = np.arange(len(order))
-    item = place[np.unique(answers.items, return_inverse=True)[1]]
+    item = place[_numbered(answers.items, answers.item_count)[1]]
     first = np.searchsorted(panel_of[order], np.arange(int(panel_of.max()) + 1))
-    held, use = np.unique(kind * answers.rater_count + answers.raters, return_inverse=True)
+    held, use = _numbered(kind * answers.rater_count + answers.raters, kinds * answers.rater_count)
     use_kind, use_rater = np.divmod(held, answers.rater_count)
-    panel = np.searchsorted(first, item, side="right") - 1  # (answers,)
     is_first = np.zeros(len(order), np.bool_)
     is_first[first] = True
+    panel_at = (np.cumsum(is_first) - 1).astype(_index_type(len(first)))  # (items,)
+    panel = panel_at[item]  # (answers,)
     in_first = is_first[item]  # the answers to one item of each panel
     by_rater = _product(panel[in_first], answers.raters[in_first], (len(first), answers.rater_count))
+    del in_first
     by_use = _product(item, use, (len(order), len(held)))
-    keys = use * len(first) + panel
-    del use, panel, in_first
-    pairs, times = np.unique(keys, return_counts=True)
-    del keys
     return Answered(
         items=len(order),
         rater_count=answers.rater_count,
@@ -188,22 +186,42 @@ def _answered(answers: LongAnswers, kind: NDArray[np.integer], kinds: int) -> An
         use_kind=use_kind,
         by_rater=by_rater,
         by_use=by_use,
-        to_use=_product(*np.divmod(pairs, len(first)), (len(held), len(first)), times.astype(np.float64)),
+        to_use=_counts(use, panel, (len(held), len(first))),
     )
 
 
 def _panels(answers: LongAnswers) -> NDArray[np.int64]:
     """Return a number for each item, in ascending order, that is the same where the raters are the same."""
     order = np.lexsort((answers.raters, answers.items))
-    raters, items = answers.raters[order], answers.items[order]
-    starts = np.flatnonzero(np.diff(items, prepend=-1))
+    raters = answers.raters.astype(_index_type(answers.rater_count))[order]
+    starts = np.flatnonzero(np.diff(answers.items[order], prepend=-1))
+    del order
     panel_numbers: dict[bytes, int] = {}
-    ends = [*starts[1:].tolist(), len(items)]
+    ends = [*starts[1:].tolist(), len(raters)]
     panels = [
         panel_numbers.setdefault(raters[a:z].tobytes(), len(panel_numbers))
         for a, z in zip(starts.tolist(), ends, strict=True)
     ]
     return np.array(panels, np.int64)
+
+
+def _index_type(size: int) -> type[np.int32 | np.int64]:
+    """Return the smaller type of integers that numbers so many: of many answers, every byte counts."""
+    return np.int32 if size <= np.iinfo(np.int32).max else np.int64
+
+
+def _numbered(keys: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.integer]]:
+    """Return the distinct keys, which are below ``size``, in ascending order, and the place of each key there.
+
+    Where the keys are dense, a table saves sorting them.
+    """
+    if size > 4 * len(keys):
+        distinct, places = np.unique(keys, return_inverse=True)
+        return distinct, places
+    distinct = np.flatnonzero(np.bincount(keys, minlength=size))
+    table = np.zeros(size, _index_type(len(distinct)))
+    table[distinct] = np.arange(len(distinct))
+    return distinct, table[keys]
 
 
 def _weighted(answered: Answered, weights: NDArray[np.float64]) -> Weighted:
@@ -243,9 +261,17 @@ def _given(answered: Answered) -> list[Product]:
     return [_product(answered.item[those], answered.rater[those], shape) for those in here]
 
 
+def _counts(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[int, int]) -> Product:
+    """Return the product with how often each row occurs with each column."""
+    if len(rows) < _DENSE * shape[0] * shape[1]:
+        return _product(rows, columns, shape)  # which adds up what occurs several times
+    pairs, times = np.unique(rows.astype(np.int64) * shape[1] + columns, return_counts=True)
+    return _product(*np.divmod(pairs, shape[1]), shape, times.astype(np.float64))
+
+
 def _product(
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
+    rows: NDArray[np.integer],
+    columns: NDArray[np.integer],
     shape: tuple[int, int],
     entries: NDArray[np.float64] | None = None,
 ) -> Product:
