@@ -21,6 +21,7 @@ from beholder.improve.labelled import labelled_pictures
 from beholder.improve.pictures import study_pictures
 from beholder.improve.selection import ScoreThreshold, best_of, choose_threshold
 from beholder.improve.truth import true_aspect, true_score
+from beholder.improve.unseen import not_trained_on
 from beholder.simulate.painter import GroundTruth
 from beholder.study.study import load_study
 
@@ -95,7 +96,8 @@ def run_filter(
     other = None if held_out is None else _score(held_out, images, texts, say, "held-out scores").reshape(shape)
     chosen = best_of(own)
     say("labelled images", 0, 1)
-    labelled = labelled_pictures(improvement.study, critic.aspect, study_pictures(improvement.study))
+    unseen = not_trained_on(improvement.study, study_pictures(improvement.study), (critic, held_out))
+    labelled = labelled_pictures(improvement.study, critic.aspect, unseen)
     calibration = calibrate(labelled, critic, held_out, background, set(texts), rng)
     truths = (
         {}

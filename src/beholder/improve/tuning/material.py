@@ -85,7 +85,8 @@ def best_material(
 
     spread = torch.stack(weights) if weights else None
     examples = Examples(torch.stack(latents), context_of, spread)
-    return Material(examples=examples, fingerprint=_fingerprint(prompts, reward.identity, candidates))
+    weighed = "" if heatmaps is None else aspect
+    return Material(examples=examples, fingerprint=_fingerprint(prompts, reward.identity, candidates, weighed))
 
 
 def _weights(heatmap: torch.Tensor, latents: torch.Tensor) -> torch.Tensor:
