@@ -184,9 +184,7 @@ def tune(
 @click.option(
     "--tries", type=click.IntRange(min=0), default=0, show_default=True, help="Other seeds, until aligned."
 )
-@click.option(
-    "--reword", is_flag=True, help="Put the words in front of the prompt, in place of weighing them."
-)
+@click.option("--reword", is_flag=True, help="Put the words in front of the prompt, in place of weighing them.")
 @images_option
 @name_option("words")
 @device_option

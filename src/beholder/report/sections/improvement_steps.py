@@ -86,9 +86,7 @@ def _direction(row: Row) -> str:
     return "up" if low > 0 else "down" if high < 0 else "flat"
 
 
-def step_sentences(
-    changes: pl.DataFrame, gains: pl.DataFrame, settings: Mapping[str, object]
-) -> Iterator[str]:
+def step_sentences(changes: pl.DataFrame, gains: pl.DataFrame, settings: Mapping[str, object]) -> Iterator[str]:
     """Yield a sentence per step: its true gain where that is known, else the held-out scorer's, else its own."""
     words = {
         "ground truth": "by the ground truth",
