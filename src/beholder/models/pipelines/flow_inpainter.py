@@ -45,7 +45,7 @@ class FlowInpainter:
 
 
 def _tensor(image: Pixels, side: torch.Size) -> torch.Tensor:
-    tensor = torch.from_numpy(np.ascontiguousarray(image)).movedim(-1, 0)[None].float() / 255
+    tensor = torch.from_numpy(np.array(image)).movedim(-1, 0)[None].float() / 255
     return functional.interpolate(tensor, tuple(side), mode="area")
 
 
