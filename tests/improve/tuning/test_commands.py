@@ -109,6 +109,29 @@ def test_words_follows_what_the_recommended_model_says_is_missed(
     assert "predicts no misaligned words" in str(refused.exception)
 
 
+@pytest.mark.parametrize("method", ["draft", "ddpo"])
+def test_the_loop_tunes_by_the_scorer_s_gradients_or_without_any(
+    painted_study: Callable[..., Path], scorer: str, method: str
+) -> None:
+    folder = painted_study(RatingQuestion(name="quality"))
+    options = ["--generator", "poor=painter:ember", "--candidates", "2", "--prompts", "6", "--tune-steps", "2"]
+    options += ["--skip", "repair", "--skip", "proof", "--scorer", scorer if method == "draft" else "colour-words"]
+    printed = run(str(folder), *options)
+    assert "tune: ground truth" in printed
+    place = folder / "improvements" / "loop"
+    walk = json.loads((place / "walk.json").read_text(encoding="utf-8"))
+    assert walk["done"]["tune"]["method"] == method
+    assert walk["done"]["tune"]["steps taken"] == 2
+    assert (place / "lora" / "lora.safetensors").is_file()
+    assert not (place / "tune.state").exists()
+    changes = pl.read_parquet(place / "changes.parquet")
+    tuned, filtered = (set(changes.filter(method=step)["prompt"]) for step in ("tune", "filter"))
+    assert len(tuned) == 18
+    assert len(filtered) == 6
+    assert not tuned & filtered  # compared on prompts that it was not tuned on
+    assert pl.read_parquet(place / "alarms.parquet").height > 0
+
+
 def test_the_worker_generates_tuned_and_guided_images(scorer: str) -> None:
     plain = worker.load(worker.parser().parse_args(["painted:32"]))
     guided = worker.load(worker.parser().parse_args(["painted:32", "--scorer", scorer, "--strength", "0.3"]))
