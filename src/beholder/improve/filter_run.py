@@ -215,7 +215,7 @@ def write_selected(improvement: Improvement, run: FilterRun, critic: Critic, hel
             "own_after": score,
             "margin": None if run.threshold is None else run.threshold.threshold,
             "kept": passes,
-            "reason": _reason(score, len(group), run.threshold),
+            "reason": _reason(score, place, len(group), run.threshold),
         }
         if held_out is not None and run.held_out is not None:
             row |= {"held_out_scorer": held_out.name, "held_out_before": float(run.held_out[number, 0])}
@@ -244,8 +244,9 @@ def selected_truths(run: FilterRun, rows: Sequence[Row]) -> list[tuple[str, Grou
     return pairs
 
 
-def _reason(score: float, count: int, threshold: ScoreThreshold | None) -> str:
+def _reason(score: float, place: int, count: int, threshold: ScoreThreshold | None) -> str:
+    which = f"number {place + 1} of {count} is the best"
     if threshold is None:
-        return f"best of {count}; no threshold"
+        return f"{which}; no threshold"
     passed = score >= threshold.threshold
-    return f"best of {count}: {score:.3f} is {'at least' if passed else 'below'} {threshold.threshold:.3f}"
+    return f"{which}: {score:.3f} is {'at least' if passed else 'below'} {threshold.threshold:.3f}"
