@@ -1,6 +1,6 @@
 """More weight on the words that a trained model says are missed, against the exact ground truth of *painted*.
 
-    python benchmarks/tune_words.py MODEL --seeds 0 1 2 … [--thresholds 0.5] [--weights 3]
+    python benchmarks/tune_words.py MODEL --seeds 0 1 2 … [--thresholds 0.3] [--weights 3]
 
 MODEL is a folder that ``tune_world.py FOLDER tiny-rich-grounded`` trained. Prints one JSON line per seed,
 threshold and weight: the gain in alignment with more weight on the words predicted to be misaligned, with as many

@@ -177,7 +177,7 @@ def tune(
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    default=0.5,
+    default=0.3,
     show_default=True,
     help="Probability from which a word counts as missed.",
 )

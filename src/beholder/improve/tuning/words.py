@@ -31,8 +31,9 @@ class WordSettings:
 
     weight: float = 3.0
     """Of the words: 1 changes nothing."""
-    threshold: float = 0.5
-    """Probability from which a word counts as misaligned."""
+    threshold: float = 0.3
+    """Probability from which a word counts as misaligned: a word that was followed anyway loses little by more
+    weight, so it is below a half."""
     tries: int = 0
     """Other seeds that are tried where a word is still predicted to be misaligned; 0 leaves that out."""
     reword: bool = False
