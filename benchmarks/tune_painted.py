@@ -5,7 +5,7 @@
 ``FOLDER`` is that of ``tune_scorer.py``. Parts: ``guide`` (guidance and optimised noise), ``anchored`` and
 ``loose`` (DRaFT with and without the anchor, watched to the end), ``best`` (best of 8), ``realism`` (tuning by the
 realism predictor), ``words``. Each prints one JSON line per seed, which is also added to ``FOLDER/PART.jsonl``.
-All prompts and seeds differ from those that the scorers were trained on.
+All seeds differ from those that the scorers were trained on; prompts are drawn again from the same grammar.
 """
 
 import argparse
