@@ -5,7 +5,8 @@
 MODEL is a folder that ``tune_world.py FOLDER tiny-rich-grounded`` trained. Prints one JSON line per seed,
 threshold and weight: the gain in alignment with more weight on the words predicted to be misaligned, with as many
 random words, the difference of both, and the F1 of the predicted words. Images are new, and prompts are drawn
-again from the grammar: about 1 in 60 is also among those that the model was trained on. Threshold and weight were chosen on seeds from 1000 on.
+again from the grammar: about 1 in 60 is also among those that the model was trained on. Threshold and weight were
+chosen on seeds from 1000 on.
 """
 
 import argparse
